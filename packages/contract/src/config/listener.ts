@@ -1,0 +1,125 @@
+/** What every listener has in common. Each frontend's `config.ts` spreads `listenerShape(port)` into its own strict object. */
+import { z } from "zod";
+
+export const tlsSchema = z
+  .strictObject({
+    certFile: z
+      .string()
+      .min(1)
+      .meta({ title: "Certificate", description: "PEM file with the certificate and its chain." }),
+    keyFile: z
+      .string()
+      .min(1)
+      .meta({ title: "Private key", description: "PEM file with the private key." }),
+    clientCaFile: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({
+        title: "Client CA",
+        description: "PEM file; a client certificate must be signed by it.",
+      }),
+    minVersion: z
+      .enum(["1.2", "1.3"])
+      .default("1.2")
+      .meta({ title: "Lowest TLS version", description: "Older handshakes are refused." }),
+  })
+  .meta({
+    title: "TLS",
+    description: "Certificate of the listener; reloaded without a restart when a file changes.",
+  });
+
+export type TlsConfig = z.output<typeof tlsSchema>;
+
+/** Fields of every frontend, with its default port. */
+export function listenerShape(port: number, maxMessageBytes: number) {
+  return {
+    enabled: z
+      .boolean()
+      .default(true)
+      .meta({ title: "Enabled", description: "Whether the listener is opened." }),
+    host: z
+      .string()
+      .min(1)
+      .default("0.0.0.0")
+      .meta({ title: "Address", description: "Address to bind." }),
+    port: z
+      .int()
+      .min(0)
+      .max(65535)
+      .default(port)
+      .meta({ title: "Port", description: "TCP port; 0 picks a free one." }),
+    tls: tlsSchema.optional(),
+    maxConnections: z
+      .int()
+      .min(1)
+      .default(10_000)
+      .meta({
+        title: "Connections",
+        description: "Most connections open at once.",
+        "x-unit": "connections",
+      }),
+    maxConnectionsPerAddress: z
+      .int()
+      .min(1)
+      .default(2_000)
+      .meta({
+        title: "Connections per address",
+        description: "Most connections open at once from one client address.",
+        "x-unit": "connections",
+      }),
+    maxMessageBytes: z
+      .int()
+      .min(1024)
+      .max(1 << 30)
+      .default(maxMessageBytes)
+      .meta({
+        title: "Message size",
+        description: "A longer message is refused before memory is taken.",
+        "x-unit": "bytes",
+      }),
+    externalUrl: z
+      .url()
+      .optional()
+      .meta({
+        title: "External URL",
+        description:
+          "How clients reach this listener from outside; used in links of HTTP protocols.",
+      }),
+    allowedHosts: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({
+        title: "Allowed hosts",
+        description: "Further values of the Host header that HTTP listeners accept.",
+      }),
+    allowCleartext: z
+      .boolean()
+      .default(false)
+      .meta({
+        title: "Allow clear text",
+        description:
+          "Accept passwords and tokens without TLS although the listener is not on loopback.",
+      }),
+    proxyProtocol: z
+      .boolean()
+      .default(false)
+      .meta({
+        title: "PROXY protocol",
+        description:
+          "Read a PROXY v1 or v2 header before each connection; connections without one are closed.",
+      }),
+    trustedProxies: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({
+        title: "Trusted proxies",
+        description:
+          "Addresses or CIDR ranges whose forwarded-address headers are believed by HTTP listeners.",
+      }),
+  } as const;
+}
+
+const anyListener = z.strictObject(listenerShape(0, 1 << 23));
+/** The common part of every frontend's config, as parsed. */
+export type ListenerConfig = z.output<typeof anyListener>;

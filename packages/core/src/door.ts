@@ -1,0 +1,38 @@
+/**
+ * The only thing a frontend may call. Every method answers with a value; none throws and none
+ * rejects. What it is made of is in query/, route/ and the ports.
+ */
+import type { GatewayError } from "./error.ts";
+import type { Result } from "./result.ts";
+import type { AuthContext, Login, Presented, PresentedAt } from "./port/authenticator.ts";
+import type { Description, ResultStream } from "./query/event.ts";
+import type { Query, QueryId, Session } from "./query/query.ts";
+import type { PolledQuery } from "./query/polled.ts";
+import type { Parameter } from "./type/type.ts";
+
+export interface Door {
+  /** True when a connection protocol must ask for a password. False only under provider `none`. */
+  readonly asksPassword: boolean;
+  /** Catalog names that the engines the session may reach know; used for names given at connect. */
+  catalogs(session: Session): readonly string[];
+
+  authenticate(presented: Presented, at: PresentedAt): Promise<Result<Login, GatewayError>>;
+
+  /** Gives a statement its id and its time of receipt. */
+  query(sql: string, parameters: readonly Parameter[], session: Session): Query;
+
+  /** Runs it. Aborting `signal` or ending the generator cancels; the engine's work ends too. */
+  run(query: Query, signal: AbortSignal): ResultStream;
+
+  /** Types of parameters and columns without running; takes a slot like a query and leaves no record. */
+  describe(query: Query, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
+
+  /** Starts a query whose result is asked for piece by piece (HTTP protocols). */
+  start(query: Query): PolledQuery;
+
+  /** Finds a started query again. `query.unknown` when there is none or it belongs to somebody else. */
+  resume(id: QueryId, owner: AuthContext): Result<PolledQuery, GatewayError>;
+
+  /** Cancels a running or queued query of any protocol. Only its owner or an operator may. */
+  cancel(id: QueryId, by: AuthContext): Result<void, GatewayError>;
+}

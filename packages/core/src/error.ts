@@ -1,0 +1,41 @@
+/** A refusal or failure as a value. Public by construction: nothing in it but `detail` may come from a driver, and `detail` never reaches a client. */
+import { errorCatalogue, type ErrorCode } from "@gateway/contract/error.ts";
+
+export interface GatewayError {
+  readonly code: ErrorCode;
+  /** What the client reads: the catalogue's text, or the engine's own message about the client's SQL. */
+  readonly message: string;
+  /** Where in the client's SQL, counted in UTF-16 code units from 1. */
+  readonly position?: number;
+  readonly hint?: string;
+  /** The engine's SQLSTATE, when it gave one that says more than our code does. */
+  readonly sqlState?: string;
+  /** Milliseconds after which a retry makes sense. */
+  readonly retryAfterMs?: number;
+  /** For operators and the log only. Holds no value of a query, no credential, no foreign error text with parameters. */
+  readonly detail?: string;
+}
+
+/** Makes an error of the catalogue; `more` refines it. */
+export function gatewayError(
+  code: ErrorCode,
+  more: Omit<Partial<GatewayError>, "code"> = {},
+): GatewayError {
+  return { code, message: errorCatalogue[code].text, ...more };
+}
+
+/** True for a value made by `gatewayError`, for instance an `AbortSignal.reason`. */
+export function isGatewayError(value: unknown): value is GatewayError {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "code" in value &&
+    typeof value.code === "string" &&
+    value.code in errorCatalogue
+  );
+}
+
+/** Why a signal was aborted: the reason it carries, or plain cancellation. */
+export function abortError(signal: AbortSignal): GatewayError {
+  return isGatewayError(signal.reason) ? signal.reason : gatewayError("query.cancelled");
+}

@@ -1,0 +1,9 @@
+/** May this user route to this cluster group. Says nothing about what the engine sees. */
+import type { AuthContext } from "./authenticator.ts";
+
+export interface Authorizer {
+  /** True when `identity` may use `group`. An error inside denies. */
+  mayUse(identity: AuthContext, group: string, signal: AbortSignal): Promise<boolean>;
+  /** True when `identity` may cancel queries of others. */
+  mayCancel(identity: AuthContext): boolean;
+}

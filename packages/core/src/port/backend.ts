@@ -1,0 +1,48 @@
+/** An engine is a kind of backend (code); a backend is one cluster of it, opened. */
+import type { GatewayError } from "../error.ts";
+import type { Description, ResultStream } from "../query/event.ts";
+import type { Identified } from "../query/query.ts";
+import type { Result } from "../result.ts";
+import type { Column } from "../type/type.ts";
+import type { Host } from "./host.ts";
+
+/** Statements of one session in order: its own connection, where the engine keeps a transaction. */
+export interface Lane {
+  /**
+   * Runs one statement. Never throws on abort: the stream then ends with `failed`. A failure to
+   * connect before the first event is `cluster.connectFailed`; everything later is final.
+   */
+  execute(query: Identified, signal: AbortSignal): ResultStream;
+  /** Parameter and column types without running. */
+  describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
+}
+
+/** A connection of its own with a transaction begun on it. Disposing rolls back what is open and gives it back. */
+export interface PinnedLane extends Lane, AsyncDisposable {}
+
+export interface Backend extends Lane, AsyncDisposable {
+  readonly cluster: string;
+  readonly engine: string;
+  /** Opens a lane and begins a transaction; `query` is the client's own BEGIN. `query.unsupported` where the engine has none. */
+  begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
+  probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;
+  /** What there is to query, for catalogs and listings. */
+  listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>>;
+  /** Catalog names the engine knows; the first is the default. */
+  readonly catalogs: readonly string[];
+}
+
+export interface TableListing {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: "table" | "view";
+  readonly columns: readonly Column[];
+}
+
+/** What an engine's adapter module exports as `open`. Rejects only for a bug; an unreachable cluster opens and is unhealthy. */
+export type OpenBackend<Config> = (
+  cluster: string,
+  config: Config,
+  host: Host,
+) => Promise<Result<Backend, GatewayError>>;

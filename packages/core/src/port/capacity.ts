@@ -1,0 +1,62 @@
+/**
+ * The right to run. A slot stands for one running query on one cluster and is held in every scope
+ * that has a cap: the cluster, and the cluster within the group.
+ */
+import type { GatewayError } from "../error.ts";
+import type { Result } from "../result.ts";
+import type { Queued } from "../query/event.ts";
+import type { Policed } from "../query/query.ts";
+
+/** Disposing gives the slot back, once; it never rejects. */
+export interface Slot extends AsyncDisposable {
+  readonly cluster: string;
+  /** Grows with every grant of the same place, so that a late release of an old holder is seen. */
+  readonly fence: number;
+}
+
+/** A member of a group as the capacity sees it at the moment of admission. */
+export interface Candidate {
+  readonly cluster: string;
+  /** Cap of the cluster over all groups; undefined means none. */
+  readonly clusterCap: number | undefined;
+  /** Cap of the cluster within the group. */
+  readonly groupCap: number;
+}
+
+/** What admission needs to know of the query's group. Made by the generation. */
+export interface AdmitRequest {
+  readonly query: Policed;
+  readonly group: string;
+  readonly weight: number;
+  readonly maxQueued: number | undefined;
+  readonly waitTimeoutMs: number;
+  /**
+   * Members that may run the query now, best first by the group's strategy. Asked again whenever
+   * something may have changed; empty means none is healthy (`cluster.unavailable` when it stays so
+   * for the wait timeout, at once when every member is excluded).
+   */
+  candidates(load: (cluster: string) => number): readonly Candidate[];
+}
+
+export interface Capacity {
+  /**
+   * Waits for a slot; yields the position whenever it changed. Refuses with `capacity.queueFull`,
+   * `capacity.timeout`, `cluster.unavailable`, or the signal's reason. Ending the generator early
+   * leaves the queue and gives back a slot that was granted meanwhile.
+   */
+  admit(
+    request: AdmitRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
+  /** Something outside changed (a cluster became healthy): look at the waiters again. */
+  wake(): void;
+  /** Running and queued now, for the gauges and the admin API. */
+  counts(): readonly CapacityCount[];
+}
+
+export interface CapacityCount {
+  readonly group: string;
+  readonly cluster: string | undefined;
+  readonly running: number;
+  readonly queued: number;
+}

@@ -1,0 +1,9 @@
+/** Time as the core sees it. The simulator implements it on a virtual clock. */
+export interface Clock {
+  /** Monotonic milliseconds, with fractions; only differences mean something. */
+  nowMs(): number;
+  /** Unix milliseconds, for records and for talking to people. Never used to measure. */
+  unixMs(): number;
+  /** Calls `fire` once after `delayMs`; disposing the answer before that prevents it. */
+  timer(delayMs: number, fire: () => void): Disposable;
+}

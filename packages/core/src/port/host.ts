@@ -1,0 +1,16 @@
+/** Everything that is not decided by data: time, chance, threads, files of secrets, logs, counters. */
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Threads } from "./threads.ts";
+
+export interface Host {
+  readonly clock: Clock;
+  /** Evenly distributed in [0, 1). For spreading load, never for secrets. */
+  random(): number;
+  /** Unpredictable bytes. For ids, keys and cancel secrets. */
+  randomBytes(length: number): Uint8Array;
+  readonly threads: Threads;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}

@@ -1,0 +1,68 @@
+/**
+ * What a client may be told about its query, in this order:
+ * `(queued | progress | session | notice)* columns? (batch | progress | notice)* (done | failed)`.
+ *
+ * Nothing follows `done` or `failed`. `done` without `columns` is a statement without a result.
+ */
+import type { GatewayError } from "../error.ts";
+import type { Batch } from "../type/vector.ts";
+import type { Column, DataType } from "../type/type.ts";
+import type { Pin } from "./pin.ts";
+
+export interface QueryStats {
+  /** Milliseconds from the receipt until a slot was granted. */
+  readonly queueMs: number;
+  /** Milliseconds in the engine so far. */
+  readonly executionMs: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** A change the client's session takes over before its next statement. */
+export type SessionChange =
+  | {
+      readonly kind: "catalog";
+      readonly catalog: string | undefined;
+      readonly schema: string | undefined;
+    }
+  | { readonly kind: "setting"; readonly name: string; readonly value: string | undefined }
+  /** A transaction began: later statements of the session go to this pin. */
+  | { readonly kind: "pinned"; readonly pin: Pin }
+  | { readonly kind: "unpinned" };
+
+export interface Queued {
+  readonly kind: "queued";
+  /** Place in the queue, 1 is next. */
+  readonly position: number;
+}
+
+export type DoneEvent = {
+  readonly kind: "done";
+  readonly stats: QueryStats;
+  /** What the statement did, in upper case, when it was not a plain query: `INSERT`, `CREATE TABLE`, `SET`. */
+  readonly updateType?: string;
+  /** Rows changed, when the engine says so. */
+  readonly updateCount?: number;
+};
+export type FailedEvent = { readonly kind: "failed"; readonly error: GatewayError };
+export type LastEvent = DoneEvent | FailedEvent;
+
+export type ResultEvent =
+  | Queued
+  | { readonly kind: "progress"; readonly state: "queued" | "running"; readonly stats: QueryStats }
+  | { readonly kind: "session"; readonly change: SessionChange }
+  | { readonly kind: "notice"; readonly code: string; readonly text: string }
+  | { readonly kind: "columns"; readonly columns: readonly Column[] }
+  | { readonly kind: "batch"; readonly batch: Batch }
+  | LastEvent;
+
+/** The events of one query. Ending the generator early (`return()`) cancels the query. */
+export type ResultStream = AsyncGenerator<ResultEvent, void, void>;
+
+/** What a statement takes and gives, found without running it. */
+export interface Description {
+  /** Types of `$1`, `$2`, …; kind `null` where the engine can not tell. */
+  readonly parameters: readonly DataType[];
+  /** Empty for a statement without a result. */
+  readonly columns: readonly Column[];
+}

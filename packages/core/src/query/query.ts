@@ -1,0 +1,70 @@
+/**
+ * The query: one value that only gains fields on its way from the client to the engine.
+ *
+ * Data only. The order of the stages is in the types: a backend takes an `Identified`, which cannot
+ * exist before route, policy, slot and credential do.
+ */
+import type { Parameter } from "../type/type.ts";
+import type { AuthContext, ClientCredential } from "../port/authenticator.ts";
+import type { RoutingStep } from "@gateway/contract/record.ts";
+import type { SqlDialect } from "../sql/dialect.ts";
+import type { Slot } from "../port/capacity.ts";
+import type { Pin } from "./pin.ts";
+
+declare const brand: unique symbol;
+/** The proxy query id: shown to the client, in logs, in the record. */
+export type QueryId = string & { readonly [brand]: "QueryId" };
+
+/** What a connection (or one HTTP request) remembers. Immutable: a change makes a new value. */
+export interface Session {
+  readonly frontend: string;
+  readonly identity: AuthContext;
+  /** Apart from identity and from everything a client can set. */
+  readonly credential: ClientCredential;
+  /** Address of the client without its port. */
+  readonly clientAddress: string;
+  /** How the client's SQL is read by our lexer. */
+  readonly dialect: SqlDialect;
+  readonly catalog: string | undefined;
+  readonly schema: string | undefined;
+  /** Lower-case names to values, as the client set them. */
+  readonly settings: ReadonlyMap<string, string>;
+  readonly tags: ReadonlyMap<string, string>;
+  /** Lower-case names of HTTP headers, for header routers; empty on other wires. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** Set while the session is in a transaction: its statements run on one connection in one slot. */
+  readonly pin: Pin | undefined;
+}
+
+/** One statement as a client sent it. Every later stage adds fields and removes none. */
+export interface Query {
+  readonly id: QueryId;
+  readonly sql: string;
+  /** Typed values for `$1`, `$2`, …; frontends rewrite `?` before. Never spliced into text. */
+  readonly parameters: readonly Parameter[];
+  readonly session: Session;
+  /** Milliseconds on the host's monotonic clock. */
+  readonly receivedAtMs: number;
+}
+
+export interface Routed extends Query {
+  readonly group: string;
+  readonly trace: readonly RoutingStep[];
+}
+export interface Policed extends Routed {
+  readonly allowedSql: string;
+}
+export interface Admitted extends Policed {
+  readonly slot: Slot;
+}
+export interface Translated extends Admitted {
+  readonly engineSql: string;
+}
+export interface Identified extends Translated {
+  readonly backendIdentity: BackendIdentity;
+}
+
+/** As whom the engine sees the query. */
+export interface BackendIdentity {
+  readonly mode: "serviceAccount";
+}
