@@ -4,5 +4,6 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "test/real/**", "test/bench/**"],
+    globalSetup: ["test/setup.mjs"],
   },
 });

@@ -1,1 +1,19 @@
 #!/usr/bin/env node
+/** The `gateway` command: brings the bundle up to date in a checkout, then runs it. */
+import { existsSync } from "node:fs";
+
+process.setSourceMapsEnabled(true);
+
+// The image ships `dist` without sources; there the bundle is always the newest.
+if (existsSync(new URL("../src/entry/cli.ts", import.meta.url))) {
+  const { buildIfStale } = await import("./build.mjs");
+  try {
+    await buildIfStale();
+  } catch (cause) {
+    console.error(`The bundle can not be built: ${cause.message}`);
+    // The code of a start that failed; 1 is kept for an error in the config.
+    process.exit(2);
+  }
+}
+
+await import("../dist/gateway.js");

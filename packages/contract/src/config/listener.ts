@@ -11,14 +11,10 @@ export const tlsSchema = z
       .string()
       .min(1)
       .meta({ title: "Private key", description: "PEM file with the private key." }),
-    clientCaFile: z
-      .string()
-      .min(1)
-      .optional()
-      .meta({
-        title: "Client CA",
-        description: "PEM file; a client certificate must be signed by it.",
-      }),
+    clientCaFile: z.string().min(1).optional().meta({
+      title: "Client CA",
+      description: "PEM file; a client certificate must be signed by it.",
+    }),
     minVersion: z
       .enum(["1.2", "1.3"])
       .default("1.2")
@@ -50,24 +46,16 @@ export function listenerShape(port: number, maxMessageBytes: number) {
       .default(port)
       .meta({ title: "Port", description: "TCP port; 0 picks a free one." }),
     tls: tlsSchema.optional(),
-    maxConnections: z
-      .int()
-      .min(1)
-      .default(10_000)
-      .meta({
-        title: "Connections",
-        description: "Most connections open at once.",
-        "x-unit": "connections",
-      }),
-    maxConnectionsPerAddress: z
-      .int()
-      .min(1)
-      .default(2_000)
-      .meta({
-        title: "Connections per address",
-        description: "Most connections open at once from one client address.",
-        "x-unit": "connections",
-      }),
+    maxConnections: z.int().min(1).default(10_000).meta({
+      title: "Connections",
+      description: "Most connections open at once.",
+      "x-unit": "connections",
+    }),
+    maxConnectionsPerAddress: z.int().min(1).default(2_000).meta({
+      title: "Connections per address",
+      description: "Most connections open at once from one client address.",
+      "x-unit": "connections",
+    }),
     maxMessageBytes: z
       .int()
       .min(1024)
@@ -78,45 +66,29 @@ export function listenerShape(port: number, maxMessageBytes: number) {
         description: "A longer message is refused before memory is taken.",
         "x-unit": "bytes",
       }),
-    externalUrl: z
-      .url()
-      .optional()
-      .meta({
-        title: "External URL",
-        description:
-          "How clients reach this listener from outside; used in links of HTTP protocols.",
-      }),
-    allowedHosts: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({
-        title: "Allowed hosts",
-        description: "Further values of the Host header that HTTP listeners accept.",
-      }),
-    allowCleartext: z
-      .boolean()
-      .default(false)
-      .meta({
-        title: "Allow clear text",
-        description:
-          "Accept passwords and tokens without TLS although the listener is not on loopback.",
-      }),
-    proxyProtocol: z
-      .boolean()
-      .default(false)
-      .meta({
-        title: "PROXY protocol",
-        description:
-          "Read a PROXY v1 or v2 header before each connection; connections without one are closed.",
-      }),
-    trustedProxies: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({
-        title: "Trusted proxies",
-        description:
-          "Addresses or CIDR ranges whose forwarded-address headers are believed by HTTP listeners.",
-      }),
+    externalUrl: z.url().optional().meta({
+      title: "External URL",
+      description: "How clients reach this listener from outside; used in links of HTTP protocols.",
+    }),
+    allowedHosts: z.array(z.string().min(1)).default([]).meta({
+      title: "Allowed hosts",
+      description: "Further values of the Host header that HTTP listeners accept.",
+    }),
+    allowCleartext: z.boolean().default(false).meta({
+      title: "Allow clear text",
+      description:
+        "Accept passwords and tokens without TLS although the listener is not on loopback.",
+    }),
+    proxyProtocol: z.boolean().default(false).meta({
+      title: "PROXY protocol",
+      description:
+        "Read a PROXY v1 or v2 header before each connection; connections without one are closed.",
+    }),
+    trustedProxies: z.array(z.string().min(1)).default([]).meta({
+      title: "Trusted proxies",
+      description:
+        "Addresses or CIDR ranges whose forwarded-address headers are believed by HTTP listeners.",
+    }),
   } as const;
 }
 

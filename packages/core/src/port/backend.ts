@@ -17,13 +17,17 @@ export interface Lane {
   describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
 }
 
-/** A connection of its own with a transaction begun on it. Disposing rolls back what is open and gives it back. */
-export interface PinnedLane extends Lane, AsyncDisposable {}
+/** A connection of its own with a transaction begun on it. Disposing rolls back what is open and gives it back; it never rejects. */
+export interface PinnedLane extends Lane, AsyncDisposable {
+  /** Ends the transaction. After an error it is over too. */
+  commit(signal: AbortSignal): Promise<Result<void, GatewayError>>;
+  rollback(signal: AbortSignal): Promise<Result<void, GatewayError>>;
+}
 
 export interface Backend extends Lane, AsyncDisposable {
   readonly cluster: string;
   readonly engine: string;
-  /** Opens a lane and begins a transaction; `query` is the client's own BEGIN. `query.unsupported` where the engine has none. */
+  /** Opens a lane and begins a transaction; `query` is the client's own BEGIN, which may ask for read-only. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;
   /** What there is to query, for catalogs and listings. */

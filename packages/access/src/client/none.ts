@@ -1,0 +1,22 @@
+/** Provider `none`: the client's name is taken as it comes. For loopback and trusted networks; `validate` holds it apart from everything that needs a verified name. */
+import type { AuthContext, Authenticator, Presented } from "@gateway/core/port/authenticator.ts";
+import { ok } from "@gateway/core/result.ts";
+
+export function noneAuthenticator(): Authenticator {
+  return {
+    asksPassword: false,
+    authenticate: async (presented) => {
+      const identity: AuthContext = Object.freeze({
+        user: claimedName(presented) ?? "anonymous",
+        groups: Object.freeze([]),
+        roles: Object.freeze([]),
+        method: "none",
+      });
+      return ok({ identity, credential: { kind: "none" } });
+    },
+  };
+}
+
+function claimedName(presented: Presented): string | undefined {
+  return presented.kind === "bearer" ? presented.claimedUser : presented.user;
+}

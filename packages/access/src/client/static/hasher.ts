@@ -1,0 +1,64 @@
+/** Main-thread side of password hashing: one thread, started at the first login, a bounded line before it. */
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Thread } from "@gateway/core/port/threads.ts";
+import type { Secret } from "@gateway/core/secret.ts";
+import type { HashAnswer, HashRequest } from "./hashThread.ts";
+
+/** Logins that may wait at once; at 70 ms each the last one waits about 18 s. */
+const pendingMax = 256;
+
+export type HashOutcome = "match" | "differs" | "busy" | "failed";
+
+export class Hasher implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #pending = new Map<number, (outcome: HashOutcome) => void>();
+  #thread: Thread | undefined;
+  #count = 0;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Compares; `busy` when too many logins wait, `failed` when the thread died. */
+  compare(password: Secret, hash: string): Promise<HashOutcome> {
+    if (this.#pending.size >= pendingMax) return Promise.resolve("busy");
+    const thread = (this.#thread ??= this.#start());
+    this.#count += 1;
+    const request: HashRequest = { id: this.#count, password: password.reveal(), hash };
+    return new Promise((resolve) => {
+      this.#pending.set(request.id, resolve);
+      thread.ref(true);
+      thread.post(request);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    this.#settleAll();
+    await thread?.terminate();
+  }
+
+  #start(): Thread {
+    const thread = this.#host.threads.start("hash", undefined);
+    thread.ref(false);
+    thread.onMessage((message) => {
+      const { id, match } = message as HashAnswer;
+      this.#pending.get(id)?.(match ? "match" : "differs");
+      this.#pending.delete(id);
+      if (this.#pending.size === 0) thread.ref(false);
+    });
+    thread.onExit((error) => {
+      if (this.#thread !== thread) return;
+      this.#thread = undefined;
+      this.#host.log.bug(error ?? new Error("the hash thread ended"));
+      this.#settleAll();
+    });
+    return thread;
+  }
+
+  #settleAll(): void {
+    for (const resolve of this.#pending.values()) resolve("failed");
+    this.#pending.clear();
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * A query while it lives: its cancel signal, its time limit, what its record will say.
+ *
+ * `LiveQueries` is the list of all of them in this process: for cancel by id, for the admin API, and
+ * for the drain. It decides nothing about the query's way.
+ */
+import type { QueryRecord, QueryStatus, RoutingStep } from "@gateway/contract/record.ts";
+import { gatewayError, type GatewayError } from "../error.ts";
+import type { Clock } from "../port/clock.ts";
+import type { Batch } from "../type/vector.ts";
+import { batchBytes } from "../type/size.ts";
+import type { LastEvent, QueryStats } from "./event.ts";
+import type { Query, QueryId } from "./query.ts";
+
+export interface LiveLimits {
+  readonly maxExecutionMs: number | undefined;
+  readonly maxRows: number | undefined;
+}
+
+/** Where a query is now, for lists. */
+export interface LiveView {
+  readonly query: Query;
+  readonly state: "queued" | "running";
+  readonly group: string | undefined;
+  readonly cluster: string | undefined;
+  readonly rows: number;
+}
+
+export class LiveQuery implements LiveView {
+  readonly query: Query;
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  readonly #client: AbortSignal;
+  readonly #createdAt: number;
+  readonly #onClientAbort = (): void => this.cancel(gatewayError("query.cancelled"));
+  #limit: Disposable | undefined;
+  #startedAt: number | undefined;
+  #startedMs: number | undefined;
+  #maxRows = Number.POSITIVE_INFINITY;
+  readonly trace: RoutingStep[] = [];
+  group: string | undefined;
+  cluster: string | undefined;
+  engine: string | undefined;
+  identityMode: string | undefined;
+  rows = 0;
+  bytes = 0;
+
+  constructor(query: Query, clock: Clock, client: AbortSignal) {
+    this.query = query;
+    this.#clock = clock;
+    this.#client = client;
+    this.#createdAt = clock.unixMs();
+    if (client.aborted) this.#onClientAbort();
+    else client.addEventListener("abort", this.#onClientAbort, { once: true });
+  }
+
+  /** Aborted when the client left, the query was cancelled, or a limit was reached; the reason is a `GatewayError`. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get state(): "queued" | "running" {
+    return this.#startedMs === undefined ? "queued" : "running";
+  }
+
+  cancel(reason: GatewayError): void {
+    if (!this.#controller.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** A slot was granted: the time limit starts. Called again by a second attempt, which shares the first one's limit. */
+  started(cluster: string, limits: LiveLimits): void {
+    this.cluster = cluster;
+    if (this.#startedMs !== undefined) return;
+    this.#startedMs = this.#clock.nowMs();
+    this.#startedAt = this.#clock.unixMs();
+    this.#maxRows = limits.maxRows ?? Number.POSITIVE_INFINITY;
+    if (limits.maxExecutionMs === undefined) return;
+    this.#limit = this.#clock.timer(limits.maxExecutionMs, () =>
+      this.cancel(gatewayError("query.timeout")),
+    );
+  }
+
+  /** Counts a batch; answers the error when the row limit is passed. */
+  counted(batch: Batch): GatewayError | undefined {
+    this.rows += batch.rows;
+    this.bytes += batchBytes(batch);
+    return this.rows > this.#maxRows ? gatewayError("query.tooManyRows") : undefined;
+  }
+
+  stats(): QueryStats {
+    const now = this.#clock.nowMs();
+    const startedMs = this.#startedMs ?? now;
+    return {
+      queueMs: startedMs - this.query.receivedAtMs,
+      executionMs: now - startedMs,
+      rows: this.rows,
+      bytes: this.bytes,
+    };
+  }
+
+  /** Ends timers and listeners and writes what remains. */
+  close(last: LastEvent, revision: string): QueryRecord {
+    this.#limit?.[Symbol.dispose]();
+    this.#client.removeEventListener("abort", this.#onClientAbort);
+    const { queueMs, executionMs } = this.stats();
+    const { id, sql, session } = this.query;
+    const error = last.kind === "failed" ? last.error : undefined;
+    return {
+      proxyQueryId: id,
+      backendQueryId: undefined,
+      createdAt: this.#createdAt,
+      startedAt: this.#startedAt,
+      finishedAt: this.#clock.unixMs(),
+      worker: undefined,
+      frontend: session.frontend,
+      user: session.identity.user,
+      clientAddress: session.clientAddress,
+      clusterGroup: this.group,
+      cluster: this.cluster,
+      engine: this.engine,
+      catalog: session.catalog,
+      schema: session.schema,
+      tags: Object.fromEntries(session.tags),
+      sql,
+      status: statusOf(last),
+      errorCode: error?.code,
+      errorMessage: error?.message,
+      rowsReturned: this.rows,
+      bytesReturned: this.bytes,
+      queueMs,
+      executionMs,
+      backendIdentityMode: this.identityMode,
+      enginePrincipal: undefined,
+      routingTrace: this.trace,
+      revision,
+    };
+  }
+}
+
+/** Every query of the process that has not ended. */
+export class LiveQueries {
+  readonly #queries = new Map<QueryId, LiveQuery>();
+  #onIdle: (() => void)[] = [];
+
+  open(query: Query, clock: Clock, client: AbortSignal): LiveQuery {
+    const live = new LiveQuery(query, clock, client);
+    this.#queries.set(query.id, live);
+    return live;
+  }
+
+  closed(id: QueryId): void {
+    this.#queries.delete(id);
+    if (this.#queries.size > 0) return;
+    const waiting = this.#onIdle;
+    this.#onIdle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  get(id: QueryId): LiveQuery | undefined {
+    return this.#queries.get(id);
+  }
+
+  list(): readonly LiveView[] {
+    return [...this.#queries.values()];
+  }
+
+  /** Resolves when no query lives, or when `signal` is aborted. */
+  idle(signal: AbortSignal): Promise<void> {
+    if (this.#queries.size === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  /** Cancels everything that lives, for the end of a drain. */
+  cancelAll(reason: GatewayError): void {
+    for (const live of this.#queries.values()) live.cancel(reason);
+  }
+}
+
+function statusOf(last: LastEvent): QueryStatus {
+  if (last.kind === "done") return "finished";
+  switch (last.error.code) {
+    case "query.cancelled":
+    case "query.abandoned":
+      return "cancelled";
+    case "policy.denied":
+    case "route.denied":
+    case "route.forbidden":
+    case "auth.noBackendIdentity":
+      return "denied";
+    default:
+      return "failed";
+  }
+}

@@ -1,0 +1,74 @@
+/** The door over its parts: the one implementation of `Door`. */
+import type { Door } from "../door.ts";
+import { gatewayError } from "../error.ts";
+import { err, ok } from "../result.ts";
+import { describeQuery } from "./describe.ts";
+import { queryIds } from "./id.ts";
+import type { DataPlane } from "./plane.ts";
+import { PolledQueries } from "./polled.ts";
+import { runQuery } from "./run.ts";
+
+const authFailures = {
+  name: "gateway_auth_failures_total",
+  help: "Refused logins.",
+  labels: ["frontend"],
+} as const;
+
+export interface OpenDoor {
+  readonly door: Door;
+  /** Ends the sweep and what is parked. */
+  close(): Promise<void>;
+}
+
+export function openDoor(plane: DataPlane): OpenDoor {
+  const { generations, host, live } = plane;
+  const nextId = queryIds(host);
+  const run: Door["run"] = (query, signal) => runQuery(query, plane, signal);
+  const polled = new PolledQueries(host, run);
+
+  const door: Door = {
+    get asksPassword() {
+      return generations.active?.authenticator.asksPassword ?? false;
+    },
+    catalogs: () => generations.active?.catalogs() ?? [],
+    authenticate: async (presented, at) => {
+      const held = generations.hold();
+      if (!held.ok) return held;
+      using hold = held.value;
+      try {
+        const login = await hold.generation.authenticator.authenticate(presented, at);
+        if (!login.ok) {
+          host.metrics.counter(authFailures, { frontend: at.frontend }).add(1);
+          host.log.write("warn", "auth.refused", { frontend: at.frontend, code: login.error.code });
+        }
+        return login;
+      } catch (bug) {
+        host.log.bug(bug);
+        return err(gatewayError("internal.bug"));
+      }
+    },
+    query: (sql, parameters, session) => ({
+      id: nextId(),
+      sql,
+      parameters,
+      session,
+      receivedAtMs: host.clock.nowMs(),
+    }),
+    run,
+    describe: (query, signal) => describeQuery(query, plane, signal),
+    start: (query) => polled.start(query),
+    resume: (id, owner) => polled.resume(id, owner),
+    cancel: (id, by) => {
+      const found = live.get(id);
+      const owner = found?.query.session.identity;
+      const operator = generations.active?.authorizer.mayCancel(by) ?? false;
+      // A stranger learns nothing, not even that the query exists.
+      if (found === undefined || (owner?.user !== by.user && !operator)) {
+        return err(gatewayError("query.unknown"));
+      }
+      found.cancel(gatewayError("query.cancelled"));
+      return ok(undefined);
+    },
+  };
+  return { door, close: () => polled.close() };
+}

@@ -1,0 +1,54 @@
+/** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
+import { abortError, gatewayError } from "../error.ts";
+import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
+import type { LiveQuery } from "./live.ts";
+
+/** `reached` is false when the engine could not be connected to and nothing was passed on yet: the query may run elsewhere. */
+export interface Relayed {
+  readonly last: LastEvent;
+  readonly reached: boolean;
+}
+
+/** Ending this generator early ends the engine's stream, which cancels its query. */
+export async function* relay(
+  events: ResultStream,
+  live: LiveQuery,
+): AsyncGenerator<ResultEvent, Relayed, void> {
+  let started = false;
+  for await (const event of events) {
+    switch (event.kind) {
+      case "done":
+        return { last: { ...event, stats: live.stats() }, reached: true };
+      case "failed":
+        return endedBy(event, live, started);
+      case "batch": {
+        const over = live.counted(event.batch);
+        if (over !== undefined) return { last: { kind: "failed", error: over }, reached: true };
+        break;
+      }
+      case "queued":
+      case "progress":
+      case "session":
+      case "notice":
+      case "columns":
+        break;
+    }
+    started = true;
+    yield event;
+  }
+  // An adapter that stops without a last event must never look like a complete result.
+  return { last: { kind: "failed", error: gatewayError("engine.broken") }, reached: true };
+}
+
+/** What the engine says of a query that was aborted is not what the client is told: the reason is. */
+function endedBy(
+  event: Extract<ResultEvent, { kind: "failed" }>,
+  live: LiveQuery,
+  started: boolean,
+): Relayed {
+  if (live.signal.aborted) {
+    return { last: { kind: "failed", error: abortError(live.signal) }, reached: true };
+  }
+  const reached = started || event.error.code !== "cluster.connectFailed";
+  return { last: event, reached };
+}

@@ -1,0 +1,111 @@
+/**
+ * The line of a query, top to bottom: hold, route, police, admit, translate, identify, execute.
+ *
+ * Policy sees the source SQL before a slot is taken, so a denied query never queues. The cluster is
+ * known only with the slot, and dialect and credential belong to the cluster, so those come after.
+ * The last event leaves when slot, generation and record are closed: a client that never reads it
+ * holds nothing.
+ */
+import { gatewayError, type GatewayError } from "../error.ts";
+import type { Generation } from "../snapshot/generation.ts";
+import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
+import { closeQuery, openQuery, type OpenQuery } from "./lifecycle.ts";
+import { beginTransaction, runPinned, transactionStatement } from "./pinned.ts";
+import type { DataPlane } from "./plane.ts";
+import type { Policed, Query } from "./query.ts";
+import { relay } from "./relay.ts";
+
+/** A part of the line: events for the client, then how it ended. */
+export type Stage<Ended = LastEvent> = AsyncGenerator<ResultEvent, Ended, void>;
+
+/** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
+export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {
+  const open = openQuery(query, plane, signal);
+  let last: LastEvent = failed(gatewayError("query.cancelled"));
+  try {
+    last = yield* query.session.pin === undefined
+      ? runUnpinned(open, plane)
+      : runPinned(open, query.session.pin);
+  } catch (bug) {
+    plane.host.log.bug(bug, { queryId: query.id });
+    last = failed(gatewayError("internal.bug"));
+  } finally {
+    closeQuery(open, last, plane);
+  }
+  yield last;
+}
+
+async function* runUnpinned(open: OpenQuery, plane: DataPlane): Stage {
+  if (plane.draining()) return failed(gatewayError("gateway.draining"));
+  const transaction = transactionStatement(open.query);
+  if (transaction === "begin") return yield* beginTransaction(open, plane);
+  if (transaction !== undefined) return yield* outsideTransaction(transaction, open);
+
+  const held = plane.generations.hold();
+  if (!held.ok) return failed(held.error);
+  using hold = held.value;
+  open.revision = hold.generation.revision;
+
+  const routed = await hold.generation.route(open.query, open.live.trace, open.live.signal);
+  if (!routed.ok) return failed(routed.error);
+  open.live.group = routed.value.group;
+
+  const policed = hold.generation.police(routed.value);
+  if (!policed.ok) return failed(policed.error);
+
+  return yield* runOnReachable(policed.value, hold.generation, open, plane);
+}
+
+/** A connection failure before the first event gives the slot back and admits again without that cluster. */
+async function* runOnReachable(
+  query: Policed,
+  generation: Generation,
+  open: OpenQuery,
+  plane: DataPlane,
+): Stage {
+  const excluded = new Set<string>();
+  for (;;) {
+    const ended = yield* attempt(query, generation, open, { plane, excluded });
+    if (ended.kind !== "unreachable") return ended;
+    excluded.add(ended.cluster);
+    open.live.trace.push({ step: "attempt", outcome: `${ended.cluster} unreachable` });
+  }
+}
+
+type Unreachable = { readonly kind: "unreachable"; readonly cluster: string };
+
+async function* attempt(
+  query: Policed,
+  generation: Generation,
+  open: OpenQuery,
+  { plane, excluded }: { readonly plane: DataPlane; readonly excluded: ReadonlySet<string> },
+): Stage<LastEvent | Unreachable> {
+  const admitted = yield* open.waiting(
+    plane.capacity.admit(generation.admission(query, excluded), open.live.signal),
+  );
+  if (!admitted.ok) return failed(admitted.error);
+  await using slot = admitted.value;
+  using _running = open.running(slot.cluster, generation);
+
+  const translated = generation.translate({ ...query, slot });
+  if (!translated.ok) return failed(translated.error);
+
+  const identified = generation.identify(translated.value);
+  if (!identified.ok) return failed(identified.error);
+  open.live.identityMode = identified.value.backendIdentity.mode;
+
+  const backend = generation.backend(slot.cluster);
+  const ended = yield* relay(backend.execute(identified.value, open.live.signal), open.live);
+  generation.reached(slot.cluster, ended.reached);
+  return ended.reached ? ended.last : { kind: "unreachable", cluster: slot.cluster };
+}
+
+/** COMMIT or ROLLBACK with nothing begun: PostgreSQL and MySQL both answer success. */
+async function* outsideTransaction(kind: "commit" | "rollback", open: OpenQuery): Stage {
+  yield { kind: "notice", code: "noTransaction", text: "there is no transaction in progress" };
+  return { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() };
+}
+
+export function failed(error: GatewayError): LastEvent {
+  return { kind: "failed", error };
+}

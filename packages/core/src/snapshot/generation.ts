@@ -1,0 +1,102 @@
+/**
+ * A generation: one snapshot compiled and its backends open. Queries hold the one they started with,
+ * so a reload never closes a backend underneath a query. What it is made from is in compile.ts.
+ */
+import { gatewayError, type GatewayError } from "../error.ts";
+import type { Authenticator } from "../port/authenticator.ts";
+import type { Authorizer } from "../port/authorizer.ts";
+import type { Backend } from "../port/backend.ts";
+import type { AdmitRequest } from "../port/capacity.ts";
+import type { LiveLimits } from "../query/live.ts";
+import type { Identified, Policed, Query, Routed, Translated, Admitted } from "../query/query.ts";
+import { err, ok, type Result } from "../result.ts";
+
+/** The stages of a query that depend on config, in their order on the line. None of them throws. */
+export interface Generation {
+  /** `epoch.sequence.hash` of the snapshot, written into every record. */
+  readonly revision: string;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  /** Chooses the group; appends what each router said to `trace`. */
+  route(
+    query: Query,
+    trace: Routed["trace"][number][],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>>;
+  /** Source SQL plus identity to allowed SQL, or `policy.denied`. */
+  police(query: Routed): Result<Policed, GatewayError>;
+  /** What the capacity needs; members in `excluded` failed this query's connection already. */
+  admission(query: Policed, excluded: ReadonlySet<string>): AdmitRequest;
+  /** Allowed SQL to the engine's own dialect. */
+  translate(query: Admitted): Result<Translated, GatewayError>;
+  /** As whom the engine sees the query; never a stronger identity than the cluster's mode says. */
+  identify(query: Translated): Result<Identified, GatewayError>;
+  backend(cluster: string): Backend;
+  /** Catalog names of all backends, each once. */
+  catalogs(): readonly string[];
+  limits(group: string): LiveLimits;
+  /** Tells the circuit breaker whether a query could reach the cluster. */
+  reached(cluster: string, yes: boolean): void;
+  /** Closes the backends. Called once, when nobody holds the generation any more. */
+  close(): Promise<void>;
+}
+
+/** A hold on a generation; disposing lets go, once. */
+export interface HeldGeneration extends Disposable {
+  readonly generation: Generation;
+}
+
+/** The active generation and the ones that are still held. */
+export class Generations {
+  #active: Counted | undefined;
+
+  /** Takes a hold on the active generation, or refuses with `config.notReady`. */
+  hold(): Result<HeldGeneration, GatewayError> {
+    if (this.#active === undefined) return err(gatewayError("config.notReady"));
+    return ok(this.#active.hold());
+  }
+
+  get active(): Generation | undefined {
+    return this.#active?.generation;
+  }
+
+  /** Makes `next` the active one at once; resolves when the previous one is let go of and closed. */
+  async swap(next: Generation | undefined): Promise<void> {
+    const previous = this.#active;
+    this.#active = next === undefined ? undefined : new Counted(next);
+    await previous?.retire();
+  }
+}
+
+class Counted {
+  readonly generation: Generation;
+  #holds = 0;
+  #retired: (() => void) | undefined;
+
+  constructor(generation: Generation) {
+    this.generation = generation;
+  }
+
+  hold(): HeldGeneration {
+    this.#holds += 1;
+    let held = true;
+    return {
+      generation: this.generation,
+      [Symbol.dispose]: () => {
+        if (!held) return;
+        held = false;
+        this.#holds -= 1;
+        if (this.#holds === 0) this.#retired?.();
+      },
+    };
+  }
+
+  async retire(): Promise<void> {
+    if (this.#holds > 0) {
+      await new Promise<void>((resolve) => {
+        this.#retired = resolve;
+      });
+    }
+    await this.generation.close();
+  }
+}

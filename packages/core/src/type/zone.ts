@@ -1,0 +1,119 @@
+/**
+ * Time zones: how far a zone's wall clock is from UTC at an instant. Applied only where a protocol
+ * shows or reads an instant in the session's zone; the neutral value stays an instant.
+ *
+ * Fixed offsets are computed; IANA zones come from the runtime's own table (Intl).
+ */
+
+/** Made once per session (it keeps a small cache), not per cell. */
+export interface Zone {
+  /** As the client knows it: `UTC`, `+05:30`, `Europe/Berlin`. */
+  readonly name: string;
+  /** Seconds that the wall clock is ahead of UTC at this instant (whole Unix seconds). Never rounded. */
+  offsetAt(unixSeconds: number): number;
+}
+
+/** The zone of values that are shown as they are. */
+export const utc: Zone = { name: "UTC", offsetAt: () => 0 };
+
+/** Hours whose offset is remembered per zone; a result rarely spans more. */
+const cachedHoursMax = 4096;
+/** The runtime's dates end here; beyond it a zone keeps the offset it had. */
+const unixSecondsMax = 8.64e12;
+
+/** A zone by its name (`Europe/Berlin`, `utc`) or offset (`+05:30`, `-3`, `+01`); undefined when there is none. */
+export function zoneOf(name: string): Zone | undefined {
+  const text = name.trim();
+  if (/^(utc|gmt|z|zulu|etc\/utc|uct)$/i.test(text)) return utc;
+  const fixed = /^([+-])(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?$/.exec(text);
+  if (fixed !== null) return fixedZone(fixed);
+  return namedZone(text);
+}
+
+/**
+ * The instant at which the zone's clock shows `localSeconds` (seconds as if in UTC).
+ *
+ * A reading that a clock change skipped counts with the offset before the change; one that happens
+ * twice means the first of the two.
+ */
+export function instantOf(zone: Zone, localSeconds: number): number {
+  // Offsets lie within a day, so the two days around the reading see both sides of a change.
+  const before = zone.offsetAt(localSeconds - 86_400);
+  const after = zone.offsetAt(localSeconds + 86_400);
+  const early = localSeconds - before;
+  if (before === after || zone.offsetAt(early) === before) return early;
+  const late = localSeconds - after;
+  return zone.offsetAt(late) === after ? late : early;
+}
+
+function fixedZone(match: RegExpExecArray): Zone | undefined {
+  const [, sign, hours, minutes = "0", seconds = "0"] = match;
+  if (Number(hours) > 18 || Number(minutes) > 59 || Number(seconds) > 59) return undefined;
+  const ahead = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  if (ahead === 0) return utc;
+  const offset = sign === "-" ? -ahead : ahead;
+  return { name: offsetName(offset), offsetAt: () => offset };
+}
+
+function offsetName(offset: number): string {
+  const ahead = Math.abs(offset);
+  const parts = [Math.floor(ahead / 3600), Math.floor(ahead / 60) % 60];
+  if (ahead % 60 !== 0) parts.push(ahead % 60);
+  const digits = parts.map((part) => String(part).padStart(2, "0"));
+  return `${offset < 0 ? "-" : "+"}${digits.join(":")}`;
+}
+
+function namedZone(name: string): Zone | undefined {
+  // The runtime takes other spellings too; only names of the IANA table are meant here.
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return undefined;
+  const format = formatOf(name);
+  if (format === undefined) return undefined;
+  const hours = new Map<number, number>();
+
+  const offsetAt = (unixSeconds: number): number => {
+    const hour = Math.floor(unixSeconds / 3600);
+    const known = hours.get(hour);
+    if (known !== undefined) return known;
+    const first = measure(format, hour * 3600);
+    const last = measure(format, hour * 3600 + 3599);
+    // The clock changes within this hour: the instant itself decides, and nothing is remembered.
+    if (first !== last) return measure(format, unixSeconds);
+    if (hours.size >= cachedHoursMax) hours.clear();
+    hours.set(hour, first);
+    return first;
+  };
+  return { name: format.resolvedOptions().timeZone, offsetAt };
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat("en-US", {
+      timeZone,
+      calendar: "iso8601",
+      numberingSystem: "latn",
+      era: "short",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+      hourCycle: "h23",
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the clock of the zone at the instant and compares it with UTC. */
+function measure(format: Intl.DateTimeFormat, unixSeconds: number): number {
+  const bounded = Math.min(unixSecondsMax, Math.max(-unixSecondsMax, unixSeconds));
+  const shown = new Map<string, string>();
+  for (const part of format.formatToParts(bounded * 1000)) shown.set(part.type, part.value);
+  const read = (part: string) => Number(shown.get(part));
+  const year = (shown.get("era") ?? "").startsWith("B") ? 1 - read("year") : read("year");
+  const local = new Date(0);
+  local.setUTCFullYear(year, read("month") - 1, read("day"));
+  local.setUTCHours(read("hour"), read("minute"), read("second"));
+  return local.getTime() / 1000 - bounded;
+}

@@ -1,0 +1,150 @@
+/**
+ * Bundles the sources into `packages/gateway/dist/`, one self-contained file per thread.
+ *
+ * The bundle exists because Node 20 can not load a `.ts` file in a worker thread, and because the
+ * image ships exactly these files. It checks no types: `npm run types` does.
+ *
+ * Run directly it always builds. `buildIfStale` is for everything that is about to run the bundle.
+ */
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const distFolder = join(root, "packages/gateway/dist");
+const recordFile = join(distFolder, "build.json");
+
+/** Each entry and the file it becomes. Threads are loaded by these names, beside the bundle. */
+const entries = [
+  { source: "packages/gateway/src/entry/cli.ts", output: "gateway.js" },
+  { source: "packages/engines/src/adbc/thread.ts", output: "adbcThread.js" },
+  { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
+];
+
+/** Packages with native files of their own, found in `node_modules` at run time. */
+const nativePackages = /^(koffi|@duckdb\/node-bindings.*|esbuild)$/;
+
+/** CommonJS packages inside the bundle ask for built-in modules with `require`, which ESM lacks. */
+const banner = [
+  'import { createRequire as createRequireOfBundle } from "node:module";',
+  "const require = createRequireOfBundle(import.meta.url);",
+].join("\n");
+
+/**
+ * Makes a native package load when the module that imports it first runs.
+ *
+ * A plain external import would move to the top of the bundle, so that every command would load
+ * native code, and would fail on a host where one engine's library is missing.
+ */
+const nativeWhenUsed = {
+  name: "native when used",
+  setup(bundler) {
+    bundler.onResolve({ filter: nativePackages }, ({ path, namespace }) =>
+      namespace === "native" ? { path, external: true } : { path, namespace: "native" },
+    );
+    bundler.onLoad({ filter: /./, namespace: "native" }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
+/**
+ * Bundles every entry. Throws an `AggregateError` when one fails; the others are written all the
+ * same, and no build is recorded, so that the next call tries again.
+ */
+export async function build() {
+  const { build: bundle } = await import("esbuild");
+  // Taken before reading, so that a file saved during the build makes the result stale.
+  const sources = sourcesNow();
+  await mkdir(distFolder, { recursive: true });
+
+  const present = entries.filter(({ source }) => existsSync(join(root, source)));
+  const missing = entries.filter((entry) => !present.includes(entry));
+  const results = await Promise.allSettled(present.map((entry) => buildEntry(entry, bundle)));
+  const failures = results.filter(({ status }) => status === "rejected");
+  if (failures.length > 0) {
+    throw new AggregateError(
+      failures.map(({ reason }) => reason),
+      `${failures.length} of ${present.length} bundles failed`,
+    );
+  }
+
+  const outputs = present.map(({ output }) => output);
+  await writeWhole(recordFile, `${JSON.stringify({ ...sources, outputs }, null, 2)}\n`);
+  return { outputs, missing };
+}
+
+/** Builds when a source is newer than the bundle, or the bundle is not there. Answers whether it did. */
+export async function buildIfStale() {
+  if (isFresh()) return false;
+  await build();
+  return true;
+}
+
+async function buildEntry({ source, output }, bundle) {
+  const { outputFiles } = await bundle({
+    absWorkingDir: root,
+    entryPoints: [source],
+    outfile: join(distFolder, output),
+    write: false,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    sourcemap: true,
+    sourcesContent: false,
+    legalComments: "eof",
+    logLevel: "error",
+    banner: { js: banner },
+    plugins: [nativeWhenUsed],
+  });
+  await Promise.all(outputFiles.map(({ path, contents }) => writeWhole(path, contents)));
+}
+
+/** Replaces a file in one step: another process may be loading the old one right now. */
+async function writeWhole(path, contents) {
+  const draft = join(distFolder, `.${basename(path)}.${process.pid}`);
+  await writeFile(draft, contents);
+  await rename(draft, path);
+}
+
+function isFresh() {
+  if (!existsSync(recordFile)) return false;
+  const recorded = JSON.parse(readFileSync(recordFile, "utf8"));
+  const now = sourcesNow();
+  return (
+    recorded.newestSourceMs === now.newestSourceMs &&
+    recorded.sourceCount === now.sourceCount &&
+    recorded.outputs.every((output) => existsSync(join(distFolder, output)))
+  );
+}
+
+/** What the bundle is made from. The count notices a deleted file, which leaves no newer time behind. */
+function sourcesNow() {
+  const packagesFolder = join(root, "packages");
+  const files = readdirSync(packagesFolder)
+    .map((name) => join(packagesFolder, name, "src"))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true })
+        .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+        .map((path) => join(folder, path)),
+    );
+  files.push(fileURLToPath(import.meta.url), join(root, "package-lock.json"));
+  const times = files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return { newestSourceMs: Math.max(...times), sourceCount: files.length };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const startedMs = performance.now();
+  try {
+    const { outputs, missing } = await build();
+    for (const { source, output } of missing) console.log(`skipped ${output}: no ${source}`);
+    const took = `${Math.round(performance.now() - startedMs)} ms`;
+    console.log(`built ${outputs.join(", ") || "nothing"} in ${took}`);
+  } catch (cause) {
+    console.error(cause.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,49 @@
+/** `gateway hash-password`: reads a password from the terminal (not echoed) or from standard input and prints its bcrypt hash. */
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { hash, truncates } from "bcryptjs";
+import { exitCode, type Terminal } from "./terminal.ts";
+
+const cost = 10;
+const inputCharsMax = 4_096;
+
+export async function hashPasswordCommand(terminal: Terminal): Promise<number> {
+  const password =
+    terminal.stdin.isTTY === true ? await typed(terminal) : await piped(terminal.stdin);
+  const problem = problemOf(password);
+  if (problem !== undefined) {
+    terminal.err(`${problem}\n`);
+    return exitCode.config;
+  }
+  terminal.out(`${await hash(password, cost)}\n`);
+  return exitCode.clean;
+}
+
+function problemOf(password: string): string | undefined {
+  if (password === "") return "the password is empty";
+  if (truncates(password)) return "the password is longer than 72 bytes, which is all that bcrypt looks at";
+  return undefined;
+}
+
+async function typed(terminal: Terminal): Promise<string> {
+  terminal.err("Password: ");
+  // A muted output keeps the line editor from echoing what is typed.
+  const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: terminal.stdin, output: muted, terminal: true });
+  try {
+    return await reader.question("");
+  } finally {
+    reader.close();
+    terminal.err("\n");
+  }
+}
+
+async function piped(stdin: Terminal["stdin"]): Promise<string> {
+  let text = "";
+  stdin.setEncoding("utf8");
+  for await (const chunk of stdin) {
+    text += String(chunk);
+    if (text.length > inputCharsMax) break;
+  }
+  return text.replace(/\r?\n$/, "");
+}

@@ -1,0 +1,14 @@
+/** `gateway validate`: every problem of a config, one line each. Opens nothing, resolves no secret. */
+import { loadConfig } from "../config/load.ts";
+import { lineOf } from "../config/report.ts";
+import { exitCode, type Terminal } from "./terminal.ts";
+
+export async function validateCommand(file: string, terminal: Terminal): Promise<number> {
+  const loaded = loadConfig(file);
+  if (loaded.ok) {
+    terminal.out(`${file}: valid\n`);
+    return exitCode.clean;
+  }
+  for (const problem of loaded.error) terminal.err(`${lineOf(problem)}\n`);
+  return exitCode.config;
+}

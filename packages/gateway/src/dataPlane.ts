@@ -1,0 +1,97 @@
+/** The data plane of a process: the door over its parts, and the listeners that call it. */
+import type { Door } from "@gateway/core/door.ts";
+import { gatewayError } from "@gateway/core/error.ts";
+import type { Capacity } from "@gateway/core/port/capacity.ts";
+import type { Frontend, ListenError } from "@gateway/core/port/frontend.ts";
+import type { History } from "@gateway/core/port/history.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { openDoor } from "@gateway/core/query/openDoor.ts";
+import { LiveQueries } from "@gateway/core/query/live.ts";
+import { queryMetrics } from "@gateway/core/query/metrics.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Generations } from "@gateway/core/snapshot/generation.ts";
+import { frontends } from "@gateway/frontends/catalog.ts";
+import type { GatewayConfig } from "./config/schema.ts";
+
+export interface DataPlaneParts {
+  readonly generations: Generations;
+  readonly capacity: Capacity;
+  readonly history: History;
+}
+
+export interface RunningDataPlane {
+  readonly door: Door;
+  readonly frontends: readonly Frontend[];
+  readonly live: LiveQueries;
+  /** Takes nothing new, lets running queries finish until `deadline`, then ends the rest. True when nothing had to be ended. */
+  drain(deadline: AbortSignal): Promise<boolean>;
+}
+
+/** Opens every enabled frontend, or closes what was opened and answers every listener that failed. */
+export async function startDataPlane(
+  parts: DataPlaneParts,
+  config: GatewayConfig,
+  host: Host,
+): Promise<Result<RunningDataPlane, readonly ListenError[]>> {
+  const live = new LiveQueries();
+  let draining = false;
+  const door = openDoor({
+    ...parts,
+    host,
+    live,
+    metrics: queryMetrics(host.metrics),
+    worker: undefined,
+    idleInTransactionMs: config.idleInTransactionSecs * 1000,
+    draining: () => draining,
+  });
+
+  const opened = await Promise.all(openings(config, door.door, host));
+  const open = opened.flatMap((one) => (one.ok ? [one.value] : []));
+  const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
+  if (failures.length > 0) {
+    await Promise.all(open.map((frontend) => frontend.drain(AbortSignal.abort())));
+    await door.close();
+    return err(failures);
+  }
+
+  return ok({
+    door: door.door,
+    frontends: open,
+    live,
+    drain: async (deadline) => {
+      draining = true;
+      await Promise.all([live.idle(deadline), ...open.map((frontend) => frontend.drain(deadline))]);
+      const clean = live.list().length === 0;
+      live.cancelAll(gatewayError("gateway.draining"));
+      await door.close();
+      return clean;
+    },
+  });
+}
+
+type Opening = Promise<Result<Frontend, ListenError>>;
+
+/** One line per frontend of the catalog keeps each config tied to its own `listen`. */
+function openings(config: GatewayConfig, door: Door, host: Host): readonly Opening[] {
+  const { trinoHttp, postgresWire, mysqlWire } = config.frontends;
+  const all: (Opening | undefined)[] = [
+    openingOf(frontends.trinoHttp, trinoHttp, door, host),
+    openingOf(frontends.postgresWire, postgresWire, door, host),
+    openingOf(frontends.mysqlWire, mysqlWire, door, host),
+  ];
+  return all.filter((opening) => opening !== undefined);
+}
+
+interface Openable<Config> {
+  load(): Promise<{ listen(config: Config, door: Door, host: Host): Opening }>;
+}
+
+function openingOf<Config extends { readonly enabled: boolean }>(
+  descriptor: Openable<Config>,
+  config: Config | undefined,
+  door: Door,
+  host: Host,
+): Opening | undefined {
+  if (config === undefined || !config.enabled) return undefined;
+  return descriptor.load().then(({ listen }) => listen(config, door, host));
+}

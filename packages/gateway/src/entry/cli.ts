@@ -1,0 +1,75 @@
+/** The command line. Parses arguments, picks the command, ends the process with its exit code. */
+import { parseArgs } from "node:util";
+import { docsCommand } from "../command/docs.ts";
+import { hashPasswordCommand } from "../command/hashPassword.ts";
+import { quickstartCommand } from "../command/quickstart.ts";
+import { startCommand } from "../command/start.ts";
+import { validateCommand } from "../command/validate.ts";
+import { usage, type Terminal } from "../command/terminal.ts";
+
+const terminal: Terminal = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  stdin: process.stdin,
+  environment: process.env,
+  bundle: new URL(".", import.meta.url),
+};
+
+process.exitCode = await main(process.argv.slice(2));
+// Listeners and threads are closed by now; whatever a library left open must not keep a stopped gateway alive.
+process.exit();
+
+async function main(args: readonly string[]): Promise<number> {
+  const [command, ...rest] = args;
+  try {
+    return await run(command, rest);
+  } catch (error) {
+    if (error instanceof TypeError && "code" in error && isArgumentError(error.code)) {
+      terminal.err(`${error.message.split("\n", 1)[0]}\n${usage}`);
+      return 1;
+    }
+    throw error;
+  }
+}
+
+async function run(command: string | undefined, args: readonly string[]): Promise<number> {
+  switch (command) {
+    case "start":
+      return startCommand(configFile(args), terminal);
+    case "validate":
+      return validateCommand(configFile(args), terminal);
+    case "hash-password":
+      noArguments(args);
+      return hashPasswordCommand(terminal);
+    case "quickstart":
+      return quickstartCommand(dataFolder(args), terminal);
+    case "docs":
+      return docsCommand(args, terminal);
+    case "help":
+    case "--help":
+    case "-h":
+      terminal.out(usage);
+      return 0;
+    default:
+      terminal.err(usage);
+      return 1;
+  }
+}
+
+function configFile(args: readonly string[]): string {
+  const options = { config: { type: "string", short: "c", default: "gateway.yaml" } } as const;
+  return parseArgs({ args: [...args], options, strict: true }).values.config;
+}
+
+function dataFolder(args: readonly string[]): string | undefined {
+  const options = { data: { type: "string" } } as const;
+  return parseArgs({ args: [...args], options, strict: true }).values.data;
+}
+
+function noArguments(args: readonly string[]): void {
+  parseArgs({ args: [...args], options: {}, strict: true });
+}
+
+function isArgumentError(code: unknown): boolean {
+  return typeof code === "string" && code.startsWith("ERR_PARSE_ARGS");
+}

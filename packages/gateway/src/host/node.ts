@@ -1,0 +1,31 @@
+/** The host of a real process. */
+import { randomBytes } from "node:crypto";
+import type { Host } from "@gateway/core/port/host.ts";
+import { systemClock } from "./clock.ts";
+import { jsonLog, type LogThreshold } from "./log.ts";
+import { promMetrics, type PromMetrics } from "./metrics.ts";
+import { workerThreads } from "./threads.ts";
+
+export interface NodeHost extends Host {
+  readonly metrics: PromMetrics;
+}
+
+const bugs = {
+  name: "gateway_bugs_total",
+  help: "Internal failures; each has a log line.",
+  labels: [],
+} as const;
+
+/** `bundle`: folder of the built thread programs. */
+export function nodeHost(bundle: URL, logLevel: LogThreshold): NodeHost {
+  const metrics = promMetrics();
+  const bugCount = metrics.counter(bugs, {});
+  return {
+    clock: systemClock,
+    random: () => Math.random(),
+    randomBytes: (length) => new Uint8Array(randomBytes(length)),
+    threads: workerThreads(bundle),
+    log: jsonLog(logLevel, () => bugCount.add(1)),
+    metrics,
+  };
+}

@@ -1,0 +1,30 @@
+/** Threads of the process: each name is one file of the bundle. */
+import { Worker } from "node:worker_threads";
+import type { Thread, Threads } from "@gateway/core/port/threads.ts";
+
+const files = { adbc: "adbcThread.js", hash: "hashThread.js" } as const;
+
+/** `bundle` is the folder that holds the built thread programs. */
+export function workerThreads(bundle: URL): Threads {
+  return {
+    start: (name, data) =>
+      threadOf(new Worker(new URL(files[name], bundle), { workerData: data, name })),
+  };
+}
+
+function threadOf(worker: Worker): Thread {
+  let failure: unknown;
+  worker.on("error", (error) => {
+    failure = error;
+  });
+  return {
+    post: (message, transfer) =>
+      worker.postMessage(message, transfer === undefined ? [] : [...transfer]),
+    onMessage: (handle) => void worker.on("message", handle),
+    onExit: (handle) => void worker.on("exit", () => handle(failure)),
+    ref: (on) => (on ? worker.ref() : worker.unref()),
+    terminate: async () => {
+      await worker.terminate();
+    },
+  };
+}

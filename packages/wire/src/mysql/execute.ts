@@ -1,0 +1,176 @@
+/**
+ * Parameters of COM_STMT_EXECUTE: NULL bitmap, types, values of every type in the binary format.
+ *
+ * Values come out in the wire's own terms (a date is year, month, day); what they mean for an
+ * engine is the frontend's matter. The count of parameters is the statement's, never the client's.
+ */
+import { ByteReader } from "./byteReader.ts";
+import { columnType, violation, type Violation } from "./protocol.ts";
+
+/** Type of one parameter as the client bound it. */
+export interface BoundType {
+  /** One of `columnType`. */
+  readonly type: number;
+  readonly unsigned: boolean;
+}
+
+/** One value; views share the packet's memory. */
+export type BoundValue =
+  | { readonly kind: "null" }
+  | { readonly kind: "integer"; readonly value: bigint }
+  | { readonly kind: "float"; readonly value: number }
+  /** Text, decimal in text, or bytes: the bound type tells. */
+  | { readonly kind: "bytes"; readonly value: Uint8Array }
+  /** All zero for a zero date. */
+  | {
+      readonly kind: "datetime";
+      readonly year: number;
+      readonly month: number;
+      readonly day: number;
+      readonly hour: number;
+      readonly minute: number;
+      readonly second: number;
+      readonly microsecond: number;
+    }
+  | {
+      readonly kind: "time";
+      readonly negative: boolean;
+      readonly days: number;
+      readonly hour: number;
+      readonly minute: number;
+      readonly second: number;
+      readonly microsecond: number;
+    };
+
+export interface BoundParameters {
+  readonly kind: "parameters";
+  /** To be kept by the caller: later executions may leave the types out. */
+  readonly types: readonly BoundType[];
+  readonly values: readonly BoundValue[];
+}
+
+/** What the statement is known to have. */
+export interface ExecuteContext {
+  readonly parameters: number;
+  /** Types of the last execution; undefined before the first. */
+  readonly types: readonly BoundType[] | undefined;
+  /** Values that came ahead in COM_STMT_SEND_LONG_DATA, by parameter; they are absent from the body. */
+  readonly longData: ReadonlyMap<number, Uint8Array>;
+}
+
+const nullValue: BoundValue = { kind: "null" };
+const zeroDate = { year: 0, month: 0, day: 0 };
+const midnight = { hour: 0, minute: 0, second: 0, microsecond: 0 };
+
+/** Reads the parameters of one execution. */
+export function parseExecute(
+  body: Uint8Array,
+  context: ExecuteContext,
+): BoundParameters | Violation {
+  const count = context.parameters;
+  if (count === 0) return { kind: "parameters", types: [], values: [] };
+  const reader = new ByteReader(body);
+  const nulls = reader.take((count + 7) >> 3);
+  const rebound = reader.u8() === 1;
+  // Asked before the arrays are made: a short body must not cost an array of 65,535 entries.
+  if (reader.failed || (rebound && reader.remaining < count * 2)) {
+    return violation("malformed", "parameters cut short");
+  }
+  const types = rebound ? typesOf(reader, count) : context.types;
+  if (types === undefined || types.length !== count) {
+    return violation("malformed", "parameters without types");
+  }
+
+  const values: BoundValue[] = [];
+  for (const [index, bound] of types.entries()) {
+    const long = context.longData.get(index);
+    const value =
+      long !== undefined
+        ? ({ kind: "bytes", value: long } as const)
+        : ((nulls[index >> 3] ?? 0) & (1 << (index & 7))) !== 0
+          ? nullValue
+          : valueOf(reader, bound);
+    if (value === undefined) return violation("malformed", "parameter of an unknown type");
+    values.push(value);
+  }
+  if (reader.failed) return violation("malformed", "parameters cut short");
+  return { kind: "parameters", types, values };
+}
+
+function typesOf(reader: ByteReader, count: number): readonly BoundType[] {
+  const types: BoundType[] = [];
+  for (let index = 0; index < count; index += 1) {
+    types.push({ type: reader.u8(), unsigned: (reader.u8() & 0x80) !== 0 });
+  }
+  return types;
+}
+
+function valueOf(reader: ByteReader, bound: BoundType): BoundValue | undefined {
+  switch (bound.type) {
+    case columnType.null:
+      return nullValue;
+    case columnType.tiny:
+      return integerOf(bound.unsigned ? reader.u8() : reader.i8());
+    case columnType.short:
+    case columnType.year:
+      return integerOf(bound.unsigned ? reader.u16() : reader.i16());
+    case columnType.long:
+    case columnType.int24:
+      return integerOf(bound.unsigned ? reader.u32() : reader.i32());
+    case columnType.longlong:
+      return integerOf(bound.unsigned ? reader.u64() : reader.i64());
+    case columnType.float:
+      return { kind: "float", value: reader.f32() };
+    case columnType.double:
+      return { kind: "float", value: reader.f64() };
+    case columnType.date:
+    case columnType.newDate:
+    case columnType.datetime:
+    case columnType.timestamp:
+      return datetimeOf(reader);
+    case columnType.time:
+      return timeOf(reader);
+    default:
+      return isBytes(bound.type) ? { kind: "bytes", value: reader.lenencBytes() } : undefined;
+  }
+}
+
+function integerOf(value: number | bigint): BoundValue {
+  return { kind: "integer", value: BigInt(value) };
+}
+
+/** Types whose value is a length-encoded string. */
+function isBytes(type: number): boolean {
+  return (
+    type === columnType.decimal ||
+    type === columnType.varchar ||
+    type === columnType.bit ||
+    type >= columnType.json
+  );
+}
+
+/** 0, 4, 7 or 11 bytes: trailing parts that are zero are left out. */
+function datetimeOf(reader: ByteReader): BoundValue | undefined {
+  const length = reader.u8();
+  if (length !== 0 && length !== 4 && length !== 7 && length !== 11) return undefined;
+  const date =
+    length >= 4 ? { year: reader.u16(), month: reader.u8(), day: reader.u8() } : zeroDate;
+  return { kind: "datetime", ...date, ...clockOf(reader, length - 4) };
+}
+
+/** 0, 8 or 12 bytes. */
+function timeOf(reader: ByteReader): BoundValue | undefined {
+  const length = reader.u8();
+  if (length !== 0 && length !== 8 && length !== 12) return undefined;
+  const negative = length > 0 && reader.u8() === 1;
+  const days = length > 0 ? reader.u32() : 0;
+  return { kind: "time", negative, days, ...clockOf(reader, length - 5) };
+}
+
+function clockOf(reader: ByteReader, bytes: number): typeof midnight {
+  if (bytes < 3) return midnight;
+  const hour = reader.u8();
+  const minute = reader.u8();
+  const second = reader.u8();
+  return { hour, minute, second, microsecond: bytes >= 7 ? reader.u32() : 0 };
+}

@@ -1,0 +1,147 @@
+/**
+ * Payloads a server answers with: OK, error, end of rows, column definitions, prepared statements.
+ *
+ * Each `put…` writes one payload between `begin` and `end` of the writer. Rows are in row.ts.
+ */
+import { PacketWriter } from "./packetWriter.ts";
+import { capability, collationId, serverStatus } from "./protocol.ts";
+
+/** Length of the fixed part of a column definition, as the protocol wants it written. */
+const columnFixedBytes = 0x0c;
+
+export interface OkReply {
+  readonly affectedRows: number;
+  readonly status: number;
+  readonly warnings: number;
+  /** Text for people behind the numbers. */
+  readonly info: string;
+  /** Session changes, sent when the client can read them. */
+  readonly tracked: readonly Tracked[];
+}
+
+/** A change of the session that the client is told. */
+export type Tracked =
+  | { readonly kind: "variable"; readonly name: string; readonly value: string }
+  | { readonly kind: "schema"; readonly name: string };
+
+export interface ErrorReply {
+  readonly errno: number;
+  /** Exactly five characters. */
+  readonly sqlState: string;
+  readonly message: string;
+}
+
+export interface ColumnDefinition {
+  readonly schema: string;
+  readonly table: string;
+  readonly name: string;
+  readonly collation: number;
+  /** Longest text of a value, in bytes. */
+  readonly length: number;
+  /** One of `columnType`. */
+  readonly type: number;
+  readonly flags: number;
+  readonly decimals: number;
+}
+
+/** Writes an OK payload; `header` 0xfe is the form that ends rows for clients without EOF packets. */
+export function putOk(
+  out: PacketWriter,
+  reply: OkReply,
+  capabilities: number,
+  header: 0x00 | 0xfe = 0x00,
+): void {
+  const tracks = (capabilities & capability.sessionTrack) !== 0;
+  const changed = tracks && reply.tracked.length > 0;
+  out.u8(header);
+  out.lenenc(reply.affectedRows);
+  out.lenenc(0);
+  out.u16(reply.status | (changed ? serverStatus.sessionStateChanged : 0));
+  out.u16(reply.warnings);
+  if (!tracks) {
+    out.text(reply.info);
+    return;
+  }
+  if (reply.info !== "" || changed) out.lenencText(reply.info);
+  if (changed) putTracked(out, reply.tracked);
+}
+
+/** Writes an error payload. */
+export function putError(out: PacketWriter, reply: ErrorReply): void {
+  out.u8(0xff);
+  out.u16(reply.errno);
+  out.text(`#${reply.sqlState}${reply.message}`);
+}
+
+/** Writes an EOF payload, for clients that did not agree to do without. */
+export function putEof(out: PacketWriter, status: number, warnings: number): void {
+  out.u8(0xfe);
+  out.u16(warnings);
+  out.u16(status);
+}
+
+/** Writes the count of columns that starts a result. */
+export function putColumnCount(out: PacketWriter, count: number): void {
+  out.lenenc(count);
+}
+
+/** Writes one column definition. `withDefault` is the form of COM_FIELD_LIST. */
+export function putColumn(out: PacketWriter, column: ColumnDefinition, withDefault = false): void {
+  out.lenencText("def");
+  out.lenencText(column.schema);
+  out.lenencText(column.table);
+  out.lenencText(column.table);
+  out.lenencText(column.name);
+  out.lenencText(column.name);
+  out.u8(columnFixedBytes);
+  out.u16(column.collation);
+  out.u32(column.length);
+  out.u8(column.type);
+  out.u16(column.flags);
+  out.u8(column.decimals);
+  out.u16(0);
+  if (withDefault) out.u8(0xfb);
+}
+
+/** Definition of a parameter: clients count these and read nothing else from them. */
+export const parameterDefinition: Omit<ColumnDefinition, "type"> = {
+  schema: "",
+  table: "",
+  name: "?",
+  collation: collationId.binary,
+  length: 0,
+  flags: 0,
+  decimals: 0,
+};
+
+/** Writes the head of the answer to COM_STMT_PREPARE; definitions follow. */
+export function putPrepared(
+  out: PacketWriter,
+  statementId: number,
+  counts: { readonly columns: number; readonly parameters: number },
+): void {
+  out.u8(0x00);
+  out.u32(statementId);
+  out.u16(counts.columns);
+  out.u16(counts.parameters);
+  out.u8(0);
+  out.u16(0);
+}
+
+/** Source: protocol constants SESSION_TRACK_SYSTEM_VARIABLES and SESSION_TRACK_SCHEMA. */
+const trackCode = { variable: 0x00, schema: 0x01 } as const;
+
+/** The whole list with its length in front, each change with its kind and length in front. */
+function putTracked(out: PacketWriter, tracked: readonly Tracked[]): void {
+  const list = new PacketWriter();
+  for (const change of tracked) {
+    const fields = new PacketWriter();
+    fields.lenencText(change.name);
+    if (change.kind === "variable") fields.lenencText(change.value);
+    list.u8(trackCode[change.kind]);
+    list.lenenc(fields.at);
+    list.raw(fields.written());
+  }
+  out.lenenc(list.at);
+  out.raw(list.written());
+}

@@ -1,0 +1,195 @@
+/**
+ * A growing buffer for outgoing bytes, and a cursor over the body of one incoming message.
+ *
+ * Neither knows a message. The cursor never throws: reading past the end or text that is not UTF-8
+ * sets a flag that stays, and whoever reads looks at it once, at the end.
+ */
+
+const encoder = new TextEncoder();
+// `ignoreBOM` keeps a leading U+FEFF, which belongs to the client's text.
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const none = new Uint8Array(0);
+/** First allocation: most answers to a short query fit. */
+const firstBytes = 512;
+
+/**
+ * Outgoing bytes. `allocate` may give uninitialised memory: only written bytes leave `take`.
+ *
+ * The owner of a hot loop calls `room(n)`, writes into `buffer` from `length` on and sets `length`.
+ */
+export class ByteWriter {
+  buffer: Uint8Array = none;
+  length = 0;
+  readonly #allocate: (bytes: number) => Uint8Array;
+
+  constructor(allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes)) {
+    this.#allocate = allocate;
+  }
+
+  /** Makes sure that `bytes` more fit behind `length`. `buffer` may be another object afterwards. */
+  room(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.buffer.length) return;
+    const grown = this.#allocate(Math.max(needed, this.buffer.length * 2, firstBytes));
+    grown.set(this.buffer.subarray(0, this.length));
+    this.buffer = grown;
+  }
+
+  u8(value: number): void {
+    this.room(1);
+    this.buffer[this.length] = value;
+    this.length += 1;
+  }
+
+  i16(value: number): void {
+    this.room(2);
+    this.length = putInt16(this.buffer, this.length, value);
+  }
+
+  i32(value: number): void {
+    this.room(4);
+    this.length = putInt32(this.buffer, this.length, value);
+  }
+
+  bytes(value: Uint8Array): void {
+    this.room(value.length);
+    this.buffer.set(value, this.length);
+    this.length += value.length;
+  }
+
+  /** UTF-8 with its terminator. A NUL inside would end it early and desynchronise the client: it is left out. */
+  text(value: string): void {
+    const clean = value.includes("\0") ? value.replaceAll("\0", "") : value;
+    this.room(clean.length * 3 + 1);
+    const { written } = encoder.encodeInto(clean, this.buffer.subarray(this.length));
+    this.length += written;
+    this.buffer[this.length] = 0;
+    this.length += 1;
+  }
+
+  /** Opens a message of `type`; `end` with the answer sets its length. */
+  begin(type: number): number {
+    this.room(5);
+    this.buffer[this.length] = type;
+    const start = this.length + 1;
+    this.length += 5;
+    return start;
+  }
+
+  /** Closes the message opened at `start`. */
+  end(start: number): void {
+    putInt32(this.buffer, start, this.length - start);
+  }
+
+  /** Everything written so far. The writer starts anew and keeps nothing of it. */
+  take(): Uint8Array {
+    const taken = this.buffer.subarray(0, this.length);
+    this.buffer = none;
+    this.length = 0;
+    return taken;
+  }
+}
+
+/** Writes a big-endian 16-bit integer and returns the offset behind it. Room must be there. */
+export function putInt16(out: Uint8Array, at: number, value: number): number {
+  out[at] = value >> 8;
+  out[at + 1] = value;
+  return at + 2;
+}
+
+/** Writes a big-endian 32-bit integer and returns the offset behind it. Room must be there. */
+export function putInt32(out: Uint8Array, at: number, value: number): number {
+  out[at] = value >> 24;
+  out[at + 1] = value >> 16;
+  out[at + 2] = value >> 8;
+  out[at + 3] = value;
+  return at + 4;
+}
+
+/** Reads a big-endian 32-bit integer. The four bytes must be there. */
+export function getInt32(from: Uint8Array, at: number): number {
+  const high = ((from[at] ?? 0) << 24) | ((from[at + 1] ?? 0) << 16);
+  return high | ((from[at + 2] ?? 0) << 8) | (from[at + 3] ?? 0);
+}
+
+/** Reads the body of one message from its first byte to its last. */
+export class BodyReader {
+  readonly #body: Uint8Array;
+  #at = 0;
+  #short = false;
+  #badText = false;
+
+  constructor(body: Uint8Array) {
+    this.#body = body;
+  }
+
+  /** `short`: something was missing or something is left over. `text`: all there, but not UTF-8. */
+  verdict(): "ok" | "short" | "text" {
+    if (this.#short || this.#at !== this.#body.length) return "short";
+    return this.#badText ? "text" : "ok";
+  }
+
+  /** Bytes not read yet; 0 once something was missing. */
+  get left(): number {
+    return this.#short ? 0 : this.#body.length - this.#at;
+  }
+
+  u8(): number {
+    return this.#take(1) ? (this.#body[this.#at - 1] ?? 0) : 0;
+  }
+
+  u16(): number {
+    if (!this.#take(2)) return 0;
+    return ((this.#body[this.#at - 2] ?? 0) << 8) | (this.#body[this.#at - 1] ?? 0);
+  }
+
+  i32(): number {
+    return this.#take(4) ? getInt32(this.#body, this.#at - 4) : 0;
+  }
+
+  /** A view of the next `length` bytes; empty when they are not there or the length is negative. */
+  view(length: number): Uint8Array {
+    if (!this.#take(length)) return none;
+    return this.#body.subarray(this.#at - length, this.#at);
+  }
+
+  /** A view of everything that is left. */
+  rest(): Uint8Array {
+    return this.view(this.left);
+  }
+
+  /** Text up to its terminator. */
+  text(): string {
+    if (this.#short) return "";
+    const end = this.#body.indexOf(0, this.#at);
+    if (end < 0) {
+      this.#short = true;
+      return "";
+    }
+    const bytes = this.#body.subarray(this.#at, end);
+    this.#at = end + 1;
+    const text = decodeText(bytes);
+    if (text === undefined) this.#badText = true;
+    return text ?? "";
+  }
+
+  #take(length: number): boolean {
+    if (this.#short || length < 0 || length > this.#body.length - this.#at) {
+      this.#short = true;
+      return false;
+    }
+    this.#at += length;
+    return true;
+  }
+}
+
+/** Strict UTF-8 to text; undefined when the bytes are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  if (bytes.length === 0) return "";
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Cuts the incoming byte stream into frames: a length, and after the start-up a type before it.
+ *
+ * It knows where a frame ends and nothing of what is in it. The length is judged against the limit
+ * as soon as it is there, so a lying length costs no memory; memory for a frame that is still
+ * arriving grows with what arrived, not with what was promised.
+ */
+import { getInt32 } from "./bytes.ts";
+import type { Violation } from "./message.ts";
+
+/** A whole frame. `type` is 0 for a packet without a type byte. The view stays valid as long as it is held. */
+export interface Frame {
+  readonly type: number;
+  readonly body: Uint8Array;
+}
+
+export type FrameStep =
+  | { readonly kind: "frame"; readonly frame: Frame }
+  /** More bytes are needed. */
+  | { readonly kind: "wait" }
+  | { readonly kind: "violation"; readonly violation: Violation };
+
+/** Which frames are expected now, and how long one may be (the length field counts itself). */
+export interface FrameRule {
+  readonly typed: boolean;
+  readonly maxBytes: number;
+}
+
+const none = new Uint8Array(0);
+const wait: FrameStep = { kind: "wait" };
+const lengthBytes = 4;
+
+/** Bytes of one connection, in order. After a violation its further answers mean nothing. */
+export class FrameReader {
+  #bytes: Uint8Array = none;
+  #start = 0;
+  #end = 0;
+  /** True when `#bytes` is our own allocation, so that the space behind `#end` is free. */
+  #own = false;
+  /** Bytes the frame at `#start` will have, once known. */
+  #wanted = 0;
+
+  /** Bytes received and not yet taken as frames. */
+  get pending(): number {
+    return this.#end - this.#start;
+  }
+
+  /** The first byte that was not taken, to tell a TLS handshake from a packet. */
+  peek(): number | undefined {
+    return this.#start < this.#end ? this.#bytes[this.#start] : undefined;
+  }
+
+  /** Adds a chunk, which the reader may keep: the caller must not write into it afterwards. */
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    const pending = this.pending;
+    if (pending === 0) {
+      this.#adopt(chunk);
+      return;
+    }
+    if (!this.#own || this.#end + chunk.length > this.#bytes.length) {
+      const needed = pending + chunk.length;
+      const grown = new Uint8Array(this.#capacityFor(needed));
+      // Taken frames may still be read through their views: the old buffer is left as it is.
+      grown.set(this.#bytes.subarray(this.#start, this.#end));
+      this.#bytes = grown;
+      this.#start = 0;
+      this.#end = pending;
+      this.#own = true;
+    }
+    this.#bytes.set(chunk, this.#end);
+    this.#end += chunk.length;
+  }
+
+  /** Takes the next whole frame under `rule`. */
+  next(rule: FrameRule): FrameStep {
+    const head = rule.typed ? 1 : 0;
+    if (this.pending < head + lengthBytes) return wait;
+    const length = getInt32(this.#bytes, this.#start + head);
+    // A negative length is one of 2 GB and more to a sender that counts unsigned.
+    const claimed = length < 0 ? length + 2 ** 32 : length;
+    if (claimed < lengthBytes) return refuse({ kind: "length", length: claimed });
+    if (claimed > rule.maxBytes) {
+      return refuse({ kind: "tooLarge", length: claimed, limit: rule.maxBytes });
+    }
+    const size = head + claimed;
+    this.#wanted = size;
+    if (this.pending < size) return wait;
+
+    const type = rule.typed ? (this.#bytes[this.#start] ?? 0) : 0;
+    const end = this.#start + size;
+    const body = this.#bytes.subarray(this.#start + head + lengthBytes, end);
+    this.#start = end;
+    if (this.#start === this.#end) this.#adopt(none);
+    return { kind: "frame", frame: { type, body } };
+  }
+
+  /** Gives back everything not taken, for a handshake that is not ours. The reader is empty afterwards. */
+  rest(): Uint8Array {
+    const rest = this.#bytes.subarray(this.#start, this.#end);
+    this.#adopt(none);
+    return rest;
+  }
+
+  /** Doubling keeps the copying linear; a frame that is still arriving never takes more than it promised. */
+  #capacityFor(needed: number): number {
+    return needed < this.#wanted ? Math.min(needed * 2, this.#wanted) : needed * 2;
+  }
+
+  #adopt(bytes: Uint8Array): void {
+    this.#bytes = bytes;
+    this.#start = 0;
+    this.#end = bytes.length;
+    this.#own = false;
+    this.#wanted = 0;
+  }
+}
+
+function refuse(violation: Violation): FrameStep {
+  return { kind: "violation", violation };
+}

@@ -1,0 +1,102 @@
+/** What a linter can not say about our sources: words with a better one, length, files nobody uses. */
+import { posix } from "node:path";
+import { filesOf, sourcesOf, type Tree } from "./tree.ts";
+
+const linesMax = 400;
+
+interface Ban {
+  readonly word: RegExp;
+  /** What to write, shown beside the finding. */
+  readonly instead: string;
+  /** Paths it is banned in; the sources of all packages when absent. */
+  readonly only?: RegExp;
+  /** Paths that are the replacement's own home. */
+  readonly except?: RegExp;
+  /** Looks into comments as well. */
+  readonly inComments?: true;
+}
+
+const pure = /^packages\/(contract|core|wire)\//;
+const host = /^packages\/gateway\/src\/host\//;
+const entry = /^packages\/gateway\/src\/entry\//;
+
+/** The allow-list is the `except` column and nothing else; add a path there with its reason. */
+const bans: readonly Ban[] = [
+  { word: /\bDate\.now\(/, instead: "clock.nowMs from Host", except: host },
+  { word: /\bnew Date\(\s*\)/, instead: "clock.nowMs from Host", except: host },
+  { word: /\bperformance\.now\(/, instead: "the monotonic clock of Host", except: host },
+  { word: /\bMath\.random\(/, instead: "host.random", except: host },
+  { word: /\bprocess\.env\b/, instead: "an argument read in entry/", except: entry },
+  { word: /\bconsole\.\w/, instead: "the log of Host" },
+  { word: /\b(?:setTimeout|setInterval|setImmediate)\(/, instead: "the clock", only: pure },
+  { word: /\b(?:randomUUID|getRandomValues)\(/, instead: "host.random", only: pure },
+  { word: /\bBuffer\b/, instead: "Uint8Array", only: pure },
+  { word: /\bFIXME\b/, instead: "fixing it", inComments: true },
+  { word: /\bTODO\b(?! ?\(?#\d)/, instead: "TODO(#issue)", inComments: true },
+  { word: /\bfor now\b/i, instead: "the finished thing", inComments: true },
+];
+
+/** Banned words in sources, one finding per line, with what to write instead. */
+export function wordProblems(tree: Tree): readonly string[] {
+  return [...sourcesOf(tree)].flatMap(([path, text]) => {
+    const lines = text.split("\n");
+    const codeLines = codeOf(text).split("\n");
+    return bans
+      .filter(({ only, except }) => (only?.test(path) ?? true) && !(except?.test(path) ?? false))
+      .flatMap((ban) => {
+        const looked = ban.inComments === true ? lines : codeLines;
+        return looked.flatMap((line, index) => {
+          const word = ban.word.exec(line)?.[0];
+          return word === undefined ? [] : [`${path}:${index + 1}: ${word} → ${ban.instead}`];
+        });
+      });
+  });
+}
+
+/** Programs and tests that are longer than one sitting. */
+export function lengthProblems(tree: Tree): readonly string[] {
+  const programs = filesOf(tree, (path) => /^(packages|test)\/.*\.(ts|mjs)$/.test(path));
+  return [...programs].flatMap(([path, text]) => {
+    const lines = text.replace(/\n$/, "").split("\n").length;
+    return lines > linesMax ? [`${path}: ${lines} lines, at most ${linesMax}`] : [];
+  });
+}
+
+/**
+ * Sources that nothing uses. A file's own test is no use of it: tested dead code is still dead.
+ * Entry points, and the threads that `build.mjs` names, are used by the process itself.
+ */
+export function deadFileProblems(tree: Tree): readonly string[] {
+  const used = new Set<string>();
+  for (const [path, text] of filesOf(tree, (name) => /\.(ts|mjs)$/.test(name))) {
+    const own = path.replace(/\.test\.ts$/, ".ts");
+    for (const target of importsOf(path, text)) if (target !== own) used.add(target);
+  }
+  for (const [path] of (tree.get("packages/gateway/bin/build.mjs") ?? "").matchAll(
+    /packages\/[\w/]+\.ts/g,
+  )) {
+    used.add(path);
+  }
+  return [...sourcesOf(tree).keys()]
+    .filter((path) => !used.has(path) && !entry.test(path))
+    .map((path) => `${path}: nothing imports it but its own test`);
+}
+
+/** The text with comments blanked out; strings stay, and so do line numbers. */
+export function codeOf(text: string): string {
+  const stringOrComment =
+    /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+  return text.replace(stringOrComment, (match, literal: string | undefined) =>
+    literal === undefined ? match.replace(/[^\n]/g, " ") : match,
+  );
+}
+
+function importsOf(path: string, text: string): readonly string[] {
+  return [...codeOf(text).matchAll(/\b(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].flatMap(
+    ([, name = ""]) => {
+      if (name.startsWith(".")) return [posix.join(posix.dirname(path), name)];
+      const workspace = /^@gateway\/([^/]+)\/(.+)$/.exec(name);
+      return workspace === null ? [] : [`packages/${workspace[1]}/src/${workspace[2]}`];
+    },
+  );
+}
