@@ -1,5 +1,6 @@
 /** The `auth` section: who the client is. */
-import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
+import { notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
+import { secretReferenceSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 
 const bcryptHash = z
@@ -7,15 +8,16 @@ const bcryptHash = z
   .regex(
     /^\$2[aby]\$(0[4-9]|1[0-9]|2[0-9]|3[01])\$[./A-Za-z0-9]{53}$/,
     "must be a bcrypt hash; make one with `gateway hash-password`",
-  )
-  .meta({
-    title: "Password hash",
-    description: "bcrypt hash of the password; plain text is refused.",
-    "x-secret": true,
-  });
+  );
+
+const passwordHash = z.union([bcryptHash, secretReferenceSchema]).meta({
+  title: "Password hash",
+  description: "bcrypt hash of the password, or where to find it; plain text is refused.",
+  "x-secret": true,
+});
 
 const staticUser = z.strictObject({
-  passwordHash: bcryptHash,
+  passwordHash,
   scramVerifier: notBuilt("SCRAM logins").optional(),
   groups: z.array(z.string().min(1)).default([]).meta({
     title: "Groups",
@@ -77,8 +79,8 @@ export const authSchema = z
   .discriminatedUnion("provider", [
     none,
     staticProvider,
-    z.looseObject({ provider: z.literal("oidc"), _: notBuilt("OpenID Connect", "provider") }),
-    z.looseObject({ provider: z.literal("ldap"), _: notBuilt("LDAP", "provider") }),
+    notBuiltVariant("provider", "oidc", "OpenID Connect"),
+    notBuiltVariant("provider", "ldap", "LDAP"),
   ])
   .meta({ title: "Client authentication", description: "Who the client is." });
 

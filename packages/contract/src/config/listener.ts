@@ -27,8 +27,12 @@ export const tlsSchema = z
 
 export type TlsConfig = z.output<typeof tlsSchema>;
 
-/** Fields of every frontend, with its default port. */
+/** Fields of every frontend, with its default port and its default limit of a message. */
 export function listenerShape(port: number, maxMessageBytes: number) {
+  return { ...addressShape(port), ...limitShape(maxMessageBytes), ...trustShape } as const;
+}
+
+function addressShape(port: number) {
   return {
     enabled: z
       .boolean()
@@ -46,6 +50,15 @@ export function listenerShape(port: number, maxMessageBytes: number) {
       .default(port)
       .meta({ title: "Port", description: "TCP port; 0 picks a free one." }),
     tls: tlsSchema.optional(),
+    externalUrl: z.url().optional().meta({
+      title: "External URL",
+      description: "How clients reach this listener from outside; used in links of HTTP protocols.",
+    }),
+  } as const;
+}
+
+function limitShape(maxMessageBytes: number) {
+  return {
     maxConnections: z.int().min(1).default(10_000).meta({
       title: "Connections",
       description: "Most connections open at once.",
@@ -66,31 +79,31 @@ export function listenerShape(port: number, maxMessageBytes: number) {
         description: "A longer message is refused before memory is taken.",
         "x-unit": "bytes",
       }),
-    externalUrl: z.url().optional().meta({
-      title: "External URL",
-      description: "How clients reach this listener from outside; used in links of HTTP protocols.",
-    }),
-    allowedHosts: z.array(z.string().min(1)).default([]).meta({
-      title: "Allowed hosts",
-      description: "Further values of the Host header that HTTP listeners accept.",
-    }),
-    allowCleartext: z.boolean().default(false).meta({
-      title: "Allow clear text",
-      description:
-        "Accept passwords and tokens without TLS although the listener is not on loopback.",
-    }),
-    proxyProtocol: z.boolean().default(false).meta({
-      title: "PROXY protocol",
-      description:
-        "Read a PROXY v1 or v2 header before each connection; connections without one are closed.",
-    }),
-    trustedProxies: z.array(z.string().min(1)).default([]).meta({
-      title: "Trusted proxies",
-      description:
-        "Addresses or CIDR ranges whose forwarded-address headers are believed by HTTP listeners.",
-    }),
   } as const;
 }
+
+/** What of a connection is believed although the gateway can not verify it. */
+const trustShape = {
+  allowedHosts: z.array(z.string().min(1)).default([]).meta({
+    title: "Allowed hosts",
+    description: "Further values of the Host header that HTTP listeners accept.",
+  }),
+  allowCleartext: z.boolean().default(false).meta({
+    title: "Allow clear text",
+    description:
+      "Accept passwords and tokens without TLS although the listener is not on loopback.",
+  }),
+  proxyProtocol: z.boolean().default(false).meta({
+    title: "PROXY protocol",
+    description:
+      "Read a PROXY v1 or v2 header before each connection; connections without one are closed.",
+  }),
+  trustedProxies: z.array(z.string().min(1)).default([]).meta({
+    title: "Trusted proxies",
+    description:
+      "Addresses or CIDR ranges whose forwarded-address headers are believed by HTTP listeners.",
+  }),
+} as const;
 
 const anyListener = z.strictObject(listenerShape(0, 1 << 23));
 /** The common part of every frontend's config, as parsed. */

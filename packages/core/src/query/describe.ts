@@ -2,6 +2,7 @@
  * Types of a statement's parameters and columns without running it: the line of a query up to the
  * engine's `describe`. It takes a slot like a query and leaves no record.
  */
+import { attemptOutcome } from "../cluster/breaker.ts";
 import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import type { Slot } from "../port/capacity.ts";
 import { err, type Result } from "../result.ts";
@@ -49,7 +50,6 @@ async function describeUnpinned(
     const { cluster } = slot.value;
     const described = await describeOn(policed.value, slot.value, hold.generation, signal);
     const reached = described.ok || described.error.code !== "cluster.connectFailed";
-    if (!signal.aborted) hold.generation.reached(cluster, reached);
     if (reached || signal.aborted) return described;
     excluded.add(cluster);
   }
@@ -64,10 +64,9 @@ async function admitted(
     readonly signal: AbortSignal;
   },
 ): Promise<Result<Slot, GatewayError>> {
-  const admission = wait.plane.capacity.admit(
-    generation.admission(query, wait.excluded),
-    wait.signal,
-  );
+  const request = generation.admission(query, wait.excluded);
+  if (!request.ok) return request;
+  const admission = wait.plane.capacity.admit(request.value, wait.signal);
   for (;;) {
     const step = await admission.next();
     if (step.done === true) return step.value;
@@ -85,6 +84,8 @@ async function describeOn(
   if (!translated.ok) return translated;
   const identified = generation.identify(translated.value);
   if (!identified.ok) return identified;
+  const ended = generation.attempt(query.group, slot.cluster);
   const described = await generation.backend(slot.cluster).describe(identified.value, signal);
+  ended(signal.aborted ? "neutral" : attemptOutcome(described.ok ? undefined : described.error.code));
   return signal.aborted ? err(abortError(signal)) : described;
 }

@@ -1,4 +1,6 @@
 /** Opening and closing a query in this process: the live list, the gauges, the record. Decides nothing. */
+import { attemptOutcome } from "../cluster/breaker.ts";
+import type { EndAttempt } from "../cluster/breakers.ts";
 import type { GatewayError } from "../error.ts";
 import type { Slot } from "../port/capacity.ts";
 import type { Result } from "../result.ts";
@@ -17,6 +19,12 @@ export interface OpenQuery {
   waiting(admission: Admission): Admission;
   /** Marks the query as running on a cluster until disposed. */
   running(cluster: string, generation: Generation): Disposable;
+  /** Tells breaker and health how the engine answered; disposed without an answer, it says nothing about the cluster. */
+  attempt(cluster: string, generation: Generation): Attempt;
+}
+
+export interface Attempt extends Disposable {
+  ended(last: LastEvent): void;
 }
 
 type Admission = AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
@@ -30,6 +38,7 @@ export function openQuery(query: Query, plane: DataPlane, client: AbortSignal): 
     revision: "none",
     waiting: (admission) => waiting(admission, live, plane),
     running: (cluster, generation) => running(cluster, generation, live, plane),
+    attempt: (cluster, generation) => attemptOf(generation.attempt(live.group ?? "none", cluster)),
   };
 }
 
@@ -45,22 +54,29 @@ export function closeQuery(open: OpenQuery, last: LastEvent, plane: DataPlane): 
   plane.history.append(record);
 }
 
+/** An attempt that is ended at most once. */
+export function attemptOf(end: EndAttempt): Attempt {
+  return {
+    ended: (last) => end(attemptOutcome(last.kind === "failed" ? last.error.code : undefined)),
+    [Symbol.dispose]: () => end("neutral"),
+  };
+}
+
 async function* waiting(admission: Admission, live: LiveQuery, plane: DataPlane): Admission {
   const group = live.group ?? "none";
   const gauge = plane.metrics.queued(group);
   let queued = false;
   try {
-    for (;;) {
-      const step = await admission.next();
-      if (step.done === true) {
-        plane.metrics.queueDuration(group).observe(live.stats().queueMs / 1000);
-        if (!step.value.ok) countRefusal(step.value.error, group, plane);
-        return step.value;
-      }
+    let step = await admission.next();
+    while (step.done !== true) {
       if (!queued) gauge.add(1);
       queued = true;
       yield step.value;
+      step = await admission.next();
     }
+    plane.metrics.queueDuration(group).observe(live.stats().queueMs / 1000);
+    if (!step.value.ok) countRefusal(step.value.error, group, plane);
+    return step.value;
   } finally {
     if (queued) gauge.add(-1);
     // Leaves the queue when the client stopped reading; after the end it does nothing.

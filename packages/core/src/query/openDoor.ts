@@ -24,7 +24,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
   const { generations, host, live } = plane;
   const nextId = queryIds(host);
   const run: Door["run"] = (query, signal) => runQuery(query, plane, signal);
-  const polled = new PolledQueries(host, run);
+  const polled = new PolledQueries(host);
 
   const door: Door = {
     get asksPassword() {
@@ -56,7 +56,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     }),
     run,
     describe: (query, signal) => describeQuery(query, plane, signal),
-    start: (query) => polled.start(query),
+    start: (query) => polled.start(query, run),
     resume: (id, owner) => polled.resume(id, owner),
     cancel: (id, by) => {
       const found = live.get(id);

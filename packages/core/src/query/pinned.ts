@@ -116,9 +116,9 @@ export async function* beginTransaction(open: OpenQuery, plane: DataPlane): Stag
     const policed = generation.police(routed.value);
     if (!policed.ok) return { kind: "failed", error: policed.error };
 
-    const admitted = yield* open.waiting(
-      plane.capacity.admit(generation.admission(policed.value, new Set()), open.live.signal),
-    );
+    const admission = generation.admission(policed.value, new Set());
+    if (!admission.ok) return { kind: "failed", error: admission.error };
+    const admitted = yield* open.waiting(plane.capacity.admit(admission.value, open.live.signal));
     if (!admitted.ok) return { kind: "failed", error: admitted.error };
     const slot = admitted.value;
     const running = open.running(slot.cluster, generation);
@@ -159,18 +159,12 @@ async function openLane(
   const identified = identify(open.query, routed, slot, hold);
   if (!identified.ok) return identified;
   open.live.identityMode = identified.value.backendIdentity.mode;
-  const backend = hold.generation.backend(slot.cluster);
-  const lane = await backend.begin(identified.value, open.live.signal);
-  generationReached(hold, slot.cluster, lane);
+  using tried = open.attempt(slot.cluster, hold.generation);
+  const lane = await hold.generation
+    .backend(slot.cluster)
+    .begin(identified.value, open.live.signal);
+  if (!lane.ok) tried.ended({ kind: "failed", error: lane.error });
   return lane;
-}
-
-function generationReached(
-  hold: HeldGeneration,
-  cluster: string,
-  lane: Result<PinnedLane, GatewayError>,
-): void {
-  hold.generation.reached(cluster, lane.ok || lane.error.code !== "cluster.connectFailed");
 }
 
 /** Police, translate and identify for a statement whose route and slot are already there. */

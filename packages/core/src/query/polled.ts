@@ -179,7 +179,7 @@ class ParkedQuery implements PolledQuery {
   readonly #parking: Parking;
   readonly #controller = new AbortController();
   readonly #stream: ResultStream;
-  #resolveOver!: () => void;
+  readonly #resolveOver: () => void;
   #waiter: Waiter | undefined;
   /** An event that came while nobody asked. */
   #parked: ResultEvent | undefined;
@@ -196,9 +196,11 @@ class ParkedQuery implements PolledQuery {
     this.owner = query.session.identity;
     this.#parking = parking;
     this.askedMs = parking.host.clock.nowMs();
+    let resolveOver = (): void => {};
     this.over = new Promise((resolve) => {
-      this.#resolveOver = resolve;
+      resolveOver = resolve;
     });
+    this.#resolveOver = resolveOver;
     this.#stream = run(query, this.#controller.signal);
   }
 

@@ -80,9 +80,9 @@ async function* attempt(
   open: OpenQuery,
   { plane, excluded }: { readonly plane: DataPlane; readonly excluded: ReadonlySet<string> },
 ): Stage<LastEvent | Unreachable> {
-  const admitted = yield* open.waiting(
-    plane.capacity.admit(generation.admission(query, excluded), open.live.signal),
-  );
+  const admission = generation.admission(query, excluded);
+  if (!admission.ok) return failed(admission.error);
+  const admitted = yield* open.waiting(plane.capacity.admit(admission.value, open.live.signal));
   if (!admitted.ok) return failed(admitted.error);
   await using slot = admitted.value;
   using _running = open.running(slot.cluster, generation);
@@ -94,9 +94,10 @@ async function* attempt(
   if (!identified.ok) return failed(identified.error);
   open.live.identityMode = identified.value.backendIdentity.mode;
 
+  using tried = open.attempt(slot.cluster, generation);
   const backend = generation.backend(slot.cluster);
   const ended = yield* relay(backend.execute(identified.value, open.live.signal), open.live);
-  generation.reached(slot.cluster, ended.reached);
+  tried.ended(ended.last);
   return ended.reached ? ended.last : { kind: "unreachable", cluster: slot.cluster };
 }
 

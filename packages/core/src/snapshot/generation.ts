@@ -3,6 +3,7 @@
  * so a reload never closes a backend underneath a query. What it is made from is in compile.ts.
  */
 import { gatewayError, type GatewayError } from "../error.ts";
+import type { EndAttempt } from "../cluster/breakers.ts";
 import type { Authenticator } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
@@ -25,8 +26,8 @@ export interface Generation {
   ): Promise<Result<Routed, GatewayError>>;
   /** Source SQL plus identity to allowed SQL, or `policy.denied`. */
   police(query: Routed): Result<Policed, GatewayError>;
-  /** What the capacity needs; members in `excluded` failed this query's connection already. */
-  admission(query: Policed, excluded: ReadonlySet<string>): AdmitRequest;
+  /** What the capacity needs. Members in `excluded` failed this query's connection already; `cluster.unavailable` when none is left. */
+  admission(query: Policed, excluded: ReadonlySet<string>): Result<AdmitRequest, GatewayError>;
   /** Allowed SQL to the engine's own dialect. */
   translate(query: Admitted): Result<Translated, GatewayError>;
   /** As whom the engine sees the query; never a stronger identity than the cluster's mode says. */
@@ -35,8 +36,8 @@ export interface Generation {
   /** Catalog names of all backends, each once. */
   catalogs(): readonly string[];
   limits(group: string): LiveLimits;
-  /** Tells the circuit breaker whether a query could reach the cluster. */
-  reached(cluster: string, yes: boolean): void;
+  /** Called with the slot in hand, before the engine is; the answer is called once when it is over and feeds the circuit breaker and the health check. */
+  attempt(group: string, cluster: string): EndAttempt;
   /** Closes the backends. Called once, when nobody holds the generation any more. */
   close(): Promise<void>;
 }

@@ -200,7 +200,7 @@ function listOf(item: DataType, values: readonly Value[]) {
   const lists = values.map(itemsOf);
   return {
     offsets: offsetsOf(lists.map((list) => list.length)),
-    children: [vectorOf(item, lists.flat(1) as readonly Value[])],
+    children: [vectorOf(item, lists.flat(1))],
   };
 }
 

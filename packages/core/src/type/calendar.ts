@@ -7,19 +7,31 @@
 const daysToEpoch = 719_468;
 const daysPerEra = 146_097;
 
+/** Days whose result is remembered: 1900 to 2079, where nearly all data lies. */
+const knownFirst = -25_567;
+const known = new Int32Array(0x10000);
+
 /**
  * Year, month and day in one number, so that a cell costs no object: take it apart with `yearOf`,
  * `monthOf` and `dayOf`.
  */
 export function civilOf(days: number): number {
+  const index = days - knownFirst;
+  // Outside the table, and for a fraction, this reads undefined; an entry not yet computed is 0.
+  const remembered = known[index];
+  if (remembered !== undefined && remembered !== 0) return remembered;
+  const civil = computeCivil(days);
+  if (remembered === 0) known[index] = civil;
+  return civil;
+}
+
+function computeCivil(days: number): number {
   const shifted = days + daysToEpoch;
   const era = Math.floor(shifted / daysPerEra);
   const dayOfEra = (shifted - era * daysPerEra) | 0;
-  const leapDays =
-    ((dayOfEra / 1460) | 0) - ((dayOfEra / 36_524) | 0) + ((dayOfEra / 146_096) | 0);
+  const leapDays = ((dayOfEra / 1460) | 0) - ((dayOfEra / 36_524) | 0) + ((dayOfEra / 146_096) | 0);
   const yearOfEra = ((dayOfEra - leapDays) / 365) | 0;
-  const dayOfYear =
-    dayOfEra - (365 * yearOfEra + ((yearOfEra / 4) | 0) - ((yearOfEra / 100) | 0));
+  const dayOfYear = dayOfEra - (365 * yearOfEra + ((yearOfEra / 4) | 0) - ((yearOfEra / 100) | 0));
   const march = ((5 * dayOfYear + 2) / 153) | 0;
   const day = dayOfYear - (((153 * march + 2) / 5) | 0) + 1;
   const month = march < 10 ? march + 3 : march - 9;

@@ -5,6 +5,14 @@
  * forms of a protocol are that frontend's own.
  */
 import type { CellWriter } from "./cellWriter.ts";
+import { binaryWriter, booleanWriter, jsonWriter, textWriter, uuidWriter } from "./text/bytes.ts";
+import { decimalWriter } from "./text/decimal.ts";
+import { putAscii } from "./text/digits.ts";
+import { floatWriter } from "./text/float.ts";
+import { integerWriter } from "./text/integer.ts";
+import { intervalWriter } from "./text/interval.ts";
+import { nestedWriter } from "./text/nested.ts";
+import { dateWriter, timestampWriter, timeWriter } from "./text/time.ts";
 import type { Vector } from "./vector.ts";
 import { utc, type Zone } from "./zone.ts";
 
@@ -94,5 +102,45 @@ export const jsonText: TextStyle = {
  * NULLs are the caller's: `write` is never called for one. Inside nested cells they are written here.
  */
 export function cellWriter(vector: Vector, style: TextStyle): CellWriter {
-  throw new Error(`not written: ${vector.type.kind} ${style.json}`);
+  const { type } = vector;
+  switch (type.kind) {
+    case "null":
+      return nullWriter(style);
+    case "boolean":
+      return booleanWriter(vector, style);
+    case "integer":
+      return integerWriter(vector, type, style);
+    case "float":
+      return floatWriter(vector, type.bits, style);
+    case "decimal":
+      return decimalWriter(vector, type, style);
+    case "text":
+      return textWriter(vector, style);
+    case "json":
+      return jsonWriter(vector, style);
+    case "binary":
+      return binaryWriter(vector, style);
+    case "date":
+      return dateWriter(vector, style);
+    case "time":
+      return timeWriter(vector, type.unit, style);
+    case "timestamp":
+      return timestampWriter(vector, type, style);
+    case "interval":
+      return intervalWriter(vector, style);
+    case "uuid":
+      return uuidWriter(vector, style);
+    case "list":
+    case "struct":
+    case "map":
+      return nestedWriter(vector, type, style, cellWriter);
+  }
+}
+
+/** Every cell is NULL; where a caller still asks, JSON has a word for it. */
+function nullWriter(style: TextStyle): CellWriter {
+  return {
+    bound: () => 4,
+    write: (out, at) => (style.json ? putAscii(out, at, "null") : at),
+  };
 }

@@ -98,7 +98,8 @@ function uuidAt(values: Uint8Array, index: number): string {
 function rangeAt(vector: Vector, index: number): readonly [start: number, end: number] {
   const start = vector.offsets?.[index];
   const end = vector.offsets?.[index + 1];
-  if (start === undefined || end === undefined) throw new RangeError("a vector without its offsets");
+  if (start === undefined || end === undefined)
+    throw new RangeError("a vector without its offsets");
   return [start, end];
 }
 

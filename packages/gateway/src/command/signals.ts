@@ -1,7 +1,7 @@
 /** Runs until SIGINT or SIGTERM, then drains; a second signal ends at once. */
 import type { Host } from "@gateway/core/port/host.ts";
 import type { GatewayConfig } from "../config/schema.ts";
-import type { Running } from "../roles.ts";
+import type { Running } from "../running.ts";
 import { exitCode } from "./terminal.ts";
 
 export async function runUntilSignal(

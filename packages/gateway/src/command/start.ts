@@ -5,6 +5,7 @@ import { lineOf, type ConfigProblem } from "../config/report.ts";
 import { resolveSecrets } from "../config/secrets.ts";
 import { nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
+import type { StartError } from "../running.ts";
 import { runUntilSignal } from "./signals.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
@@ -51,5 +52,3 @@ export function refuseStart(errors: readonly StartError[], terminal: Terminal): 
   }
   return exitCode.startFailed;
 }
-
-export type StartError = ListenError | { readonly cluster: string; readonly reason: string };

@@ -1,6 +1,12 @@
-/** Turns what zod found into lines an operator can act on: path, reason, nearest known key. */
+/**
+ * Turns what zod found into lines an operator can act on: path, reason, nearest known key.
+ *
+ * No line repeats a value of the config: it may be a secret in the wrong place.
+ */
 import type { z } from "zod";
-import { keysAt, type JsonSchema } from "./keys.ts";
+import { keysAt, kindsAt, valueAt, type JsonSchema, type Path } from "./keys.ts";
+import { nearest } from "./nearest.ts";
+import { lowerFirst, oneOf, typeText } from "./reason.ts";
 
 /** One problem of a config, for people. */
 export interface ConfigProblem {
@@ -9,23 +15,19 @@ export interface ConfigProblem {
   readonly reason: string;
 }
 
-type Path = readonly PropertyKey[];
+type Issue = z.core.$ZodIssue;
 
 /** Every issue as a problem; `schema` is the JSON Schema of the root, `input` what was parsed. */
 export function problemsOf(
-  issues: readonly z.core.$ZodIssue[],
+  issues: readonly Issue[],
   schema: JsonSchema,
   input: unknown,
 ): readonly ConfigProblem[] {
-  return issues.flatMap((issue) => {
-    if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) =>
-        unknownKey(issue.path, key, keysAt(schema, issue.path, input)),
-      );
-    }
-    if (issue.code === "invalid_union")
-      return [{ path: textOf(issue.path), reason: unionReason(issue) }];
-    return [{ path: textOf(issue.path), reason: lowerFirst(issue.message) }];
+  const found = issues.flatMap((issue) => problemsOfOne(issue, [], schema, input));
+  const seen = new Set<string>();
+  return found.filter((problem) => {
+    const line = lineOf(problem);
+    return !seen.has(line) && seen.add(line);
   });
 }
 
@@ -44,50 +46,64 @@ export function textOf(path: Path): string {
   }, "");
 }
 
+/** `base` leads to the union that the issue was found in; issues of a union's members begin there. */
+function problemsOfOne(
+  issue: Issue,
+  base: Path,
+  schema: JsonSchema,
+  input: unknown,
+): readonly ConfigProblem[] {
+  const path = [...base, ...issue.path];
+  if (issue.code === "unrecognized_keys") {
+    const known = keysAt(schema, path, input);
+    return issue.keys.map((key) => unknownKey(path, key, known));
+  }
+  if (issue.code !== "invalid_union")
+    return [{ path: textOf(path), reason: lowerFirst(issue.message) }];
+  if (issue.discriminator !== undefined) return [wrongKind(path, schema, input)];
+
+  const meant = meantBranch(issue.errors);
+  if (meant !== undefined) {
+    return meant.flatMap((inner) => problemsOfOne(inner, path, schema, input));
+  }
+  return [{ path: textOf(path), reason: unionText(issue.errors, valueAt(input, path)) }];
+}
+
 function unknownKey(path: Path, key: string, known: readonly string[]): ConfigProblem {
   const near = nearest(key, known);
-  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  const hint = near === undefined ? knownText(known) : `; did you mean ${near}?`;
   return { path: textOf([...path, key]), reason: `unknown key${hint}` };
 }
 
-/** A union without a discriminator says "Invalid input"; what its closest member said helps more. */
-function unionReason(issue: z.core.$ZodIssueInvalidUnion): string {
-  if ("discriminator" in issue && issue.discriminator !== undefined) {
-    return `${String(issue.discriminator)}: ${lowerFirst(issue.message)}`;
-  }
-  const reasons = issue.errors.flatMap((branch) =>
-    branch.map((inner) => {
-      const at = textOf(inner.path);
-      return at === "" ? lowerFirst(inner.message) : `${at}: ${lowerFirst(inner.message)}`;
-    }),
+function knownText(known: readonly string[]): string {
+  return known.length === 0 ? "; no key is known here" : `; known here: ${known.join(", ")}`;
+}
+
+/** The discriminator of a union has no value or an unknown one. */
+function wrongKind(path: Path, schema: JsonSchema, input: unknown): ConfigProblem {
+  const kinds = kindsAt(schema, path, input);
+  const value = valueAt(input, path);
+  const near = typeof value === "string" ? nearest(value, kinds) : undefined;
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  const missing = value === undefined ? "is missing; " : "";
+  return { path: textOf(path), reason: `${missing}must be ${oneOf(kinds)}${hint}` };
+}
+
+/** The member of a union that the value was meant for: the only one that finds the right type of value. */
+function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  const close = branches.filter((issues) => !issues.some(refusesType));
+  return close.length === 1 ? close[0] : undefined;
+}
+
+function refusesType(issue: Issue): boolean {
+  return issue.path.length === 0 && issue.code === "invalid_type";
+}
+
+function unionText(branches: readonly (readonly Issue[])[], value: unknown): string {
+  const issues = branches.flat();
+  const expected = issues.flatMap((issue) =>
+    issue.code === "invalid_type" && refusesType(issue) ? [issue.expected] : [],
   );
-  return [...new Set(reasons)].join(", or ");
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
-/** The known key with the smallest edit distance, if it is close enough to be a slip. */
-export function nearest(key: string, known: readonly string[]): string | undefined {
-  let best: { readonly key: string; readonly distance: number } | undefined;
-  for (const candidate of known) {
-    const distance = editDistance(key.toLowerCase(), candidate.toLowerCase());
-    if (best === undefined || distance < best.distance) best = { key: candidate, distance };
-  }
-  const closeEnough = Math.max(2, Math.floor(key.length / 3));
-  return best !== undefined && best.distance <= closeEnough ? best.key : undefined;
-}
-
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(change, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    previous = row;
-  }
-  return previous[b.length] ?? 0;
+  if (expected.length === issues.length) return typeText(expected, value);
+  return [...new Set(issues.map((issue) => lowerFirst(issue.message)))].join(", or ");
 }

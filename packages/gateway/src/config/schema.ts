@@ -6,7 +6,7 @@
 import { authSchema } from "@gateway/access/client/config.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { tlsSchema } from "@gateway/contract/config/listener.ts";
-import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
+import { builtWords, notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
@@ -57,10 +57,11 @@ const frontendsSchema = z
 
 const gatewaySchema = z
   .strictObject({
-    role: z
-      .enum(["standalone", "controlPlane", "worker"])
+    role: builtWords(["standalone"], {
+      controlPlane: "the role controlPlane",
+      worker: "the role worker",
+    })
       .default("standalone")
-      .refine((role) => role === "standalone", "not built yet: the roles controlPlane and worker")
       .meta({ title: "Role", description: "What this process does." }),
     frontends: frontendsSchema.prefault({}),
     adminApi: adminApi.prefault({}),
@@ -80,9 +81,11 @@ const gatewaySchema = z
     }),
     persistence: z
       .strictObject({
-        type: z
-          .enum(["inMemory", "pglite", "postgres", "neon"])
-          .refine((type) => type === "inMemory", "not built yet: stores other than inMemory")
+        type: builtWords(["inMemory"], {
+          pglite: "the store pglite",
+          postgres: "the store postgres",
+          neon: "the store neon",
+        })
           .default("inMemory")
           .meta({ title: "Store", description: "Where the configuration lives." }),
       })
@@ -110,9 +113,10 @@ const gatewaySchema = z
 const clusterSchema = z
   .discriminatedUnion("engine", [
     engines.duckDb.config,
-    ...(["trino", "clickHouse", "starRocks", "adbc"] as const).map((engine) =>
-      z.looseObject({ engine: z.literal(engine), _: notBuilt(`the engine ${engine}`, "engine") }),
-    ),
+    notBuiltVariant("engine", "trino", "the engine trino"),
+    notBuiltVariant("engine", "clickHouse", "the engine clickHouse"),
+    notBuiltVariant("engine", "starRocks", "the engine starRocks"),
+    notBuiltVariant("engine", "adbc", "the engine adbc"),
   ])
   .meta({ title: "Cluster", description: "One backend." });
 
@@ -136,14 +140,10 @@ export const rootSchema = z
     auth: authSchema.optional(),
     authorization: z
       .strictObject({
-        provider: z
-          .enum(["none", "openfga"])
-          .default("none")
-          .refine((provider) => provider === "none", "not built yet: OpenFGA")
-          .meta({
-            title: "Provider",
-            description: "none leaves the allow lists of the groups alone in force.",
-          }),
+        provider: builtWords(["none"], { openfga: "OpenFGA" }).default("none").meta({
+          title: "Provider",
+          description: "none leaves the allow lists of the groups alone in force.",
+        }),
       })
       .prefault({})
       .meta({ title: "Authorization", description: "Which cluster groups a caller may use." }),

@@ -1,6 +1,13 @@
-/** Replaces every `{ secretRef }` of a parsed document by what it points to. The result never leaves the process. */
-import { readFileSync } from "node:fs";
+/**
+ * Replaces every `{ secretRef }` of a parsed document by what it points to.
+ *
+ * Only in places that the schema marks as secret: a tag that happens to be called `secretRef` is a
+ * tag. The result never leaves the process, and no problem repeats a value that was read.
+ */
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readBounded } from "./file.ts";
+import { placesAt, type Path } from "./keys.ts";
+import { rootJsonSchema } from "./load.ts";
 import { textOf, type ConfigProblem } from "./report.ts";
 
 /** A file of secrets is a line or a key, not a database. */
@@ -13,52 +20,56 @@ export function resolveSecrets(
   input: unknown,
   environment: Environment,
 ): Result<unknown, readonly ConfigProblem[]> {
+  const schema = rootJsonSchema();
+  const isSecret = (path: Path): boolean =>
+    placesAt(schema, path, input).some((place) => place["x-secret"] === true);
+
   const problems: ConfigProblem[] = [];
-  const resolved = walk(input, [], (reference, path) => {
+  const resolve = (value: unknown, path: Path): unknown => {
+    const reference = referenceOf(value);
+    if (reference === undefined || !isSecret(path)) return mapChildren(value, path, resolve);
     const secret = lookUp(reference, environment);
     if (secret.ok) return secret.value;
     problems.push({ path: textOf(path), reason: secret.error });
     return undefined;
-  });
+  };
+  const resolved = resolve(input, []);
   return problems.length > 0 ? err(problems) : ok(resolved);
 }
 
-type Path = readonly (string | number)[];
-
-function walk(
+function mapChildren(
   value: unknown,
   path: Path,
-  replace: (reference: string, path: Path) => string | undefined,
+  map: (child: unknown, path: Path) => unknown,
 ): unknown {
-  if (Array.isArray(value))
-    return value.map((item, index) => walk(item, [...path, index], replace));
+  if (Array.isArray(value)) return value.map((item, index) => map(item, [...path, index]));
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value);
-  const only = entries.length === 1 ? entries[0] : undefined;
-  if (only !== undefined && only[0] === "secretRef" && typeof only[1] === "string") {
-    return replace(only[1], path);
-  }
   return Object.fromEntries(
-    entries.map(([key, item]) => [key, walk(item, [...path, key], replace)]),
+    Object.entries(value).map(([key, item]) => [key, map(item, [...path, key])]),
   );
 }
 
+function referenceOf(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const [only, ...more] = Object.entries(value);
+  if (only === undefined || more.length > 0 || only[0] !== "secretRef") return undefined;
+  return typeof only[1] === "string" ? only[1] : undefined;
+}
+
 function lookUp(reference: string, environment: Environment): Result<string, string> {
-  const colon = reference.indexOf(":");
-  const place = reference.slice(colon + 1);
+  const place = reference.slice(reference.indexOf(":") + 1);
   if (reference.startsWith("env:")) {
     const value = environment[place];
     return value === undefined || value === ""
       ? err(`the environment variable ${place} is not set`)
       : ok(value);
   }
-  try {
-    const bytes = readFileSync(place);
-    if (bytes.length > secretBytesMax)
-      return err(`${place} is larger than ${secretBytesMax} bytes`);
-    const text = bytes.toString("utf8").replace(/\r?\n$/, "");
-    return text === "" ? err(`${place} is empty`) : ok(text);
-  } catch {
-    return err(`${place} can not be read`);
+  const read = readBounded(place, secretBytesMax);
+  if (!read.ok) {
+    return read.error.kind === "tooLarge"
+      ? err(`${place} is larger than ${secretBytesMax} bytes`)
+      : err(`${place} can not be read (${read.error.code})`);
   }
+  const text = new TextDecoder().decode(read.value).replace(/\r?\n$/, "");
+  return text === "" ? err(`${place} is empty`) : ok(text);
 }

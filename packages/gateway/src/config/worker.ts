@@ -1,8 +1,8 @@
 /** What a worker's config must not hold: everything that the control plane owns (a worker gets it in a snapshot). */
-import type { ConfigProblem } from "./report.ts";
-import { textOf } from "./report.ts";
+import { valueAt, type Path } from "./keys.ts";
+import { textOf, type ConfigProblem } from "./report.ts";
 
-const owned: readonly (readonly string[])[] = [
+const owned: readonly Path[] = [
   ["clusters"],
   ["groups"],
   ["clusterGroups"],
@@ -18,27 +18,30 @@ const owned: readonly (readonly string[])[] = [
   ["gateway", "workerApi"],
 ];
 
-/** True when the file asks for the role `worker`. */
-export function isWorker(input: unknown): boolean {
-  return at(input, ["gateway", "role"]) === "worker";
+/**
+ * For a worker's file: the full list of keys that belong to the control plane, then those of
+ * `problems` that are not inside of them. Answers `problems` as they are for any other role.
+ */
+export function controlPlaneProblems(
+  input: unknown,
+  problems: readonly ConfigProblem[],
+): readonly ConfigProblem[] {
+  if (valueAt(input, ["gateway", "role"]) !== "worker") return problems;
+  const foreign = controlPlaneKeys(input).map(textOf);
+  const reason = "belongs to the control plane; a worker receives it in the snapshot";
+  const isInside = (path: string): boolean =>
+    foreign.some((key) => path === key || path.startsWith(`${key}.`) || path.startsWith(`${key}[`));
+  return [
+    ...foreign.map((path) => ({ path, reason })),
+    ...problems.filter(({ path }) => !isInside(path)),
+  ];
 }
 
-/** Every key of a worker's config that belongs to the control plane. */
-export function controlPlaneKeys(input: unknown): readonly ConfigProblem[] {
-  const found = owned.filter((path) => at(input, path) !== undefined);
-  const store = at(input, ["gateway", "persistence", "type"]);
-  const persistence = at(input, ["gateway", "persistence"]);
-  const stored = persistence !== undefined && store !== "inMemory";
-  const paths = stored ? [...found, ["gateway", "persistence"]] : found;
-  return paths.map((path) => ({
-    path: textOf(path),
-    reason: "belongs to the control plane; a worker receives it in the snapshot",
-  }));
-}
-
-function at(input: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, key) => {
-    if (typeof value !== "object" || value === null) return undefined;
-    return (value as Readonly<Record<string, unknown>>)[key];
-  }, input);
+function controlPlaneKeys(input: unknown): readonly Path[] {
+  const found = owned.filter((path) => valueAt(input, path) !== undefined);
+  const persistence: Path = ["gateway", "persistence"];
+  const stored =
+    valueAt(input, persistence) !== undefined &&
+    valueAt(input, [...persistence, "type"]) !== "inMemory";
+  return stored ? [...found, persistence] : found;
 }

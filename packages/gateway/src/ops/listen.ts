@@ -12,6 +12,7 @@ import type { GatewayConfig } from "../config/schema.ts";
 export interface OpenOps {
   readonly host: string;
   readonly port: number;
+  readonly tls: boolean;
   close(): Promise<void>;
 }
 
@@ -31,6 +32,7 @@ export async function listenOps(
   return ok({
     host: config.host,
     port,
+    tls: config.tls !== undefined,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -168,10 +168,10 @@ function attributesOf(
   const attributes = new Map<string, string>();
   if ((capabilities & capability.connectAttrs) === 0 || reader.remaining === 0) return attributes;
   const pairs = new ByteReader(reader.lenencBytes());
-  while (pairs.remaining > 0) {
+  for (let count = 0; pairs.remaining > 0; count += 1) {
     const name = utf8.decode(pairs.lenencBytes());
     const value = utf8.decode(pairs.lenencBytes());
-    if (pairs.failed || attributes.size === attributesMax) return undefined;
+    if (pairs.failed || count === attributesMax) return undefined;
     attributes.set(name, value);
   }
   return attributes;

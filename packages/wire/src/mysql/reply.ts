@@ -4,7 +4,7 @@
  * Each `put…` writes one payload between `begin` and `end` of the writer. Rows are in row.ts.
  */
 import { PacketWriter } from "./packetWriter.ts";
-import { capability, collationId, serverStatus } from "./protocol.ts";
+import { capability, serverStatus } from "./protocol.ts";
 
 /** Length of the fixed part of a column definition, as the protocol wants it written. */
 const columnFixedBytes = 0x0c;
@@ -102,17 +102,6 @@ export function putColumn(out: PacketWriter, column: ColumnDefinition, withDefau
   out.u16(0);
   if (withDefault) out.u8(0xfb);
 }
-
-/** Definition of a parameter: clients count these and read nothing else from them. */
-export const parameterDefinition: Omit<ColumnDefinition, "type"> = {
-  schema: "",
-  table: "",
-  name: "?",
-  collation: collationId.binary,
-  length: 0,
-  flags: 0,
-  decimals: 0,
-};
 
 /** Writes the head of the answer to COM_STMT_PREPARE; definitions follow. */
 export function putPrepared(

@@ -1,5 +1,4 @@
-import { hashSync } from "bcryptjs";
-import { compareSync } from "bcryptjs";
+import { compareSync, hashSync } from "bcryptjs";
 import { describe, expect, it } from "vitest";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
@@ -40,7 +39,7 @@ describe("staticAuthenticator", () => {
     await authenticator.authenticate(presented, at);
     await authenticator.authenticate(presented, at);
     expect(compared).toHaveLength(1);
-    advance(60_001);
+    await advance(60_001);
     await authenticator.authenticate(presented, at);
     expect(compared).toHaveLength(2);
   });

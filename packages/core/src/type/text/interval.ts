@@ -50,7 +50,9 @@ function clockOf(nanoseconds: bigint, secondDigits: number): Clock {
   const negative = nanoseconds < 0n;
   const ahead = negative ? -nanoseconds : nanoseconds;
   const seconds = String((ahead % minuteNs) / secondNs).padStart(secondDigits, "0");
-  const fraction = String(ahead % secondNs).padStart(9, "0").replace(/0+$/, "");
+  const fraction = String(ahead % secondNs)
+    .padStart(9, "0")
+    .replace(/0+$/, "");
   return {
     negative,
     hours: ahead / hourNs,
@@ -59,8 +61,11 @@ function clockOf(nanoseconds: bigint, secondDigits: number): Clock {
   };
 }
 
+function two(part: bigint): string {
+  return String(part).padStart(2, "0");
+}
+
 function clockText(clock: Clock): string {
-  const two = (part: bigint) => String(part).padStart(2, "0");
   return `${two(clock.hours)}:${two(clock.minutes)}:${clock.seconds}`;
 }
 
@@ -85,12 +90,15 @@ function postgresInterval(interval: Interval): string {
   return parts.join(" ");
 }
 
+function isoPart(count: number, unit: string): string {
+  return count === 0 ? "" : `${count}${unit}`;
+}
+
 function isoInterval(interval: Interval): string {
-  const part = (count: number, unit: string) => (count === 0 ? "" : `${count}${unit}`);
   const date =
-    part(Math.trunc(interval.months / 12), "Y") +
-    part(interval.months % 12, "M") +
-    part(interval.days, "D");
+    isoPart(Math.trunc(interval.months / 12), "Y") +
+    isoPart(interval.months % 12, "M") +
+    isoPart(interval.days, "D");
   const clock = clockOf(interval.nanoseconds, 1);
   const sign = clock.negative ? "-" : "";
   const time =

@@ -13,6 +13,9 @@ import { minus, point, putAscii, putNumber, putPadded, putTwo, quote, zero } fro
 import { cellsOf } from "./integer.ts";
 
 const daySeconds = 86_400;
+/** Results of `civilOf` for the years 1 to 9999, which every style writes alike. */
+const civilMin = 512;
+const civilEnd = 10_000 * 512;
 const dash = 0x2d;
 const plus = 0x2b;
 const colon = 0x3a;
@@ -46,8 +49,7 @@ export function timeWriter(vector: Vector, unit: TimeUnit, style: TextStyle): Ce
   return {
     bound: () => loneTimeBound,
     write: (out, at, row) => {
-      const count =
-        cells.getInt32(row * 8 + 4, true) * 2 ** 32 + cells.getUint32(row * 8, true);
+      const count = cells.getInt32(row * 8 + 4, true) * 2 ** 32 + cells.getUint32(row * 8, true);
       let start = putQuote(out, at, style.json);
       if (count < 0) {
         out[start] = minus;
@@ -81,8 +83,8 @@ export function timestampWriter(
     bound: () => dateBound + timeBound + (suffix?.bound ?? 0),
     write: (out, at, row) => {
       read(row);
-      let days = moment.days;
-      let seconds = moment.seconds;
+      let days = moment[0] ?? 0;
+      let seconds = moment[1] ?? 0;
       let offset = 0;
       if (moved) {
         offset = zone.offsetAt(days * daySeconds + seconds);
@@ -98,67 +100,66 @@ export function timestampWriter(
       let end = putDate(out, putQuote(out, at, style.json), lastCivil, style);
       out[end] = separator;
       end = putClock(out, end + 1, seconds);
-      end = putFraction(out, end, moment.fraction, fractionForm);
+      end = putFraction(out, end, moment[2] ?? 0, fractionForm);
       if (suffix !== undefined) end = suffix.put(out, end, offset);
       return putQuote(out, putEra(out, end, lastCivil, style), style.json);
     },
   };
 }
 
-/** The timestamp read last: written by a reader, used before the next read. Saves an object per cell. */
-const moment = { days: 0, seconds: 0, fraction: 0 };
+/** The timestamp read last, written by a reader and used before the next read: no object per cell. */
+const moment = new Float64Array(3);
 
-/** Reads a count of units into `moment`, exactly for every int64. */
+/** Reads a count of units into `moment` (days, seconds of the day, fraction), exactly for every int64. */
 function timestampReader(cells: DataView, unit: TimeUnit): (row: number) => void {
-  if (unit === "ns") {
-    return (row) => {
-      divide(cells.getInt32(row * 8 + 4, true), cells.getUint32(row * 8, true), 1e9);
-      const days = Math.floor(division.quotient / daySeconds);
-      moment.days = days;
-      moment.seconds = division.quotient - days * daySeconds;
-      moment.fraction = division.rest;
-    };
-  }
   const perSecond = 10 ** fractionDigits[unit];
-  const perDay = perSecond * daySeconds;
+  // A day of nanoseconds is too long a divisor: the seconds are split off first.
+  const divisor = unit === "ns" ? perSecond : perSecond * daySeconds;
+  const next = unit === "ns" ? daySeconds : perSecond;
   return (row) => {
-    divide(cells.getInt32(row * 8 + 4, true), cells.getUint32(row * 8, true), perDay);
-    const seconds = Math.floor(division.rest / perSecond);
-    moment.days = division.quotient;
-    moment.seconds = seconds;
-    moment.fraction = division.rest - seconds * perSecond;
-  };
-}
-
-const division = { quotient: 0, rest: 0 };
-
-/** Divides an int64 (its two words) by a divisor up to 8.64e10, rounding down, into `division`. */
-function divide(high: number, low: number, divisor: number): void {
-  if (high >= -0x200000 && high < 0x200000) {
-    const value = high * 2 ** 32 + low;
-    let quotient = Math.floor(value / divisor);
-    let rest = value - quotient * divisor;
-    // The exact quotient may have been rounded up to a whole number; the remainder shows it.
-    if (rest < 0) {
-      quotient -= 1;
-      rest += divisor;
+    const high = cells.getInt32(row * 8 + 4, true);
+    const low = cells.getUint32(row * 8, true);
+    let quotient: number;
+    let rest: number;
+    if (high >= -0x200000 && high < 0x200000) {
+      const value = high * 2 ** 32 + low;
+      quotient = Math.floor(value / divisor);
+      rest = value - quotient * divisor;
+      // The exact quotient may have been rounded up to a whole number; the remainder shows it.
+      if (rest < 0) {
+        quotient -= 1;
+        rest += divisor;
+      }
+    } else {
+      // Half a word at a time no step exceeds 8.64e10 * 2^16, which a number holds exactly.
+      const first = Math.floor(high / divisor);
+      const middle = (high - first * divisor) * 0x10000 + (low >>> 16);
+      const second = Math.floor(middle / divisor);
+      const last = (middle - second * divisor) * 0x10000 + (low & 0xffff);
+      const third = Math.floor(last / divisor);
+      quotient = (first * 0x10000 + second) * 0x10000 + third;
+      rest = last - third * divisor;
     }
-    division.quotient = quotient;
-    division.rest = rest;
-    return;
-  }
-  // Half a word at a time no step exceeds 8.64e10 * 2^16, which a number holds exactly.
-  const first = Math.floor(high / divisor);
-  const middle = (high - first * divisor) * 0x10000 + (low >>> 16);
-  const second = Math.floor(middle / divisor);
-  const last = (middle - second * divisor) * 0x10000 + (low & 0xffff);
-  const third = Math.floor(last / divisor);
-  division.quotient = (first * 0x10000 + second) * 0x10000 + third;
-  division.rest = last - third * divisor;
+    const dividend = unit === "ns" ? quotient : rest;
+    const whole = Math.floor(dividend / next);
+    moment[0] = unit === "ns" ? whole : quotient;
+    moment[1] = unit === "ns" ? dividend - whole * next : whole;
+    moment[2] = unit === "ns" ? rest : dividend - whole * next;
+  };
 }
 
 /** Year, month and day of a result of `civilOf`, without the era. */
 function putDate(out: Uint8Array, at: number, civil: number, style: TextStyle): number {
+  if (civil >= civilMin && civil < civilEnd) {
+    const year = civil >> 9;
+    const century = (year / 100) | 0;
+    putTwo(out, at, century);
+    putTwo(out, at + 2, year - century * 100);
+    out[at + 4] = dash;
+    putTwo(out, at + 5, (civil >> 5) & 15);
+    out[at + 7] = dash;
+    return putTwo(out, at + 8, civil & 31);
+  }
   const end = putYear(out, at, Math.floor(civil / 512), style);
   out[end] = dash;
   putTwo(out, end + 1, Math.floor(civil / 32) & 15);
@@ -167,7 +168,6 @@ function putDate(out: Uint8Array, at: number, civil: number, style: TextStyle): 
 }
 
 function putYear(out: Uint8Array, at: number, year: number, style: TextStyle): number {
-  if (year >= 1 && year <= 9999) return putPadded(out, at, year, 4);
   if (style.years === "postgres") {
     const shown = year > 0 ? year : 1 - year;
     return shown > 9999 ? putNumber(out, at, shown) : putPadded(out, at, shown, 4);
@@ -204,8 +204,10 @@ function putFraction(
   const trimmed = form.style.fraction === "trimmed";
   if (form.digits === 0 || (trimmed && fraction === 0)) return at;
   out[at] = point;
-  let end = putPadded(out, at + 1, fraction, form.digits);
-  while (trimmed && out[end - 1] === zero) end -= 1;
+  const fixed = putPadded(out, at + 1, fraction, form.digits);
+  if (!trimmed) return fixed;
+  let end = fixed;
+  while (out[end - 1] === zero) end -= 1;
   return end;
 }
 

@@ -1,0 +1,53 @@
+/**
+ * The members of a group that may run a query now: from health, breakers and strategy to what the
+ * capacity asks for.
+ */
+import type { AdmitRequest, Candidate } from "../port/capacity.ts";
+import type { Strategy, StrategyMember } from "./strategy.ts";
+
+/** A member of a group, opened. */
+export interface GroupMember extends StrategyMember {
+  /** Cap of the cluster over all groups; undefined means none. Config: `clusters.<c>.maxRunningQueries`. */
+  readonly clusterCap: number | undefined;
+  /** Health: `watch.usable()`. */
+  usable(): boolean;
+  /** Breaker: `breaker.runningMax()`, Infinity without one. */
+  runningMax(): number;
+}
+
+/** What a group needs to offer its members. */
+export interface GroupMembers {
+  /** Enabled members in the order of the config. */
+  readonly members: readonly GroupMember[];
+  /** Config: `clusterGroups.<g>.maxRunningQueries`. */
+  readonly maxRunning: number;
+  readonly strategy: Strategy;
+}
+
+/** What became of asking a group for candidates. */
+export type CandidateSource =
+  /** Every member is excluded, or there is none: waiting changes nothing. The answer is `cluster.unavailable`. */
+  { readonly kind: "none" } | { readonly kind: "some"; readonly candidates: AdmitRequest["candidates"] };
+
+/**
+ * Makes `AdmitRequest.candidates` for one admission of one query and draws its turn of the strategy.
+ * `excluded` holds the clusters that this query already failed to reach.
+ */
+export function candidateSource(
+  group: GroupMembers,
+  excluded: ReadonlySet<string>,
+): CandidateSource {
+  const members = group.members.filter(({ cluster }) => !excluded.has(cluster));
+  if (members.length === 0) return { kind: "none" };
+  const draw = group.strategy.draw();
+  const candidates: AdmitRequest["candidates"] = (load) => {
+    const usable = members.filter((member) => member.usable() && member.runningMax() > 0);
+    return draw(usable, load).map((member) => candidateOf(member, group.maxRunning));
+  };
+  return { kind: "some", candidates };
+}
+
+function candidateOf(member: GroupMember, maxRunning: number): Candidate {
+  const { cluster, clusterCap } = member;
+  return { cluster, clusterCap, groupCap: Math.min(maxRunning, member.runningMax()) };
+}

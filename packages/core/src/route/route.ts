@@ -1,0 +1,163 @@
+/**
+ * Which cluster group a query goes to.
+ *
+ * One ordered list of routers, the first match wins. A match is final: when its group is disabled or
+ * the caller may not use it, the query is refused and does not slip through to a later router.
+ * Without a match `routingFallback` is taken if the caller may use it, else the first group the
+ * caller may use by `order`, then by name.
+ */
+import type { RoutingStep } from "@gateway/contract/record.ts";
+import type { RouterConfig } from "@gateway/contract/config/router.ts";
+import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import type { Authorizer } from "../port/authorizer.ts";
+import type { Query, Routed } from "../query/query.ts";
+import { err, ok, unreachable, type Result } from "../result.ts";
+import { compoundRule } from "./rule/compound.ts";
+import { headerRule } from "./rule/header.ts";
+import { protocolRule } from "./rule/protocol.ts";
+import { queryRegexRule } from "./rule/queryRegex.ts";
+import type { Rule, RuleAnswer } from "./rule/rule.ts";
+import { tagsRule } from "./rule/tags.ts";
+import { userGroupRule } from "./rule/userGroup.ts";
+
+/** What routing is compiled from. Names were checked before (snapshot/check.ts). */
+export interface RoutesConfig {
+  readonly routers: readonly RouterConfig[];
+  readonly routingFallback?: string | undefined;
+  readonly clusterGroups: Readonly<
+    Record<string, { readonly enabled: boolean; readonly order: number }>
+  >;
+}
+
+export interface Routes {
+  /**
+   * Chooses the group and appends what each step said to `trace`, also when it refuses: with
+   * `route.denied` (a rule denies), `route.forbidden` (the caller may not use the matched group),
+   * `route.noGroup` (the matched group is disabled, or no group is left) or the signal's reason.
+   */
+  route(
+    query: Query,
+    trace: RoutingStep[],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>>;
+}
+
+/** Compiles the routers, once per generation. */
+export function compileRoutes(config: RoutesConfig, authorizer: Authorizer): Routes {
+  return new CompiledRoutes(config, authorizer);
+}
+
+interface CompiledRouter {
+  readonly step: string;
+  readonly rule: Rule;
+  /** One value for all queries: nothing is made for a router that does not match. */
+  readonly passed: RoutingStep;
+}
+
+class CompiledRoutes implements Routes {
+  readonly #routers: readonly CompiledRouter[];
+  readonly #enabled: ReadonlySet<string>;
+  /** Enabled groups in the order they are tried without a match. */
+  readonly #fallbacks: readonly string[];
+  readonly #authorizer: Authorizer;
+
+  constructor({ routers, clusterGroups, routingFallback }: RoutesConfig, authorizer: Authorizer) {
+    this.#routers = routers.map((router, index) => {
+      const step = `${router.type}[${index}]`;
+      return { step, rule: ruleOf(router), passed: { step, outcome: "no match" } };
+    });
+    const enabled = Object.entries(clusterGroups).filter(([, group]) => group.enabled);
+    this.#enabled = new Set(enabled.map(([name]) => name));
+    const ordered = enabled
+      .toSorted(([a, { order: orderA }], [b, { order: orderB }]) => orderA - orderB || (a < b ? -1 : 1))
+      .map(([name]) => name);
+    this.#fallbacks =
+      routingFallback !== undefined && this.#enabled.has(routingFallback)
+        ? [routingFallback, ...ordered.filter((name) => name !== routingFallback)]
+        : ordered;
+    this.#authorizer = authorizer;
+  }
+
+  async route(
+    query: Query,
+    trace: RoutingStep[],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>> {
+    for (const { step, rule, passed } of this.#routers) {
+      const answer = rule(query);
+      if (answer.kind === "none") {
+        trace.push(passed);
+        continue;
+      }
+      trace.push({ step, outcome: outcomeOf(answer) });
+      if (answer.kind === "deny") return err(denied(answer.error));
+      return this.#matched(query, answer.group, trace, signal);
+    }
+    return this.#unmatched(query, trace, signal);
+  }
+
+  async #matched(
+    query: Query,
+    group: string,
+    trace: RoutingStep[],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>> {
+    const allowed = await this.#authorizer.mayUse(query.session.identity, group, signal);
+    if (signal.aborted) return err(abortError(signal));
+    if (!allowed) {
+      trace.push({ step: "authorization", outcome: `${group} is not allowed` });
+      return err(gatewayError("route.forbidden"));
+    }
+    if (!this.#enabled.has(group)) {
+      trace.push({ step: "group", outcome: `${group} is disabled` });
+      return err(gatewayError("route.noGroup"));
+    }
+    return ok({ ...query, group, trace });
+  }
+
+  async #unmatched(
+    query: Query,
+    trace: RoutingStep[],
+    signal: AbortSignal,
+  ): Promise<Result<Routed, GatewayError>> {
+    for (const group of this.#fallbacks) {
+      const allowed = await this.#authorizer.mayUse(query.session.identity, group, signal);
+      if (signal.aborted) return err(abortError(signal));
+      if (allowed) {
+        trace.push({ step: "fallback", outcome: `group ${group}` });
+        return ok({ ...query, group, trace });
+      }
+      trace.push({ step: "fallback", outcome: `${group} is not allowed` });
+    }
+    trace.push({ step: "fallback", outcome: "no group is left" });
+    return err(gatewayError("route.noGroup"));
+  }
+}
+
+function ruleOf(router: RouterConfig): Rule {
+  switch (router.type) {
+    case "protocolBased":
+      return protocolRule(router.protocols);
+    case "header":
+      return headerRule(router.headerName, router.headerValueToGroup);
+    case "userGroup":
+      return userGroupRule(router.userToGroup, router.groupToGroup);
+    case "queryRegex":
+      return queryRegexRule(router.rules);
+    case "tags":
+      return tagsRule(router.rules);
+    case "compound":
+      return compoundRule(router);
+    default:
+      return unreachable(router);
+  }
+}
+
+function outcomeOf(answer: Exclude<RuleAnswer, { kind: "none" }>): string {
+  const decision = answer.kind === "deny" ? "denied" : `group ${answer.group}`;
+  return answer.rule === undefined ? decision : `rule ${answer.rule}: ${decision}`;
+}
+
+function denied(text: string | undefined): GatewayError {
+  return gatewayError("route.denied", text === undefined ? {} : { message: text });
+}

@@ -1,0 +1,165 @@
+/**
+ * What the parts of a configuration mean together: names that are used exist, regular expressions
+ * compile. Every problem at once, so that a file is corrected in one go.
+ *
+ * The shapes were checked by the schemas before; this is not the place for them.
+ */
+import type { GroupConfig } from "@gateway/contract/config/group.ts";
+import type { ConditionConfig, RouterConfig } from "@gateway/contract/config/router.ts";
+import { compileRegex } from "../regex/regex.ts";
+import { unreachable } from "../result.ts";
+
+/** One thing that is wrong. `path` leads to it from the root, as zod's issues have it. */
+export interface ConfigProblem {
+  readonly path: readonly (string | number)[];
+  readonly reason: string;
+}
+
+/** The parts that refer to each other. */
+export interface SnapshotParts {
+  readonly clusters: Readonly<Record<string, { readonly engine: string }>>;
+  readonly clusterGroups: Readonly<Record<string, GroupConfig>>;
+  readonly routers: readonly RouterConfig[];
+  readonly routingFallback?: string | undefined;
+}
+
+type Path = ConfigProblem["path"];
+
+/** Every problem, in the order of the file; empty when there is none. */
+export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
+  const engines = new Map(Object.entries(config.clusters).map(([name, { engine }]) => [name, engine]));
+  const groups = new Set(Object.keys(config.clusterGroups));
+  const { routingFallback } = config;
+  return [
+    ...Object.entries(config.clusterGroups).flatMap(([name, group]) =>
+      groupProblems(group, engines, ["clusterGroups", name]),
+    ),
+    ...config.routers.flatMap((router, index) => routerProblems(router, groups, ["routers", index])),
+    ...(routingFallback === undefined ? [] : unknownGroup(routingFallback, groups, ["routingFallback"])),
+  ];
+}
+
+function groupProblems(
+  group: GroupConfig,
+  engines: ReadonlyMap<string, string>,
+  path: Path,
+): readonly ConfigProblem[] {
+  const members = group.members.flatMap((member, index): readonly ConfigProblem[] => {
+    const at = [...path, "members", index];
+    if (group.members.indexOf(member) < index) {
+      return [{ path: at, reason: `${JSON.stringify(member)} is listed twice` }];
+    }
+    return unknownName(member, engines.keys(), "cluster", at);
+  });
+  return [...members, ...strategyProblems(group, engines, [...path, "strategy"])];
+}
+
+function strategyProblems(
+  { strategy, members }: GroupConfig,
+  engines: ReadonlyMap<string, string>,
+  path: Path,
+): readonly ConfigProblem[] {
+  switch (strategy.type) {
+    case "roundRobin":
+    case "leastLoaded":
+    case "failover":
+      return [];
+    case "weighted":
+      return Object.keys(strategy.weights).flatMap((name) =>
+        unknownName(name, members, "member of the group", [...path, "weights", name]),
+      );
+    case "engineAffinity": {
+      const used = new Set(members.flatMap((member) => engines.get(member) ?? []));
+      return strategy.preference.flatMap((engine, index) =>
+        unknownName(engine, used, "engine among the members", [...path, "preference", index]),
+      );
+    }
+    default:
+      return unreachable(strategy);
+  }
+}
+
+function routerProblems(
+  router: RouterConfig,
+  groups: ReadonlySet<string>,
+  path: Path,
+): readonly ConfigProblem[] {
+  const targets = (map: Readonly<Record<string, unknown>>, key: string) =>
+    Object.entries(map).flatMap(([name, group]) =>
+      typeof group === "string" ? unknownGroup(group, groups, [...path, key, name]) : [],
+    );
+  switch (router.type) {
+    case "protocolBased":
+      return targets(router.protocols, "protocols");
+    case "header":
+      return targets(router.headerValueToGroup, "headerValueToGroup");
+    case "userGroup":
+      return [...targets(router.userToGroup, "userToGroup"), ...targets(router.groupToGroup, "groupToGroup")];
+    case "queryRegex":
+      return router.rules.flatMap((rule, index) => {
+        const at = [...path, "rules", index];
+        const target = rule.targetGroup;
+        return [
+          ...regexProblems(rule, at),
+          ...(target === undefined ? [] : unknownGroup(target, groups, [...at, "targetGroup"])),
+        ];
+      });
+    case "tags":
+      return router.rules.flatMap((rule, index) =>
+        unknownGroup(rule.targetGroup, groups, [...path, "rules", index, "targetGroup"]),
+      );
+    case "compound":
+      return [
+        ...conditionProblems(router.conditions, [...path, "conditions"]),
+        ...unknownGroup(router.targetGroup, groups, [...path, "targetGroup"]),
+      ];
+    default:
+      return unreachable(router);
+  }
+}
+
+function conditionProblems(
+  conditions: readonly ConditionConfig[],
+  path: Path,
+): readonly ConfigProblem[] {
+  return conditions.flatMap((condition, index) => {
+    if (condition.type === "queryRegex") return regexProblems(condition, [...path, index]);
+    if (condition.type !== "compound") return [];
+    return conditionProblems(condition.conditions, [...path, index, "conditions"]);
+  });
+}
+
+function regexProblems(
+  { regex, caseSensitive }: { readonly regex: string; readonly caseSensitive: boolean },
+  path: Path,
+): readonly ConfigProblem[] {
+  const compiled = compileRegex(regex, { ignoreCase: !caseSensitive });
+  if (compiled.ok) return [];
+  const { at, reason } = compiled.error;
+  return [{ path: [...path, "regex"], reason: `${reason} (at character ${at + 1})` }];
+}
+
+function unknownGroup(
+  name: string,
+  groups: ReadonlySet<string>,
+  path: Path,
+): readonly ConfigProblem[] {
+  return unknownName(name, groups, "cluster group", path);
+}
+
+/** Most names that a reason lists. */
+const namesShownMax = 10;
+
+function unknownName(
+  name: string,
+  known: Iterable<string>,
+  what: string,
+  path: Path,
+): readonly ConfigProblem[] {
+  const names = [...known];
+  if (names.includes(name)) return [];
+  const shown = names.slice(0, namesShownMax).join(", ");
+  const more = names.length > namesShownMax ? ", …" : "";
+  const hint = names.length === 0 ? "" : `; known: ${shown}${more}`;
+  return [{ path, reason: `there is no ${what} ${JSON.stringify(name)}${hint}` }];
+}

@@ -1,0 +1,165 @@
+/**
+ * From a checked configuration and its opened backends to a generation.
+ *
+ * Everything that depends only on config is made here once: routes, allow lists, strategies, limits.
+ * Opening backends and reading files happen before, outside the core.
+ */
+import { capacityWaitTimeoutMs, type GroupConfig } from "@gateway/contract/config/group.ts";
+import type { RouterConfig } from "@gateway/contract/config/router.ts";
+import { circuitBreaker, type Breaker } from "../cluster/breakers.ts";
+import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
+import { watchBackend, type Watch } from "../cluster/health.ts";
+import { strategyOf } from "../cluster/strategy.ts";
+import { gatewayError } from "../error.ts";
+import type { Authenticator } from "../port/authenticator.ts";
+import type { Authorizer } from "../port/authorizer.ts";
+import type { Backend } from "../port/backend.ts";
+import type { Host } from "../port/host.ts";
+import type { LiveLimits } from "../query/live.ts";
+import type { Query } from "../query/query.ts";
+import { err, ok } from "../result.ts";
+import { compileRoutes } from "../route/route.ts";
+import type { Generation } from "./generation.ts";
+
+/** The part of the configuration that lives in a snapshot. */
+export interface SnapshotConfig {
+  readonly clusters: Readonly<Record<string, { readonly maxRunningQueries?: number | undefined }>>;
+  readonly clusterGroups: Readonly<Record<string, GroupConfig>>;
+  readonly routers: readonly RouterConfig[];
+  readonly routingFallback?: string | undefined;
+}
+
+export interface CompileParts {
+  readonly host: Host;
+  /** Opened backends of every enabled cluster, by name. */
+  readonly backends: ReadonlyMap<string, Backend>;
+  readonly authenticator: Authenticator & Partial<AsyncDisposable>;
+  readonly authorizer: Authorizer;
+  readonly revision: string;
+  /** Called when a cluster became usable or stopped being so: `() => capacity.wake()`. */
+  changed(): void;
+}
+
+interface CompiledGroup extends GroupMembers {
+  readonly config: GroupConfig;
+  readonly breakers: ReadonlyMap<string, Breaker>;
+  readonly limits: LiveLimits;
+  readonly waitTimeoutMs: number;
+  readonly defaultTags: readonly (readonly [string, string])[];
+}
+
+/** Makes a generation and begins to watch its backends. `config` passed `checkSnapshot`. */
+export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Generation {
+  const { host, backends, authenticator, authorizer } = parts;
+  const watches = new Map<string, Watch>();
+  for (const [name, backend] of backends) {
+    watches.set(name, watchBackend(backend, host, parts.changed));
+  }
+  const groups = new Map(
+    Object.entries(config.clusterGroups).map(([name, group]) => [
+      name,
+      compileGroup(name, group, { config, parts, watches }),
+    ]),
+  );
+  const routes = compileRoutes(config, authorizer);
+  const catalogs = [...new Set([...backends.values()].flatMap((backend) => backend.catalogs))];
+
+  return {
+    revision: parts.revision,
+    authenticator,
+    authorizer,
+    route: async (query, trace, signal) => {
+      const routed = await routes.route(query, trace, signal);
+      if (!routed.ok) return routed;
+      const { defaultTags } = found(groups, routed.value.group);
+      return defaultTags.length === 0 ? routed : ok(withTags(routed.value, defaultTags));
+    },
+    police: (query) => ok({ ...query, allowedSql: query.sql }),
+    admission: (query, excluded) => {
+      const group = found(groups, query.group);
+      const source = candidateSource(group, excluded);
+      if (source.kind === "none") return err(gatewayError("cluster.unavailable"));
+      return ok({
+        query,
+        group: query.group,
+        weight: group.config.weight,
+        maxQueued: group.config.maxQueuedQueries,
+        waitTimeoutMs: group.waitTimeoutMs,
+        candidates: source.candidates,
+      });
+    },
+    translate: (query) => ok({ ...query, engineSql: query.allowedSql }),
+    identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
+    backend: (cluster) => found(backends, cluster),
+    catalogs: () => catalogs,
+    limits: (group) => found(groups, group).limits,
+    attempt: (group, cluster) => {
+      const end = found(groups, group).breakers.get(cluster)?.begin();
+      return (outcome) => {
+        end?.(outcome);
+        if (outcome === "failed") watches.get(cluster)?.suspect();
+      };
+    },
+    close: async () => {
+      for (const watch of watches.values()) watch[Symbol.dispose]();
+      for (const { breakers } of groups.values()) {
+        for (const breaker of breakers.values()) breaker[Symbol.dispose]();
+      }
+      await Promise.all([...backends.values()].map((backend) => backend[Symbol.asyncDispose]()));
+      await authenticator[Symbol.asyncDispose]?.();
+    },
+  };
+}
+
+interface GroupContext {
+  readonly config: SnapshotConfig;
+  readonly parts: CompileParts;
+  readonly watches: ReadonlyMap<string, Watch>;
+}
+
+function compileGroup(name: string, group: GroupConfig, context: GroupContext): CompiledGroup {
+  const { config, parts, watches } = context;
+  const breakers = new Map<string, Breaker>();
+  // A disabled cluster was not opened; the group goes on with the others.
+  const open = group.members.flatMap((cluster) => {
+    const backend = parts.backends.get(cluster);
+    return backend === undefined ? [] : [{ cluster, backend }];
+  });
+  for (const { cluster } of open) {
+    if (group.circuitBreaker === undefined) continue;
+    const place = { group: name, cluster };
+    breakers.set(cluster, circuitBreaker(group.circuitBreaker, place, parts.host, parts.changed));
+  }
+  return {
+    config: group,
+    breakers,
+    members: open.map(({ cluster, backend }) => ({
+      cluster,
+      engine: backend.engine,
+      clusterCap: config.clusters[cluster]?.maxRunningQueries,
+      usable: () => watches.get(cluster)?.usable() ?? false,
+      runningMax: () => breakers.get(cluster)?.runningMax() ?? Number.POSITIVE_INFINITY,
+    })),
+    maxRunning: group.maxRunningQueries,
+    strategy: strategyOf(group.strategy),
+    limits: {
+      maxExecutionMs: group.maxExecutionSecs === undefined ? undefined : group.maxExecutionSecs * 1_000,
+      maxRows: group.maxRows,
+    },
+    waitTimeoutMs: capacityWaitTimeoutMs(group),
+    defaultTags: Object.entries(group.defaultTags),
+  };
+}
+
+/** Tags of the group, where the client set none of that name. */
+function withTags<Q extends Query>(query: Q, defaults: readonly (readonly [string, string])[]): Q {
+  const tags = new Map([...defaults, ...query.session.tags]);
+  return { ...query, session: { ...query.session, tags } };
+}
+
+/** A name that the check of the snapshot found; its absence is a bug. */
+function found<Value>(known: ReadonlyMap<string, Value>, name: string): Value {
+  const value = known.get(name);
+  if (value === undefined) throw new Error(`not in this generation: ${name}`);
+  return value;
+}

@@ -1,0 +1,210 @@
+/**
+ * Finds where a token ends. Each function takes the offset where to look and answers an offset.
+ *
+ * No state and no allocation; every function is linear in what it skips. A quoted thing or a block
+ * comment that is not closed answers -1.
+ */
+import type { LexRules } from "./dialect.ts";
+
+/** Whether a code unit is a line break or blank that every dialect skips. */
+export function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+}
+
+/** Whether an ASCII digit stands there. */
+export function isDigitAt(sql: string, at: number): boolean {
+  const code = sql.charCodeAt(at);
+  return code >= 0x30 && code <= 0x39;
+}
+
+const letterOrDigit: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
+  /[A-Za-z0-9_]/.test(String.fromCharCode(code)),
+);
+
+/** Past the characters of a word; the offset itself when none stands there. */
+export function wordEnd(sql: string, from: number, rules: LexRules): number {
+  let at = from;
+  while (at < sql.length) {
+    const code = sql.charCodeAt(at);
+    if (code < 128) {
+      if (letterOrDigit[code] !== true && !(code === 0x24 && rules.dollarInWords)) break;
+    } else if (!isWordBeyondAscii(code, rules)) {
+      break;
+    }
+    at += 1;
+  }
+  return at;
+}
+
+/** Whether a code unit beyond ASCII is part of a name: all are, but spaces, quotes and ClickHouse's minus. */
+export function isWordBeyondAscii(code: number, rules: LexRules): boolean {
+  if (rules.unicodeSpaces.has(code) || isCurlyQuote(code)) return false;
+  return !(rules.curlyQuotes && code === 0x2212);
+}
+
+/** U+2018, U+2019, U+201C and U+201D. */
+export function isCurlyQuote(code: number): boolean {
+  return code === 0x2018 || code === 0x2019 || code === 0x201c || code === 0x201d;
+}
+
+/** Past a number that begins at `from` with a digit, or with a dot before a digit. */
+export function numberEnd(sql: string, from: number, rules: LexRules): number {
+  if (rules.prefixedNumbers && sql.charCodeAt(from) === 0x30) {
+    const prefixed = prefixedEnd(sql, from);
+    if (prefixed > from) return prefixed;
+  }
+  let at = digitsEnd(sql, from);
+  // `1..5` is a range, not `1.` and `.5`.
+  if (sql.charCodeAt(at) === 0x2e && sql.charCodeAt(at + 1) !== 0x2e) at = digitsEnd(sql, at + 1);
+  return exponentEnd(sql, at);
+}
+
+/** `1_000` is one number; `1_` and `1_a` are not. */
+function digitsEnd(sql: string, from: number): number {
+  let at = from;
+  while (isDigitAt(sql, at) || (at > from && sql.charCodeAt(at) === 0x5f && isDigitAt(sql, at + 1))) at += 1;
+  return at;
+}
+
+function exponentEnd(sql: string, from: number): number {
+  if ((sql.charCodeAt(from) | 0x20) !== 0x65) return from;
+  const sign = sql.charCodeAt(from + 1);
+  const digits = sign === 0x2b || sign === 0x2d ? from + 2 : from + 1;
+  return isDigitAt(sql, digits) ? digitsEnd(sql, digits) : from;
+}
+
+function prefixedEnd(sql: string, from: number): number {
+  const letter = sql.charCodeAt(from + 1) | 0x20;
+  const base = letter === 0x78 ? 16 : letter === 0x6f ? 8 : letter === 0x62 ? 2 : 0;
+  if (base === 0) return from;
+  let at = from + 2;
+  let digits = 0;
+  while (at < sql.length) {
+    const code = sql.charCodeAt(at);
+    if (code !== 0x5f) {
+      if (digitValue(code) >= base) break;
+      digits += 1;
+    }
+    at += 1;
+  }
+  return digits > 0 ? at : from;
+}
+
+function digitValue(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : 16;
+}
+
+/** Before the line break that ends a line comment. */
+export function lineEnd(sql: string, from: number, returnEnds: boolean): number {
+  const feed = sql.indexOf("\n", from);
+  const end = feed < 0 ? sql.length : feed;
+  if (!returnEnds) return end;
+  for (let at = from; at < end; at += 1) if (sql.charCodeAt(at) === 0x0d) return at;
+  return end;
+}
+
+/** Past a block comment whose opening mark ends at `from`. */
+export function commentEnd(sql: string, from: number, depthMax: number): number {
+  if (depthMax === 1) {
+    const end = sql.indexOf("*/", from);
+    return end < 0 ? -1 : end + 2;
+  }
+  let depth = 1;
+  for (let at = from; at < sql.length - 1; at += 1) {
+    const code = sql.charCodeAt(at);
+    if (code === 0x2a && sql.charCodeAt(at + 1) === 0x2f) {
+      depth -= 1;
+      at += 1;
+      if (depth === 0) return at + 1;
+    } else if (code === 0x2f && sql.charCodeAt(at + 1) === 0x2a && depth < depthMax) {
+      depth += 1;
+      at += 1;
+    }
+  }
+  return -1;
+}
+
+/** Past the quote that closes a text whose opening quote ends at `from`. A doubled quote does not close it. */
+export function quotedEnd(sql: string, from: number, quote: number, backslash: boolean): number {
+  if (!backslash) return doubledEnd(sql, from, String.fromCharCode(quote));
+  for (let at = from; at < sql.length; at += 1) {
+    const code = sql.charCodeAt(at);
+    if (code === 0x5c) {
+      at += 1;
+    } else if (code === quote) {
+      if (sql.charCodeAt(at + 1) !== quote) return at + 1;
+      at += 1;
+    }
+  }
+  return -1;
+}
+
+function doubledEnd(sql: string, from: number, quote: string): number {
+  let at = sql.indexOf(quote, from);
+  while (at >= 0) {
+    if (sql.charCodeAt(at + 1) !== quote.charCodeAt(0)) return at + 1;
+    at = sql.indexOf(quote, at + 2);
+  }
+  return -1;
+}
+
+/** Past a dollar quote that begins at `from`; -1 when it is not closed, undefined when none begins there. */
+export function dollarQuoteEnd(sql: string, from: number, rules: LexRules): number | undefined {
+  const tagEnd = dollarTagEnd(sql, from + 1, rules);
+  if (tagEnd === undefined) return undefined;
+  const tag = sql.slice(from, tagEnd);
+  const close = sql.indexOf(tag, tagEnd);
+  if (close >= 0) return close + tag.length;
+  // Trino without dollar quotes would go on after the two characters, and then fail on them.
+  return rules.dollarQuotes === "untagged" ? undefined : -1;
+}
+
+/** Past the second dollar of `$tag$`. */
+function dollarTagEnd(sql: string, from: number, rules: LexRules): number | undefined {
+  if (rules.dollarQuotes === "none") return undefined;
+  if (sql.charCodeAt(from) === 0x24) return from + 1;
+  if (rules.dollarQuotes === "untagged") return undefined;
+  if (rules.dollarQuotes === "tagged" && isDigitAt(sql, from)) return undefined;
+  const asciiOnly = rules.dollarQuotes === "tagsWithDigits";
+  let at = from;
+  while (at < sql.length) {
+    const code = sql.charCodeAt(at);
+    if (code === 0x24) return at + 1;
+    const inTag = code < 128 ? letterOrDigit[code] === true : !asciiOnly && isWordBeyondAscii(code, rules);
+    if (!inTag) return undefined;
+    at += 1;
+  }
+  return undefined;
+}
+
+/** Past an operator that begins at `from`. */
+export function operatorEnd(sql: string, from: number, rules: LexRules): number {
+  if (rules.openOperators) return openOperatorEnd(sql, from, rules);
+  const first = sql.charAt(from);
+  if (first === "-" && sql.charAt(from + 1) === ">") return from + (sql.charAt(from + 2) === ">" ? 3 : 2);
+  let at = from + 1;
+  if ("<>=!|&".includes(first)) while (at < sql.length && "<>=!|&".includes(sql.charAt(at))) at += 1;
+  return at;
+}
+
+/**
+ * PostgreSQL's rule: the longest run, cut at a comment, and without a trailing sign unless the run
+ * holds a character that no SQL operator has. So `=-1` is `=` and `-1`.
+ */
+function openOperatorEnd(sql: string, from: number, rules: LexRules): number {
+  let at = from;
+  let special = false;
+  while (at < sql.length) {
+    const char = sql.charAt(at);
+    const next = sql.charAt(at + 1);
+    const isSpecial = "~!@#%^&|`".includes(char) || (char === "?" && !rules.questionPlaces);
+    if (!isSpecial && !"+-*/<>=".includes(char)) break;
+    if (at > from && ((char === "-" && next === "-") || (char === "/" && next === "*"))) break;
+    special ||= isSpecial;
+    at += 1;
+  }
+  while (!special && at > from + 1 && "+-".includes(sql.charAt(at - 1))) at -= 1;
+  return Math.max(at, from + 1);
+}

@@ -1,0 +1,168 @@
+/**
+ * A loaded ADBC driver: its table of functions, called with failures as values.
+ *
+ * There is no driver manager for Node: this asks the library's own init function for the table. It
+ * knows no SQL and no particular driver.
+ */
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import {
+  adbcVersions,
+  driverBytes,
+  driverFunctions,
+  driverTable,
+  driverTableStart,
+  errorStruct,
+  handleStruct,
+  statusOk,
+  type DriverFunction,
+} from "./abi.ts";
+import {
+  Block,
+  addressIn,
+  bytesAt,
+  functionAt,
+  loadLibrary,
+  textAt,
+  type Address,
+  type Library,
+  type NativeFunction,
+} from "./native.ts";
+
+/**
+ * What a driver said when it refused. The status alone classifies nothing (a wrong password and a
+ * cancelled query come under the same ones): vendor code and SQLSTATE first, then the message.
+ */
+export interface AdbcFailure {
+  /** `ADBC_STATUS_…`; 0 when the failure is ours. */
+  readonly status: number;
+  readonly message: string;
+  readonly vendorCode: number | undefined;
+  /** Five characters. */
+  readonly sqlState: string | undefined;
+}
+
+export type AdbcResult<T> = Result<T, AdbcFailure>;
+
+/** A failure found on this side of the driver. */
+export function ownFailure(message: string): AdbcFailure {
+  return { status: 0, message, vendorCode: undefined, sqlState: undefined };
+}
+
+const releaseSignature = { answer: "void", takes: ["pointer"] } as const;
+const initSignature = { answer: "status", takes: ["int32", "pointer", "pointer"] } as const;
+const streamErrorSignature = { answer: "pointer", takes: ["pointer", "pointer"] } as const;
+
+export class Driver {
+  readonly library: Library;
+  readonly #table: Block;
+  readonly #error = new Block(errorStruct.bytes);
+  readonly #functions = new Map<DriverFunction, NativeFunction>();
+
+  private constructor(library: Library, table: Block) {
+    this.library = library;
+    this.#table = table;
+  }
+
+  /** Loads a library and asks `entrypoint` for the table, in the newest version it has. */
+  static load(path: string, entrypoint: string): AdbcResult<Driver> {
+    let library: Library;
+    try {
+      library = loadLibrary(path);
+    } catch (error) {
+      return err(ownFailure(error instanceof Error ? error.message : "the library can not be loaded"));
+    }
+    const init = library.find(entrypoint, initSignature);
+    if (init === undefined) return err(ownFailure(`the library does not export ${entrypoint}`));
+    const table = new Block(driverBytes);
+    const driver = new Driver(library, table);
+    let failure = ownFailure("no version of the ADBC interface fits");
+    for (const version of adbcVersions) {
+      table.clear();
+      const status = init(version, table.address, driver.#error.address);
+      if (status === statusOk) return ok(driver);
+      failure = driver.#failure(Number(status));
+    }
+    return err(failure);
+  }
+
+  /** Whether the driver fills this place of its table. Filled places may still answer "not implemented". */
+  has(name: DriverFunction): boolean {
+    return this.#table.pointer(driverTableStart + driverFunctions.indexOf(name) * 8) !== 0;
+  }
+
+  /** Calls a function with its arguments, the error struct left out. Undefined means it went well. */
+  call(name: DriverFunction, ...values: readonly (Address | string | null)[]): AdbcFailure | undefined {
+    const callable = this.#function(name);
+    if (callable === undefined) return ownFailure(`the driver has no ${name}`);
+    this.#prepareError();
+    const status = callable(...values, this.#error.address);
+    return status === statusOk ? undefined : this.#failure(Number(status));
+  }
+
+  /** A new zeroed handle (`AdbcDatabase`, `AdbcConnection`, `AdbcStatement`) for the driver to fill. */
+  handle(): Block {
+    return new Block(handleStruct.bytes);
+  }
+
+  /** The failure behind a stream's error number; drivers of version 1.0.0 give its text only. */
+  streamFailure(stream: Address, lastError: Address): AdbcFailure {
+    const at = driverTableStart + driverFunctions.indexOf("ErrorFromArrayStream") * 8;
+    const address = this.#table.pointer(at);
+    if (address !== 0) {
+      const found = functionAt(address, streamErrorSignature)(stream, 0);
+      const error = found === null ? 0 : Number(found);
+      // The stream owns this one: it is read and not released.
+      if (error !== 0) return this.#read(error);
+    }
+    if (lastError === 0) return ownFailure("the driver's stream failed without a message");
+    const text = functionAt(lastError, { answer: "text", takes: ["pointer"] })(stream);
+    return ownFailure(typeof text === "string" ? text : "the driver's stream failed without a message");
+  }
+
+  #function(name: DriverFunction): NativeFunction | undefined {
+    const known = this.#functions.get(name);
+    if (known !== undefined) return known;
+    const address = this.#table.pointer(driverTableStart + driverFunctions.indexOf(name) * 8);
+    if (address === 0) return undefined;
+    const found = functionAt(address, { answer: "status", takes: driverTable[name] });
+    this.#functions.set(name, found);
+    return found;
+  }
+
+  #prepareError(): void {
+    const { view } = this.#error;
+    this.#error.clear();
+    view.setInt32(errorStruct.vendorCode, errorStruct.vendorCodeUnset, true);
+  }
+
+  #failure(status: number): AdbcFailure {
+    const failure = { ...fromError(this.#error.view), status };
+    const release = this.#error.pointer(errorStruct.release);
+    if (release !== 0) functionAt(release, releaseSignature)(this.#error.address);
+    return failure;
+  }
+
+  #read(error: Address): AdbcFailure {
+    return fromError(new DataView(bytesOfError(error).buffer));
+  }
+}
+
+function bytesOfError(error: Address): Uint8Array<ArrayBuffer> {
+  return bytesAt(error, errorStruct.sqlState + errorStruct.sqlStateBytes);
+}
+
+function fromError(view: DataView): Omit<AdbcFailure, "status"> & { status: number } {
+  const vendorCode = view.getInt32(errorStruct.vendorCode, true);
+  let sqlState = "";
+  for (let index = 0; index < errorStruct.sqlStateBytes; index += 1) {
+    const byte = view.getUint8(errorStruct.sqlState + index);
+    if (byte >= 0x30 && byte <= 0x5a) sqlState += String.fromCharCode(byte);
+  }
+  return {
+    status: 0,
+    message: textAt(addressIn(view, errorStruct.message)),
+    // Drivers that know no vendor code leave the mark, or zero, or minus one.
+    vendorCode: vendorCode === errorStruct.vendorCodeUnset || vendorCode <= 0 ? undefined : vendorCode,
+    sqlState: sqlState.length === errorStruct.sqlStateBytes ? sqlState : undefined,
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * Memory and functions of native libraries, over koffi: the only file that knows koffi.
+ *
+ * It knows nothing of ADBC or Arrow. Calls run on the calling thread and block it; koffi's
+ * asynchronous calls are not used, because they take libuv's few threads from files and DNS.
+ */
+import koffi from "koffi";
+
+/** A place in this process's memory. User-space addresses stay below 2^53, so a number holds them exactly. 0 is NULL. */
+export type Address = number;
+
+/** C types of a function's arguments and answer. `status` is ADBC's one-byte status code. */
+export type CType = "pointer" | "text" | "int32" | "int64" | "uint64" | "status" | "double" | "void";
+
+export type NativeFunction = (...values: readonly (Address | string | null)[]) => unknown;
+
+export interface Signature {
+  readonly answer: CType;
+  readonly takes: readonly CType[];
+}
+
+/** A loaded shared library. It stays loaded for the life of the process. */
+export interface Library {
+  /** Undefined when the library does not export `symbol`. */
+  find(symbol: string, signature: Signature): NativeFunction | undefined;
+  /** Like `find`; a missing symbol is a bug of whoever chose the library. */
+  get(symbol: string, signature: Signature): NativeFunction;
+}
+
+const cTypes = {
+  pointer: "void *",
+  text: "str",
+  int32: "int32_t",
+  int64: "int64_t",
+  uint64: "uint64_t",
+  status: "uint8_t",
+  double: "double",
+  void: "void",
+} as const satisfies Record<CType, string>;
+
+/** Deeply nested SQL recurses in the engine's parser; koffi's own default of 2 MiB is too little for that. */
+const stackBytes = 16 << 20;
+
+// Must come before the first library is loaded in this thread.
+koffi.config({ sync_stack_size: stackBytes });
+const process = koffi.load(null);
+const copyBytes = process.func("memcpy", "void *", ["void *", "void *", "size_t"]) as NativeFunction;
+const allocateZeroed = process.func("calloc", "void *", ["size_t", "size_t"]) as (
+  count: number,
+  size: number,
+) => bigint | number | null;
+const releaseBytes = process.func("free", "void", ["void *"]) as NativeFunction;
+
+/** Loads a library by its path. Throws the loader's own error when it can not. */
+export function loadLibrary(path: string): Library {
+  const library = koffi.load(path);
+  const find: Library["find"] = (symbol, { answer, takes }) => {
+    try {
+      return library.func(symbol, cTypes[answer], takes.map((type) => cTypes[type])) as NativeFunction;
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    find,
+    get: (symbol, signature) => {
+      const found = find(symbol, signature);
+      if (found === undefined) throw new Error(`${path} does not export ${symbol}`);
+      return found;
+    },
+  };
+}
+
+/** Copies bytes between any two places. The caller answers for both ranges. */
+export function copy(to: Address, from: Address, length: number): void {
+  if (length > 0) copyBytes(to, from, length);
+}
+
+/** Takes zeroed memory that `release` must give back. */
+export function allocate(bytes: number): Address {
+  const address = allocateZeroed(1, Math.max(bytes, 1));
+  if (address === null || Number(address) === 0) throw new Error(`no memory for ${bytes} bytes`);
+  return Number(address);
+}
+
+export function release(address: Address): void {
+  releaseBytes(address);
+}
+
+/** Where a buffer's bytes lie. They stay there as long as the buffer lives and was not transferred. */
+export function addressOf(buffer: ArrayBuffer): Address {
+  return Number(koffi.address(buffer));
+}
+
+/** The zero-terminated UTF-8 text at an address; "" at NULL. */
+export function textAt(address: Address): string {
+  return address === 0 ? "" : koffi.decode.string(address);
+}
+
+/** Reads native memory into a buffer of ours. */
+export function bytesAt(address: Address, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  if (length > 0) copy(addressOf(bytes.buffer), address, length);
+  return bytes;
+}
+
+const decoded = new Map<string, Map<Address, NativeFunction>>();
+
+/** Makes the function at an address callable. Answers are kept: a driver has few callbacks and making one costs microseconds. */
+export function functionAt(address: Address, signature: Signature): NativeFunction {
+  const key = `${signature.answer}(${signature.takes.join()})`;
+  let known = decoded.get(key);
+  if (known === undefined) decoded.set(key, (known = new Map()));
+  let found = known.get(address);
+  if (found === undefined) {
+    const types = signature.takes.map((type) => cTypes[type]);
+    found = koffi.decode(address, koffi.proto(cTypes[signature.answer], types)) as NativeFunction;
+    known.set(address, found);
+  }
+  return found;
+}
+
+/** A pointer-sized word read as a number. */
+export function addressIn(view: DataView, at: number): Address {
+  return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
+}
+
+/** Writes a pointer-sized word. */
+export function putAddress(view: DataView, at: number, address: Address): void {
+  view.setUint32(at, address % 0x1_0000_0000, true);
+  view.setUint32(at + 4, Math.floor(address / 0x1_0000_0000), true);
+}
+
+/** A signed 64-bit count read as a number; counts of rows and bytes stay below 2^53. */
+export function countIn(view: DataView, at: number): number {
+  return view.getUint32(at, true) + view.getInt32(at + 4, true) * 0x1_0000_0000;
+}
+
+/**
+ * A block of native memory that this side reads and writes in place, for the structs a driver fills.
+ * Nobody may touch `view` after the block was disposed.
+ */
+export class Block implements Disposable {
+  readonly address: Address;
+  readonly view: DataView;
+  #live = true;
+
+  constructor(bytes: number) {
+    this.address = allocate(bytes);
+    this.view = new DataView(koffi.view(this.address, bytes));
+  }
+
+  clear(): void {
+    new Uint8Array(this.view.buffer).fill(0);
+  }
+
+  pointer(at: number): Address {
+    return addressIn(this.view, at);
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#live) return;
+    this.#live = false;
+    release(this.address);
+  }
+}

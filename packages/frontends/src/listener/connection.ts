@@ -1,0 +1,186 @@
+/**
+ * One client connection of any protocol: its socket, who is at the other end, and whether it is
+ * still there. It knows nothing of the protocol's bytes.
+ */
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { handshakeMsMax, lingerMsMax } from "./limits.ts";
+import type { TlsServer } from "./tls.ts";
+
+/**
+ * What a frontend gets for each client. While a query runs it keeps reading (into a queue of its own
+ * with a limit): a client that left is noticed by reading only.
+ */
+export interface Connection {
+  /** The socket to read from; after `upgrade` the TLS one. Its errors are handled here: `closed` tells. */
+  readonly socket: Socket;
+  /** Address of the client without its port; behind PROXY protocol the one in the header. */
+  readonly address: string;
+  /** True when the bytes are encrypted. */
+  readonly secure: boolean;
+  /** True when the listener has a certificate, so that `upgrade` may be called. */
+  readonly canUpgrade: boolean;
+  /** The listener's config. */
+  readonly config: ListenerConfig;
+  /** Aborted once the client is gone or the connection was closed here. */
+  readonly closed: AbortSignal;
+  /** True once the listener drains: answer what runs, start nothing. */
+  readonly draining: boolean;
+  /**
+   * TLS from the next byte on. `rest` is what was already read behind the client's request for it.
+   * The listeners for data are taken off the old socket. Undefined when the handshake failed; the
+   * connection is then closed.
+   */
+  upgrade(rest?: Uint8Array): Promise<TLSSocket | undefined>;
+  /** The client has identified itself: the handshake deadline no longer counts. */
+  handshakeDone(): void;
+  /** Marks whether a drain may close the connection now. A new connection is busy until it says otherwise. */
+  idle(idle: boolean): void;
+  /**
+   * Writes. Undefined when the bytes have left this process, otherwise a promise for that: until then
+   * the buffer must not change. Resolves, and never rejects, also when the client is gone.
+   */
+  send(bytes: Uint8Array): Promise<void> | undefined;
+  /** Closes after everything sent has gone out; a client that does not take it is cut off. Idempotent. */
+  end(): void;
+  /** Cuts off at once. Idempotent. */
+  destroy(): void;
+}
+
+/** What a connection needs of its listener. */
+export interface ConnectionOwner {
+  readonly host: Host;
+  readonly config: ListenerConfig;
+  readonly tls: TlsServer | undefined;
+  readonly draining: boolean;
+  /** A connection that became idle during a drain. */
+  onIdle(connection: OwnedConnection): void;
+}
+
+/** A connection as its listener sees it. */
+export class OwnedConnection implements Connection {
+  readonly address: string;
+  readonly #owner: ConnectionOwner;
+  readonly #gone = new AbortController();
+  #socket: Socket;
+  #secure = false;
+  #idle = false;
+  #identified = false;
+  #deadline: Disposable;
+
+  constructor(socket: Socket, address: string, owner: ConnectionOwner) {
+    this.#socket = socket;
+    this.address = address;
+    this.#owner = owner;
+    this.#deadline = owner.host.clock.timer(handshakeMsMax, () => this.destroy());
+    this.#watch(socket);
+  }
+
+  get socket(): Socket {
+    return this.#socket;
+  }
+
+  get secure(): boolean {
+    return this.#secure;
+  }
+
+  get canUpgrade(): boolean {
+    return this.#owner.tls !== undefined && !this.#secure;
+  }
+
+  get config(): ListenerConfig {
+    return this.#owner.config;
+  }
+
+  get closed(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  get draining(): boolean {
+    return this.#owner.draining;
+  }
+
+  /** True once the client has identified itself, so that it understands a goodbye. */
+  get identified(): boolean {
+    return this.#identified;
+  }
+
+  /** True when a drain may close it: nothing runs, or nobody has identified himself yet. */
+  get closable(): boolean {
+    return this.#idle || !this.#identified;
+  }
+
+  async upgrade(rest?: Uint8Array): Promise<TLSSocket | undefined> {
+    const { tls } = this.#owner;
+    if (tls === undefined || this.#secure)
+      throw new Error("upgrade without a certificate or twice");
+    const raw = this.#socket;
+    raw.removeAllListeners("data");
+    raw.removeAllListeners("readable");
+    raw.pause();
+    if (rest !== undefined && rest.length > 0) raw.unshift(rest);
+    const secured = await tls.secure(raw);
+    if (secured === undefined) {
+      this.destroy();
+      return undefined;
+    }
+    this.#socket = secured;
+    this.#secure = true;
+    this.#watch(secured);
+    return secured;
+  }
+
+  handshakeDone(): void {
+    this.#identified = true;
+    this.#deadline[Symbol.dispose]();
+  }
+
+  idle(idle: boolean): void {
+    this.#idle = idle;
+    if (idle && this.#owner.draining) this.#owner.onIdle(this);
+  }
+
+  send(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#gone.signal.aborted) return undefined;
+    let settle: (() => void) | undefined;
+    const socket = this.#socket;
+    // The callback also comes, with an error, when the socket is destroyed before the bytes are out.
+    socket.write(bytes, () => settle?.());
+    if (socket.writableLength === 0) return undefined;
+    return new Promise((resolve) => {
+      settle = resolve;
+    });
+  }
+
+  end(): void {
+    if (this.#gone.signal.aborted) return;
+    // Unread bytes would turn the close into a reset, and the client would lose the last message.
+    this.#socket.removeAllListeners("data");
+    this.#socket.resume();
+    this.#socket.end();
+    this.#deadline[Symbol.dispose]();
+    this.#deadline = this.#owner.host.clock.timer(lingerMsMax, () => this.destroy());
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #watch(socket: Socket): void {
+    const leave = () => this.#leave();
+    // A client that only ended its half is gone as well: no protocol here goes on after that.
+    socket.once("end", leave);
+    socket.once("close", () => {
+      this.#deadline[Symbol.dispose]();
+      this.#leave();
+    });
+    // What went wrong with a socket is nobody's business; that it is over is said by "close".
+    socket.on("error", () => undefined);
+  }
+
+  #leave(): void {
+    if (!this.#gone.signal.aborted) this.#gone.abort();
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * TLS of a listener: the certificate, its reload when a file changes, and which connections may
+ * carry credentials. Handshakes begin in-band (PostgreSQL, MySQL) or with the first byte (HTTP);
+ * both come here with a plain socket.
+ */
+import { readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { isIP, type Socket } from "node:net";
+import { createSecureContext, createServer, type Server, type TLSSocket } from "node:tls";
+import type { ListenerConfig, TlsConfig } from "@gateway/contract/config/listener.ts";
+import type { ListenError } from "@gateway/core/port/frontend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { certificatePollMs, handshakeMsMax } from "./limits.ts";
+
+/** A certificate that is loaded, and watched until it is disposed. */
+export interface TlsServer extends Disposable {
+  /** Does the handshake on a plain socket. Undefined when it failed; the socket is then closed. */
+  secure(raw: Socket): Promise<TLSSocket | undefined>;
+}
+
+/** Loads the files of `config`. `kind` names the listener in the error and in the log. */
+export function openTls(
+  kind: string,
+  config: TlsConfig,
+  host: Host,
+): Result<TlsServer, ListenError> {
+  const loaded = loadContext(config);
+  if (!loaded.ok) return err({ kind, reason: "certificate", detail: loaded.error });
+  const server = createServer({
+    ...loaded.value,
+    // The library verifies client certificates only on sockets that its own server has made.
+    requestCert: config.clientCaFile !== undefined,
+    rejectUnauthorized: config.clientCaFile !== undefined,
+    handshakeTimeout: handshakeMsMax,
+  });
+  const watch = watchFiles(filesOf(config), host, () => reload(server, kind, config, host));
+  return ok({ secure: handshakes(server), [Symbol.dispose]: () => watch[Symbol.dispose]() });
+}
+
+/** True when the address can be reached from this machine only. */
+export function loopbackOnly(host: string): boolean {
+  const address = plainAddress(host.replace(/^\[|\]$/g, ""));
+  if (address.toLowerCase() === "localhost" || address === "::1") return true;
+  return isIP(address) === 4 && address.startsWith("127.");
+}
+
+/** True when a client may show a password or token on this connection as it is now. */
+export function mayTakeCredentials(connection: {
+  readonly secure: boolean;
+  readonly config: Pick<ListenerConfig, "host" | "allowCleartext">;
+}): boolean {
+  const { config } = connection;
+  return connection.secure || config.allowCleartext || loopbackOnly(config.host);
+}
+
+/** An IPv4 address inside IPv6 notation as itself. */
+export function plainAddress(address: string): string {
+  const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return inner ?? address;
+}
+
+interface ContextOptions {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca?: Buffer;
+  readonly minVersion: "TLSv1.2" | "TLSv1.3";
+}
+
+/** Reads and tries the files; the error names the file and the system's or OpenSSL's code. */
+function loadContext(config: TlsConfig): Result<ContextOptions, string> {
+  const files = new Map<string, Buffer>();
+  for (const file of filesOf(config)) {
+    try {
+      files.set(file, readFileSync(file));
+    } catch (error) {
+      return err(`${file}: ${codeOf(error)}`);
+    }
+  }
+  const read = (file: string) => files.get(file) ?? Buffer.alloc(0);
+  const options: ContextOptions = {
+    cert: read(config.certFile),
+    key: read(config.keyFile),
+    ...(config.clientCaFile === undefined ? {} : { ca: read(config.clientCaFile) }),
+    minVersion: config.minVersion === "1.3" ? "TLSv1.3" : "TLSv1.2",
+  };
+  try {
+    createSecureContext(options);
+    return ok(options);
+  } catch (error) {
+    return err(`${filesOf(config).join(", ")}: ${codeOf(error)}`);
+  }
+}
+
+function filesOf(config: TlsConfig): readonly string[] {
+  const { certFile, keyFile, clientCaFile } = config;
+  return clientCaFile === undefined ? [certFile, keyFile] : [certFile, keyFile, clientCaFile];
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unusable";
+}
+
+function reload(server: Server, kind: string, config: TlsConfig, host: Host): void {
+  const loaded = loadContext(config);
+  if (!loaded.ok) {
+    host.log.write("warn", "tls.reloadFailed", { listener: kind, detail: loaded.error });
+    return;
+  }
+  server.setSecureContext(loaded.value);
+  host.log.write("info", "tls.reloaded", { listener: kind });
+}
+
+/**
+ * Hands sockets to a server that listens nowhere. It answers with the new socket and does not say
+ * which one that was before; the peer's address and port do.
+ */
+function handshakes(server: Server): TlsServer["secure"] {
+  const waiting = new Map<string, (secured: TLSSocket) => void>();
+  server.on("secureConnection", (secured) => {
+    const settle = waiting.get(peerOf(secured));
+    if (settle === undefined) secured.destroy();
+    else settle(secured);
+  });
+  // Without a listener the error of a failed handshake would be thrown.
+  server.on("tlsClientError", (_error, secured) => secured.destroy());
+
+  return (raw) =>
+    new Promise((resolve) => {
+      const peer = peerOf(raw);
+      const gone = () => {
+        waiting.delete(peer);
+        resolve(undefined);
+      };
+      waiting.set(peer, (secured) => {
+        waiting.delete(peer);
+        raw.off("close", gone);
+        resolve(secured);
+      });
+      raw.once("close", gone);
+      if (raw.destroyed) gone();
+      else server.emit("connection", raw);
+    });
+}
+
+function peerOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? ""} ${socket.remotePort ?? ""} ${socket.localPort ?? ""}`;
+}
+
+/** Calls `onChange` after files changed and then stayed the same for one interval, as a pair is written one by one. */
+function watchFiles(files: readonly string[], host: Host, onChange: () => void): Disposable {
+  let timer: Disposable | undefined;
+  let stopped = false;
+  let loaded: string | undefined;
+  let seen: string | undefined;
+
+  const look = async (): Promise<void> => {
+    const now = (await Promise.all(files.map(stampOf))).join(" ");
+    if (stopped) return;
+    loaded ??= now;
+    if (now !== loaded && now === seen) {
+      loaded = now;
+      onChange();
+    }
+    seen = now;
+    timer = host.clock.timer(certificatePollMs, again);
+  };
+  const again = (): void => {
+    look().catch((error: unknown) => host.log.bug(error));
+  };
+  again();
+  return {
+    [Symbol.dispose]: () => {
+      stopped = true;
+      timer?.[Symbol.dispose]();
+    },
+  };
+}
+
+/** What changes with a file's content, also behind a link that is switched. */
+async function stampOf(file: string): Promise<string> {
+  try {
+    const found = await stat(file);
+    return `${found.ino}:${found.size}:${found.mtimeMs}`;
+  } catch {
+    return "missing";
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * How a client's bytes are read. Results are always sent as utf8mb4, which every definition says.
+ *
+ * Only the character sets that clients in use speak are read; MySQL's `latin1` is Windows-1252.
+ */
+import { collationId } from "@gateway/wire/mysql/protocol.ts";
+
+/** A character set by MySQL's name, and how it reads. */
+export interface Charset {
+  readonly name: "utf8mb4" | "utf8mb3" | "ascii" | "latin1" | "binary";
+  readonly collation: string;
+  /** Undefined when the bytes are no text of this set. */
+  decode(bytes: Uint8Array): string | undefined;
+}
+
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const latin1Decoder = new TextDecoder("windows-1252");
+
+function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8Decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export const utf8mb4: Charset = {
+  name: "utf8mb4",
+  collation: "utf8mb4_0900_ai_ci",
+  decode: utf8,
+};
+
+const charsets: readonly Charset[] = [
+  utf8mb4,
+  { name: "utf8mb3", collation: "utf8mb3_general_ci", decode: utf8 },
+  { name: "ascii", collation: "ascii_general_ci", decode: utf8 },
+  {
+    name: "latin1",
+    collation: "latin1_swedish_ci",
+    decode: (bytes) => latin1Decoder.decode(bytes),
+  },
+  // Statements that are sent as bytes hold text all the same.
+  { name: "binary", collation: "binary", decode: utf8 },
+];
+
+/** By the name a client writes in SET NAMES; undefined for sets that are not read. */
+export function charsetNamed(name: string): Charset | undefined {
+  const wanted = name.toLowerCase();
+  const found = wanted === "utf8" ? "utf8mb3" : wanted;
+  return charsets.find((charset) => charset.name === found);
+}
+
+/** Collations of latin1, by id. Source: `information_schema.collations` of MySQL 8. */
+const latin1Ids: ReadonlySet<number> = new Set([5, collationId.latin1, 15, 31, 47, 48, 49, 94]);
+
+/** By the collation id of the handshake. An id that is not known means utf8mb4, as a server's default would. */
+export function charsetOf(collation: number): Charset {
+  if (latin1Ids.has(collation)) return charsetNamed("latin1") ?? utf8mb4;
+  if (collation === collationId.binary) return charsetNamed("binary") ?? utf8mb4;
+  return utf8mb4;
+}

@@ -1,0 +1,176 @@
+/**
+ * Events of a result → packets. Every event has its answer here; rows themselves are in rows.ts.
+ *
+ * It writes into a buffer and knows no socket. What the session makes of an event (a transaction
+ * began) is session.ts.
+ */
+import type { LastEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type { Column, DataType } from "@gateway/core/type/type.ts";
+import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
+import {
+  putColumn,
+  putColumnCount,
+  putEof,
+  putError,
+  putOk,
+  putPrepared,
+  type ErrorReply,
+  type OkReply,
+  type Tracked,
+} from "@gateway/wire/mysql/reply.ts";
+import { errorReply } from "./errors.ts";
+import { columnDefinition } from "./types.ts";
+
+/** Shown for a parameter whose type the engine can not tell. */
+const text: DataType = { kind: "text" };
+
+/** What an answer needs to know of its connection and session at the moment it is written. */
+export interface AnswerContext {
+  /** Agreed in the handshake. */
+  readonly capabilities: number;
+  /** Status flags, those about further results included. */
+  readonly status: number;
+  readonly warnings: number;
+  /** Session changes to tell with the OK packet. */
+  readonly tracked: readonly Tracked[];
+  /** Undefined for what the frontend answers itself. */
+  readonly queryId: string | undefined;
+}
+
+/** Writes a whole OK packet. */
+export function putOkPacket(out: PacketWriter, context: AnswerContext, affectedRows = 0): void {
+  out.begin();
+  putOk(out, okOf(context, affectedRows), context.capabilities);
+  out.end();
+}
+
+/** Writes a whole error packet. */
+export function putErrorPacket(out: PacketWriter, reply: ErrorReply): void {
+  out.begin();
+  putError(out, reply);
+  out.end();
+}
+
+/** Writes what stands before rows: count, definitions, and the EOF older clients wait for. */
+export function putColumns(
+  out: PacketWriter,
+  columns: readonly Column[],
+  context: AnswerContext,
+): void {
+  out.begin();
+  putColumnCount(out, columns.length);
+  out.end();
+  putDefinitions(out, columns);
+  putDefinitionsEnd(out, context);
+}
+
+/** Writes what stands behind rows. */
+export function putRowsEnd(out: PacketWriter, context: AnswerContext): void {
+  out.begin();
+  if ((context.capabilities & capability.deprecateEof) !== 0) {
+    putOk(out, okOf(context, 0), context.capabilities, 0xfe);
+  } else {
+    putEof(out, context.status, context.warnings);
+  }
+  out.end();
+}
+
+/**
+ * Writes the last event. `columns` says whether a result with rows was begun; a result is then ended
+ * as one, otherwise an OK carries the count of changed rows.
+ */
+export function putLast(
+  out: PacketWriter,
+  last: LastEvent,
+  columns: boolean,
+  context: AnswerContext,
+): void {
+  if (last.kind === "failed") {
+    putErrorPacket(out, errorReply(last.error, context.queryId));
+    return;
+  }
+  if (columns) putRowsEnd(out, context);
+  else putOkPacket(out, context, last.updateCount ?? 0);
+}
+
+/**
+ * Writes one event that is no batch and not the last: only columns have bytes of their own. MySQL's
+ * protocol has no place for progress; notices are kept for SHOW WARNINGS by the session.
+ */
+export function putEvent(
+  out: PacketWriter,
+  event: Exclude<ResultEvent, LastEvent | { readonly kind: "batch" }>,
+  context: AnswerContext,
+): void {
+  switch (event.kind) {
+    case "columns":
+      putColumns(out, event.columns, context);
+      return;
+    case "queued":
+    case "progress":
+    case "session":
+    case "notice":
+      return;
+  }
+}
+
+/** Writes the answer to COM_STMT_PREPARE: counts, then both lists of definitions. */
+export function putPreparedPackets(
+  out: PacketWriter,
+  prepared: {
+    readonly statementId: number;
+    readonly parameters: readonly DataType[];
+    readonly columns: readonly Column[];
+  },
+  context: AnswerContext,
+): void {
+  const { statementId, parameters, columns } = prepared;
+  out.begin();
+  putPrepared(out, statementId, { columns: columns.length, parameters: parameters.length });
+  out.end();
+  // Some clients bind numbers as integers only where the definition says so.
+  putDefinitions(
+    out,
+    parameters.map((type) => ({ name: "?", type: type.kind === "null" ? text : type, nullable: true })),
+  );
+  if (parameters.length > 0) putDefinitionsEnd(out, context);
+  putDefinitions(out, columns);
+  if (columns.length > 0) putDefinitionsEnd(out, context);
+}
+
+/** Writes the answer to COM_FIELD_LIST: definitions with their defaults, always ended by an EOF or its OK. */
+export function putFieldList(
+  out: PacketWriter,
+  columns: readonly Column[],
+  table: string,
+  context: AnswerContext,
+): void {
+  for (const column of columns) {
+    out.begin();
+    putColumn(out, { ...columnDefinition(column), table }, true);
+    out.end();
+  }
+  putRowsEnd(out, context);
+}
+
+function putDefinitions(out: PacketWriter, columns: readonly Column[]): void {
+  for (const column of columns) {
+    out.begin();
+    putColumn(out, columnDefinition(column));
+    out.end();
+  }
+}
+
+function putDefinitionsEnd(out: PacketWriter, context: AnswerContext): void {
+  if ((context.capabilities & capability.deprecateEof) !== 0) return;
+  out.begin();
+  putEof(out, context.status, 0);
+  out.end();
+}
+
+function okOf(context: AnswerContext, affectedRows: number): OkReply {
+  const { status, warnings, tracked, queryId } = context;
+  const info = queryId === undefined ? "" : `Query id: ${queryId}`;
+  return { affectedRows, status, warnings, info, tracked };
+}

@@ -1,0 +1,122 @@
+/**
+ * What every refusal and failure is on the MySQL wire: an error number and an SQLSTATE.
+ *
+ * Numbers are MySQL's own where a client acts on them: 1205 and 1213 are retried by frameworks, 1040
+ * and 1053 by pools, 1064 and 1146 decide what a tool shows. Errors that only this protocol knows
+ * (an unknown statement id) are in `ownErrors`.
+ */
+import type { ErrorCode } from "@gateway/contract/error.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+
+export interface MysqlError {
+  readonly errno: number;
+  readonly sqlState: string;
+}
+
+export const mysqlErrors = {
+  "config.notReady": { errno: 1053, sqlState: "08S01" },
+  "gateway.draining": { errno: 1053, sqlState: "08S01" },
+  "internal.bug": { errno: 1815, sqlState: "HY000" },
+  "auth.required": { errno: 1045, sqlState: "28000" },
+  "auth.refused": { errno: 1045, sqlState: "28000" },
+  "auth.cleartext": { errno: 1045, sqlState: "28000" },
+  "auth.expired": { errno: 1862, sqlState: "HY000" },
+  "auth.unavailable": { errno: 1053, sqlState: "08S01" },
+  "auth.noBackendIdentity": { errno: 1045, sqlState: "28000" },
+  "policy.denied": { errno: 1227, sqlState: "42000" },
+  "route.denied": { errno: 1227, sqlState: "42000" },
+  "route.forbidden": { errno: 1227, sqlState: "42000" },
+  "route.noGroup": { errno: 1105, sqlState: "HY000" },
+  "capacity.queueFull": { errno: 1040, sqlState: "08004" },
+  "capacity.timeout": { errno: 1205, sqlState: "HY000" },
+  "connection.limit": { errno: 1040, sqlState: "08004" },
+  "cluster.unavailable": { errno: 1429, sqlState: "HY000" },
+  "cluster.connectFailed": { errno: 1429, sqlState: "HY000" },
+  "engine.failed": { errno: 1296, sqlState: "HY000" },
+  "engine.resources": { errno: 1041, sqlState: "HY000" },
+  "engine.broken": { errno: 1296, sqlState: "HY000" },
+  "query.syntax": { errno: 1064, sqlState: "42000" },
+  "query.unknownObject": { errno: 1146, sqlState: "42S02" },
+  "query.invalid": { errno: 1105, sqlState: "HY000" },
+  "query.data": { errno: 1366, sqlState: "22007" },
+  "query.constraint": { errno: 1062, sqlState: "23000" },
+  "query.conflict": { errno: 1213, sqlState: "40001" },
+  "query.permission": { errno: 1142, sqlState: "42000" },
+  "query.unsupported": { errno: 1235, sqlState: "42000" },
+  "query.parameters": { errno: 1210, sqlState: "HY000" },
+  "query.transaction": { errno: 1568, sqlState: "25001" },
+  "query.transactionAborted": { errno: 1399, sqlState: "XAE07" },
+  "query.idleInTransaction": { errno: 1402, sqlState: "XA100" },
+  "query.cancelled": { errno: 1317, sqlState: "70100" },
+  "query.abandoned": { errno: 1317, sqlState: "70100" },
+  "query.timeout": { errno: 3024, sqlState: "HY000" },
+  "query.tooManyRows": { errno: 1104, sqlState: "42000" },
+  "query.unknown": { errno: 1094, sqlState: "HY000" },
+  "query.elsewhere": { errno: 1094, sqlState: "HY000" },
+  "protocol.violation": { errno: 1835, sqlState: "HY000" },
+  "protocol.tooLarge": { errno: 1153, sqlState: "08S01" },
+  "protocol.timeout": { errno: 1159, sqlState: "08S01" },
+} as const satisfies Record<ErrorCode, MysqlError>;
+
+/** Where the engine's SQLSTATE says more than our code, MySQL's number for that. */
+const byEngineState: Readonly<Record<string, MysqlError>> = {
+  "42P01": { errno: 1146, sqlState: "42S02" },
+  "42703": { errno: 1054, sqlState: "42S22" },
+  "42883": { errno: 1305, sqlState: "42000" },
+  "3D000": { errno: 1049, sqlState: "42000" },
+  "3F000": { errno: 1049, sqlState: "42000" },
+  "42P07": { errno: 1050, sqlState: "42S01" },
+  "22003": { errno: 1264, sqlState: "22003" },
+  "22012": { errno: 1365, sqlState: "22012" },
+  "23502": { errno: 1048, sqlState: "23000" },
+  "23503": { errno: 1452, sqlState: "23000" },
+  "23505": { errno: 1062, sqlState: "23000" },
+  "23514": { errno: 3819, sqlState: "HY000" },
+};
+
+/**
+ * The error packet of an error. The query's id stands behind the message, because an error packet
+ * has no other place for it; so does a hint.
+ */
+export function errorReply(error: GatewayError, queryId?: string): ErrorReply {
+  const refined = error.sqlState === undefined ? undefined : byEngineState[error.sqlState];
+  const { errno, sqlState } = refined ?? mysqlErrors[error.code];
+  const hint = error.hint === undefined ? "" : ` ${error.hint}`;
+  const id = queryId === undefined ? "" : ` (query ${queryId})`;
+  return { errno, sqlState, message: `${error.message}${hint}${id}` };
+}
+
+/** Errors of the protocol itself and of statements the frontend answers, by MySQL's own texts. */
+export const ownErrors = {
+  unknownCommand: () => reply(1047, "08S01", "Unknown command"),
+  outOfOrder: () => reply(1156, "08S01", "Got packets out of order"),
+  clientTooOld: () =>
+    reply(1251, "08004", "Client does not support authentication protocol requested by server"),
+  badHandshake: () => reply(1043, "08S01", "Bad handshake"),
+  unknownStatement: (id: number, command: string) =>
+    reply(1243, "HY000", `Unknown prepared statement handler (${id}) given to ${command}`),
+  noCursor: (id: number) => reply(1421, "HY000", `The statement (${id}) has no open cursor.`),
+  tooManyStatements: (max: number) =>
+    reply(1461, "42000", `Can't create more than max_prepared_stmt_count statements (current value: ${max})`),
+  tooManyParameters: () => reply(1390, "HY000", "Prepared statement contains too many placeholders"),
+  unknownThread: (id: number) => reply(1094, "HY000", `Unknown thread id: ${id}`),
+  notOwner: (id: number) => reply(1095, "HY000", `You are not owner of thread ${id}`),
+  unknownVariable: (name: string) => reply(1193, "HY000", `Unknown system variable '${name}'`),
+  readOnlyVariable: (name: string) =>
+    reply(1238, "HY000", `Variable '${name}' is a read only variable`),
+  wrongValue: (name: string, value: string) =>
+    reply(1231, "42000", `Variable '${name}' can't be set to the value of '${value}'`),
+  unknownCharset: (name: string) => reply(1115, "42000", `Unknown character set: '${name}'`),
+  unknownZone: (name: string) => reply(1298, "HY000", `Unknown or incorrect time zone: '${name}'`),
+  emptyQuery: () => reply(1065, "42000", "Query was empty"),
+  notUtf8: () => reply(1300, "HY000", "Invalid utf8mb4 character string"),
+  localInfile: () => reply(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides"),
+  syntax: (near: string) =>
+    reply(1064, "42000", `You have an error in your SQL syntax; near '${near.slice(0, 80)}'`),
+  notSupported: (what: string) => reply(1235, "42000", `The gateway does not support ${what}`),
+} as const;
+
+function reply(errno: number, sqlState: string, message: string): ErrorReply {
+  return { errno, sqlState, message };
+}

@@ -1,0 +1,351 @@
+/**
+ * What may come when on one connection, from the greeting to the end, and what is to be done.
+ *
+ * Pure and total: every state answers every message. It performs nothing; `connection.ts` does. What
+ * a command does is not known here, only that one runs at a time.
+ *
+ * Authentication is always the full form of `caching_sha2_password`: its fast form needs a hash that
+ * neither bcrypt nor a directory gives. The password travels over TLS, or encrypted with our key.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
+import type { Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import { parseCommand, type Command } from "@gateway/wire/mysql/command.ts";
+import {
+  parseHandshake,
+  type ChangeUser,
+  type HandshakeResponse,
+} from "@gateway/wire/mysql/handshake.ts";
+import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
+import { capability, type Violation } from "@gateway/wire/mysql/protocol.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import { charsetOf } from "./charset.ts";
+import { errorReply, ownErrors } from "./errors.ts";
+import { passwordText } from "./passwordKey.ts";
+
+/** Plugins by name. Everything else a client proposes is switched to the first. */
+export const authPlugin = {
+  sha2: "caching_sha2_password",
+  native: "mysql_native_password",
+  clear: "mysql_clear_password",
+} as const;
+
+/** Bytes of the plugin's own little protocol. Source: MySQL `sql/auth/sha2_password_common.h`. */
+const sha2 = { requestKey: 0x02, fastOk: 0x03, fullAuthentication: 0x04 } as const;
+
+/** What holds for the whole connection. */
+export interface MachineContext {
+  /** Capabilities offered in the greeting. */
+  readonly capabilities: number;
+  /** False under provider `none`: the name is taken as it comes. */
+  readonly asksPassword: boolean;
+  /** Why nobody may enter now; told behind the handshake, because clients hide earlier errors. */
+  readonly refusal: GatewayError | undefined;
+}
+
+/** Who a client says it is, and what it wants to begin with. */
+export interface Claim {
+  /** Agreed by both sides. */
+  readonly capabilities: number;
+  readonly secure: boolean;
+  readonly user: string;
+  readonly database: string | undefined;
+  readonly collation: number;
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+/** `sequence` is the number the client's next packet must have. */
+export type State =
+  /** The greeting was sent. `secure` once TLS is up. */
+  | { readonly kind: "greeted"; readonly secure: boolean; readonly sequence: number }
+  | { readonly kind: "securing"; readonly sequence: number }
+  /** Asked for another plugin. */
+  | { readonly kind: "switching"; readonly claim: Claim; readonly sequence: number }
+  /** Asked for the password itself. */
+  | { readonly kind: "challenged"; readonly claim: Claim; readonly sequence: number }
+  | { readonly kind: "keySent"; readonly claim: Claim; readonly sequence: number }
+  | { readonly kind: "opening"; readonly claim: Claim }
+  | { readonly kind: "verifying"; readonly claim: Claim }
+  | { readonly kind: "ready"; readonly claim: Claim }
+  | { readonly kind: "busy"; readonly claim: Claim }
+  | { readonly kind: "closed" };
+
+export type Message =
+  | Packet
+  | Violation
+  /** TLS is up. */
+  | { readonly kind: "secured" }
+  /** The encrypted password was opened; undefined when it was not made for us. */
+  | { readonly kind: "opened"; readonly password: string | undefined }
+  | { readonly kind: "verified"; readonly result: Result<Login, GatewayError> }
+  /** The running command's answer is written. */
+  | { readonly kind: "finished" };
+
+/** In order. Those that send write one packet each. */
+export type Effect =
+  | { readonly kind: "upgrade" }
+  | { readonly kind: "sendAuthSwitch" }
+  | { readonly kind: "sendMoreData"; readonly bytes: Uint8Array }
+  | { readonly kind: "sendPublicKey" }
+  | { readonly kind: "open"; readonly ciphertext: Uint8Array }
+  | { readonly kind: "authenticate"; readonly presented: Presented }
+  /** Another user asked to enter: what the old session holds is given back. */
+  | { readonly kind: "leave" }
+  /** The session begins; an OK is sent. */
+  | { readonly kind: "enter"; readonly claim: Claim; readonly login: Login }
+  | { readonly kind: "run"; readonly command: Command }
+  | { readonly kind: "sendError"; readonly reply: ErrorReply }
+  | { readonly kind: "close" };
+
+export type Step = readonly [State, readonly Effect[]];
+
+const closed: State = { kind: "closed" };
+
+/** The state of a connection whose greeting, packet 0, was sent. */
+export const greeted: State = { kind: "greeted", secure: false, sequence: 1 };
+
+/** True when the state wants the client's next packet; in the others packets wait. */
+export function awaitsPacket(state: State): boolean {
+  switch (state.kind) {
+    case "greeted":
+    case "switching":
+    case "challenged":
+    case "keySent":
+    case "ready":
+      return true;
+    case "securing":
+    case "opening":
+    case "verifying":
+    case "busy":
+    case "closed":
+      return false;
+  }
+}
+
+/** The next state and what to do. A message that comes too late for its state changes nothing. */
+export function advance(state: State, message: Message, context: MachineContext): Step {
+  if (state.kind === "closed") return [state, []];
+  switch (message.kind) {
+    case "violation":
+      return refuse(violationReply(message));
+    case "packet":
+      return onPacket(state, message, context);
+    case "secured":
+      if (state.kind !== "securing") return [state, []];
+      return [{ kind: "greeted", secure: true, sequence: state.sequence }, []];
+    case "opened":
+      if (state.kind !== "opening") return [state, []];
+      return message.password === undefined
+        ? refuse(errorReply(gatewayError("auth.refused")))
+        : verify(state.claim, passwordOf(state.claim, message.password));
+    case "verified":
+      return state.kind === "verifying" ? onVerified(state.claim, message.result) : [state, []];
+    case "finished":
+      return state.kind === "busy" ? [{ kind: "ready", claim: state.claim }, []] : [state, []];
+  }
+}
+
+function onPacket(
+  state: Exclude<State, { kind: "closed" }>,
+  packet: Packet,
+  context: MachineContext,
+): Step {
+  const expected = "sequence" in state ? state.sequence : 0;
+  if (packet.sequence !== expected) return refuse(ownErrors.outOfOrder());
+  switch (state.kind) {
+    case "greeted":
+      return onHandshake(state.secure, packet, context);
+    case "switching":
+      return onSha2Scramble(state.claim, packet.payload, packet.lastSequence, context);
+    case "challenged":
+      return onPassword(state.claim, packet);
+    case "keySent":
+      return [
+        { kind: "opening", claim: state.claim },
+        [{ kind: "open", ciphertext: packet.payload }],
+      ];
+    case "ready":
+      return onCommand(state.claim, packet, context);
+    case "securing":
+    case "opening":
+    case "verifying":
+    case "busy":
+      return refuse(ownErrors.outOfOrder());
+  }
+}
+
+function onHandshake(secure: boolean, packet: Packet, context: MachineContext): Step {
+  const message = parseHandshake(packet.payload);
+  switch (message.kind) {
+    case "violation":
+      return refuse(ownErrors.badHandshake());
+    case "sslRequest": {
+      const offered = (context.capabilities & capability.ssl) !== 0;
+      if (secure || !offered) return refuse(ownErrors.badHandshake());
+      return [{ kind: "securing", sequence: packet.lastSequence + 1 }, [{ kind: "upgrade" }]];
+    }
+    case "handshakeResponse": {
+      // The flag promises TLS before anything else is said.
+      if (!secure && (message.capabilities & capability.ssl) !== 0) {
+        return refuse(ownErrors.badHandshake());
+      }
+      const capabilities = message.capabilities & context.capabilities;
+      const claim = claimOf(message, { capabilities, secure, collation: message.collation });
+      return claim === undefined
+        ? refuse(ownErrors.badHandshake())
+        : login(claim, message, packet.lastSequence, context);
+    }
+  }
+}
+
+function onCommand(claim: Claim, packet: Packet, context: MachineContext): Step {
+  const command = parseCommand(packet.payload, claim.capabilities);
+  const ready: State = { kind: "ready", claim };
+  switch (command.kind) {
+    case "violation":
+      // The frame is sound, so the connection goes on, as it does on a MySQL server.
+      return [ready, [{ kind: "sendError", reply: violationReply(command) }]];
+    case "quit":
+      return [closed, [{ kind: "close" }]];
+    case "unknown":
+      return [ready, [{ kind: "sendError", reply: ownErrors.unknownCommand() }]];
+    case "changeUser": {
+      const collation = command.collation ?? claim.collation;
+      const next = claimOf(command, { ...claim, collation });
+      if (next === undefined) return refuse(ownErrors.badHandshake());
+      const [state, effects] = login(next, command, packet.lastSequence, context);
+      return [state, [{ kind: "leave" }, ...effects]];
+    }
+    default:
+      return [{ kind: "busy", claim }, [{ kind: "run", command }]];
+  }
+}
+
+/** Undefined when a name is not text in the client's character set: nobody is called that. */
+function claimOf(
+  message: HandshakeResponse | ChangeUser,
+  known: Pick<Claim, "capabilities" | "secure" | "collation">,
+): Claim | undefined {
+  const { decode } = charsetOf(known.collation);
+  const user = decode(message.user);
+  const database = message.database === undefined ? "" : decode(message.database);
+  if (user === undefined || database === undefined) return undefined;
+  return {
+    capabilities: known.capabilities,
+    secure: known.secure,
+    user,
+    database: database === "" ? undefined : database,
+    collation: known.collation,
+    attributes: message.attributes,
+  };
+}
+
+/** The first step of a login: decides by the plugin that the client already used. */
+function login(
+  claim: Claim,
+  message: HandshakeResponse | ChangeUser,
+  sequence: number,
+  context: MachineContext,
+): Step {
+  const { plugin, authData } = message;
+  if (context.refusal !== undefined) return refuse(errorReply(context.refusal));
+  if (plugin === authPlugin.sha2) return onSha2Scramble(claim, authData, sequence, context);
+
+  if (!context.asksPassword) {
+    const expectsOk =
+      plugin === undefined || plugin === authPlugin.native || plugin === authPlugin.clear;
+    return expectsOk ? verify(claim, nothingOf(claim)) : askForSha2(claim, sequence);
+  }
+  if (plugin === authPlugin.clear) {
+    if (!claim.secure) return refuse(errorReply(gatewayError("auth.cleartext")));
+    return verifyClear(claim, authData);
+  }
+  const canSwitch = (claim.capabilities & capability.pluginAuth) !== 0;
+  return canSwitch ? askForSha2(claim, sequence) : refuse(ownErrors.clientTooOld());
+}
+
+function askForSha2(claim: Claim, sequence: number): Step {
+  return [
+    { kind: "switching", claim, sequence: after(sequence) },
+    [{ kind: "sendAuthSwitch" }],
+  ];
+}
+
+/** The client's hash of the password. It is not looked at: only whether there is a password at all. */
+function onSha2Scramble(
+  claim: Claim,
+  scramble: Uint8Array,
+  sequence: number,
+  context: MachineContext,
+): Step {
+  const empty = scramble.length === 0 || (scramble.length === 1 && scramble[0] === 0);
+  if (empty) return verify(claim, nothingOf(claim));
+  if (!context.asksPassword) {
+    const [state, effects] = verify(claim, nothingOf(claim));
+    return [state, [moreData(sha2.fastOk), ...effects]];
+  }
+  return [
+    { kind: "challenged", claim, sequence: after(sequence) },
+    [moreData(sha2.fullAuthentication)],
+  ];
+}
+
+function onPassword(claim: Claim, packet: Packet): Step {
+  const { payload } = packet;
+  if (claim.secure) return verifyClear(claim, payload);
+  if (payload.length === 1 && payload[0] === sha2.requestKey) {
+    return [
+      { kind: "keySent", claim, sequence: after(packet.lastSequence) },
+      [{ kind: "sendPublicKey" }],
+    ];
+  }
+  return [{ kind: "opening", claim }, [{ kind: "open", ciphertext: payload }]];
+}
+
+function verifyClear(claim: Claim, bytes: Uint8Array): Step {
+  const password = passwordText(bytes);
+  if (password === undefined) return refuse(errorReply(gatewayError("auth.refused")));
+  return verify(claim, passwordOf(claim, password));
+}
+
+function verify(claim: Claim, presented: Presented): Step {
+  return [{ kind: "verifying", claim }, [{ kind: "authenticate", presented }]];
+}
+
+function onVerified(claim: Claim, result: Result<Login, GatewayError>): Step {
+  if (!result.ok) return refuse(errorReply(result.error));
+  return [{ kind: "ready", claim }, [{ kind: "enter", claim, login: result.value }]];
+}
+
+function nothingOf(claim: Claim): Presented {
+  return { kind: "nothing", user: claim.user === "" ? undefined : claim.user };
+}
+
+function passwordOf(claim: Claim, password: string): Presented {
+  return { kind: "password", user: claim.user, password: new Secret(password) };
+}
+
+function moreData(byte: number): Effect {
+  return { kind: "sendMoreData", bytes: Uint8Array.of(byte) };
+}
+
+/** The client's number behind one packet of ours. */
+function after(sequence: number): number {
+  return (sequence + 2) & 0xff;
+}
+
+function violationReply(violation: Violation): ErrorReply {
+  switch (violation.code) {
+    case "tooLarge":
+      return errorReply(gatewayError("protocol.tooLarge"));
+    case "outOfOrder":
+      return ownErrors.outOfOrder();
+    case "malformed":
+      return errorReply(gatewayError("protocol.violation"));
+  }
+}
+
+function refuse(reply: ErrorReply): Step {
+  return [closed, [{ kind: "sendError", reply }, { kind: "close" }]];
+}

@@ -1,0 +1,60 @@
+/**
+ * Keys by which a second connection cancels what a first one runs.
+ *
+ * A key is a process number and a secret of unpredictable bytes; both are needed. A wrong one is
+ * answered like a right one: not at all.
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { Host } from "@gateway/core/port/host.ts";
+
+export interface CancelKey {
+  readonly process: number;
+  readonly secret: Uint8Array;
+}
+
+/** Secrets of protocol 3.0 have four bytes; since 3.2 they may be long. */
+export const secretBytes = { short: 4, long: 32 } as const;
+
+/** The keys of one listener. */
+export class CancelKeys {
+  readonly #keys = new Map<number, { readonly secret: Uint8Array; readonly cancel: () => void }>();
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** A new key; `cancel` is called when it is presented, until the registration is disposed. */
+  register(length: number, cancel: () => void): { readonly key: CancelKey } & Disposable {
+    const process = this.#freeProcess();
+    const secret = this.#host.randomBytes(length);
+    this.#keys.set(process, { secret, cancel });
+    return {
+      key: { process, secret },
+      [Symbol.dispose]: () => {
+        this.#keys.delete(process);
+      },
+    };
+  }
+
+  /** Cancels the current statement of the key's owner, if the key is right. */
+  present({ process, secret }: CancelKey): void {
+    const found = this.#keys.get(process);
+    if (found === undefined || found.secret.length !== secret.length) return;
+    if (timingSafeEqual(found.secret, secret)) found.cancel();
+  }
+
+  /** Connections that hold a key now. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** Random, so that the number tells nothing about how many connected; positive, as process numbers are. */
+  #freeProcess(): number {
+    for (;;) {
+      const bytes = this.#host.randomBytes(4);
+      const process = new DataView(bytes.buffer, bytes.byteOffset, 4).getInt32(0) & 0x7fffffff;
+      if (process !== 0 && !this.#keys.has(process)) return process;
+    }
+  }
+}

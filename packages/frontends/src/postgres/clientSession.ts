@@ -1,0 +1,206 @@
+/**
+ * What one connection remembers: the immutable session value and how PostgreSQL's settings change it.
+ *
+ * It opens and ends no transaction: it follows the pin that the door's events bring. `SET LOCAL` and
+ * the undoing of `SET` by ROLLBACK are kept here, because the engine never sees those settings.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Pin } from "@gateway/core/query/pin.ts";
+import type { SessionChange } from "@gateway/core/query/event.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
+import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
+import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
+import { invalid, settings, unsupported, wantsMessage, type Setting } from "./settings.ts";
+import { schemaFrom } from "./searchPath.ts";
+import { parseTags } from "./tags.ts";
+
+/** Settings one session may keep, and the length of a value. PostgreSQL has about 370 of them. */
+const settingsMax = 500;
+const valueMax = 16_384;
+
+export class ClientSession {
+  #value: Session;
+  /** Values at the start of the session, to which RESET goes back. */
+  readonly #initial: ReadonlyMap<string, string>;
+  /** Settings before the transaction, for ROLLBACK; undefined outside of one. */
+  #before: ReadonlyMap<string, string> | undefined;
+  /** What SET LOCAL covered: value before it, undefined where there was none. */
+  #local = new Map<string, string | undefined>();
+  #zone: Zone;
+  /** Reported settings whose value changed since they were last taken. */
+  #changed = new Set<string>();
+  /** Id of the last query that went through the door. */
+  lastQueryId = "";
+
+  constructor(session: Session) {
+    this.#value = session;
+    this.#initial = session.settings;
+    this.#zone = zoneOf(this.setting("timezone")) ?? utc;
+  }
+
+  get value(): Session {
+    return this.#value;
+  }
+
+  /** Where instants without an offset are read and all are shown. */
+  get zone(): Zone {
+    return this.#zone;
+  }
+
+  get status(): TransactionStatus {
+    switch (this.#value.pin?.state) {
+      case "open":
+        return "T";
+      case "aborted":
+        return "E";
+      case "ended":
+      case undefined:
+        return "I";
+    }
+  }
+
+  get pin(): Pin | undefined {
+    return this.#value.pin;
+  }
+
+  /** A setting's value now, by lower-case name; undefined when nobody knows it. */
+  known(key: string): string | undefined {
+    if (key === "session_authorization") return this.#value.identity.user;
+    if (key === "gateway.query_id") return this.lastQueryId;
+    return this.#value.settings.get(key) ?? settings.get(key)?.initial;
+  }
+
+  /** The same where a value is known to exist. */
+  setting(key: string): string {
+    return this.known(key) ?? "";
+  }
+
+  /** True when the client asked not to be spared messages of this level. */
+  wants(level: "notice" | "warning"): boolean {
+    return wantsMessage(this.setting("client_min_messages"), level);
+  }
+
+  /** Changes a setting; `undefined` goes back to the session's first value. `local` lasts until the transaction ends. */
+  set(name: string, value: string | undefined, local = false): Result<void, GatewayError> {
+    const key = name.toLowerCase();
+    const setting = settings.get(key);
+    if (setting !== undefined && setting.accept === undefined) {
+      // RESET of what never changes is no mistake.
+      return value === undefined ? ok(undefined) : err(fixedError(setting));
+    }
+    const accepted = value === undefined ? ok(this.#initial.get(key)) : accept(name, setting, value);
+    if (!accepted.ok) return accepted;
+    if (!this.#value.settings.has(key) && this.#value.settings.size >= settingsMax) {
+      return err(gatewayError("query.invalid", { sqlState: "54000", message: "too many settings" }));
+    }
+    if (local && !this.#local.has(key)) this.#local.set(key, this.#value.settings.get(key));
+    // A plain SET inside the transaction outlives it, whatever SET LOCAL covered before.
+    if (!local) this.#local.delete(key);
+    this.#put(key, accepted.value);
+    return ok(undefined);
+  }
+
+  /** RESET ALL. */
+  resetAll(): void {
+    for (const key of new Set([...this.#value.settings.keys(), ...this.#initial.keys()])) {
+      this.#put(key, this.#initial.get(key));
+    }
+  }
+
+  /** Takes over what the door says changed. */
+  apply(change: SessionChange): void {
+    switch (change.kind) {
+      case "catalog":
+        this.#value = { ...this.#value, catalog: change.catalog, schema: change.schema };
+        return;
+      case "setting":
+        this.#put(change.name.toLowerCase(), change.value);
+        return;
+      case "pinned":
+        this.#before = this.#value.settings;
+        this.#value = { ...this.#value, pin: change.pin };
+        return;
+      case "unpinned":
+        this.#value = { ...this.#value, pin: undefined };
+        return;
+      default:
+        unreachable(change);
+    }
+  }
+
+  /** The transaction is over: settings of SET LOCAL end, and after a ROLLBACK those of SET too. */
+  endTransaction(committed: boolean): void {
+    const before = this.#before;
+    if (before === undefined) return;
+    this.#before = undefined;
+    const back = committed
+      ? this.#local
+      : new Map([...this.#value.settings.keys(), ...before.keys()].map((key) => [key, before.get(key)]));
+    this.#local = new Map();
+    for (const [key, value] of back) this.#put(key, value);
+  }
+
+  /** Reported settings that changed since the last call, with their values. */
+  takeChanges(): readonly { readonly name: string; readonly value: string }[] {
+    if (this.#changed.size === 0) return [];
+    const changed = [...this.#changed].map((key) => ({
+      name: settings.get(key)?.name ?? key,
+      value: this.setting(key),
+    }));
+    this.#changed = new Set();
+    return changed;
+  }
+
+  #put(key: string, value: string | undefined): void {
+    const before = this.setting(key);
+    const kept = new Map(this.#value.settings);
+    if (value === undefined) kept.delete(key);
+    else kept.set(key, value);
+    this.#value = { ...this.#value, settings: kept };
+    const now = this.setting(key);
+    if (now === before) return;
+    if (settings.get(key)?.reported === true) this.#changed.add(key);
+    this.#follow(key, now);
+  }
+
+  /** Settings that mean more than their value. */
+  #follow(key: string, value: string): void {
+    switch (key) {
+      case "timezone":
+        this.#zone = zoneOf(value) ?? utc;
+        return;
+      case "gateway.tags":
+        this.#value = { ...this.#value, tags: parseTags(value) ?? new Map() };
+        return;
+      case "search_path":
+        this.#value = { ...this.#value, schema: schemaFrom(value) };
+        return;
+      default:
+    }
+  }
+}
+
+/** The value as it is kept, or the error PostgreSQL gives. */
+export function accept(
+  name: string,
+  setting: Setting | undefined,
+  value: string,
+): Result<string, GatewayError> {
+  const refused = (reason: typeof invalid | typeof unsupported) => {
+    const shown = setting?.name ?? name;
+    const message = `invalid value for parameter "${shown}": "${value.slice(0, 100)}"`;
+    return reason === invalid
+      ? err(gatewayError("query.invalid", { sqlState: "22023", message }))
+      : err(gatewayError("query.unsupported", { message: `the gateway does not support ${shown} = ${value.slice(0, 100)}` }));
+  };
+  if (value.length > valueMax || value.includes("\0")) return refused(invalid);
+  if (name.toLowerCase() === "gateway.tags" && parseTags(value) === undefined) return refused(invalid);
+  const kept = setting?.accept?.(value) ?? value;
+  return typeof kept === "symbol" ? refused(kept) : ok(kept);
+}
+
+function fixedError(setting: Setting): GatewayError {
+  const message = `parameter "${setting.name}" cannot be changed`;
+  return gatewayError("query.invalid", { sqlState: "55P02", message });
+}

@@ -1,0 +1,50 @@
+/**
+ * Small events of a query as messages: notices, what changed in the session, errors.
+ *
+ * Rows are not here; they go from the batch into the buffer (`rows.ts`).
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { ResultEvent } from "@gateway/core/query/event.ts";
+import type { ClientSession } from "./clientSession.ts";
+import { errorReport, type ErrorPlace } from "./errors.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** Notices of the pipeline that PostgreSQL gives as warnings, with its own SQLSTATE. */
+const warnings: ReadonlyMap<string, string> = new Map([
+  ["noTransaction", "25P01"],
+  ["inTransaction", "25001"],
+  ["setLocal", "25P01"],
+]);
+
+/** Writes a notice, unless the client asked to be spared. */
+export function encodeEvent(
+  { code, text }: Pick<Extract<ResultEvent, { kind: "notice" }>, "code" | "text">,
+  session: ClientSession,
+  out: Outbox,
+): void {
+  const sqlState = warnings.get(code);
+  if (!session.wants(sqlState === undefined ? "notice" : "warning")) return;
+  const severity = sqlState === undefined ? "NOTICE" : "WARNING";
+  out.put({ kind: "notice", report: { severity, sqlState: sqlState ?? "00000", message: text } });
+}
+
+/** Tells the client which reported settings changed. */
+export function encodeSettings(session: ClientSession, out: Outbox): void {
+  for (const { name, value } of session.takeChanges()) {
+    out.put({ kind: "parameterStatus", name, value });
+  }
+}
+
+/** The id under which a query is found in logs and records; a status, because it disturbs no client. */
+export function encodeQueryId(id: string, session: ClientSession, out: Outbox): void {
+  session.lastQueryId = id;
+  if (session.setting("gateway.report_query_id") !== "on") return;
+  out.put({ kind: "parameterStatus", name: "gateway.query_id", value: id });
+}
+
+/** Writes the error; answers whether the connection is over with it. */
+export function encodeError(error: GatewayError, place: ErrorPlace, out: Outbox): boolean {
+  const report = errorReport(error, place);
+  out.put({ kind: "error", report });
+  return report.severity === "FATAL";
+}

@@ -1,0 +1,234 @@
+/**
+ * One statement while it runs: asks for its events, writes them, and can stop after a number of rows
+ * and go on later.
+ *
+ * The engine is asked for the next piece only when the last one was taken by the socket. Ending it
+ * early ends the engine's work.
+ */
+import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { DoneEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
+import { unreachable } from "@gateway/core/result.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { Format } from "@gateway/wire/postgres/message.ts";
+import type { ClientSession } from "./clientSession.ts";
+import { encodeEvent } from "./encode.ts";
+import { flushBytes, type Outbox } from "./outbox.ts";
+import { formatsFor, rowFields, rowWriter, type RowWriter } from "./rows.ts";
+import { milliseconds } from "./settings.ts";
+import { commandTag } from "./tag.ts";
+import { columnShape } from "./types.ts";
+
+/** What is to run, and how its result is wanted. */
+export interface Plan {
+  readonly sql: string;
+  /** Shown to the client; undefined for what the frontend answers itself. */
+  readonly queryId: string | undefined;
+  readonly formats: readonly Format[];
+  /** What the client was told the result will be; undefined when it was not told. */
+  readonly promised: readonly Column[] | undefined;
+  start(signal: AbortSignal): ResultStream;
+}
+
+/** Whether the result is described before its first row, and whether its absence is told too. */
+export type Announce = "no" | "rows" | "rowsOrNone";
+
+export type Stop =
+  | { readonly kind: "complete" }
+  | { readonly kind: "suspended" }
+  | { readonly kind: "failed"; readonly error: GatewayError };
+
+const complete: Stop = { kind: "complete" };
+const suspended: Stop = { kind: "suspended" };
+
+/** A portal that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
+const parkedMsMax = 300_000;
+/** Below it a batch fits the buffer as it is. */
+const manyRows = 256;
+
+export interface ExecutionParts {
+  readonly session: ClientSession;
+  readonly out: Outbox;
+  readonly host: Host;
+}
+
+export class Execution implements AsyncDisposable {
+  readonly plan: Plan;
+  readonly #parts: ExecutionParts;
+  readonly #controller = new AbortController();
+  #events: ResultStream | undefined;
+  #rows: RowWriter | undefined;
+  #row = 0;
+  #formats: readonly Format[] = [];
+  #columns: readonly Column[] | undefined;
+  #over = false;
+  #parked: Disposable | undefined;
+
+  constructor(plan: Plan, parts: ExecutionParts) {
+    this.plan = plan;
+    this.#parts = parts;
+  }
+
+  /** Columns of the result, once they are known. */
+  get columns(): readonly Column[] | undefined {
+    return this.#columns;
+  }
+
+  /** Nothing more comes. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Ends the engine's work; the step that runs now fails with `reason`. */
+  cancel(reason: GatewayError): void {
+    if (!this.#controller.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** Writes up to `maxRows` rows (0: all) and tells why it stopped. After `complete` or `failed` nothing is left. */
+  async step(maxRows: number, announce: Announce): Promise<Stop> {
+    this.#parked?.[Symbol.dispose]();
+    const { host, session } = this.#parts;
+    const limitMs = milliseconds(session.setting("statement_timeout")) ?? 0;
+    using _limit =
+      limitMs === 0 ? undefined : host.clock.timer(limitMs, () => this.cancel(timeoutError()));
+    const stop = await this.#run(maxRows, announce);
+    if (stop.kind === "suspended") this.#park();
+    else await this[Symbol.asyncDispose]();
+    return stop;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over = true;
+    this.#rows = undefined;
+    this.#parked?.[Symbol.dispose]();
+    this.cancel(gatewayError("query.cancelled"));
+    const events = this.#events;
+    this.#events = undefined;
+    await events?.return();
+  }
+
+  #park(): void {
+    this.#parked = this.#parts.host.clock.timer(parkedMsMax, () => {
+      this.cancel(gatewayError("query.abandoned"));
+      this[Symbol.asyncDispose]().catch((bug: unknown) => this.#parts.host.log.bug(bug));
+    });
+  }
+
+  async #run(maxRows: number, announce: Announce): Promise<Stop> {
+    if (this.#over) return { kind: "failed", error: abortError(this.#controller.signal) };
+    this.#events ??= this.plan.start(this.#controller.signal);
+    let sent = 0;
+    for (;;) {
+      if (this.#rows !== undefined) sent += await this.#writeRows(this.#rows, maxRows - sent, maxRows === 0);
+      if (maxRows !== 0 && sent >= maxRows) return suspended;
+      const next = await this.#events.next();
+      // A stream that ends without a last event would look like a complete result.
+      if (next.done === true) return { kind: "failed", error: gatewayError("engine.broken") };
+      const stop = this.#take(next.value, sent, announce);
+      if (stop !== undefined) return stop;
+    }
+  }
+
+  /** Writes what is left of the batch, at most `most` rows; answers how many. */
+  async #writeRows(rows: RowWriter, most: number, all: boolean): Promise<number> {
+    const { out } = this.#parts;
+    const first = this.#row;
+    const end = all ? rows.rows : Math.min(rows.rows, first + most);
+    while (this.#row < end && !this.#controller.signal.aborted) {
+      if (end - this.#row > manyRows) out.expectMuch();
+      this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
+      if (out.full) await out.flush();
+    }
+    // Rows that an abort left unwritten are dropped with the batch: the stream fails next.
+    if (this.#row >= rows.rows || this.#controller.signal.aborted) this.#rows = undefined;
+    return this.#row - first;
+  }
+
+  #take(event: ResultEvent, sent: number, announce: Announce): Stop | undefined {
+    const { session, out } = this.#parts;
+    switch (event.kind) {
+      case "queued":
+      case "progress":
+        return undefined;
+      case "session":
+        session.apply(event.change);
+        return undefined;
+      case "notice":
+        encodeEvent(event, session, out);
+        return undefined;
+      case "columns":
+        return this.#takeColumns(event.columns, announce);
+      case "batch":
+        this.#rows = rowWriter(event.batch, { formats: this.#formats, zone: session.zone });
+        this.#row = 0;
+        return undefined;
+      case "done":
+        this.#finish(event, sent, announce);
+        return complete;
+      case "failed":
+        return { kind: "failed", error: this.#reasonOf(event.error) };
+      default:
+        return unreachable(event);
+    }
+  }
+
+  #takeColumns(columns: readonly Column[], announce: Announce): Stop | undefined {
+    const { promised } = this.plan;
+    if (promised !== undefined && !sameShape(promised, columns)) {
+      return { kind: "failed", error: changedResult() };
+    }
+    const formats = formatsFor(this.plan.formats, columns);
+    if (formats === undefined) {
+      return { kind: "failed", error: formatCountError(this.plan.formats.length, columns.length) };
+    }
+    this.#columns = columns;
+    this.#formats = formats;
+    if (announce !== "no") {
+      this.#parts.out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
+    }
+    return undefined;
+  }
+
+  #finish(event: DoneEvent, sent: number, announce: Announce): void {
+    const { out, session } = this.#parts;
+    const hasRows = this.#columns !== undefined;
+    if (!hasRows && announce === "rowsOrNone") out.put({ kind: "noData" });
+    // The door unpins before the last event, so the end of a transaction is told by its name.
+    if (event.updateType === "COMMIT") session.endTransaction(true);
+    if (event.updateType === "ROLLBACK") session.endTransaction(false);
+    const tag = commandTag(event, hasRows ? sent : undefined, this.plan.sql);
+    out.put({ kind: "commandComplete", tag });
+  }
+
+  /** What we ended ourselves has our reason, whatever the engine made of it. */
+  #reasonOf(error: GatewayError): GatewayError {
+    const { signal } = this.#controller;
+    return signal.aborted && error.code === "query.cancelled" ? abortError(signal) : error;
+  }
+}
+
+/** What the client was told must stay true, because it reads the bytes by it. */
+function sameShape(promised: readonly Column[], columns: readonly Column[]): boolean {
+  return (
+    promised.length === columns.length &&
+    promised.every(({ type }, index) => {
+      const column = columns[index];
+      return column !== undefined && columnShape(type).oid === columnShape(column.type).oid;
+    })
+  );
+}
+
+function timeoutError(): GatewayError {
+  return gatewayError("query.timeout", { message: "canceling statement due to statement timeout" });
+}
+
+function changedResult(): GatewayError {
+  const message = "cached plan must not change result type";
+  return gatewayError("query.invalid", { sqlState: "0A000", message });
+}
+
+/** The answer to a Bind whose formats do not fit the result. */
+export function formatCountError(formats: number, columns: number): GatewayError {
+  const message = `bind message has ${formats} result formats but query has ${columns} columns`;
+  return gatewayError("query.parameters", { sqlState: "08P01", message });
+}

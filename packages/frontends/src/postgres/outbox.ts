@@ -1,0 +1,39 @@
+/** Where answers gather until they are worth a write. Nothing is sent before `flush`. */
+import type { BackendMessage } from "@gateway/wire/postgres/message.ts";
+import { writeBackend } from "@gateway/wire/postgres/backend.ts";
+import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
+
+/** Bytes that are worth a write of their own. */
+export const flushBytes = 64 * 1024;
+/** Room behind them for the row that crosses the line. */
+const slackBytes = 8 * 1024;
+
+export class Outbox {
+  readonly writer = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
+  readonly #send: (bytes: Uint8Array) => Promise<void>;
+
+  /** `send` resolves when more may be sent. */
+  constructor(send: (bytes: Uint8Array) => Promise<void>) {
+    this.#send = send;
+  }
+
+  put(message: BackendMessage): void {
+    writeBackend(this.writer, message);
+  }
+
+  /** True when what gathered should leave. */
+  get full(): boolean {
+    return this.writer.length >= flushBytes;
+  }
+
+  /** Makes room for a long result at once instead of growing towards it. */
+  expectMuch(): void {
+    if (this.writer.length < flushBytes) {
+      this.writer.room(flushBytes - this.writer.length + slackBytes);
+    }
+  }
+
+  async flush(): Promise<void> {
+    if (this.writer.length > 0) await this.#send(this.writer.take());
+  }
+}

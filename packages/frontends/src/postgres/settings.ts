@@ -1,0 +1,208 @@
+/**
+ * The run-time settings a PostgreSQL client may ask for and change: defaults, what is reported, what
+ * is accepted.
+ *
+ * A setting that would change how values are written and that we do not follow is refused, never
+ * taken and ignored. Settings of a planner that is not there are kept for the client and mean nothing.
+ */
+import { zoneOf } from "@gateway/core/type/zone.ts";
+
+export interface Setting {
+  /** As PostgreSQL spells it. */
+  readonly name: string;
+  readonly initial: string;
+  /** Told to the client at the start and on every change (GUC_REPORT). */
+  readonly reported: boolean;
+  /** The value as it is kept, or why it is not taken. Absent: the setting can not be changed. */
+  readonly accept?: (value: string) => string | Refusal;
+}
+
+/** `invalid`: no such value exists. `unsupported`: PostgreSQL has it, we do not. */
+export const invalid = Symbol("invalid");
+export const unsupported = Symbol("unsupported");
+export type Refusal = typeof invalid | typeof unsupported;
+
+/** Clients branch on it: catalogs of 16 are what they know. */
+export const serverVersion = "16.0 (Query Gateway)";
+export const serverVersionNumber = "160000";
+export const versionText = `PostgreSQL ${serverVersion} on node, 64-bit`;
+
+const any = (value: string): string => value;
+
+function oneOf(...values: readonly string[]): (value: string) => string | Refusal {
+  return (value) => (values.includes(value.toLowerCase()) ? value.toLowerCase() : unsupported);
+}
+
+function boolean(value: string): "on" | "off" | Refusal {
+  if (/^(on|true|yes|1|t|y)$/i.test(value)) return "on";
+  return /^(off|false|no|0|f|n)$/i.test(value) ? "off" : invalid;
+}
+
+/** Only one of the two values is offered; the other is refused. */
+function always(wanted: "on" | "off"): (value: string) => string | Refusal {
+  return (value) => {
+    const given = boolean(value);
+    return given === wanted || given === invalid ? given : unsupported;
+  };
+}
+
+/** PostgreSQL shortens it to the length of a name. */
+const nameMax = 63;
+
+function fixed(name: string, initial: string, reported = false): Setting {
+  return { name, initial, reported };
+}
+
+function open(
+  name: string,
+  initial: string,
+  accept: (value: string) => string | Refusal = any,
+  reported = false,
+): Setting {
+  return { name, initial, reported, accept };
+}
+
+const list: readonly Setting[] = [
+  fixed("server_version", serverVersion, true),
+  fixed("server_version_num", serverVersionNumber),
+  fixed("server_encoding", "UTF8", true),
+  fixed("integer_datetimes", "on", true),
+  fixed("is_superuser", "off", true),
+  fixed("in_hot_standby", "off", true),
+  fixed("session_authorization", "", true),
+  fixed("max_identifier_length", "63"),
+  fixed("max_index_keys", "32"),
+  fixed("block_size", "8192"),
+  fixed("lc_collate", "C"),
+  fixed("lc_ctype", "C.UTF-8"),
+  open("application_name", "", (value) => value.slice(0, nameMax), true),
+  open("client_encoding", "UTF8", encoding, true),
+  open("DateStyle", "ISO, MDY", dateStyle, true),
+  open("IntervalStyle", "postgres", oneOf("postgres"), true),
+  open("TimeZone", "UTC", (value) => zoneOf(value)?.name ?? invalid, true),
+  open("standard_conforming_strings", "on", always("on"), true),
+  open("default_transaction_read_only", "off", always("off"), true),
+  open("transaction_read_only", "off", always("off")),
+  open("default_transaction_isolation", "read committed", isolation),
+  open("transaction_isolation", "read committed", isolation),
+  open("default_transaction_deferrable", "off", boolean),
+  open("transaction_deferrable", "off", boolean),
+  open("search_path", '"$user", public'),
+  open("statement_timeout", "0", (value) => (milliseconds(value) === undefined ? invalid : value)),
+  open("bytea_output", "hex", oneOf("hex")),
+  open("client_min_messages", "notice", messageLevel),
+  open("extra_float_digits", "1"),
+  open("lc_messages", "C"),
+  open("lc_monetary", "C"),
+  open("lc_numeric", "C"),
+  open("lc_time", "C"),
+  open("lock_timeout", "0"),
+  open("idle_in_transaction_session_timeout", "0"),
+  open("idle_session_timeout", "0"),
+  open("work_mem", "4MB"),
+  open("maintenance_work_mem", "64MB"),
+  open("jit", "off", boolean),
+  open("row_security", "on", boolean),
+  open("synchronous_commit", "on"),
+  open("check_function_bodies", "on", boolean),
+  open("xmloption", "content"),
+  open("xmlbinary", "base64"),
+  open("default_tablespace", ""),
+  open("default_table_access_method", "heap"),
+  open("plan_cache_mode", "auto"),
+  open("geqo", "on", boolean),
+  open("enable_hashjoin", "on", boolean),
+  open("enable_mergejoin", "on", boolean),
+  open("enable_nestloop", "on", boolean),
+  open("enable_seqscan", "on", boolean),
+  open("enable_indexscan", "on", boolean),
+  open("enable_bitmapscan", "on", boolean),
+  open("array_nulls", "on", always("on")),
+  open("backslash_quote", "safe_encoding"),
+  open("escape_string_warning", "on", boolean),
+  open("quote_all_identifiers", "off", boolean),
+  open("transform_null_equals", "off", always("off")),
+  open("gateway.report_query_id", "on", boolean),
+  open("gateway.tags", ""),
+  fixed("gateway.query_id", ""),
+];
+
+/** By lower-case name. */
+export const settings: ReadonlyMap<string, Setting> = new Map(
+  list.map((setting) => [setting.name.toLowerCase(), setting]),
+);
+
+
+/** Settings told to the client at the start, in this order. */
+export const reportedSettings: readonly Setting[] = list.filter(({ reported }) => reported);
+
+/** Whatever the encoding is called, the bytes are UTF-8: SQL_ASCII asks for no conversion. */
+function encoding(value: string): string | Refusal {
+  const name = value.replaceAll(/[^A-Za-z0-9]/g, "").toUpperCase();
+  if (name === "UTF8" || name === "UNICODE") return "UTF8";
+  return name === "SQLASCII" ? "SQL_ASCII" : unsupported;
+}
+
+/** Only ISO output is offered. The order of day and month is for reading dates; ours are read in ISO. */
+function dateStyle(value: string): string | Refusal {
+  const parts = value.split(",").map((part) => part.trim().toUpperCase());
+  let order = "MDY";
+  for (const part of parts) {
+    const known = dateOrders.get(part);
+    if (known !== undefined) order = known;
+    else if (/^(POSTGRES|SQL|GERMAN)/.test(part)) return unsupported;
+    else if (part !== "ISO") return invalid;
+  }
+  return `ISO, ${order}`;
+}
+
+const dateOrders: ReadonlyMap<string, string> = new Map([
+  ["MDY", "MDY"],
+  ["US", "MDY"],
+  ["NONEURO", "MDY"],
+  ["DMY", "DMY"],
+  ["EURO", "DMY"],
+  ["EUROPEAN", "DMY"],
+  ["YMD", "YMD"],
+]);
+
+/** Kept for the client; how transactions are kept apart is the engine's own. */
+function isolation(value: string): string | Refusal {
+  const level = value.toLowerCase().replaceAll(/\s+/g, " ");
+  const known = ["serializable", "repeatable read", "read committed", "read uncommitted"];
+  return known.includes(level) ? level : invalid;
+}
+
+const levels = ["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
+
+function messageLevel(value: string): string | Refusal {
+  const level = value.toLowerCase();
+  return levels.includes(level) ? level : invalid;
+}
+
+/** True when a client that set `client_min_messages` to `minimum` wants to see a message of `level`. */
+export function wantsMessage(minimum: string, level: "notice" | "warning"): boolean {
+  return levels.indexOf(level) >= levels.indexOf(minimum);
+}
+
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ["us", 0.001],
+  ["ms", 1],
+  ["s", 1000],
+  ["min", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+]);
+
+/** Longer text is no duration, and is not looked at. */
+const durationMax = 40;
+
+/** A duration as PostgreSQL writes it (`5000`, `5s`, `1.5 min`) in milliseconds; 0 means none, undefined that it is no duration. */
+export function milliseconds(value: string): number | undefined {
+  if (value.length > durationMax) return undefined;
+  const match = /^\s*(\d{1,12}(?:\.\d{1,6})?)\s*([a-z]*)\s*$/.exec(value);
+  const unit = unitMs.get(match?.[2] === "" ? "ms" : (match?.[2] ?? ""));
+  if (match === null || unit === undefined) return undefined;
+  const result = Math.round(Number(match[1]) * unit);
+  return result <= 2 ** 31 - 1 ? result : undefined;
+}

@@ -1,0 +1,29 @@
+/** The tag that ends a statement: `SELECT 3`, `INSERT 0 2`, `CREATE TABLE`. */
+import type { DoneEvent } from "@gateway/core/query/event.ts";
+
+const counted: ReadonlySet<string> = new Set([
+  "SELECT",
+  "UPDATE",
+  "DELETE",
+  "MERGE",
+  "COPY",
+  "FETCH",
+  "MOVE",
+]);
+
+/** `rows` is what was sent; `sql` gives the word when the engine said nothing. */
+export function commandTag(
+  { updateType, updateCount }: Pick<DoneEvent, "updateType" | "updateCount">,
+  rows: number | undefined,
+  sql: string,
+): string {
+  if (updateType === undefined) return rows === undefined ? firstKeyword(sql) : `SELECT ${rows}`;
+  const count = updateCount ?? rows ?? 0;
+  // The zero was an object id once and is still expected.
+  if (updateType === "INSERT") return `INSERT 0 ${count}`;
+  return counted.has(updateType) ? `${updateType} ${count}` : updateType;
+}
+
+function firstKeyword(sql: string): string {
+  return /[A-Za-z]{1,32}/.exec(sql)?.[0].toUpperCase() ?? "OK";
+}

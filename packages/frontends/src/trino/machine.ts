@@ -1,0 +1,127 @@
+/**
+ * The conversation about one statement, as data: which answer a poll gets, and what is known so far.
+ *
+ * Answers are numbered from 0, the answer to the POST. Each but the last names the next number. Asking
+ * again for the last one given repeats it, because a client that lost an answer can not know whether
+ * we sent it; asking for the next one says that the last one arrived. Pure: no clock, no socket.
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { QueryStats, ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+
+/** What was answered so far. */
+export interface Turn {
+  /** Number of the last answer given; undefined before the first. */
+  readonly given: number | undefined;
+  /** True when that answer was the last of all. */
+  readonly over: boolean;
+}
+
+export const firstTurn: Turn = { given: undefined, over: false };
+
+/** What a poll for an answer gets: the same bytes again, a new answer, or nothing, because that number is past or not due. */
+export function ask(turn: Turn, token: number): "repeat" | "next" | "gone" {
+  if (token === turn.given) return "repeat";
+  if (turn.over) return "gone";
+  return token === nextToken(turn) ? "next" : "gone";
+}
+
+/** The number of the answer that is due. */
+export function nextToken(turn: Turn): number {
+  return turn.given === undefined ? 0 : turn.given + 1;
+}
+
+/** The turn after an answer was given. */
+export function given(turn: Turn, over: boolean): Turn {
+  return { given: nextToken(turn), over };
+}
+
+export interface Notice {
+  readonly code: string;
+  readonly text: string;
+}
+
+/** What is known of the statement. */
+export interface Progress {
+  readonly state: "QUEUED" | "RUNNING" | "FINISHED" | "FAILED";
+  /** Milliseconds in the queue; undefined while it is there. */
+  readonly queuedMs: number | undefined;
+  readonly stats: QueryStats | undefined;
+  readonly columns: readonly Column[] | undefined;
+  readonly error: GatewayError | undefined;
+  readonly updateType: string | undefined;
+  readonly updateCount: number | undefined;
+  /** Changes and notices that no answer carried yet. */
+  readonly changes: readonly SessionChange[];
+  readonly notices: readonly Notice[];
+}
+
+export const noProgress: Progress = {
+  state: "QUEUED",
+  queuedMs: undefined,
+  stats: undefined,
+  columns: undefined,
+  error: undefined,
+  updateType: undefined,
+  updateCount: undefined,
+  changes: [],
+  notices: [],
+};
+
+/** More notices of one answer are dropped: an engine may raise one per row. */
+const noticesMax = 100;
+
+/** What is known after an event. `elapsedMs` counts from the receipt of the statement. Rows are not kept here. */
+export function observe(progress: Progress, event: ResultEvent, elapsedMs: number): Progress {
+  switch (event.kind) {
+    case "queued":
+      return progress;
+    case "progress":
+      return event.state === "queued"
+        ? { ...progress, stats: event.stats }
+        : { ...running(progress, elapsedMs), stats: event.stats };
+    case "session":
+      return { ...progress, changes: [...progress.changes, event.change] };
+    case "notice":
+      return progress.notices.length >= noticesMax
+        ? progress
+        : { ...progress, notices: [...progress.notices, { code: event.code, text: event.text }] };
+    case "columns":
+      return { ...running(progress, elapsedMs), columns: event.columns };
+    case "batch":
+      return running(progress, elapsedMs);
+    case "done":
+      return {
+        ...running(progress, elapsedMs),
+        state: "FINISHED",
+        stats: event.stats,
+        updateType: event.updateType,
+        updateCount: event.updateCount,
+      };
+    case "failed":
+      return {
+        ...progress,
+        state: "FAILED",
+        queuedMs: progress.queuedMs ?? elapsedMs,
+        error: event.error,
+      };
+  }
+}
+
+/** True when nothing follows. */
+export function isOver({ state }: Progress): boolean {
+  return state === "FINISHED" || state === "FAILED";
+}
+
+function running(progress: Progress, elapsedMs: number): Progress {
+  if (progress.state === "RUNNING") return progress;
+  return { ...progress, state: "RUNNING", queuedMs: elapsedMs };
+}
+
+/** The first page with rows is small, so that something is seen soon; then they grow to what transfers well. */
+export function pageTargetBytes(pagesWithRows: number): number {
+  return Math.min(firstPageBytes * 2 ** pagesWithRows, lastPageBytes);
+}
+
+const firstPageBytes = 64 * 1024;
+const lastPageBytes = 1024 * 1024;

@@ -1,0 +1,159 @@
+/**
+ * A Trino client's session travels in its request headers, and changes of it in our response headers.
+ * Here the first become a `Session` and `SessionChange`s become the second.
+ *
+ * Nothing is remembered between requests, and nothing of the identity is read here.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
+import type { SessionChange } from "@gateway/core/query/event.ts";
+import type { Pin } from "@gateway/core/query/pin.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import {
+  formEncode,
+  listItems,
+  propertyPairs,
+  requestHeader,
+  responseHeader,
+} from "@gateway/wire/trino/headers.ts";
+import { single, type RequestHeaders } from "./identity.ts";
+
+/** What one request remembers for its statement. */
+export interface TrinoSession {
+  readonly session: Session;
+  /** Prepared statements by name; the client keeps them and sends them along. */
+  readonly prepared: ReadonlyMap<string, string>;
+  /** The transaction the statement belongs to. */
+  readonly transactionId: string | undefined;
+  /** The client understands transactions: it sent the header, if only to say that there is none. */
+  readonly knowsTransactions: boolean;
+}
+
+/** Our name of the session's time zone, and the session property that Trino keeps it in. */
+export const timeZoneSetting = "timezone";
+const timeZoneProperty = "time_zone_id";
+
+/** Credentials and cookies are for the authenticator, not for routers. */
+const hiddenHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "proxy-authorization",
+  "cookie",
+  requestHeader.extraCredential,
+]);
+
+const noTransaction = "NONE";
+
+/** The session of a request, or `protocol.violation` with the header that can not be read. */
+export function sessionFrom(
+  headers: RequestHeaders,
+  login: Login,
+  clientAddress: string,
+): Result<TrinoSession, GatewayError> {
+  const properties = pairs(headers, requestHeader.session);
+  if (!properties.ok) return properties;
+  const prepared = pairs(headers, requestHeader.preparedStatement);
+  if (!prepared.ok) return prepared;
+
+  const settings = new Map<string, string>();
+  const zone = trimmed(headers, requestHeader.timeZone);
+  if (zone !== undefined) settings.set(timeZoneSetting, zone);
+  for (const [name, value] of properties.value) settings.set(settingOf(name), value);
+
+  const transaction = trimmed(headers, requestHeader.transactionId);
+  const session: Session = {
+    frontend: "trinoHttp",
+    identity: login.identity,
+    credential: login.credential,
+    clientAddress,
+    dialect: "trino",
+    catalog: trimmed(headers, requestHeader.catalog),
+    schema: trimmed(headers, requestHeader.schema),
+    settings,
+    tags: tagsFrom(trimmed(headers, requestHeader.clientTags)),
+    headers: visibleHeaders(headers),
+    pin: undefined,
+  };
+  return ok({
+    session,
+    prepared: new Map(prepared.value),
+    transactionId: transaction?.toUpperCase() === noTransaction ? undefined : transaction,
+    knowsTransactions: transaction !== undefined,
+  });
+}
+
+/** Response headers that make the client take a change over. Pins have their own, see transactions.ts. */
+export function changeHeaders(
+  change: Exclude<SessionChange, { kind: "pinned" | "unpinned" }>,
+): readonly (readonly [name: string, value: string])[] {
+  switch (change.kind) {
+    case "catalog":
+      return [
+        ...(change.catalog === undefined
+          ? []
+          : [[responseHeader.setCatalog, formEncode(change.catalog)] as const]),
+        ...(change.schema === undefined
+          ? []
+          : [[responseHeader.setSchema, formEncode(change.schema)] as const]),
+      ];
+    case "setting": {
+      const name = propertyOf(change.name);
+      return change.value === undefined
+        ? [[responseHeader.clearSession, name]]
+        : [[responseHeader.setSession, `${name}=${formEncode(change.value)}`]];
+    }
+  }
+}
+
+/** The session with a pin set. */
+export function pinned(session: Session, pin: Pin): Session {
+  return { ...session, pin };
+}
+
+function settingOf(property: string): string {
+  const name = property.toLowerCase();
+  return name === timeZoneProperty ? timeZoneSetting : name;
+}
+
+function propertyOf(setting: string): string {
+  return setting === timeZoneSetting ? timeZoneProperty : formEncode(setting);
+}
+
+function trimmed(headers: RequestHeaders, name: string): string | undefined {
+  const value = single(headers[name])?.trim();
+  return value === "" ? undefined : value;
+}
+
+function pairs(
+  headers: RequestHeaders,
+  name: string,
+): Result<readonly (readonly [string, string])[], GatewayError> {
+  const value = single(headers[name]);
+  if (value === undefined) return ok([]);
+  const read = propertyPairs(value);
+  if (read !== undefined) return ok(read);
+  return err(gatewayError("protocol.violation", { message: `Invalid ${name} header` }));
+}
+
+/** `team:etl` is a tag with a value; a tag without a colon has an empty one. */
+function tagsFrom(value: string | undefined): ReadonlyMap<string, string> {
+  if (value === undefined) return noTags;
+  return new Map(
+    listItems(value).map((item) => {
+      const colon = item.indexOf(":");
+      if (colon < 0) return [item, ""] as const;
+      return [item.slice(0, colon).trimEnd(), item.slice(colon + 1).trimStart()] as const;
+    }),
+  );
+}
+
+const noTags: ReadonlyMap<string, string> = new Map();
+
+function visibleHeaders(headers: RequestHeaders): ReadonlyMap<string, string> {
+  const visible = new Map<string, string>();
+  for (const name in headers) {
+    const value = single(headers[name]);
+    if (value !== undefined && !hiddenHeaders.has(name)) visible.set(name, value);
+  }
+  return visible;
+}

@@ -1,0 +1,315 @@
+/**
+ * Drives one statement: reads its events as its client asks for answers, and keeps the two answers
+ * that may be needed, the last one given and one built ahead while the client reads.
+ *
+ * The engine is asked for the next batch only when the one before is written out, so a slow client
+ * slows the engine. It knows no socket; `listen.ts` sends what it answers.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
+import type { PolledQuery } from "@gateway/core/query/polled.ts";
+import { isFull, openBatch, rowBuffer, writeRows, type OpenBatch, type RowBuffer } from "./encode.ts";
+import { trinoErrors } from "./errors.ts";
+import {
+  ask,
+  firstTurn,
+  given,
+  isOver,
+  nextToken,
+  noProgress,
+  observe,
+  pageTargetBytes,
+  type Progress,
+  type Turn,
+} from "./machine.ts";
+import { columnsText, resultlessColumns, tailText, type Page } from "./page.ts";
+
+/** How long requests are held for something new: rows, an error, the end. */
+export const holds = {
+  /** The answer to the POST. */
+  firstMs: 300,
+  /** The answer to a poll. */
+  pollMs: 1000,
+  /** A POST whose client reads no rows from its answer waits only for an early refusal. */
+  refusalMs: 1,
+  /** With rows at hand, for the next batch or the end. */
+  lingerMs: 5,
+} as const;
+
+export interface StatementParts {
+  readonly polled: PolledQuery;
+  /** What only the client that was given the links knows. */
+  readonly slug: string;
+  readonly clock: Clock;
+  /** The client's own text when the engine got exactly that, for positions in errors. */
+  readonly sql: string | undefined;
+  /** Turns a change of the session into response headers. */
+  readonly headersOf: (change: SessionChange) => readonly (readonly [string, string])[];
+  /** Further headers of the last answer, when the statement succeeded. */
+  readonly endHeaders: readonly (readonly [string, string])[];
+  /** Takes what must not happen: the statement then fails as `internal.bug`. */
+  readonly report: (bug: unknown) => void;
+}
+
+export class Statement {
+  readonly polled: PolledQuery;
+  readonly slug: string;
+  readonly #parts: StatementParts;
+  /** Never aborted: leaving clients are counted by `hold`, and `cancel` says that none is left. */
+  readonly #signal = new AbortController().signal;
+  #turn: Turn = firstTurn;
+  #progress: Progress = noProgress;
+  #columns = "";
+  #last: Page | undefined;
+  #draft = rowBuffer(pageTargetBytes(0));
+  #batch: OpenBatch | undefined;
+  #pagesWithRows = 0;
+  #rowsGiven = 0;
+  /** Rows are at hand and nothing came behind them for a moment. */
+  #lingered = false;
+  #step: Promise<void> | undefined;
+  #upcoming: Promise<Page> | undefined;
+  #holders = 0;
+
+  constructor(parts: StatementParts) {
+    this.#parts = parts;
+    this.polled = parts.polled;
+    this.slug = parts.slug;
+  }
+
+  /** The failure that answers the POST by an HTTP status instead of an answer of the query. */
+  get refusal(): GatewayError | undefined {
+    const { error } = this.#progress;
+    return error !== undefined && trinoErrors[error.code].status !== 200 ? error : undefined;
+  }
+
+  /** Bytes of rows kept for a repeated or a coming poll. */
+  get retainedBytes(): number {
+    return (this.#last?.rows?.length ?? 0) + this.#draft.bytes.length;
+  }
+
+  /** True when the last answer of all was given: what is kept serves repeated polls only. */
+  get over(): boolean {
+    return this.#turn.over;
+  }
+
+  /**
+   * The answer to the POST. Clients that do not look for rows in it (`readsRows` false) get the
+   * state at once; what the statement gives meanwhile is in the next answer.
+   */
+  async first(readsRows: boolean): Promise<Page> {
+    if (readsRows) return this.#produce(holds.firstMs);
+    await this.#advance(holds.refusalMs);
+    return this.#give(this.#statePage());
+  }
+
+  /** The answer of that number, held until there is something new; undefined when it is past or not due. */
+  async answer(token: number): Promise<Page | undefined> {
+    switch (ask(this.#turn, token)) {
+      case "repeat":
+        return this.#last;
+      case "gone":
+        return undefined;
+      case "next":
+        this.#upcoming ??= this.#produce(holds.pollMs).finally(() => {
+          this.#upcoming = undefined;
+        });
+        return this.#upcoming;
+    }
+  }
+
+  /** Builds the next answer while the client reads the last one, as far as it comes within a poll's time. Never rejects. */
+  ahead(): Promise<void> {
+    return this.#fill(holds.pollMs);
+  }
+
+  /** A request waits here. Its leave without an answer cancels the query, unless another one waits too. */
+  hold(): { readonly answered: () => void; readonly hungUp: () => void } {
+    this.#holders += 1;
+    let holds = true;
+    const leave = (): boolean => {
+      const left = holds;
+      if (holds) this.#holders -= 1;
+      holds = false;
+      return left && this.#holders === 0;
+    };
+    return {
+      answered: () => void leave(),
+      hungUp: () => {
+        if (leave()) this.cancel();
+      },
+    };
+  }
+
+  /** Ends the query as its client's wish, unless it is over. A later poll answers the failure. */
+  cancel(): void {
+    if (isOver(this.#progress)) return;
+    this.#batch = undefined;
+    this.#draft = rowBuffer(pageTargetBytes(0));
+    this.polled.cancel();
+  }
+
+  /** Nobody will ask again: the POST was answered by a status. */
+  discard(): void {
+    if (isOver(this.#progress)) void this.polled.next(0, this.#signal);
+    else this.polled.cancel();
+  }
+
+  /** Forgets the rows kept for a repeated poll, which is then answered as gone. */
+  release(): void {
+    this.#last = undefined;
+  }
+
+  async #produce(holdMs: number): Promise<Page> {
+    await this.#fill(holdMs);
+    return this.#give(this.#page());
+  }
+
+  /** Reads events until an answer is worth giving or the time is up. */
+  async #fill(holdMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    const endMs = clock.nowMs() + holdMs;
+    for (let leftMs = holdMs; !this.#ready() && leftMs > 0; leftMs = endMs - clock.nowMs()) {
+      await this.#advance(leftMs);
+    }
+  }
+
+  #ready(): boolean {
+    if (this.#batch !== undefined) return isFull(this.#draft);
+    return this.#lingered || isFull(this.#draft) || isOver(this.#progress);
+  }
+
+  /** One step, shared by everybody who waits for it. */
+  #advance(waitMs: number): Promise<void> {
+    this.#step ??= this.#takeStep(waitMs).finally(() => {
+      this.#step = undefined;
+    });
+    return this.#step;
+  }
+
+  async #takeStep(waitMs: number): Promise<void> {
+    if (this.#batch !== undefined) return this.#writeMore(this.#batch);
+    if (isOver(this.#progress)) return;
+    const hasRows = this.#draft.rows > 0;
+    const limitMs = hasRows ? Math.min(waitMs, holds.lingerMs) : waitMs;
+    const event = await this.polled.next(limitMs, this.#signal);
+    if (event === undefined) this.#lingered = hasRows;
+    else this.#takeSafely(event);
+  }
+
+  /** A batch that does not fit its columns must not leave its client waiting for ever. */
+  #takeSafely(event: ResultEvent): void {
+    try {
+      this.#take(event);
+    } catch (bug) {
+      this.#parts.report(bug);
+      this.#fail(gatewayError("internal.bug"));
+    }
+  }
+
+  #fail(error: GatewayError): void {
+    this.cancel();
+    this.#progress = observe(this.#progress, { kind: "failed", error }, this.#elapsedMs());
+  }
+
+  #take(event: ResultEvent): void {
+    this.#progress = observe(this.#progress, event, this.#elapsedMs());
+    if (event.kind === "columns") this.#columns = columnsText(event.columns);
+    if (event.kind === "batch") {
+      this.#batch = openBatch(event.batch, this.#progress.columns ?? []);
+      this.#writeMore(this.#batch);
+    }
+    if (event.kind === "done") this.#end();
+  }
+
+  #writeMore(batch: OpenBatch): void {
+    if (writeRows(batch, this.#draft)) this.#batch = undefined;
+  }
+
+  /** A statement without a result shows how many rows it changed, in the form that Trino's clients know. */
+  #end(): void {
+    const { columns, updateType, updateCount } = this.#progress;
+    if (columns !== undefined) {
+      // Clients show a statement that has a type as a change only, and its rows never.
+      this.#progress = { ...this.#progress, updateType: undefined, updateCount: undefined };
+      return;
+    }
+    this.#columns = resultlessColumns(updateCount);
+    // Without a type clients take the statement for a query whose columns got lost.
+    if (updateType === undefined) this.#progress = { ...this.#progress, updateType: "STATEMENT" };
+    if (updateCount !== undefined) this.#draft = changedRowsBuffer(updateCount);
+  }
+
+  /** What is at hand as an answer, and a fresh draft for the next one. */
+  #page(): Page {
+    const draft = this.#draft;
+    const last = isOver(this.#progress) && this.#batch === undefined;
+    const rows = draft.rows > 0 ? draft.bytes.subarray(0, draft.length) : undefined;
+    if (rows !== undefined) {
+      this.#pagesWithRows += 1;
+      this.#rowsGiven += draft.rows;
+      this.#draft = rowBuffer(last ? 0 : pageTargetBytes(this.#pagesWithRows));
+      this.#lingered = false;
+    }
+    const page: Page = {
+      token: nextToken(this.#turn),
+      more: !last,
+      phase: this.#progress.queuedMs === undefined ? "queued" : "executing",
+      columns: this.#columns,
+      rows,
+      tail: this.#tail(last),
+      headers: this.#headers(last),
+    };
+    this.#progress = { ...this.#progress, changes: [], notices: [] };
+    return page;
+  }
+
+  /** The state alone, for clients that read nothing else from the answer to their POST. */
+  #statePage(): Page {
+    return {
+      token: nextToken(this.#turn),
+      more: true,
+      phase: "queued",
+      columns: "",
+      rows: undefined,
+      tail: this.#tail(false),
+      headers: [],
+    };
+  }
+
+  #give(page: Page): Page {
+    this.#turn = given(this.#turn, !page.more);
+    this.#last = page;
+    // The call behind the last event tells the parking place that the client has seen the end.
+    if (!page.more) void this.polled.next(0, this.#signal);
+    return page;
+  }
+
+  #tail(last: boolean): string {
+    const { sql } = this.#parts;
+    const facts = {
+      progress: this.#progress,
+      elapsedMs: this.#elapsedMs(),
+      rows: this.#rowsGiven,
+      sql,
+    };
+    return tailText(facts, last);
+  }
+
+  #headers(last: boolean): Page["headers"] {
+    const changed = this.#progress.changes.flatMap(this.#parts.headersOf);
+    const succeeded = last && this.#progress.error === undefined;
+    return succeeded ? [...changed, ...this.#parts.endHeaders] : changed;
+  }
+
+  #elapsedMs(): number {
+    return this.#parts.clock.nowMs() - this.polled.query.receivedAtMs;
+  }
+}
+
+/** The one row that says how many rows were changed. */
+function changedRowsBuffer(count: number): RowBuffer {
+  const bytes = Buffer.from(`[${count}]`);
+  return { bytes, length: bytes.length, rows: 1, targetBytes: bytes.length };
+}

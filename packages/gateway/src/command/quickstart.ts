@@ -1,0 +1,44 @@
+/** `npm start`: a standalone gateway on loopback over sample data or a folder of files, and what to paste to use it. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { checkConfig } from "../config/load.ts";
+import { lineOf } from "../config/report.ts";
+import { nodeHost } from "../host/node.ts";
+import { banner } from "../quickstart/banner.ts";
+import { quickstartConfig } from "../quickstart/config.ts";
+import { start } from "../roles.ts";
+import { runUntilSignal } from "./signals.ts";
+import { refuseStart } from "./start.ts";
+import { exitCode, type Terminal } from "./terminal.ts";
+
+const sampleContents = { kind: "sample" } as const;
+
+export async function quickstartCommand(
+  data: string | undefined,
+  terminal: Terminal,
+): Promise<number> {
+  const folder = data === undefined ? undefined : resolve(data);
+  if (folder !== undefined && !isFolder(folder)) {
+    terminal.err(`--data: ${folder} is not a folder\n`);
+    return exitCode.config;
+  }
+  const config = checkConfig(quickstartConfig(folder));
+  if (!config.ok) {
+    // The built-in config is checked like a user's; a folder name can still be refused.
+    for (const problem of config.error) terminal.err(`${lineOf(problem)}\n`);
+    return exitCode.config;
+  }
+  const host = nodeHost(terminal.bundle, "warn");
+  terminal.out(folder === undefined ? "Making sample data …\n" : `Reading ${folder} …\n`);
+  const contents = folder === undefined ? sampleContents : { kind: "folder", folder } as const;
+  const running = await start(config.value, host, contents);
+  if (!running.ok) return refuseStart(running.error, terminal);
+  terminal.out(await banner(running.value));
+  const code = await runUntilSignal(running.value, config.value.gateway, host);
+  terminal.out("\nStopped.\n");
+  return code;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -1,0 +1,55 @@
+/** What a config means as a whole, judged also where parts of it are broken: only what stands by itself is said then. */
+import { groupSchema } from "@gateway/contract/config/group.ts";
+import { checkSnapshot, type SnapshotParts } from "@gateway/core/snapshot/check.ts";
+import { valueAt, type Path } from "./keys.ts";
+import type { Repaired } from "./repair.ts";
+import { textOf, type ConfigProblem } from "./report.ts";
+import { safetyProblems } from "./rules.ts";
+import type { RootConfig } from "./schema.ts";
+
+/** Problems between the parts, without those that exist only because a broken part was taken out. */
+export function meaningProblems(
+  { config, removed }: Repaired<RootConfig>,
+  input: unknown,
+): readonly ConfigProblem[] {
+  const problems = [
+    ...(removed.some(holdsNames) ? [] : checkSnapshot(withNames(config, removed, input))),
+    ...(removed.some(decidesSafety) ? [] : safetyProblems(config)),
+  ];
+  return problems
+    .filter(({ path }) => !removed.some((gone) => startsWith(path, gone) || startsWith(gone, path)))
+    .map(({ path, reason }) => ({ path: textOf(path), reason }));
+}
+
+/** All clusters or all groups are gone: every reference to one would seem to lead nowhere. */
+function holdsNames(gone: Path): boolean {
+  return gone.length === 1 && (gone[0] === "clusters" || gone[0] === "clusterGroups");
+}
+
+/** Who may listen where depends on these. */
+function decidesSafety(gone: Path): boolean {
+  const [first, second] = gone;
+  return first === "auth" || (first === "gateway" && (second ?? "frontends") === "frontends");
+}
+
+const anyGroup = groupSchema.parse({ members: ["any"], maxRunningQueries: 1 });
+
+/** The parts with a stand-in for each cluster and group that was taken out, because its name is written and may be used. */
+function withNames(config: RootConfig, removed: readonly Path[], input: unknown): SnapshotParts {
+  const namesIn = (section: string) =>
+    removed.flatMap((gone) => (gone.length === 2 && gone[0] === section ? [String(gone[1])] : []));
+  const clusters = namesIn("clusters").map((name): [string, { engine: string }] => [
+    name,
+    { engine: String(valueAt(input, ["clusters", name, "engine"])) },
+  ]);
+  const groups = namesIn("clusterGroups").map((name) => [name, anyGroup] as const);
+  return {
+    ...config,
+    clusters: { ...config.clusters, ...Object.fromEntries(clusters) },
+    clusterGroups: { ...config.clusterGroups, ...Object.fromEntries(groups) },
+  };
+}
+
+function startsWith(path: Path, start: Path): boolean {
+  return start.length <= path.length && start.every((part, index) => part === path[index]);
+}

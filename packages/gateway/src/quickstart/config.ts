@@ -1,0 +1,24 @@
+/** The config of the quick start, written as a user would write it: loopback only, nobody verified, one embedded DuckDB. */
+const loopback = "127.0.0.1";
+
+/** Ports that do not collide with servers people already run. */
+const ports = { trinoHttp: 18080, postgresWire: 15432, mysqlWire: 13306, adminApi: 19000 } as const;
+
+/** `folder`: an absolute path whose files are served; absent, the sample is. */
+export function quickstartConfig(folder: string | undefined) {
+  const allowedDirectories = folder === undefined ? [] : [folder];
+  return {
+    gateway: {
+      frontends: {
+        trinoHttp: { host: loopback, port: ports.trinoHttp },
+        postgresWire: { host: loopback, port: ports.postgresWire },
+        mysqlWire: { host: loopback, port: ports.mysqlWire },
+      },
+      adminApi: { host: loopback, port: ports.adminApi },
+    },
+    clusters: { local: { engine: "duckDb", allowedDirectories } },
+    clusterGroups: { default: { members: ["local"], maxRunningQueries: 4 } },
+    routingFallback: "default",
+    auth: { provider: "none" },
+  };
+}

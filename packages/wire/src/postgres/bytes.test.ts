@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BodyReader, ByteWriter, decodeText, getInt32, putInt16, putInt32 } from "./bytes.ts";
+
+describe("ByteWriter", () => {
+  it("keeps what was written before it grew", () => {
+    const out = new ByteWriter();
+    for (let value = 0; value < 2000; value += 1) out.i32(value);
+    const bytes = out.take();
+    expect(bytes.length).toBe(8000);
+    expect(getInt32(bytes, 4 * 1999)).toBe(1999);
+  });
+
+  it("starts anew after its bytes were taken", () => {
+    const out = new ByteWriter();
+    out.u8(1);
+    expect([...out.take()]).toEqual([1]);
+    expect(out.take().length).toBe(0);
+    out.u8(2);
+    expect([...out.take()]).toEqual([2]);
+  });
+
+  it("asks for no memory until something is written", () => {
+    const asked: number[] = [];
+    const out = new ByteWriter((bytes) => {
+      asked.push(bytes);
+      return new Uint8Array(bytes);
+    });
+    expect(asked).toEqual([]);
+    out.u8(1);
+    expect(asked).toEqual([512]);
+  });
+
+  it("leaves a NUL out of text, because the client would read the rest as something else", () => {
+    const out = new ByteWriter();
+    out.text("a\0b");
+    expect([...out.take()]).toEqual([97, 98, 0]);
+  });
+
+  it("sets the length of a message when it is closed, counting the length itself", () => {
+    const out = new ByteWriter();
+    out.u8(9);
+    const start = out.begin(0x43);
+    out.text("OK");
+    out.end(start);
+    expect([...out.take()]).toEqual([9, 0x43, 0, 0, 0, 7, 79, 75, 0]);
+  });
+
+  it("writes integers that read back", () => {
+    const roundTrip = fc.property(fc.integer(), fc.integer({ min: -32768, max: 32767 }), (a, b) => {
+      const bytes = new Uint8Array(6);
+      putInt16(bytes, putInt32(bytes, 0, a), b);
+      const view = new DataView(bytes.buffer);
+      expect([view.getInt32(0), view.getInt16(4)]).toEqual([a, b]);
+      expect(getInt32(bytes, 0)).toBe(a);
+    });
+    fc.assert(roundTrip);
+  });
+});
+
+describe("BodyReader", () => {
+  it("finds a body good only when every byte was read", () => {
+    const reader = new BodyReader(Uint8Array.of(0, 0, 0, 7, 1));
+    expect(reader.i32()).toBe(7);
+    expect(reader.verdict()).toBe("short");
+    expect(reader.u8()).toBe(1);
+    expect(reader.verdict()).toBe("ok");
+  });
+
+  it("stays failed after it was asked for more than there is", () => {
+    const reader = new BodyReader(Uint8Array.of(1, 2, 3));
+    expect(reader.i32()).toBe(0);
+    expect(reader.left).toBe(0);
+    expect(reader.u8()).toBe(0);
+    expect(reader.text()).toBe("");
+    expect(reader.verdict()).toBe("short");
+  });
+
+  it("refuses a view of negative length", () => {
+    const reader = new BodyReader(Uint8Array.of(1, 2, 3));
+    expect(reader.view(-5).length).toBe(0);
+    expect(reader.verdict()).toBe("short");
+  });
+
+  it("tells text that is not UTF-8 from a body that is too short", () => {
+    const reader = new BodyReader(Uint8Array.of(0xff, 0xfe, 0));
+    expect(reader.text()).toBe("");
+    expect(reader.verdict()).toBe("text");
+  });
+
+  it("refuses text without its terminator", () => {
+    const reader = new BodyReader(Uint8Array.of(65, 66));
+    expect(reader.text()).toBe("");
+    expect(reader.verdict()).toBe("short");
+  });
+});
+
+describe("decodeText", () => {
+  it("keeps a leading byte order mark, which is the client's", () => {
+    expect(decodeText(Uint8Array.of(0xef, 0xbb, 0xbf, 65))).toBe("\ufeffA");
+  });
+
+  it("refuses bytes that are not UTF-8 instead of replacing them", () => {
+    expect(decodeText(Uint8Array.of(0xc3, 0x28))).toBeUndefined();
+  });
+});

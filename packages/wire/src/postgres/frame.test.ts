@@ -1,0 +1,141 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FrameReader, type Frame, type FrameRule, type FrameStep } from "./frame.ts";
+
+const typed: FrameRule = { typed: true, maxBytes: 1024 };
+const untyped: FrameRule = { typed: false, maxBytes: 1024 };
+
+describe("FrameReader", () => {
+  it("waits for the whole length before it judges it", () => {
+    const reader = new FrameReader();
+    reader.push(Uint8Array.of(0x51, 0, 0, 0));
+    expect(reader.next(typed)).toEqual({ kind: "wait" });
+  });
+
+  it("cuts two messages that came in one packet at their ends", () => {
+    const reader = new FrameReader();
+    reader.push(bytesOf(frameOf(0x51, [1, 2, 3]), frameOf(0x53, [])));
+    expect(taken(reader, typed)).toEqual([
+      { type: 0x51, body: [1, 2, 3] },
+      { type: 0x53, body: [] },
+    ]);
+    expect(reader.pending).toBe(0);
+  });
+
+  it("reads packets without a type byte", () => {
+    const reader = new FrameReader();
+    reader.push(Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47));
+    expect(taken(reader, untyped)).toEqual([{ type: 0, body: [4, 210, 22, 47] }]);
+  });
+
+  it.each([
+    [[0x51, 0, 0, 0, 0], { kind: "length", length: 0 }],
+    [[0x51, 0, 0, 0, 3], { kind: "length", length: 3 }],
+    [[0x51, 0, 0, 4, 1], { kind: "tooLarge", length: 1025, limit: 1024 }],
+    [[0x51, 0x40, 0, 0, 0], { kind: "tooLarge", length: 2 ** 30, limit: 1024 }],
+    [[0x51, 0x7f, 255, 255, 255], { kind: "tooLarge", length: 2 ** 31 - 1, limit: 1024 }],
+    [[0x51, 255, 255, 255, 255], { kind: "tooLarge", length: 2 ** 32 - 1, limit: 1024 }],
+  ])("refuses the length in %j from its head alone", (head, violation) => {
+    const reader = new FrameReader();
+    reader.push(Uint8Array.from(head));
+    expect(reader.next(typed)).toEqual({ kind: "violation", violation });
+  });
+
+  it("accepts a frame of exactly the limit", () => {
+    const reader = new FrameReader();
+    reader.push(frameOf(0x51, Array.from({ length: 1020 }, () => 7)));
+    expect(taken(reader, typed)[0]?.body.length).toBe(1020);
+  });
+
+  it("gives the same frames however the stream is cut into chunks", () => {
+    const frame = fc.record({
+      type: fc.integer({ min: 1, max: 255 }),
+      body: fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 40 }),
+    });
+    const sameFrames = fc.property(
+      fc.array(frame, { maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 40 }),
+      (frames, cuts) => {
+        const stream = bytesOf(...frames.map(({ type, body }) => frameOf(type, body)));
+        const reader = new FrameReader();
+        const seen: Plain[] = [];
+        let at = 0;
+        for (let turn = 0; at < stream.length; turn += 1) {
+          const next = at + (cuts[turn % cuts.length] ?? 1);
+          reader.push(stream.subarray(at, next));
+          at = next;
+          // Not every chunk is looked at at once: a busy connection lets them pile up.
+          if (turn % 2 === 0) seen.push(...taken(reader, typed));
+        }
+        seen.push(...taken(reader, typed));
+        expect(seen).toEqual(frames);
+        expect(reader.pending).toBe(0);
+      },
+    );
+    fc.assert(sameFrames);
+  });
+
+  it("leaves the bytes of taken frames alone while later ones arrive", () => {
+    const reader = new FrameReader();
+    reader.push(bytesOf(frameOf(0x42, [1, 2, 3]), Uint8Array.of(0x42, 0)));
+    const first = frameFrom(reader.next(typed));
+    reader.push(bytesOf(Uint8Array.of(0, 0, 7, 9, 9, 9), frameOf(0x42, [8, 8, 8, 8])));
+    const second = frameFrom(reader.next(typed));
+    reader.next(typed);
+    expect([...first.body]).toEqual([1, 2, 3]);
+    expect([...second.body]).toEqual([9, 9, 9]);
+  });
+
+  it("gives back what was not taken, for a TLS handshake that began in the same packet", () => {
+    const reader = new FrameReader();
+    reader.push(Uint8Array.of(0x16, 3, 1));
+    expect(reader.peek()).toBe(0x16);
+    expect([...reader.rest()]).toEqual([0x16, 3, 1]);
+    expect(reader.pending).toBe(0);
+    expect(reader.peek()).toBeUndefined();
+  });
+
+  it("never throws and never holds more than arrived, whatever the bytes are", () => {
+    const bounded = fc.property(fc.array(fc.uint8Array({ maxLength: 64 })), (chunks) => {
+      const reader = new FrameReader();
+      let arrived = 0;
+      for (const chunk of chunks) {
+        reader.push(chunk);
+        arrived += chunk.length;
+        const step = reader.next(typed);
+        if (step.kind === "violation") return;
+        if (step.kind === "frame") expect(step.frame.body.length).toBeLessThanOrEqual(1020);
+        expect(reader.pending).toBeLessThanOrEqual(arrived);
+      }
+    });
+    fc.assert(bounded);
+  });
+});
+
+interface Plain {
+  readonly type: number;
+  readonly body: number[];
+}
+
+function taken(reader: FrameReader, rule: FrameRule): Plain[] {
+  const frames: Plain[] = [];
+  for (;;) {
+    const step = reader.next(rule);
+    if (step.kind !== "frame") return frames;
+    frames.push({ type: step.frame.type, body: [...step.frame.body] });
+  }
+}
+
+function frameFrom(step: FrameStep): Frame {
+  if (step.kind !== "frame") throw new Error(`no frame but ${step.kind}`);
+  return step.frame;
+}
+
+function frameOf(type: number, body: readonly number[]): Uint8Array {
+  const length = body.length + 4;
+  return Uint8Array.of(type, length >> 24, length >> 16, length >> 8, length, ...body);
+}
+
+function bytesOf(...parts: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}

@@ -1,0 +1,131 @@
+/** A query ends in the engine soon after its client wants it to, whatever the way the client says so. */
+import * as mysql from "mysql2/promise";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { statementsLogged, type StatementLog } from "@gateway/engines/duckDb/statementLog.ts";
+import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
+
+const host = "127.0.0.1";
+/** Runs for minutes unless it is interrupted. */
+const endless = "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1";
+
+let gateway: TestGateway;
+let log: StatementLog & Disposable;
+
+beforeAll(async () => {
+  log = statementsLogged();
+  gateway = await gatewayOf(configOf());
+}, 30_000);
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  log[Symbol.dispose]();
+});
+
+describe("a long query", () => {
+  it("ends in the engine when PostgreSQL's cancel request names its key", async () => {
+    const client = await pgClient();
+    const running = client.query(endless).then(
+      () => "finished",
+      (error: unknown) => (error as { code?: string }).code,
+    );
+    await log.started(endless);
+    await cancelByKey(client);
+    expect(await running).toBe("57014");
+    await log.ended(endless);
+    // The connection is as good as new.
+    expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    await client.end();
+  });
+
+  it("ends in the engine when a PostgreSQL client vanishes", async () => {
+    const client = await pgClient();
+    client.on("error", () => {});
+    client.query(endless).catch(() => {});
+    await log.started(endless);
+    destroy(client);
+    await log.ended(endless);
+  });
+
+  it("ends in the engine when a MySQL client vanishes", async () => {
+    const client = await mysql.createConnection({ host, port: portOf(gateway, "mysqlWire"), user: "a" });
+    client.query(endless).catch(() => {});
+    await log.started(endless);
+    client.destroy();
+    await log.ended(endless);
+  });
+
+  it("ends in the engine when its MySQL owner kills it from another connection", async () => {
+    const options = { host, port: portOf(gateway, "mysqlWire"), user: "a" };
+    const victim = await mysql.createConnection(options);
+    const killer = await mysql.createConnection(options);
+    const running = victim.query(endless).then(
+      () => "finished",
+      (error: unknown) => (error as { errno?: number }).errno,
+    );
+    await log.started(endless);
+    await killer.query(`kill query ${victim.threadId}`);
+    expect(await running).toBe(1317);
+    await log.ended(endless);
+    await Promise.all([victim.end(), killer.end()]);
+  });
+
+  it("ends in the engine when a Trino client deletes it, and a later poll says so", async () => {
+    const base = `http://${host}:${portOf(gateway, "trinoHttp")}`;
+    const headers = { "x-trino-user": "a" };
+    const started = await fetch(`${base}/v1/statement`, { method: "POST", headers, body: endless });
+    const { nextUri } = (await started.json()) as { nextUri: string };
+    await log.started(endless);
+    const deleted = await fetch(nextUri, { method: "DELETE", headers });
+    expect(deleted.status).toBe(204);
+    await log.ended(endless);
+    const polled = (await (await fetch(nextUri, { headers })).json()) as {
+      error?: { errorName: string };
+      stats: { state: string };
+    };
+    expect(polled.stats.state).toBe("FAILED");
+    expect(polled.error?.errorName).toBe("USER_CANCELED");
+  });
+
+  it("ends in the engine when a Trino client hangs up during a held poll", async () => {
+    const base = `http://${host}:${portOf(gateway, "trinoHttp")}`;
+    const headers = { "x-trino-user": "a" };
+    const started = await fetch(`${base}/v1/statement`, { method: "POST", headers, body: endless });
+    const { nextUri } = (await started.json()) as { nextUri: string };
+    await log.started(endless);
+    const hangUp = new AbortController();
+    const poll = fetch(nextUri, { headers, signal: hangUp.signal }).catch(() => {});
+    // The poll is held for up to a second; hanging up at any time within it counts.
+    setTimeout(() => hangUp.abort(), 100);
+    await poll;
+    await log.ended(endless);
+  });
+});
+
+async function pgClient(): Promise<pg.Client> {
+  const client = new pg.Client({ host, port: portOf(gateway, "postgresWire"), user: "a" });
+  await client.connect();
+  return client;
+}
+
+/** What psql does on Ctrl-C: a second connection with the first one's key. */
+async function cancelByKey(client: pg.Client): Promise<void> {
+  const { processID, secretKey } = client as unknown as { processID: number; secretKey: number };
+  const { Connection } = pg as unknown as {
+    Connection: new () => {
+      connect(port: number, host: string): void;
+      cancel(pid: number, key: number): void;
+      on(event: string, handle: () => void): void;
+    };
+  };
+  const connection = new Connection();
+  const closed = new Promise<void>((resolve) => connection.on("end", resolve));
+  connection.on("connect", () => connection.cancel(processID, secretKey));
+  connection.connect(portOf(gateway, "postgresWire"), host);
+  await closed;
+}
+
+function destroy(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  connection.stream.destroy();
+}

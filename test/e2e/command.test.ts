@@ -1,0 +1,145 @@
+/** The command as an operator runs it: exit codes, every problem at once, nothing left open. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "gateway-command-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("gateway start", () => {
+  it("ends with 1 and names every problem when the config is wrong, and opens nothing", async () => {
+    const file = configFile("gatway: {}\nclusters: {a: {engine: nope}}\nclusterGroups: {g: {members: [b]}}\n");
+    const ended = await outcomeOf(["start", "--config", file]);
+    expect(ended.code).toBe(1);
+    const lines = ended.stderr.trim().split("\n");
+    expect(lines.length).toBeGreaterThanOrEqual(3);
+    expect(ended.stderr).toContain("gatway: unknown key; did you mean gateway?");
+  });
+
+  it("ends with 1 when the file is missing or not YAML", async () => {
+    expect((await outcomeOf(["start", "--config", join(folder, "none.yaml")])).code).toBe(1);
+    const broken = await outcomeOf(["validate", "--config", configFile("a: [1\nb: }")]);
+    expect(broken.code).toBe(1);
+    expect(broken.stderr).toMatch(/line \d+, column \d+/);
+  });
+
+  it("ends with 2, names the listener, and closes the others when a port is in use", async () => {
+    await using taken = await listening();
+    const ended = await outcomeOf(["start", "--config", configFile(yamlOf(taken.port))]);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(`mysqlWire: the port is in use (127.0.0.1:${taken.port}`);
+  });
+
+  it("serves until SIGINT, lets the running query finish, and ends with 0", async () => {
+    const child = spawnProgram(["start", "--config", configFile(yamlOf(0))]);
+    const port = await loggedPort(child, "postgresWire");
+    const client = new pg.Client({ host: "127.0.0.1", port, user: "a" });
+    await client.connect();
+    await client.query("begin");
+    await client.query("select 1");
+    await client.query("commit");
+    await client.end();
+    const ended = exitOf(child);
+    child.kill("SIGINT");
+    expect(await ended).toBe(0);
+  });
+});
+
+describe("gateway hash-password", () => {
+  it("prints a hash of standard input that a config accepts", async () => {
+    const child = spawnProgram(["hash-password"]);
+    child.stdin?.end("alice-secret\n");
+    const { code, stdout } = await collected(child);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\$2b\$10\$[./A-Za-z0-9]{53}\n$/);
+  });
+});
+
+function yamlOf(mysqlPort: number): string {
+  return `
+gateway:
+  frontends:
+    postgresWire: {host: 127.0.0.1, port: 0}
+    mysqlWire: {host: 127.0.0.1, port: ${mysqlPort}}
+  adminApi: {port: 0}
+clusters: {local: {engine: duckDb}}
+clusterGroups: {default: {members: [local], maxRunningQueries: 2}}
+routingFallback: default
+`;
+}
+
+function configFile(text: string): string {
+  const file = join(folder, `${crypto.randomUUID()}.yaml`);
+  writeFileSync(file, text);
+  return file;
+}
+
+function spawnProgram(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [program, ...args], { stdio: "pipe" });
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function outcomeOf(args: readonly string[]): Promise<Outcome> {
+  const child = spawnProgram(args);
+  child.stdin?.end();
+  return collected(child);
+}
+
+async function collected(child: ChildProcess): Promise<Outcome> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (chunk) => {
+    stdout += String(chunk);
+  });
+  child.stderr?.on("data", (chunk) => {
+    stderr += String(chunk);
+  });
+  return { code: await exitOf(child), stdout, stderr };
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.on("close", (code) => resolve(code));
+  });
+}
+
+/** The port that the log line of an opened listener names. */
+function loggedPort(child: ChildProcess, kind: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.on("close", () => reject(new Error(`ended early: ${text}`)));
+    child.stderr?.on("data", (chunk) => {
+      text += String(chunk);
+      for (const line of text.split("\n").filter((one) => one.startsWith("{"))) {
+        const match = /"kind":"(\w+)".*"port":(\d+)/.exec(line);
+        if (match?.[1] === kind) resolve(Number(match[2]));
+      }
+    });
+  });
+}
+
+async function listening(): Promise<AsyncDisposable & { readonly port: number }> {
+  const server: Server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+}
