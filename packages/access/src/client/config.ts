@@ -45,34 +45,44 @@ const required = z.boolean().meta({
   description: "Refuse unauthenticated requests on every enabled frontend.",
 });
 
-const none = z.strictObject({
-  provider: z.literal("none"),
-  required: z
-    .literal(false, "provider none verifies nobody, so it can not be required")
-    .default(false)
-    .meta({ title: "Required", description: "Provider none verifies nobody." }),
-  ...operators,
-});
+const none = z
+  .strictObject({
+    provider: z.literal("none"),
+    required: z
+      .literal(false, "provider none verifies nobody, so it can not be required")
+      .default(false)
+      .meta({ title: "Required", description: "Provider none verifies nobody." }),
+    ...operators,
+  })
+  .meta({
+    title: "No verification",
+    description: "A client is whoever it says. For development, or behind a trusted network path.",
+  });
 
-const staticProvider = z.strictObject({
-  provider: z.literal("static"),
-  required: required.default(true),
-  staticUsers: z
-    .strictObject({
-      users: z
-        .record(
-          z
-            .string()
-            .min(1)
-            .max(128)
-            .refine((name) => name !== "anonymous", "anonymous is a reserved name"),
-          staticUser,
-        )
-        .meta({ title: "Users", description: "User name to password hash, groups and roles." }),
-    })
-    .meta({ title: "Static users", description: "A small fixed set of users." }),
-  ...operators,
-});
+const staticProvider = z
+  .strictObject({
+    provider: z.literal("static"),
+    required: required.default(true),
+    staticUsers: z
+      .strictObject({
+        users: z
+          .record(
+            z
+              .string()
+              .min(1)
+              .max(128)
+              .refine((name) => name !== "anonymous", "anonymous is a reserved name"),
+            staticUser,
+          )
+          .meta({ title: "Users", description: "User name to password hash, groups and roles." }),
+      })
+      .meta({ title: "Static users", description: "A small fixed set of users." }),
+    ...operators,
+  })
+  .meta({
+    title: "Static users",
+    description: "Passwords are checked against hashes in the config.",
+  });
 
 /** `auth` of the config. */
 export const authSchema = z

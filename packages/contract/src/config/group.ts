@@ -29,11 +29,15 @@ const failover = z.strictObject({ type: z.literal("failover") }).meta({
 const engineAffinity = z
   .strictObject({
     type: z.literal("engineAffinity"),
-    preference: z.array(z.string().min(1)).min(1).meta({
-      title: "Preference",
-      description: "Engine kinds, best first. Members of other engines come last; equals take turns.",
-      examples: [["duckDb"]],
-    }),
+    preference: z
+      .array(z.string().min(1))
+      .min(1)
+      .meta({
+        title: "Preference",
+        description:
+          "Engine kinds, best first. Members of other engines come last; equals take turns.",
+        examples: [["duckDb"]],
+      }),
   })
   .meta({ title: "Engine affinity", description: "Members of a preferred engine go first." });
 
@@ -104,19 +108,15 @@ const limits = {
   }),
   maxQueuedQueries: z.int().min(0).max(10_000_000).optional().meta({
     title: "Waiting queries",
-    description: "Most queries that wait for a slot; a further one is refused. Absent means no limit.",
+    description:
+      "Most queries that wait for a slot; a further one is refused. Absent means no limit.",
     "x-unit": "queries",
   }),
-  capacityWaitTimeoutSecs: z
-    .int()
-    .min(0)
-    .max(86_400)
-    .default(capacityWaitTimeoutSecsDefault)
-    .meta({
-      title: "Capacity wait timeout",
-      description: "How long a query waits for a slot before it is refused; 0 means 300.",
-      "x-unit": "seconds",
-    }),
+  capacityWaitTimeoutSecs: z.int().min(0).max(86_400).default(capacityWaitTimeoutSecsDefault).meta({
+    title: "Capacity wait timeout",
+    description: "How long a query waits for a slot before it is refused; 0 means 300.",
+    "x-unit": "seconds",
+  }),
   maxExecutionSecs: z.int().min(1).max(31_536_000).optional().meta({
     title: "Execution time",
     description: "A query that runs longer in the engine is ended. Absent means no limit.",
@@ -135,11 +135,14 @@ export const groupSchema = z
       title: "Enabled",
       description: "No query is routed to a disabled group.",
     }),
-    members: z.array(clusterName).min(1).meta({
-      title: "Members",
-      description: "Clusters of the group, each once. The order counts for failover.",
-      examples: [["duck"]],
-    }),
+    members: z
+      .array(clusterName)
+      .min(1)
+      .meta({
+        title: "Members",
+        description: "Clusters of the group, each once. The order counts for failover.",
+        examples: [["duck"]],
+      }),
     order: z.int().min(-1_000_000).max(1_000_000).default(0).meta({
       title: "Order",
       description:

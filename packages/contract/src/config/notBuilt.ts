@@ -28,14 +28,16 @@ export function notBuiltVariant<Key extends string, Value extends string>(
   what: string,
 ) {
   const shape = { [key]: z.literal(value) } as Readonly<Record<Key, z.ZodLiteral<Value>>>;
-  return z
+  const refused = z
     .looseObject(shape)
-    .meta({ title: value, description: `Refused. Not built yet: ${what}.`, "x-not-built": true })
-    .transform((_input, context): never => {
-      context.addIssue({ code: "custom", message: message(what), path: [key] });
-      return z.NEVER;
-    });
+    .refine(() => false, { error: message(what), path: [key] })
+    .meta({ title: value, description: `Refused. Not built yet: ${what}.`, "x-not-built": true });
+  // Said as a type only: a transform to `never` would take the defaults of everything that holds this out of the JSON Schema.
+  return refused as unknown as Refused<Key, Value>;
 }
+
+type Refused<Key extends string, Value extends string> = z.ZodType<never, Record<Key, Value>> &
+  z.core.$ZodTypeDiscriminable;
 
 /** One of the words `built`. `later` holds words that are known and refused, each with the part it asks for. */
 export function builtWords<const Built extends readonly [string, ...string[]]>(

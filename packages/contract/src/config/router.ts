@@ -29,7 +29,8 @@ const target = groupName.meta({
 
 const headerName = text.meta({
   title: "Header",
-  description: "Name of an HTTP header, in any case. Other protocols have no headers and never match.",
+  description:
+    "Name of an HTTP header, in any case. Other protocols have no headers and never match.",
   examples: ["X-Trino-Source"],
 });
 
@@ -83,7 +84,10 @@ const headerCondition = z
 const userGroupCondition = z
   .strictObject({
     type: z.literal("userGroup"),
-    users: z.array(text).default([]).meta({ title: "Users", description: "Holds for these users." }),
+    users: z
+      .array(text)
+      .default([])
+      .meta({ title: "Users", description: "Holds for these users." }),
     groups: z.array(text).default([]).meta({
       title: "User groups",
       description: "Holds for members of one of these user groups.",

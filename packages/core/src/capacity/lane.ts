@@ -73,7 +73,14 @@ export function enter<T>(lane: Lane<T>, waiter: Waiting<T>): void {
   // would be served alone until it caught up with those who have waited all along.
   const served = lane.byUser.peek()?.served ?? 0;
   const { user } = waiter;
-  const first: Line<T> = { user, served, count: 1, oldest: waiter, youngest: waiter, heapIndex: -1 };
+  const first: Line<T> = {
+    user,
+    served,
+    count: 1,
+    oldest: waiter,
+    youngest: waiter,
+    heapIndex: -1,
+  };
   waiter.line = first;
   lane.lines.set(user, first);
   lane.byUser.push(first);
@@ -112,7 +119,9 @@ export function charge<T>(lane: Lane<T>, waiter: Waiting<T>): void {
 }
 
 /** Waiters with the turn each will have: the one behind k older ones of its user is served k grants later. */
-export function turnsOf<T>(lane: Lane<T>): readonly { readonly waiter: Waiting<T>; readonly turn: number }[] {
+export function turnsOf<T>(
+  lane: Lane<T>,
+): readonly { readonly waiter: Waiting<T>; readonly turn: number }[] {
   const turns: { readonly waiter: Waiting<T>; readonly turn: number }[] = [];
   for (const line of lane.lines.values()) {
     let turn = line.served;

@@ -126,7 +126,10 @@ class LocalCapacity implements Capacity {
     const free = this.#firstWithRoom(group, candidates);
     if (free !== undefined) return { kind: "decided", outcome: ok(this.#take(group, free)) };
     if (this.#queue.sizeOf(group) >= (request.maxQueued ?? Number.POSITIVE_INFINITY)) {
-      return { kind: "decided", outcome: err(gatewayError("capacity.queueFull", { retryAfterMs })) };
+      return {
+        kind: "decided",
+        outcome: err(gatewayError("capacity.queueFull", { retryAfterMs })),
+      };
     }
     return { kind: "waits", waiter: this.#wait(request, sequence, candidates) };
   }

@@ -8,7 +8,13 @@
 import type { CircuitBreakerConfig } from "@gateway/contract/config/group.ts";
 import type { Host } from "../port/host.ts";
 import { unreachable } from "../result.ts";
-import { breakerAfter, breakerClosed, type AttemptOutcome, type BreakerEvent, type BreakerState } from "./breaker.ts";
+import {
+  breakerAfter,
+  breakerClosed,
+  type AttemptOutcome,
+  type BreakerEvent,
+  type BreakerState,
+} from "./breaker.ts";
 
 /** Ends one attempt, once; a second call does nothing. */
 export type EndAttempt = (outcome: AttemptOutcome) => void;
@@ -37,69 +43,88 @@ export function circuitBreaker(
   host: Host,
   changed: () => void,
 ): Breaker {
-  let state: BreakerState = breakerClosed;
-  let openTimer: Disposable | undefined;
-  let disposed = false;
-  /** Attempts under way, by the period they began in. Every trial begins a new period. */
-  let period = 0;
-  let runningThisPeriod = 0;
-  let runningBefore = 0;
+  return new CircuitBreaker(config, place, host, changed);
+}
 
-  function tell(event: BreakerEvent): void {
-    const before = state;
-    state = breakerAfter(before, event, config.failures);
-    if (state.kind === before.kind) return;
-    host.log.write(state.kind === "open" ? "warn" : "info", `breaker.${state.kind}`, { ...place });
-    if (state.kind === "halfOpen") {
-      period += 1;
-      runningBefore += runningThisPeriod;
-      runningThisPeriod = 0;
-    }
-    if (state.kind === "open") {
-      openTimer = host.clock.timer(config.openSecs * 1_000, () => tell("elapsed"));
-    }
-    changed();
+class CircuitBreaker implements Breaker {
+  readonly #config: CircuitBreakerConfig;
+  readonly #place: BreakerPlace;
+  readonly #host: Host;
+  readonly #changed: () => void;
+  #state: BreakerState = breakerClosed;
+  #openTimer: Disposable | undefined;
+  #disposed = false;
+  /** Attempts under way are counted by the period they began in. Every trial begins a new one. */
+  #period = 0;
+  #runningThisPeriod = 0;
+  #runningBefore = 0;
+
+  constructor(config: CircuitBreakerConfig, place: BreakerPlace, host: Host, changed: () => void) {
+    this.#config = config;
+    this.#place = place;
+    this.#host = host;
+    this.#changed = changed;
   }
 
-  function ended(begunIn: number, outcome: AttemptOutcome): void {
-    if (begunIn === period) runningThisPeriod -= 1;
-    else runningBefore -= 1;
-    if (disposed) return;
-    const before = state;
-    if (outcome !== "neutral") tell(outcome);
+  get state(): BreakerState["kind"] {
+    return this.#state.kind;
+  }
+
+  runningMax(): number {
+    const { kind } = this.#state;
+    switch (kind) {
+      case "closed":
+        return Number.POSITIVE_INFINITY;
+      case "open":
+        return 0;
+      case "halfOpen":
+        return this.#runningBefore + 1;
+      default:
+        return unreachable(kind);
+    }
+  }
+
+  begin(): EndAttempt {
+    const begunIn = this.#period;
+    let over = false;
+    this.#runningThisPeriod += 1;
+    return (outcome) => {
+      if (over) return;
+      over = true;
+      this.#ended(begunIn, outcome);
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+    this.#openTimer?.[Symbol.dispose]();
+  }
+
+  #ended(begunIn: number, outcome: AttemptOutcome): void {
+    if (begunIn === this.#period) this.#runningThisPeriod -= 1;
+    else this.#runningBefore -= 1;
+    if (this.#disposed) return;
+    const before = this.#state;
+    if (outcome !== "neutral") this.#tell(outcome);
     // The cap of a trial counts the old queries that still run: one of them less changes it.
-    if (state === before && state.kind === "halfOpen") changed();
+    if (this.#state === before && before.kind === "halfOpen") this.#changed();
   }
 
-  return {
-    get state() {
-      return state.kind;
-    },
-    runningMax: () => {
-      switch (state.kind) {
-        case "closed":
-          return Number.POSITIVE_INFINITY;
-        case "open":
-          return 0;
-        case "halfOpen":
-          return runningBefore + 1;
-        default:
-          return unreachable(state);
-      }
-    },
-    begin: () => {
-      const begunIn = period;
-      let over = false;
-      runningThisPeriod += 1;
-      return (outcome) => {
-        if (over) return;
-        over = true;
-        ended(begunIn, outcome);
-      };
-    },
-    [Symbol.dispose]: () => {
-      disposed = true;
-      openTimer?.[Symbol.dispose]();
-    },
-  };
+  #tell(event: BreakerEvent): void {
+    const before = this.#state;
+    this.#state = breakerAfter(before, event, this.#config.failures);
+    const { kind } = this.#state;
+    if (kind === before.kind) return;
+    this.#host.log.write(kind === "open" ? "warn" : "info", `breaker.${kind}`, { ...this.#place });
+    if (kind === "halfOpen") {
+      this.#period += 1;
+      this.#runningBefore += this.#runningThisPeriod;
+      this.#runningThisPeriod = 0;
+    }
+    if (kind === "open") {
+      const openMs = this.#config.openSecs * 1_000;
+      this.#openTimer = this.#host.clock.timer(openMs, () => this.#tell("elapsed"));
+    }
+    this.#changed();
+  }
 }

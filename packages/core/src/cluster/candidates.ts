@@ -27,7 +27,8 @@ export interface GroupMembers {
 /** What became of asking a group for candidates. */
 export type CandidateSource =
   /** Every member is excluded, or there is none: waiting changes nothing. The answer is `cluster.unavailable`. */
-  { readonly kind: "none" } | { readonly kind: "some"; readonly candidates: AdmitRequest["candidates"] };
+  | { readonly kind: "none" }
+  | { readonly kind: "some"; readonly candidates: AdmitRequest["candidates"] };
 
 /**
  * Makes `AdmitRequest.candidates` for one admission of one query and draws its turn of the strategy.

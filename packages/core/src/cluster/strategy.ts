@@ -31,7 +31,9 @@ export function strategyOf(config: StrategyConfig): Strategy {
     case "roundRobin":
       return turning((usable) => usable);
     case "leastLoaded":
-      return turning((usable, load) => usable.toSorted((a, b) => load(a.cluster) - load(b.cluster)));
+      return turning((usable, load) =>
+        usable.toSorted((a, b) => load(a.cluster) - load(b.cluster)),
+      );
     case "failover":
       return { draw: () => (usable) => usable };
     case "engineAffinity": {
@@ -81,7 +83,8 @@ function weighted(weights: ReadonlyMap<string, number>): Strategy {
       total += weightOf(cluster);
       earned.set(cluster, (earned.get(cluster) ?? 0) + weightOf(cluster));
       if (weightOf(cluster) === 0) continue;
-      if (chosen === undefined || (earned.get(cluster) ?? 0) > (earned.get(chosen) ?? 0)) chosen = cluster;
+      if (chosen === undefined || (earned.get(cluster) ?? 0) > (earned.get(chosen) ?? 0))
+        chosen = cluster;
     }
     if (chosen !== undefined) earned.set(chosen, (earned.get(chosen) ?? 0) - total);
     return chosen;

@@ -5,7 +5,12 @@ describe("virtualHost", () => {
   it("fires timers in the order they fall due, and equal ones in the order they were made", async () => {
     const host = virtualHost(1);
     const fired: string[] = [];
-    const timers = [["late", 20], ["early", 5], ["second", 10], ["third", 10]] as const;
+    const timers = [
+      ["late", 20],
+      ["early", 5],
+      ["second", 10],
+      ["third", 10],
+    ] as const;
     for (const [name, delayMs] of timers) {
       host.clock.timer(delayMs, () => fired.push(`${name}@${host.clock.nowMs()}`));
     }

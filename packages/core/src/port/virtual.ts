@@ -6,7 +6,12 @@
  */
 import { heapOf, type HeapEntry } from "../capacity/heap.ts";
 import type { Host } from "./host.ts";
-import { recordedLog, recordedMetrics, type RecordedLog, type RecordedMetrics } from "./recorder.ts";
+import {
+  recordedLog,
+  recordedMetrics,
+  type RecordedLog,
+  type RecordedMetrics,
+} from "./recorder.ts";
 import type { Threads } from "./threads.ts";
 
 /** Unix milliseconds that virtual time starts at: 2026-01-01T00:00:00Z. */

@@ -3,7 +3,8 @@ import type { Counter, Gauge, Histogram, Metrics } from "../port/metrics.ts";
 
 const durationBuckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30, 60, 120, 300] as const;
 
-const families = {
+/** Every family here, for the reference. */
+export const queryFamilies = {
   queries: {
     name: "gateway_queries_total",
     help: "Finished queries.",
@@ -49,7 +50,7 @@ export interface QueryMetrics {
 
 /** Handles by label values, made once each: counting costs one map look-up. */
 export function queryMetrics(metrics: Metrics): QueryMetrics {
-  const { queries, duration, queueDuration, running, queued, rejections } = families;
+  const { queries, duration, queueDuration, running, queued, rejections } = queryFamilies;
   return {
     finished: remembered((engine, cluster_group, status, frontend) =>
       metrics.counter(queries, { engine, cluster_group, status, frontend }),

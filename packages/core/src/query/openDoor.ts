@@ -8,7 +8,8 @@ import type { DataPlane } from "./plane.ts";
 import { PolledQueries } from "./polled.ts";
 import { runQuery } from "./run.ts";
 
-const authFailures = {
+/** Logins that were refused, by the frontend they came over. */
+export const authFailures = {
   name: "gateway_auth_failures_total",
   help: "Refused logins.",
   labels: ["frontend"],

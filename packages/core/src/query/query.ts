@@ -7,7 +7,7 @@
 import type { Parameter } from "../type/type.ts";
 import type { AuthContext, ClientCredential } from "../port/authenticator.ts";
 import type { RoutingStep } from "@gateway/contract/record.ts";
-import type { SqlDialect } from "../sql/dialect.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Slot } from "../port/capacity.ts";
 import type { Pin } from "./pin.ts";
 
@@ -24,7 +24,7 @@ export interface Session {
   /** Address of the client without its port. */
   readonly clientAddress: string;
   /** How the client's SQL is read by our lexer. */
-  readonly dialect: SqlDialect;
+  readonly dialect: Dialect;
   readonly catalog: string | undefined;
   readonly schema: string | undefined;
   /** Lower-case names to values, as the client set them. */

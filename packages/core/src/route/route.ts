@@ -69,7 +69,9 @@ class CompiledRoutes implements Routes {
     const enabled = Object.entries(clusterGroups).filter(([, group]) => group.enabled);
     this.#enabled = new Set(enabled.map(([name]) => name));
     const ordered = enabled
-      .toSorted(([a, { order: orderA }], [b, { order: orderB }]) => orderA - orderB || (a < b ? -1 : 1))
+      .toSorted(
+        ([a, { order: orderA }], [b, { order: orderB }]) => orderA - orderB || (a < b ? -1 : 1),
+      )
       .map(([name]) => name);
     this.#fallbacks =
       routingFallback !== undefined && this.#enabled.has(routingFallback)

@@ -27,15 +27,21 @@ type Path = ConfigProblem["path"];
 
 /** Every problem, in the order of the file; empty when there is none. */
 export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
-  const engines = new Map(Object.entries(config.clusters).map(([name, { engine }]) => [name, engine]));
+  const engines = new Map(
+    Object.entries(config.clusters).map(([name, { engine }]) => [name, engine]),
+  );
   const groups = new Set(Object.keys(config.clusterGroups));
   const { routingFallback } = config;
   return [
     ...Object.entries(config.clusterGroups).flatMap(([name, group]) =>
       groupProblems(group, engines, ["clusterGroups", name]),
     ),
-    ...config.routers.flatMap((router, index) => routerProblems(router, groups, ["routers", index])),
-    ...(routingFallback === undefined ? [] : unknownGroup(routingFallback, groups, ["routingFallback"])),
+    ...config.routers.flatMap((router, index) =>
+      routerProblems(router, groups, ["routers", index]),
+    ),
+    ...(routingFallback === undefined
+      ? []
+      : unknownGroup(routingFallback, groups, ["routingFallback"])),
   ];
 }
 
@@ -94,7 +100,10 @@ function routerProblems(
     case "header":
       return targets(router.headerValueToGroup, "headerValueToGroup");
     case "userGroup":
-      return [...targets(router.userToGroup, "userToGroup"), ...targets(router.groupToGroup, "groupToGroup")];
+      return [
+        ...targets(router.userToGroup, "userToGroup"),
+        ...targets(router.groupToGroup, "groupToGroup"),
+      ];
     case "queryRegex":
       return router.rules.flatMap((rule, index) => {
         const at = [...path, "rules", index];

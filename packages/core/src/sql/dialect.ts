@@ -4,7 +4,7 @@
  * Every fact was taken from the engine's own answers (DuckDB 1.5, PostgreSQL 15, MariaDB 10.11,
  * ClickHouse 26) or its grammar (Trino). Defaults of the engine are assumed: a session that turns
  * `standard_conforming_strings` off or sets `sql_mode=ANSI_QUOTES` changes its own lexis, which
- * `changesLexis` in `sessionValue.ts` names so that the caller can refuse it.
+ * `changesLexis` in `session.ts` names so that the caller can refuse it.
  */
 
 /** A way of reading SQL text. `generic` is for engines we know nothing about. */

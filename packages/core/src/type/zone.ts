@@ -5,7 +5,7 @@
  * Fixed offsets are computed; IANA zones come from the runtime's own table (Intl).
  */
 
-/** Made once per session (it keeps a small cache), not per cell. */
+/** Made once per session, not per cell. */
 export interface Zone {
   /** As the client knows it: `UTC`, `+05:30`, `Europe/Berlin`. */
   readonly name: string;
@@ -16,10 +16,14 @@ export interface Zone {
 /** The zone of values that are shown as they are. */
 export const utc: Zone = { name: "UTC", offsetAt: () => 0 };
 
-/** Hours whose offset is remembered per zone; a result rarely spans more. */
-const cachedHoursMax = 4096;
-/** The runtime's dates end here; beyond it a zone keeps the offset it had. */
-const unixSecondsMax = 8.64e12;
+/** Days and hours whose offset is remembered per zone. */
+const cachedMax = 16_384;
+const hourSeconds = 3600;
+const daySeconds = 86_400;
+/** A zone that changes its clock twice within this time is not known. */
+const sampleSeconds = 6 * hourSeconds;
+/** The runtime's dates end two days behind this; beyond it a zone keeps the offset it had. */
+const unixSecondsMax = 8.64e12 - 2 * 86_400;
 
 /** A zone by its name (`Europe/Berlin`, `utc`) or offset (`+05:30`, `-3`, `+01`); undefined when there is none. */
 export function zoneOf(name: string): Zone | undefined {
@@ -31,19 +35,22 @@ export function zoneOf(name: string): Zone | undefined {
 }
 
 /**
- * The instant at which the zone's clock shows `localSeconds` (seconds as if in UTC).
+ * The offset that a reading of the zone's clock has (seconds as if in UTC).
  *
  * A reading that a clock change skipped counts with the offset before the change; one that happens
  * twice means the first of the two.
  */
-export function instantOf(zone: Zone, localSeconds: number): number {
+export function offsetOfReading(zone: Zone, localSeconds: number): number {
   // Offsets lie within a day, so the two days around the reading see both sides of a change.
   const before = zone.offsetAt(localSeconds - 86_400);
   const after = zone.offsetAt(localSeconds + 86_400);
-  const early = localSeconds - before;
-  if (before === after || zone.offsetAt(early) === before) return early;
-  const late = localSeconds - after;
-  return zone.offsetAt(late) === after ? late : early;
+  if (before === after || zone.offsetAt(localSeconds - before) === before) return before;
+  return zone.offsetAt(localSeconds - after) === after ? after : before;
+}
+
+/** The instant (Unix seconds) at which the zone's clock shows a reading; see `offsetOfReading`. */
+export function instantOf(zone: Zone, localSeconds: number): number {
+  return localSeconds - offsetOfReading(zone, localSeconds);
 }
 
 function fixedZone(match: RegExpExecArray): Zone | undefined {
@@ -63,33 +70,62 @@ function offsetName(offset: number): string {
   return `${offset < 0 ? "-" : "+"}${digits.join(":")}`;
 }
 
+/** Zones of the runtime's table by lower-case name, shared because each holds a costly formatter. */
+const namedZones = new Map<string, Zone>();
+
 function namedZone(name: string): Zone | undefined {
   // The runtime takes other spellings too; only names of the IANA table are meant here.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return undefined;
+  const key = name.toLowerCase();
+  const known = namedZones.get(key);
+  if (known !== undefined) return known;
   const format = formatOf(name);
   if (format === undefined) return undefined;
-  const hours = new Map<number, number>();
+  const zone = { name: format.resolvedOptions().timeZone, offsetAt: rememberedOffsets(format) };
+  // Bounded by the table: a name that is not in it did not come so far.
+  namedZones.set(key, zone);
+  return zone;
+}
 
-  const offsetAt = (unixSeconds: number): number => {
-    const hour = Math.floor(unixSeconds / 3600);
-    const known = hours.get(hour);
-    if (known !== undefined) return known;
-    const first = measure(format, hour * 3600);
-    const last = measure(format, hour * 3600 + 3599);
-    // The clock changes within this hour: the instant itself decides, and nothing is remembered.
-    if (first !== last) return measure(format, unixSeconds);
-    if (hours.size >= cachedHoursMax) hours.clear();
-    hours.set(hour, first);
-    return first;
+/** Offsets by whole days where the clock did not change, else by hours, else by the second. */
+function rememberedOffsets(format: Intl.DateTimeFormat): Zone["offsetAt"] {
+  const byDay = rememberedSpans(format, daySeconds, sampleSeconds);
+  const byHour = rememberedSpans(format, hourSeconds, hourSeconds);
+  return (unixSeconds) => byDay(unixSeconds) ?? byHour(unixSeconds) ?? measure(format, unixSeconds);
+}
+
+/** The offset of the span of time around an instant; undefined when samples within it differ. */
+function rememberedSpans(format: Intl.DateTimeFormat, spanSeconds: number, stepSeconds: number) {
+  const spans = new Map<number, number | undefined>();
+  return (unixSeconds: number): number | undefined => {
+    const span = Math.floor(unixSeconds / spanSeconds);
+    const known = spans.get(span);
+    if (known !== undefined || spans.has(span)) return known;
+    if (spans.size >= cachedMax) spans.clear();
+    const offset = constantOffset(format, span * spanSeconds, [spanSeconds, stepSeconds]);
+    spans.set(span, offset);
+    return offset;
   };
-  return { name: format.resolvedOptions().timeZone, offsetAt };
+}
+
+function constantOffset(
+  format: Intl.DateTimeFormat,
+  start: number,
+  [length, step]: readonly [number, number],
+): number | undefined {
+  const first = measure(format, start);
+  for (let at = step; at < length; at += step) {
+    if (measure(format, start + at) !== first) return undefined;
+  }
+  return measure(format, start + length - 1) === first ? first : undefined;
 }
 
 function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
   try {
     return new Intl.DateTimeFormat("en-US", {
       timeZone,
-      calendar: "iso8601",
+      // The only calendar of the runtime that counts far years as the neutral dates do.
+      calendar: "gregory",
       numberingSystem: "latn",
       era: "short",
       year: "numeric",

@@ -87,11 +87,13 @@ function arrowTypeOf(type: DataType): ArrowType {
     case "struct":
       return new Struct(type.fields.map((field) => child(field.name, field.type)));
     case "map": {
-      const entry = { key: child("key", type.key, false), value: child("value", type.value) };
-      return new Map_(new Field("entries", new Struct([entry.key, entry.value]), false));
+      const entry = new Struct<MapEntry>([child("key", type.key, false), child("value", type.value)]);
+      return new Map_(new Field("entries", entry, false));
     }
   }
 }
+
+type MapEntry = { readonly key: ArrowType; readonly value: ArrowType };
 
 function child(name: string, type: DataType, nullable = true): Field {
   return arrowFieldOf({ name, type, nullable });

@@ -130,7 +130,9 @@ function viewAt(address: Address, bytes: number): DataView {
   return new DataView(bytesAt(address, bytes).buffer);
 }
 
+const releaseSignature = { answer: "void", takes: ["pointer"] } as const;
+
 function releaseBy(address: Address, at: number): void {
   const release = addressIn(scratchAt(address + at, 8), 0);
-  if (release !== 0) functionAt(release, { answer: "void", takes: ["pointer"] })(address);
+  if (release !== 0) functionAt(release, releaseSignature)(address);
 }

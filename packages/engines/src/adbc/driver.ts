@@ -12,7 +12,6 @@ import {
   driverTable,
   driverTableStart,
   errorStruct,
-  handleStruct,
   statusOk,
   type DriverFunction,
 } from "./abi.ts";
@@ -28,12 +27,32 @@ import {
   type NativeFunction,
 } from "./native.ts";
 
+/** Who refused, and why when it was not the driver. */
+export type FailureCode =
+  /** The driver or the engine behind it; the other fields say why. */
+  | "driver"
+  | "cancelled"
+  /** The text holds no statement, or more than one. */
+  | "empty"
+  | "several"
+  /** A statement of a kind that may not run. */
+  | "refused"
+  /** A column of an Arrow layout that is not read here. */
+  | "unreadable"
+  /** The library can not be loaded, or is not the one this was built for. */
+  | "library"
+  /** The driver's thread is gone. */
+  | "broken"
+  /** A fault of ours; `message` holds the stack and is for the log only. */
+  | "bug";
+
 /**
  * What a driver said when it refused. The status alone classifies nothing (a wrong password and a
  * cancelled query come under the same ones): vendor code and SQLSTATE first, then the message.
  */
 export interface AdbcFailure {
-  /** `ADBC_STATUS_…`; 0 when the failure is ours. */
+  readonly code: FailureCode;
+  /** `ADBC_STATUS_…`; 0 unless the driver answered. */
   readonly status: number;
   readonly message: string;
   readonly vendorCode: number | undefined;
@@ -44,12 +63,13 @@ export interface AdbcFailure {
 export type AdbcResult<T> = Result<T, AdbcFailure>;
 
 /** A failure found on this side of the driver. */
-export function ownFailure(message: string): AdbcFailure {
-  return { status: 0, message, vendorCode: undefined, sqlState: undefined };
+export function failureOf(code: FailureCode, message: string): AdbcFailure {
+  return { code, status: 0, message, vendorCode: undefined, sqlState: undefined };
 }
 
 const releaseSignature = { answer: "void", takes: ["pointer"] } as const;
 const initSignature = { answer: "status", takes: ["int32", "pointer", "pointer"] } as const;
+const lastErrorSignature = { answer: "text", takes: ["pointer"] } as const;
 const streamErrorSignature = { answer: "pointer", takes: ["pointer", "pointer"] } as const;
 
 export class Driver {
@@ -69,13 +89,13 @@ export class Driver {
     try {
       library = loadLibrary(path);
     } catch (error) {
-      return err(ownFailure(error instanceof Error ? error.message : "the library can not be loaded"));
+      return err(failureOf("library", error instanceof Error ? error.message : "the library can not be loaded"));
     }
     const init = library.find(entrypoint, initSignature);
-    if (init === undefined) return err(ownFailure(`the library does not export ${entrypoint}`));
+    if (init === undefined) return err(failureOf("library", `the library does not export ${entrypoint}`));
     const table = new Block(driverBytes);
     const driver = new Driver(library, table);
-    let failure = ownFailure("no version of the ADBC interface fits");
+    let failure = failureOf("library", "no version of the ADBC interface fits");
     for (const version of adbcVersions) {
       table.clear();
       const status = init(version, table.address, driver.#error.address);
@@ -93,15 +113,10 @@ export class Driver {
   /** Calls a function with its arguments, the error struct left out. Undefined means it went well. */
   call(name: DriverFunction, ...values: readonly (Address | string | null)[]): AdbcFailure | undefined {
     const callable = this.#function(name);
-    if (callable === undefined) return ownFailure(`the driver has no ${name}`);
+    if (callable === undefined) return failureOf("library", `the driver has no ${name}`);
     this.#prepareError();
     const status = callable(...values, this.#error.address);
     return status === statusOk ? undefined : this.#failure(Number(status));
-  }
-
-  /** A new zeroed handle (`AdbcDatabase`, `AdbcConnection`, `AdbcStatement`) for the driver to fill. */
-  handle(): Block {
-    return new Block(handleStruct.bytes);
   }
 
   /** The failure behind a stream's error number; drivers of version 1.0.0 give its text only. */
@@ -114,9 +129,9 @@ export class Driver {
       // The stream owns this one: it is read and not released.
       if (error !== 0) return this.#read(error);
     }
-    if (lastError === 0) return ownFailure("the driver's stream failed without a message");
-    const text = functionAt(lastError, { answer: "text", takes: ["pointer"] })(stream);
-    return ownFailure(typeof text === "string" ? text : "the driver's stream failed without a message");
+    if (lastError === 0) return failureOf("driver", "the driver's stream failed without a message");
+    const text = functionAt(lastError, lastErrorSignature)(stream);
+    return failureOf("driver", typeof text === "string" ? text : "the driver's stream failed without a message");
   }
 
   #function(name: DriverFunction): NativeFunction | undefined {
@@ -151,7 +166,7 @@ function bytesOfError(error: Address): Uint8Array<ArrayBuffer> {
   return bytesAt(error, errorStruct.sqlState + errorStruct.sqlStateBytes);
 }
 
-function fromError(view: DataView): Omit<AdbcFailure, "status"> & { status: number } {
+function fromError(view: DataView): AdbcFailure {
   const vendorCode = view.getInt32(errorStruct.vendorCode, true);
   let sqlState = "";
   for (let index = 0; index < errorStruct.sqlStateBytes; index += 1) {
@@ -159,6 +174,7 @@ function fromError(view: DataView): Omit<AdbcFailure, "status"> & { status: numb
     if (byte >= 0x30 && byte <= 0x5a) sqlState += String.fromCharCode(byte);
   }
   return {
+    code: "driver",
     status: 0,
     message: textAt(addressIn(view, errorStruct.message)),
     // Drivers that know no vendor code leave the mark, or zero, or minus one.

@@ -9,27 +9,29 @@ import { arrayStruct } from "./abi.ts";
 import { childAt, readArray, releaseArray } from "./cdata.ts";
 import { draftBatch } from "./ipc.ts";
 import type { Layout } from "./layout.ts";
-import { addressOf, Block, copy, type Address } from "./native.ts";
+import { addressOf, copy, type Address, type Block } from "./native.ts";
 import type { BodyPlan, Chunk, Sink } from "./sink.ts";
 import { sinkOf } from "./sinks.ts";
+import { arraysHeldMax } from "./structs.ts";
 
 /** A message is sent when it has about this many bytes, or this many rows. */
 const messageBytesWanted = 256 << 10;
 const messageRowsMax = 32_768;
 /** A message that would be larger is split, down to single rows. */
 const messageBytesMax = 4 << 20;
-const arraysMax = 64;
 
 export class Gatherer implements Disposable {
   readonly #columns: readonly Sink[];
-  readonly #structs = new Block(arrayStruct.bytes * arraysMax);
+  readonly #structs: Block;
   #held = 0;
   #rows = 0;
   /** Rows that make a message of the wanted size, as far as is known. */
   #rowsWanted = 1;
 
-  constructor(columns: readonly Layout[]) {
+  /** `arrays` has room for `arraysHeldMax` structs, all zero. */
+  constructor(columns: readonly Layout[], arrays: Block) {
     this.#columns = columns.map(sinkOf);
+    this.#structs = arrays;
   }
 
   /** Where the driver writes its next array. `take` keeps it. */
@@ -51,7 +53,7 @@ export class Gatherer implements Disposable {
 
   /** True when what is held makes a message. The first array does, so that a client sees its first rows at once. */
   get full(): boolean {
-    return this.#held === arraysMax || this.#rows >= this.#rowsWanted;
+    return this.#held === arraysHeldMax || this.#rows >= this.#rowsWanted;
   }
 
   /** Makes everything held into messages, usually one, and gives the arrays back to the driver. */
@@ -73,7 +75,6 @@ export class Gatherer implements Disposable {
 
   [Symbol.dispose](): void {
     this.#giveBack();
-    this.#structs[Symbol.dispose]();
   }
 
   *#split(from: number, to: number): Generator<ArrayBuffer, void, void> {
@@ -111,6 +112,7 @@ export class Gatherer implements Disposable {
     for (let index = 0; index < this.#held; index += 1) {
       releaseArray(this.#structs.address + index * arrayStruct.bytes);
     }
+    // The driver may have left an array in the next place without handing it over.
     this.#structs.clear();
     this.#held = 0;
     this.#rows = 0;

@@ -23,6 +23,8 @@ export interface Signature {
 export interface Library {
   /** Undefined when the library does not export `symbol`. */
   find(symbol: string, signature: Signature): NativeFunction | undefined;
+  /** Where a function lies; undefined when it is not exported. */
+  addressOf(symbol: string): Address | undefined;
   /** Like `find`; a missing symbol is a bug of whoever chose the library. */
   get(symbol: string, signature: Signature): NativeFunction;
 }
@@ -51,8 +53,8 @@ const allocateZeroed = process.func("calloc", "void *", ["size_t", "size_t"]) as
 ) => bigint | number | null;
 const releaseBytes = process.func("free", "void", ["void *"]) as NativeFunction;
 
-/** Loads a library by its path. Throws the loader's own error when it can not. */
-export function loadLibrary(path: string): Library {
+/** Loads a library by its path; null is the process itself with its C library. Throws the loader's own error when it can not. */
+export function loadLibrary(path: string | null): Library {
   const library = koffi.load(path);
   const find: Library["find"] = (symbol, { answer, takes }) => {
     try {
@@ -63,9 +65,16 @@ export function loadLibrary(path: string): Library {
   };
   return {
     find,
+    addressOf: (symbol) => {
+      try {
+        return Number(library.symbol(symbol));
+      } catch {
+        return undefined;
+      }
+    },
     get: (symbol, signature) => {
       const found = find(symbol, signature);
-      if (found === undefined) throw new Error(`${path} does not export ${symbol}`);
+      if (found === undefined) throw new Error(`${path ?? "the process"} does not export ${symbol}`);
       return found;
     },
   };
@@ -104,13 +113,15 @@ export function bytesAt(address: Address, length: number): Uint8Array<ArrayBuffe
   return bytes;
 }
 
-const decoded = new Map<string, Map<Address, NativeFunction>>();
+const decoded = new Map<Signature, Map<Address, NativeFunction>>();
 
-/** Makes the function at an address callable. Answers are kept: a driver has few callbacks and making one costs microseconds. */
+/**
+ * Makes the function at an address callable. Answers are kept by the signature object, so pass a
+ * constant: a driver has few callbacks, and making one costs microseconds.
+ */
 export function functionAt(address: Address, signature: Signature): NativeFunction {
-  const key = `${signature.answer}(${signature.takes.join()})`;
-  let known = decoded.get(key);
-  if (known === undefined) decoded.set(key, (known = new Map()));
+  let known = decoded.get(signature);
+  if (known === undefined) decoded.set(signature, (known = new Map()));
   let found = known.get(address);
   if (found === undefined) {
     const types = signature.takes.map((type) => cTypes[type]);
@@ -125,11 +136,6 @@ export function addressIn(view: DataView, at: number): Address {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
 }
 
-/** Writes a pointer-sized word. */
-export function putAddress(view: DataView, at: number, address: Address): void {
-  view.setUint32(at, address % 0x1_0000_0000, true);
-  view.setUint32(at + 4, Math.floor(address / 0x1_0000_0000), true);
-}
 
 /** A signed 64-bit count read as a number; counts of rows and bytes stay below 2^53. */
 export function countIn(view: DataView, at: number): number {
@@ -156,6 +162,11 @@ export class Block implements Disposable {
 
   pointer(at: number): Address {
     return addressIn(this.view, at);
+  }
+
+  /** Writes a pointer or a count. */
+  put(at: number, value: number): void {
+    this.view.setBigInt64(at, BigInt(value), true);
   }
 
   [Symbol.dispose](): void {

@@ -173,7 +173,7 @@ class Listener implements OpenListener {
     };
     this.#others.add(socket);
     socket.once("close", gone);
-    let held = Buffer.alloc(0);
+    let held: Buffer = Buffer.alloc(0);
 
     const read = (): void => {
       const chunk = socket.read() as Buffer | null;
@@ -229,8 +229,10 @@ class Listener implements OpenListener {
 
   /** Tells a client over a cap why, as long as not too many are being told at once. */
   #refuse(socket: Socket): void {
-    const { onRefused, host } = this.#options;
-    if (onRefused === undefined || this.#refusals >= refusalsMax) return void socket.destroy();
+    const { host } = this.#options;
+    if (this.#options.onRefused === undefined || this.#refusals >= refusalsMax) {
+      return void socket.destroy();
+    }
     this.#refusals += 1;
     this.#others.add(socket);
     const deadline = host.clock.timer(lingerMsMax, () => socket.destroy());
@@ -240,7 +242,7 @@ class Listener implements OpenListener {
       deadline[Symbol.dispose]();
     });
     try {
-      onRefused(socket, gatewayError("connection.limit"));
+      this.#options.onRefused(socket, gatewayError("connection.limit"));
     } catch (bug) {
       host.log.bug(bug, { listener: this.#options.kind });
     }

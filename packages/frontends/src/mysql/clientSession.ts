@@ -32,6 +32,8 @@ export interface ClientSession {
   readonly autocommit: boolean;
   /** Statements that may write are refused. */
   readonly readOnly: boolean;
+  /** The same until the end of the transaction (`START TRANSACTION READ ONLY`). */
+  readonly readOnlyTransaction: boolean;
   readonly charset: Charset;
   readonly zone: Zone;
   /** Rows after which a SELECT ends; undefined means all. Set by `sql_select_limit`. */
@@ -42,6 +44,8 @@ export interface ClientSession {
   readonly warnings: readonly Warning[];
   /** Rows changed by the last statement, -1 after one with a result. */
   readonly rowCount: number;
+  /** Rows of the last result. */
+  readonly foundRows: number;
   /** Told with the next OK packet, then forgotten. */
   readonly tracked: readonly Tracked[];
 }
@@ -62,12 +66,14 @@ export function openClientSession(
     multiStatements: (claim.capabilities & capability.multiStatements) !== 0,
     autocommit: true,
     readOnly: false,
+    readOnlyTransaction: false,
     charset: charsetOf(claim.collation),
     zone: utc,
     rowLimit: undefined,
     settings: new Map(),
     warnings: [],
     rowCount: 0,
+    foundRows: 0,
     tracked: [],
   };
 }
@@ -96,7 +102,11 @@ export function withChange(client: ClientSession, change: SessionChange): Client
     case "pinned":
       return { ...client, session: { ...client.session, pin: change.pin } };
     case "unpinned":
-      return { ...client, session: { ...client.session, pin: undefined } };
+      return {
+        ...client,
+        readOnlyTransaction: false,
+        session: { ...client.session, pin: undefined },
+      };
   }
 }
 

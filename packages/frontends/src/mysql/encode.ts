@@ -4,7 +4,7 @@
  * It writes into a buffer and knows no socket. What the session makes of an event (a transaction
  * began) is session.ts.
  */
-import type { LastEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
@@ -77,40 +77,31 @@ export function putRowsEnd(out: PacketWriter, context: AnswerContext): void {
 }
 
 /**
- * Writes the last event. `columns` says whether a result with rows was begun; a result is then ended
- * as one, otherwise an OK carries the count of changed rows.
- */
-export function putLast(
-  out: PacketWriter,
-  last: LastEvent,
-  columns: boolean,
-  context: AnswerContext,
-): void {
-  if (last.kind === "failed") {
-    putErrorPacket(out, errorReply(last.error, context.queryId));
-    return;
-  }
-  if (columns) putRowsEnd(out, context);
-  else putOkPacket(out, context, last.updateCount ?? 0);
-}
-
-/**
- * Writes one event that is no batch and not the last: only columns have bytes of their own. MySQL's
- * protocol has no place for progress; notices are kept for SHOW WARNINGS by the session.
+ * Writes what an event has to say. MySQL's protocol has no place for progress; notices are kept for
+ * SHOW WARNINGS by the session, and rows are written by rows.ts, which can stop in the middle.
  */
 export function putEvent(
   out: PacketWriter,
-  event: Exclude<ResultEvent, LastEvent | { readonly kind: "batch" }>,
+  event: ResultEvent,
+  hasRows: boolean,
   context: AnswerContext,
 ): void {
   switch (event.kind) {
     case "columns":
       putColumns(out, event.columns, context);
       return;
+    case "done":
+      if (hasRows) putRowsEnd(out, context);
+      else putOkPacket(out, context, event.updateCount ?? 0);
+      return;
+    case "failed":
+      putErrorPacket(out, errorReply(event.error, context.queryId));
+      return;
     case "queued":
     case "progress":
     case "session":
     case "notice":
+    case "batch":
       return;
   }
 }

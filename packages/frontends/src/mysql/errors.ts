@@ -107,8 +107,15 @@ export const ownErrors = {
     reply(1238, "HY000", `Variable '${name}' is a read only variable`),
   wrongValue: (name: string, value: string) =>
     reply(1231, "42000", `Variable '${name}' can't be set to the value of '${value}'`),
+  wrongType: (name: string) =>
+    reply(1232, "42000", `Incorrect argument type to variable '${name}'`),
+  globalDenied: () =>
+    reply(1227, "42000", "Access denied; variables can be set for the session only"),
+  readOnlyTransaction: () =>
+    reply(1792, "25006", "Cannot execute statement in a READ ONLY transaction."),
   unknownCharset: (name: string) => reply(1115, "42000", `Unknown character set: '${name}'`),
   unknownZone: (name: string) => reply(1298, "HY000", `Unknown or incorrect time zone: '${name}'`),
+  noDatabase: () => reply(1046, "3D000", "No database selected"),
   emptyQuery: () => reply(1065, "42000", "Query was empty"),
   notUtf8: () => reply(1300, "HY000", "Invalid utf8mb4 character string"),
   localInfile: () => reply(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides"),

@@ -29,10 +29,10 @@ export interface RowFormat {
 
 export interface RowEncoder {
   /**
-   * Puts rows from `from` on and returns the row to go on with, the count of rows at the end. On a
+   * Puts rows from `from` up to `end` and returns the row to go on with, `end` when all are put. On a
    * failure the rows before are complete in the buffer and the failed one is not in it.
    */
-  write(from: number, out: PacketWriter): Result<number, GatewayError>;
+  write(from: number, end: number, out: PacketWriter): Result<number, GatewayError>;
 }
 
 /** One column: who writes its cells, and what NULL looks like in the vector. */
@@ -55,9 +55,9 @@ export function rowEncoder(batch: Batch, format: RowFormat): RowEncoder {
   const columns = batch.columns.map((vector) => cellsOf(vector, format));
   const put = format.kind === "text" ? putTextRow : putBinaryRow;
   return {
-    write: (from, out) => {
+    write: (from, end, out) => {
       let row = from;
-      while (row < batch.rows && out.at < format.flushBytes) {
+      while (row < end && out.at < format.flushBytes) {
         out.begin();
         const failure = put(columns, row, out, format.rowBytesMax);
         if (failure !== undefined) {

@@ -97,11 +97,11 @@ export class Execution implements AsyncDisposable {
     return stop;
   }
 
+  /** Never called while a step runs: that one is cancelled first and ends by itself. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over = true;
     this.#rows = undefined;
     this.#parked?.[Symbol.dispose]();
-    this.cancel(gatewayError("query.cancelled"));
     const events = this.#events;
     this.#events = undefined;
     await events?.return();
@@ -116,12 +116,12 @@ export class Execution implements AsyncDisposable {
 
   async #run(maxRows: number, announce: Announce): Promise<Stop> {
     if (this.#over) return { kind: "failed", error: abortError(this.#controller.signal) };
-    this.#events ??= this.plan.start(this.#controller.signal);
+    const events = (this.#events ??= this.plan.start(this.#controller.signal));
     let sent = 0;
     for (;;) {
       if (this.#rows !== undefined) sent += await this.#writeRows(this.#rows, maxRows - sent, maxRows === 0);
       if (maxRows !== 0 && sent >= maxRows) return suspended;
-      const next = await this.#events.next();
+      const next = await events.next();
       // A stream that ends without a last event would look like a complete result.
       if (next.done === true) return { kind: "failed", error: gatewayError("engine.broken") };
       const stop = this.#take(next.value, sent, announce);
@@ -137,11 +137,25 @@ export class Execution implements AsyncDisposable {
     while (this.#row < end && !this.#controller.signal.aborted) {
       if (end - this.#row > manyRows) out.expectMuch();
       this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
-      if (out.full) await out.flush();
+      if (out.full) await this.#taken(out.flush());
     }
     // Rows that an abort left unwritten are dropped with the batch: the stream fails next.
     if (this.#row >= rows.rows || this.#controller.signal.aborted) this.#rows = undefined;
     return this.#row - first;
+  }
+
+  /** Waits for a slow client, but no longer than the query lives: its slot is not the client's to hold. */
+  async #taken(sent: Promise<void> | undefined): Promise<void> {
+    const { signal } = this.#controller;
+    if (sent === undefined || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const settle = (): void => {
+        signal.removeEventListener("abort", settle);
+        resolve();
+      };
+      signal.addEventListener("abort", settle);
+      void sent.then(settle);
+    });
   }
 
   #take(event: ResultEvent, sent: number, announce: Announce): Stop | undefined {

@@ -10,10 +10,9 @@ const slackBytes = 8 * 1024;
 
 export class Outbox {
   readonly writer = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
-  readonly #send: (bytes: Uint8Array) => Promise<void>;
+  readonly #send: Send;
 
-  /** `send` resolves when more may be sent. */
-  constructor(send: (bytes: Uint8Array) => Promise<void>) {
+  constructor(send: Send) {
     this.#send = send;
   }
 
@@ -33,7 +32,11 @@ export class Outbox {
     }
   }
 
-  async flush(): Promise<void> {
-    if (this.writer.length > 0) await this.#send(this.writer.take());
+  /** Undefined when the client took everything, otherwise a promise for that. Never rejects. */
+  flush(): Promise<void> | undefined {
+    return this.writer.length === 0 ? undefined : this.#send(this.writer.take());
   }
 }
+
+/** Undefined when the bytes have left, otherwise a promise for that, which also resolves when the client is gone. */
+export type Send = (bytes: Uint8Array) => Promise<void> | undefined;

@@ -1,5 +1,6 @@
 /** The tag that ends a statement: `SELECT 3`, `INSERT 0 2`, `CREATE TABLE`. */
 import type { DoneEvent } from "@gateway/core/query/event.ts";
+import { classifyStatement } from "@gateway/core/sql/classify.ts";
 
 const counted: ReadonlySet<string> = new Set([
   "SELECT",
@@ -17,13 +18,9 @@ export function commandTag(
   rows: number | undefined,
   sql: string,
 ): string {
-  if (updateType === undefined) return rows === undefined ? firstKeyword(sql) : `SELECT ${rows}`;
+  if (updateType === undefined) return rows === undefined ? (classifyStatement(sql, "postgres").tag || "OK") : `SELECT ${rows}`;
   const count = updateCount ?? rows ?? 0;
   // The zero was an object id once and is still expected.
   if (updateType === "INSERT") return `INSERT 0 ${count}`;
   return counted.has(updateType) ? `${updateType} ${count}` : updateType;
-}
-
-function firstKeyword(sql: string): string {
-  return /[A-Za-z]{1,32}/.exec(sql)?.[0].toUpperCase() ?? "OK";
 }

@@ -7,7 +7,6 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
-import type { Pin } from "@gateway/core/query/pin.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import {
@@ -32,7 +31,7 @@ export interface TrinoSession {
 
 /** Our name of the session's time zone, and the session property that Trino keeps it in. */
 export const timeZoneSetting = "timezone";
-const timeZoneProperty = "time_zone_id";
+export const timeZoneProperty = "time_zone_id";
 
 /** Credentials and cookies are for the authenticator, not for routers. */
 const hiddenHeaders: ReadonlySet<string> = new Set([
@@ -91,10 +90,10 @@ export function changeHeaders(
       return [
         ...(change.catalog === undefined
           ? []
-          : [[responseHeader.setCatalog, formEncode(change.catalog)] as const]),
+          : [[responseHeader.setCatalog, headerText(change.catalog)] as const]),
         ...(change.schema === undefined
           ? []
-          : [[responseHeader.setSchema, formEncode(change.schema)] as const]),
+          : [[responseHeader.setSchema, headerText(change.schema)] as const]),
       ];
     case "setting": {
       const name = propertyOf(change.name);
@@ -105,9 +104,9 @@ export function changeHeaders(
   }
 }
 
-/** The session with a pin set. */
-export function pinned(session: Session, pin: Pin): Session {
-  return { ...session, pin };
+/** A text as a header may carry it. Clients take catalogs, schemas and paths as they are, so only what HTTP forbids is encoded. */
+export function headerText(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) ? text : formEncode(text);
 }
 
 function settingOf(property: string): string {

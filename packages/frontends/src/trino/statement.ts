@@ -9,6 +9,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQuery } from "@gateway/core/query/polled.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
 import { isFull, openBatch, rowBuffer, writeRows, type OpenBatch, type RowBuffer } from "./encode.ts";
 import { trinoErrors } from "./errors.ts";
 import {
@@ -71,11 +72,22 @@ export class Statement {
   #step: Promise<void> | undefined;
   #upcoming: Promise<Page> | undefined;
   #holders = 0;
+  #cancelled = false;
 
   constructor(parts: StatementParts) {
     this.#parts = parts;
     this.polled = parts.polled;
     this.slug = parts.slug;
+  }
+
+  get id(): QueryId {
+    return this.polled.query.id;
+  }
+
+  /** What is known of it, for people who ask. */
+  get progress(): Progress {
+    if (!this.#cancelled || isOver(this.#progress)) return this.#progress;
+    return { ...this.#progress, state: "FAILED", error: gatewayError("query.cancelled") };
   }
 
   /** The failure that answers the POST by an HTTP status instead of an answer of the query. */
@@ -145,6 +157,7 @@ export class Statement {
   /** Ends the query as its client's wish, unless it is over. A later poll answers the failure. */
   cancel(): void {
     if (isOver(this.#progress)) return;
+    this.#cancelled = true;
     this.#batch = undefined;
     this.#draft = rowBuffer(pageTargetBytes(0));
     this.polled.cancel();
@@ -154,11 +167,6 @@ export class Statement {
   discard(): void {
     if (isOver(this.#progress)) void this.polled.next(0, this.#signal);
     else this.polled.cancel();
-  }
-
-  /** Forgets the rows kept for a repeated poll, which is then answered as gone. */
-  release(): void {
-    this.#last = undefined;
   }
 
   async #produce(holdMs: number): Promise<Page> {

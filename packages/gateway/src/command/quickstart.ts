@@ -11,6 +11,10 @@ import { runUntilSignal } from "./signals.ts";
 import { refuseStart } from "./start.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
+/** Run as they stand by every client that the banner names. */
+const sampleExample = "select country, count(*) as customers from customers group by country order by country limit 5";
+const folderExample = "select table_name from information_schema.tables order by table_name";
+
 const sampleContents = { kind: "sample" } as const;
 
 export async function quickstartCommand(
@@ -33,7 +37,7 @@ export async function quickstartCommand(
   const contents = folder === undefined ? sampleContents : { kind: "folder", folder } as const;
   const running = await start(config.value, host, contents);
   if (!running.ok) return refuseStart(running.error, terminal);
-  terminal.out(await banner(running.value));
+  terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
   const code = await runUntilSignal(running.value, config.value.gateway, host);
   terminal.out("\nStopped.\n");
   return code;

@@ -51,9 +51,10 @@ export function checkConfig(input: unknown): Loaded {
     const problems = meaningProblems({ config: parsed.data, removed: [] }, input);
     return problems.length > 0 ? err(problems) : ok(parsed.data);
   }
-  const shape = problemsOf(parsed.error.issues, rootJsonSchema(), input);
+  const json = rootJsonSchema();
+  const shape = problemsOf(parsed.error.issues, json, input);
   // A slip in one place must not hide what is wrong in another until the next run.
-  const repaired = withoutFaults(rootSchema, input);
+  const repaired = withoutFaults({ schema: rootSchema, json }, input);
   const meaning = repaired === undefined ? [] : meaningProblems(repaired, input);
   return err(controlPlaneProblems(input, [...shape, ...meaning]));
 }

@@ -4,59 +4,100 @@
  * The result is for finding further problems and for nothing else: it never becomes a config.
  */
 import type { z } from "zod";
-import { valueAt, type Path } from "./keys.ts";
+import { placesAt, type JsonSchema, type Path } from "./keys.ts";
+import { sampleOf } from "./sample.ts";
 
 /** What remained, and what had to go for it. */
 export interface Repaired<Config> {
   readonly config: Config;
-  /** Paths that were there, or should have been, and say nothing now. Unknown keys are not among them: they never said anything. */
+  /** Paths whose value is not what was written, or was never written; without unknown keys, which never said anything. */
   readonly removed: readonly Path[];
 }
 
-/** Each round takes out what the one before laid bare: a missing field takes its object along. */
-const roundsMax = 12;
+/** The shape of a document, in the two forms that are needed. */
+export interface Shape<Config> {
+  readonly schema: z.ZodType<Config>;
+  readonly json: JsonSchema;
+}
+
+/** Rounds lay bare what stood behind the last one's faults; deeper than this nothing sensible remains. */
+const roundsMax = 16;
+/** Every fault costs a walk through the document. With more, the first run has enough to say. */
+const faultsMax = 1_000;
 
 /** Undefined when nothing sensible remains. */
 export function withoutFaults<Config>(
-  schema: z.ZodType<Config>,
+  { schema, json }: Shape<Config>,
   input: unknown,
 ): Repaired<Config> | undefined {
   const removed: Path[] = [];
+  const attempts = new Map<string, number>();
   let document = input;
   for (let round = 0; round < roundsMax; round += 1) {
     const parsed = schema.safeParse(document);
     if (parsed.success) return { config: parsed.data, removed };
-    for (const issue of parsed.error.issues) {
-      if (issue.code === "unrecognized_keys") {
-        for (const key of issue.keys) document = without(document, [...issue.path, key]);
-        continue;
-      }
-      const path = removable(document, issue.path);
-      if (path.length === 0) return undefined;
-      removed.push(path);
-      document = without(document, path);
+    if (parsed.error.issues.length > faultsMax) return undefined;
+    const edits = parsed.error.issues.flatMap((issue) => editsFor(issue, attempts, json, document));
+    if (edits.some(({ path }) => path.length === 0)) return undefined;
+    for (const { path, value, said } of edits) {
+      if (said) removed.push(path);
+      document = edited(document, path, value);
     }
   }
   return undefined;
 }
 
-/** The nearest thing at or above `path` that is written. A list goes as a whole, or the numbers of its other entries would change. */
-function removable(document: unknown, path: Path): Path {
-  const inList = path.findIndex((part) => typeof part === "number");
-  let end = inList === -1 ? path.length : inList;
-  while (end > 0 && valueAt(document, path.slice(0, end)) === undefined) end -= 1;
-  return path.slice(0, end);
+interface Edit {
+  readonly path: Path;
+  /** Undefined deletes. */
+  readonly value: unknown;
+  readonly said: boolean;
 }
 
-function without(value: unknown, path: Path): unknown {
-  const [first, ...rest] = path;
-  if (first === undefined || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    return value.map((item: unknown, index) => (index === first ? without(item, rest) : item));
+/**
+ * First a value that fits in place of the wrong one, then none at all, then none of what holds it.
+ * Lists keep their length, or the numbers in the paths of other problems would change.
+ */
+function editsFor(
+  issue: z.core.$ZodIssue,
+  attempts: Map<string, number>,
+  json: JsonSchema,
+  document: unknown,
+): readonly Edit[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ path: [...issue.path, key], value: undefined, said: false }));
   }
-  const entries = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
-    if (key !== first) return [[key, item]];
-    return rest.length === 0 ? [] : [[key, without(item, rest)]];
-  });
+  const key = JSON.stringify(issue.path);
+  const attempt = attempts.get(key) ?? 0;
+  attempts.set(key, attempt + 1);
+
+  const [place] = placesAt(json, issue.path, document);
+  const sample = place === undefined ? undefined : sampleOf(json, place);
+  if (attempt === 0 && sample !== undefined) {
+    return [{ path: issue.path, value: sample, said: true }];
+  }
+  const path = issue.path.slice(0, issue.path.length - Math.max(0, attempt - 1));
+  return [{ path: upToKey(path), value: undefined, said: true }];
+}
+
+/** An entry of a list can only go with its list. */
+function upToKey(path: Path): Path {
+  const end = path.findLastIndex((part) => typeof part !== "number");
+  return path.slice(0, end + 1);
+}
+
+function edited(document: unknown, path: Path, value: unknown): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return value;
+  if (Array.isArray(document)) {
+    return document.map((item: unknown, index) =>
+      index === first ? edited(item, rest, value) : item,
+    );
+  }
+  const isMap = typeof document === "object" && document !== null;
+  const entries = new Map<PropertyKey, unknown>(isMap ? Object.entries(document) : []);
+  const inner = edited(entries.get(first), rest, value);
+  if (inner === undefined) entries.delete(first);
+  else entries.set(first, inner);
   return Object.fromEntries(entries);
 }

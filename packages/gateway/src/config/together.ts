@@ -1,5 +1,5 @@
 /** What a config means as a whole, judged also where parts of it are broken: only what stands by itself is said then. */
-import { groupSchema } from "@gateway/contract/config/group.ts";
+import { groupSchema, type GroupConfig } from "@gateway/contract/config/group.ts";
 import { checkSnapshot, type SnapshotParts } from "@gateway/core/snapshot/check.ts";
 import { valueAt, type Path } from "./keys.ts";
 import type { Repaired } from "./repair.ts";
@@ -34,19 +34,21 @@ function decidesSafety(gone: Path): boolean {
 
 const anyGroup = groupSchema.parse({ members: ["any"], maxRunningQueries: 1 });
 
-/** The parts with a stand-in for each cluster and group that was taken out, because its name is written and may be used. */
+/** The parts under the names and engines that are written: others may refer to them, however wrong the rest of them is. */
 function withNames(config: RootConfig, removed: readonly Path[], input: unknown): SnapshotParts {
   const namesIn = (section: string) =>
-    removed.flatMap((gone) => (gone.length === 2 && gone[0] === section ? [String(gone[1])] : []));
+    removed.flatMap(([first, name]) =>
+      first === section && name !== undefined ? [String(name)] : [],
+    );
   const clusters = namesIn("clusters").map((name): [string, { engine: string }] => [
     name,
     { engine: String(valueAt(input, ["clusters", name, "engine"])) },
   ]);
-  const groups = namesIn("clusterGroups").map((name) => [name, anyGroup] as const);
+  const groups = namesIn("clusterGroups").map((name): [string, GroupConfig] => [name, anyGroup]);
   return {
     ...config,
     clusters: { ...config.clusters, ...Object.fromEntries(clusters) },
-    clusterGroups: { ...config.clusterGroups, ...Object.fromEntries(groups) },
+    clusterGroups: { ...Object.fromEntries(groups), ...config.clusterGroups },
   };
 }
 

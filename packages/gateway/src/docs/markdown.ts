@@ -24,7 +24,7 @@ export function linkTo(heading: string): string {
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .trim()
     .replace(/\s/g, "-");
-  return `[${heading}](#${slug})`;
+  return `[${code(heading)}](#${slug})`;
 }
 
 /** Paragraphs, tables and headings with one empty line between them. */

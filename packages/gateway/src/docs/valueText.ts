@@ -60,7 +60,9 @@ function listText(root: JsonSchema, { items, minItems, maxItems }: JsonSchema): 
 }
 
 function mapText(root: JsonSchema, { properties, additionalProperties }: JsonSchema): string {
-  const names = Object.keys(properties ?? {});
+  const names = Object.entries(properties ?? {}).flatMap(([name, field]) =>
+    field["x-not-built"] === true ? [] : [name],
+  );
   if (names.length > 0) return `map of ${names.map((name) => code(name)).join(", ")}`;
   if (typeof additionalProperties !== "object") return "map";
   return `map of names to ${valueText(root, additionalProperties)}`;

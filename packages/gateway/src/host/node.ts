@@ -10,7 +10,8 @@ export interface NodeHost extends Host {
   readonly metrics: PromMetrics;
 }
 
-const bugs = {
+/** Bugs that were caught: each is answered `internal.bug` or would have gone unseen. */
+export const bugs = {
   name: "gateway_bugs_total",
   help: "Internal failures; each has a log line.",
   labels: [],

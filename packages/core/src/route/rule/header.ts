@@ -1,7 +1,10 @@
 /** Routes by the exact value of an HTTP header. A query of another protocol has no headers. */
 import { groupOrNone, type Condition, type Rule } from "./rule.ts";
 
-export function headerRule(headerName: string, valueToGroup: Readonly<Record<string, string>>): Rule {
+export function headerRule(
+  headerName: string,
+  valueToGroup: Readonly<Record<string, string>>,
+): Rule {
   const name = headerName.toLowerCase();
   const groups = new Map(Object.entries(valueToGroup));
   return ({ session }) => {

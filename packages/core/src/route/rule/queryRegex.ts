@@ -32,7 +32,8 @@ function matchedText(sql: string): string {
 
 function answerOf(rule: QueryRegexRule, index: number): RuleAnswer {
   if (rule.action === "deny") return { kind: "deny", error: rule.error, rule: index };
-  if (rule.targetGroup === undefined) throw new Error("a routing rule without a target passed the schema");
+  if (rule.targetGroup === undefined)
+    throw new Error("a routing rule without a target passed the schema");
   return { kind: "group", group: rule.targetGroup, rule: index };
 }
 

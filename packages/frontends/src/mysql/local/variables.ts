@@ -6,6 +6,7 @@
  * those of a MySQL 8.4 server unless the gateway really differs.
  */
 import type { ClientSession, Setting } from "../clientSession.ts";
+import { preparedMax } from "../limits.ts";
 import { serverVersion } from "../version.ts";
 
 /** What variables are computed from. */
@@ -14,7 +15,7 @@ export interface VariableContext {
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly port: number;
-  /** Name and cipher of the TLS connection; empty without TLS. */
+  /** Whether the listener offers TLS. */
   readonly tls: boolean;
   /** Unix milliseconds. */
   readonly nowMs: number;
@@ -43,6 +44,7 @@ const settable: Readonly<Record<string, Setting>> = {
   lc_time_names: "en_US",
   lock_wait_timeout: 31_536_000n,
   low_priority_updates: 0n,
+  max_execution_time: 0n,
   max_heap_table_size: 16_777_216n,
   max_join_size: 18_446_744_073_709_551_615n,
   max_length_for_sort_data: 4096n,
@@ -93,6 +95,8 @@ const computed: Readonly<Record<string, (context: VariableContext) => Setting>> 
   collation_connection: ({ client }) => client.charset.collation,
   error_count: ({ client }) =>
     BigInt(client.warnings.filter(({ level }) => level === "Error").length),
+  have_openssl: ({ tls }) => (tls ? "YES" : "DISABLED"),
+  have_ssl: ({ tls }) => (tls ? "YES" : "DISABLED"),
   max_allowed_packet: ({ maxMessageBytes }) => BigInt(maxMessageBytes),
   max_connections: ({ maxConnections }) => BigInt(maxConnections),
   port: ({ port }) => BigInt(port),
@@ -121,10 +125,10 @@ const fixed: Readonly<Record<string, Setting>> = {
   event_scheduler: "OFF",
   general_log: 0n,
   gtid_mode: "OFF",
-  have_openssl: "YES",
+
   have_profiling: "NO",
   have_query_cache: "NO",
-  have_ssl: "YES",
+
   hostname: "gateway",
   identity: 0n,
   init_connect: "",
@@ -137,8 +141,7 @@ const fixed: Readonly<Record<string, Setting>> = {
   log_bin: 0n,
   lower_case_file_system: 0n,
   lower_case_table_names: 0n,
-  max_execution_time: 0n,
-  max_prepared_stmt_count: 16_382n,
+  max_prepared_stmt_count: BigInt(preparedMax),
   max_user_connections: 0n,
   performance_schema: 0n,
   pid_file: "",

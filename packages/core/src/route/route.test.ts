@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { routersSchema, type RouterConfig } from "@gateway/contract/config/router.ts";
+import type { RoutingStep } from "@gateway/contract/record.ts";
+import { gatewayError } from "../error.ts";
+import type { Authorizer } from "../port/authorizer.ts";
+import { compileRoutes, type RoutesConfig } from "./route.ts";
+import { queryOf } from "./rule/queryOf.ts";
+
+const groups = {
+  analytics: { enabled: true, order: 2 },
+  batch: { enabled: true, order: 1 },
+  off: { enabled: false, order: 0 },
+  adhoc: { enabled: true, order: 1 },
+};
+
+describe("Routes.route", () => {
+  it("takes the first router that matches and says what each one before said", async () => {
+    const routers = routersOf([
+      { type: "header", headerName: "X-Source", headerValueToGroup: { airflow: "batch" } },
+      { type: "protocolBased", protocols: { trinoHttp: "analytics" } },
+      { type: "userGroup", userToGroup: { alice: "batch" } },
+    ]);
+    const { routed, trace } = await route({ routers });
+    expect(routed).toMatchObject({
+      ok: true,
+      value: { group: "analytics", sql: "SELECT 1", trace },
+    });
+    expect(trace).toEqual([
+      { step: "header[0]", outcome: "no match" },
+      { step: "protocolBased[1]", outcome: "group analytics" },
+    ]);
+  });
+
+  it("names the rule that decided", async () => {
+    const rules = [
+      { regex: "^drop", action: "deny", error: "No drops here." },
+      { regex: "^select", targetGroup: "batch" },
+    ];
+    const { trace } = await route({ routers: routersOf([{ type: "queryRegex", rules }]) });
+    expect(trace).toEqual([{ step: "queryRegex[0]", outcome: "rule 1: group batch" }]);
+  });
+
+  it("refuses what a rule denies, with the rule's own text, and asks no later router", async () => {
+    const rules = [{ regex: "select", action: "deny", error: "No reading here." }];
+    const routers = routersOf([
+      { type: "queryRegex", rules },
+      { type: "userGroup", userToGroup: { alice: "batch" } },
+    ]);
+    const { routed, trace } = await route({ routers });
+    expect(routed).toEqual({
+      ok: false,
+      error: gatewayError("route.denied", { message: "No reading here." }),
+    });
+    expect(trace).toEqual([{ step: "queryRegex[0]", outcome: "rule 0: denied" }]);
+    const silent = await route({
+      routers: routersOf([{ type: "queryRegex", rules: [{ regex: "", action: "deny" }] }], false),
+    });
+    expect(silent.routed).toEqual({ ok: false, error: gatewayError("route.denied") });
+  });
+
+  it("refuses a matched group the caller may not use; the query does not slip to another", async () => {
+    const routers = routersOf([
+      { type: "userGroup", userToGroup: { alice: "batch" } },
+      { type: "protocolBased", protocols: { trinoHttp: "analytics" } },
+    ]);
+    const { routed, trace } = await route(
+      { routers, routingFallback: "adhoc" },
+      { allowed: ["analytics", "adhoc"] },
+    );
+    expect(routed).toEqual({ ok: false, error: gatewayError("route.forbidden") });
+    expect(trace.at(-1)).toEqual({ step: "authorization", outcome: "batch is not allowed" });
+  });
+
+  it("refuses a matched group that is disabled, and tells nobody who may not use it", async () => {
+    const routers = routersOf([{ type: "userGroup", userToGroup: { alice: "off" } }]);
+    const { routed, trace } = await route({ routers });
+    expect(routed).toEqual({ ok: false, error: gatewayError("route.noGroup") });
+    expect(trace.at(-1)).toEqual({ step: "group", outcome: "off is disabled" });
+    const stranger = await route({ routers }, { allowed: [] });
+    expect(stranger.routed).toEqual({ ok: false, error: gatewayError("route.forbidden") });
+  });
+
+  it("falls back to routingFallback where no router matches", async () => {
+    const { routed, trace } = await route({ routingFallback: "analytics" });
+    expect(routed).toMatchObject({ ok: true, value: { group: "analytics" } });
+    expect(trace).toEqual([{ step: "fallback", outcome: "group analytics" }]);
+  });
+
+  it("falls back to the first group the caller may use by order, then by name", async () => {
+    expect((await route({})).routed).toMatchObject({ value: { group: "adhoc" } });
+    const denied = await route({ routingFallback: "analytics" }, { allowed: ["batch"] });
+    expect(denied.routed).toMatchObject({ value: { group: "batch" } });
+    expect(denied.trace.map(({ outcome }) => outcome)).toEqual([
+      "analytics is not allowed",
+      "adhoc is not allowed",
+      "group batch",
+    ]);
+    expect((await route({ routingFallback: "off" })).routed).toMatchObject({
+      value: { group: "adhoc" },
+    });
+  });
+
+  it("refuses when no group is left", async () => {
+    const { routed, trace } = await route({}, { allowed: [] });
+    expect(routed).toEqual({ ok: false, error: gatewayError("route.noGroup") });
+    expect(trace.at(-1)).toEqual({ step: "fallback", outcome: "no group is left" });
+    expect((await route({ clusterGroups: {} })).routed.ok).toBe(false);
+  });
+
+  it("answers the signal's reason when it was aborted while the authorizer was asked", async () => {
+    const reason = gatewayError("query.abandoned");
+    const routers = routersOf([{ type: "userGroup", userToGroup: { alice: "batch" } }]);
+    for (const config of [{ routers }, {}]) {
+      const { routed } = await route(config, { signal: AbortSignal.abort(reason) });
+      expect(routed).toEqual({ ok: false, error: reason });
+    }
+  });
+
+  it("only ever answers a group that is enabled and allowed", async () => {
+    const names = ["analytics", "batch", "off", "adhoc"] as const;
+    const property = fc.asyncProperty(
+      fc.subarray([...names]),
+      fc.option(fc.constantFrom(...names), { nil: undefined }),
+      fc.option(fc.constantFrom(...names), { nil: undefined }),
+      async (allowed, target, routingFallback) => {
+        const routers =
+          target === undefined
+            ? []
+            : routersOf([{ type: "userGroup", userToGroup: { alice: target } }]);
+        const { routed } = await route({ routers, routingFallback }, { allowed });
+        const usable = allowed.filter((name) => name !== "off");
+        const expected = target === undefined ? usable : usable.filter((name) => name === target);
+        expect(routed.ok).toBe(expected.length > 0);
+        expect(routed.ok ? expected : ["none"]).toContain(routed.ok ? routed.value.group : "none");
+      },
+    );
+    await fc.assert(property);
+  });
+});
+
+async function route(
+  config: Partial<RoutesConfig>,
+  {
+    allowed,
+    signal = new AbortController().signal,
+  }: { allowed?: readonly string[]; signal?: AbortSignal } = {},
+) {
+  const authorizer: Authorizer = {
+    mayUse: async (_identity, group) => allowed?.includes(group) ?? true,
+    mayCancel: () => false,
+  };
+  const routes = compileRoutes({ routers: [], clusterGroups: groups, ...config }, authorizer);
+  const trace: RoutingStep[] = [];
+  const routed = await routes.route(queryOf({ sql: "SELECT 1" }), trace, signal);
+  return { routed, trace };
+}
+
+/** Through the schema, so that the tests speak as a config file does; unchecked for values it refuses. */
+function routersOf(routers: readonly unknown[], checked = true): readonly RouterConfig[] {
+  return checked ? routersSchema.parse(routers) : (routers as readonly RouterConfig[]);
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { groupSchema } from "@gateway/contract/config/group.ts";
+import { routersSchema } from "@gateway/contract/config/router.ts";
+import { checkSnapshot, type SnapshotParts } from "./check.ts";
+
+describe("checkSnapshot", () => {
+  it("finds nothing wrong with a config whose parts fit together", () => {
+    const routers = [
+      { type: "protocolBased", protocols: { trinoHttp: "main" } },
+      { type: "header", headerName: "x", headerValueToGroup: { a: "main" } },
+      { type: "userGroup", userToGroup: { a: "main" }, groupToGroup: { b: "main" } },
+      {
+        type: "queryRegex",
+        rules: [
+          { regex: "a+", targetGroup: "main" },
+          { regex: "b", action: "deny" },
+        ],
+      },
+      { type: "tags", rules: [{ tags: { a: null }, targetGroup: "main" }] },
+      {
+        type: "compound",
+        combine: "all",
+        conditions: [{ type: "queryRegex", regex: "a" }],
+        targetGroup: "main",
+      },
+    ];
+    const strategy = { type: "weighted", weights: { duck: 2 } };
+    expect(problemsOf({ routers, routingFallback: "main", main: { strategy } })).toEqual([]);
+  });
+
+  it("finds every target that does not exist, in every kind of router, at once", () => {
+    const routers = [
+      { type: "protocolBased", protocols: { trinoHttp: "main", mysqlWire: "gone" } },
+      { type: "header", headerName: "x", headerValueToGroup: { a: "gone" } },
+      { type: "userGroup", userToGroup: { a: "gone" }, groupToGroup: { b: "gone" } },
+      {
+        type: "queryRegex",
+        rules: [
+          { regex: "b", action: "deny" },
+          { regex: "a", targetGroup: "gone" },
+        ],
+      },
+      { type: "tags", rules: [{ tags: { a: null }, targetGroup: "gone" }] },
+      {
+        type: "compound",
+        combine: "all",
+        conditions: [{ type: "tags", tags: { a: "b" } }],
+        targetGroup: "gone",
+      },
+    ];
+    const problems = problemsOf({ routers, routingFallback: "gone" });
+    expect(problems.map(({ path }) => path.join("."))).toEqual([
+      "routers.0.protocols.mysqlWire",
+      "routers.1.headerValueToGroup.a",
+      "routers.2.userToGroup.a",
+      "routers.2.groupToGroup.b",
+      "routers.3.rules.1.targetGroup",
+      "routers.4.rules.0.targetGroup",
+      "routers.5.targetGroup",
+      "routingFallback",
+    ]);
+    expect(new Set(problems.map(({ reason }) => reason))).toEqual(
+      new Set(['there is no cluster group "gone"; known: main']),
+    );
+  });
+
+  it("finds members that do not exist and members listed twice", () => {
+    expect(problemsOf({ main: { members: ["duck", "gone", "duck"] } })).toEqual([
+      {
+        path: ["clusterGroups", "main", "members", 1],
+        reason: 'there is no cluster "gone"; known: duck, trino',
+      },
+      { path: ["clusterGroups", "main", "members", 2], reason: '"duck" is listed twice' },
+    ]);
+  });
+
+  it("finds weights that name no member and preferences that no member has", () => {
+    const weighted = problemsOf({
+      main: { strategy: { type: "weighted", weights: { trino: 1 } } },
+    });
+    expect(weighted).toEqual([
+      {
+        path: ["clusterGroups", "main", "strategy", "weights", "trino"],
+        reason: 'there is no member of the group "trino"; known: duck',
+      },
+    ]);
+    const preference = ["duckDb", "trino"];
+    const affinity = problemsOf({ main: { strategy: { type: "engineAffinity", preference } } });
+    expect(affinity.map(({ path }) => path.at(-1))).toEqual([1]);
+  });
+
+  it("finds regular expressions that do not compile, also inside conditions, and says where", () => {
+    const nested = {
+      type: "compound",
+      combine: "any",
+      conditions: [{ type: "queryRegex", regex: "(" }],
+    };
+    const routers = [
+      { type: "queryRegex", rules: [{ regex: "a(b", targetGroup: "main" }] },
+      { type: "compound", combine: "all", conditions: [nested], targetGroup: "main" },
+    ];
+    const problems = problemsOf({ routers });
+    expect(problems.map(({ path }) => path.join("."))).toEqual([
+      "routers.0.rules.0.regex",
+      "routers.1.conditions.0.conditions.0.regex",
+    ]);
+    for (const { reason } of problems) expect(reason).toMatch(/\(at character \d+\)$/);
+  });
+
+  it("lists at most ten names", () => {
+    const clusters = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [`c${index}`, { engine: "duckDb" }]),
+    );
+    const [problem] = problemsOf({ main: { members: ["gone"] }, clusters });
+    expect(problem?.reason).toBe(
+      'there is no cluster "gone"; known: c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, …',
+    );
+  });
+});
+
+interface Parts {
+  readonly routers?: readonly unknown[];
+  readonly routingFallback?: string;
+  readonly main?: object;
+  readonly clusters?: SnapshotParts["clusters"];
+}
+
+/** Through the schemas: what they refuse never comes to this check. */
+function problemsOf({ routers = [], main = {}, ...more }: Parts) {
+  return checkSnapshot({
+    clusters: { duck: { engine: "duckDb" }, trino: { engine: "trino" } },
+    clusterGroups: {
+      main: groupSchema.parse({ members: ["duck"], maxRunningQueries: 1, ...main }),
+    },
+    routers: routersSchema.parse(routers),
+    ...more,
+  });
+}

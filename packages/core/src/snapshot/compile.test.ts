@@ -1,0 +1,180 @@
+import { groupSchema } from "@gateway/contract/config/group.ts";
+import { describe, expect, it } from "vitest";
+import { localCapacity } from "../capacity/local.ts";
+import { gatewayError } from "../error.ts";
+import type { Authenticator } from "../port/authenticator.ts";
+import type { Backend } from "../port/backend.ts";
+import { virtualHost } from "../port/virtual.ts";
+import { LiveQueries } from "../query/live.ts";
+import { queryMetrics } from "../query/metrics.ts";
+import { openDoor } from "../query/openDoor.ts";
+import type { ResultEvent } from "../query/event.ts";
+import { queryOf, type Execute } from "../query/testPlane.ts";
+import { err, ok } from "../result.ts";
+import { allowListAuthorizer } from "../route/allowList.ts";
+import { compileSnapshot } from "./compile.ts";
+import { Generations } from "./generation.ts";
+
+describe("a compiled generation behind the door", () => {
+  it("routes, admits and runs, and gives the group's default tags to the engine", async () => {
+    const seen: string[] = [];
+    const { door } = doorOf({
+      clusters: { a: answering((query) => seen.push(query.session.tags.get("team") ?? "")) },
+      groups: { main: { members: ["a"], maxRunningQueries: 1, defaultTags: { team: "data" } } },
+    });
+    const events = await allOf(door.run(queryOf("select 1"), new AbortController().signal));
+    expect(events.at(-1)).toMatchObject({ kind: "done" });
+    expect(seen).toEqual(["data"]);
+  });
+
+  it("opens the breaker after failures in a row and answers unavailable without asking the engine again", async () => {
+    let asked = 0;
+    const { door, host } = doorOf({
+      clusters: {
+        a: async function* () {
+          asked += 1;
+          yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
+        },
+      },
+      groups: {
+        main: {
+          members: ["a"],
+          maxRunningQueries: 1,
+          capacityWaitTimeoutSecs: 1,
+          circuitBreaker: { failures: 2, openSecs: 30 },
+        },
+      },
+    });
+    for (let n = 0; n < 4; n += 1) {
+      const events = allOf(door.run(queryOf(`select ${n}`), new AbortController().signal));
+      await host.advance(1_100);
+      expect((await events).at(-1)).toMatchObject({
+        kind: "failed",
+        error: { code: "cluster.unavailable" },
+      });
+    }
+    expect(asked).toBe(2);
+  });
+
+  it("lets only the owner or an operator cancel, and tells a stranger nothing", async () => {
+    const { door } = doorOf({
+      clusters: { a: endless },
+      groups: { main: { members: ["a"], maxRunningQueries: 1 } },
+    });
+    const query = queryOf("select 1");
+    const running = allOf(door.run(query, new AbortController().signal));
+    const stranger = { ...query.session.identity, user: "mallory" };
+    expect(door.cancel(query.id, stranger)).toMatchObject({ ok: false, error: { code: "query.unknown" } });
+    const operator = { ...stranger, groups: ["operators"] };
+    expect(door.cancel(query.id, operator).ok).toBe(true);
+    expect((await running).at(-1)).toMatchObject({ kind: "failed", error: { code: "query.cancelled" } });
+    expect(door.cancel(query.id, operator).ok).toBe(false);
+  });
+
+  it("closes its backends when the last hold is let go of", async () => {
+    const { door, generations, closed } = doorOf({
+      clusters: { a: endless },
+      groups: { main: { members: ["a"], maxRunningQueries: 1 } },
+    });
+    const controller = new AbortController();
+    const running = allOf(door.run(queryOf("select 1"), controller.signal));
+    const swapped = generations.swap(undefined);
+    expect(closed).toEqual([]);
+    controller.abort();
+    await running;
+    await swapped;
+    expect(closed).toEqual(["a"]);
+  });
+
+  it("refuses a login before the first generation and counts refused logins", async () => {
+    const { door, generations, host } = doorOf({ clusters: {}, groups: {} });
+    const at = { frontend: "mysqlWire", address: "127.0.0.1" };
+    expect((await door.authenticate({ kind: "nothing", user: "a" }, at)).ok).toBe(false);
+    expect(host.metrics.value("gateway_auth_failures_total", { frontend: "mysqlWire" })).toBe(1);
+    await generations.swap(undefined);
+    const early = await door.authenticate({ kind: "nothing", user: "a" }, at);
+    expect(early).toMatchObject({ ok: false, error: { code: "config.notReady" } });
+  });
+});
+
+interface Setup {
+  readonly clusters: Readonly<Record<string, Execute>>;
+  readonly groups: Readonly<Record<string, object>>;
+}
+
+function doorOf({ clusters, groups }: Setup) {
+  const host = virtualHost(7);
+  const closed: string[] = [];
+  const clusterGroups = Object.fromEntries(
+    Object.entries(groups).map(([name, group]) => [name, groupSchema.parse(group)]),
+  );
+  const capacity = localCapacity(host);
+  const generations = new Generations();
+  const backends = new Map(
+    Object.entries(clusters).map(([name, execute]) => [name, backendOf(name, execute, closed)]),
+  );
+  void generations.swap(
+    compileSnapshot(
+      { clusters: Object.fromEntries([...backends.keys()].map((name) => [name, {}])), clusterGroups, routers: [] },
+      {
+        host,
+        backends,
+        authenticator: refusing,
+        authorizer: allowListAuthorizer(clusterGroups, { groups: ["operators"], roles: [] }),
+        revision: "sha256:test",
+        changed: () => capacity.wake(),
+      },
+    ),
+  );
+  const { door } = openDoor({
+    host,
+    generations,
+    capacity,
+    history: { append: () => {} },
+    live: new LiveQueries(),
+    metrics: queryMetrics(host.metrics),
+    worker: undefined,
+    idleInTransactionMs: 60_000,
+    draining: () => false,
+  });
+  return { door, host, generations, closed };
+}
+
+const refusing: Authenticator = {
+  asksPassword: true,
+  authenticate: async () => err(gatewayError("auth.refused")),
+};
+
+function backendOf(cluster: string, execute: Execute, closed: string[]): Backend {
+  return {
+    cluster,
+    engine: "duckDb",
+    catalogs: ["memory"],
+    execute,
+    describe: async () => ok({ parameters: [], columns: [] }),
+    begin: async () => err(gatewayError("query.unsupported")),
+    probe: async () => "healthy",
+    listTables: async () => ok([]),
+    [Symbol.asyncDispose]: async () => void closed.push(cluster),
+  };
+}
+
+function answering(look: (query: Parameters<Execute>[0]) => void): Execute {
+  return async function* (query) {
+    look(query);
+    yield { kind: "done", stats: { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 } };
+  };
+}
+
+const endless: Execute = async function* (_query, signal) {
+  await new Promise((resolve) => {
+    signal.addEventListener("abort", resolve, { once: true });
+  });
+  yield { kind: "failed", error: gatewayError("query.cancelled") };
+};
+
+async function allOf(stream: AsyncIterable<ResultEvent>): Promise<ResultEvent[]> {
+  const events: ResultEvent[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}

@@ -1,0 +1,151 @@
+/**
+ * Collects, in one walk, the words of a statement that decide what it is.
+ *
+ * Looks through leading brackets, a `WITH` and an `EXPLAIN` to the verb behind them, and notes the few
+ * shapes by which a statement that begins harmlessly changes something. Judging them is `classify.ts`.
+ */
+import { asciiUpper, tokenText, type TokenKind } from "./cursor.ts";
+import type { Dialect } from "./dialect.ts";
+import { nextInStatement, type StatementWalk } from "./statement.ts";
+import { kindOfFirstWord } from "./statementKind.ts";
+
+/** Stands among the words for a quoted name, which is never a keyword. */
+export const quotedName = '""';
+
+/** What one walk over a statement found. All words are in upper case. */
+export interface HeadWords {
+  /** The first word; empty when the statement does not begin with one. */
+  first: string;
+  /** The verb behind `WITH` or `EXPLAIN`; otherwise the first word. Empty when none was found. */
+  main: string;
+  /** The words from `main` on that stand outside brackets and not after a dot, at most `headWordsMax`. */
+  words: string[];
+  /** `INTO` stood somewhere. */
+  into: boolean;
+  /** A bracket opened on a writing verb, as the part of a `WITH` that writes does. */
+  innerWrite: boolean;
+  /** `ANALYZE` stood between `EXPLAIN` and the verb. */
+  analyze: boolean;
+}
+
+/** How far a tag has to look: `CREATE OR REPLACE ALGORITHM = MERGE DEFINER = x SQL SECURITY INVOKER VIEW`. */
+const headWordsMax = 16;
+
+/** Verbs that make rows change. */
+const writingVerbs: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
+
+/** Verbs that may follow the parts of a `WITH`. */
+const verbsAfterWith: ReadonlySet<string> = new Set([...writingVerbs, "SELECT", "VALUES", "TABLE", "FROM", "REPLACE"]);
+
+/** What the walk remembers between tokens. */
+interface Progress {
+  readonly found: HeadWords;
+  readonly dialect: Dialect;
+  /** Looking for the verb behind an `EXPLAIN` or a `WITH`, or not looking any more. */
+  seeking: "first" | "explained" | "afterWith" | "nothing";
+  depth: number;
+  lastKind: TokenKind;
+  lastWord: string;
+  /** The token before was a writing verb directly after an opening bracket. */
+  openedOnVerb: boolean;
+}
+
+/** Walks to the statement's end. The walk stands on its first token, which it has already met. */
+export function readHeadWords(walk: StatementWalk, dialect: Dialect): HeadWords {
+  const found: HeadWords = { first: "", main: "", words: [], into: false, innerWrite: false, analyze: false };
+  const progress: Progress = {
+    found,
+    dialect,
+    seeking: "first",
+    depth: 0,
+    lastKind: "whitespace",
+    lastWord: "",
+    openedOnVerb: false,
+  };
+  if (walk.tokenCount === 0) return found;
+  do {
+    readToken(progress, walk);
+  } while (nextInStatement(walk));
+  return found;
+}
+
+function readToken(progress: Progress, walk: StatementWalk): void {
+  const { kind } = walk.cursor;
+  const named = kind === "word" || kind === "quotedIdentifier";
+  if (progress.openedOnVerb && named) progress.found.innerWrite = true;
+  progress.openedOnVerb = false;
+
+  const word = kind === "word" ? asciiUpper(tokenText(walk.cursor)) : "";
+  if (kind === "word") readWord(progress, word);
+  else if (progress.seeking === "first") skipBeforeFirst(progress, kind);
+  else if (kind === "quotedIdentifier") keepWord(progress, quotedName);
+  else if (kind === "open") progress.depth += 1;
+  else if (kind === "close" && progress.depth > 0) progress.depth -= 1;
+
+  progress.lastKind = kind;
+  progress.lastWord = word;
+}
+
+/** Brackets before the first word only group. Anything else there means that no word begins the statement. */
+function skipBeforeFirst(progress: Progress, kind: TokenKind): void {
+  if (kind !== "open") progress.seeking = "nothing";
+}
+
+function readWord(progress: Progress, word: string): void {
+  const { found } = progress;
+  if (progress.seeking === "first") {
+    found.first = word;
+    begin(progress, word);
+    return;
+  }
+  if (progress.lastKind === "dot") return;
+  if (word === "INTO") found.into = true;
+  progress.openedOnVerb = progress.lastKind === "open" && writingVerbs.has(word);
+
+  if (progress.seeking === "explained") seekExplained(progress, word);
+  else if (progress.seeking === "afterWith") seekAfterWith(progress, word);
+  else keepWord(progress, word);
+}
+
+/** The statement, or the one behind `EXPLAIN`, begins with this word. */
+function begin(progress: Progress, word: string): void {
+  if (word === "WITH") {
+    progress.seeking = "afterWith";
+    return;
+  }
+  const explains = word === "EXPLAIN" || word === "DESCRIBE" || word === "DESC";
+  if (explains && progress.found.first === word) {
+    progress.seeking = "explained";
+    return;
+  }
+  progress.seeking = "nothing";
+  progress.found.main = word;
+  progress.found.words.push(word);
+}
+
+/** Options stand before the verb, bare or in brackets. */
+function seekExplained(progress: Progress, word: string): void {
+  if (word === "ANALYZE" || word === "ANALYSE") {
+    progress.found.analyze = true;
+    return;
+  }
+  if (progress.depth > 0) return;
+  if (word === "WITH" || kindOfFirstWord(word, progress.dialect) !== "unknown") begin(progress, word);
+}
+
+/**
+ * The verb follows the closing bracket of the last part. So a part that is named `insert` is not taken
+ * for one. ClickHouse and Trino have parts without brackets; there the verbs are reserved words.
+ */
+function seekAfterWith(progress: Progress, word: string): void {
+  if (progress.depth > 0 || !verbsAfterWith.has(word)) return;
+  const bare = progress.dialect === "clickhouse" || progress.dialect === "trino";
+  const betweenParts = progress.lastKind === "comma" || ["WITH", "RECURSIVE", "AS"].includes(progress.lastWord);
+  if (progress.lastKind === "close" || (bare && !betweenParts)) begin(progress, word);
+}
+
+function keepWord(progress: Progress, word: string): void {
+  const { words } = progress.found;
+  const inHead = progress.depth === 0 && progress.seeking === "nothing" && progress.lastKind !== "dot";
+  if (inHead && words.length > 0 && words.length < headWordsMax) words.push(word);
+}

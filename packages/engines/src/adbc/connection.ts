@@ -1,0 +1,101 @@
+/**
+ * Databases and connections of a driver, on the thread that calls it. What a statement does on a
+ * connection is in statement.ts.
+ */
+import { err, ok } from "@gateway/core/result.ts";
+import { handleStruct } from "./abi.ts";
+import type { AdbcFailure, AdbcResult, Driver } from "./driver.ts";
+import type { DatabaseOptions } from "./message.ts";
+import { allocate, Block, release, type Address } from "./native.ts";
+
+/** Opens a database and answers where its handle lies; `closeDatabase` gives it back, from any thread of the process. */
+export function openDatabase(driver: Driver, { options, setup }: DatabaseOptions): AdbcResult<Address> {
+  // Not a block: the handle outlives this thread.
+  const database = allocate(handleStruct.bytes);
+  const failure = initialised(driver, database, options) ?? prepared(driver, database, setup);
+  if (failure === undefined) return ok(database);
+  closeDatabase(driver, database);
+  return err(failure);
+}
+
+/** Every connection must be closed before. */
+export function closeDatabase(driver: Driver, database: Address): AdbcFailure | undefined {
+  const failure = driver.call("DatabaseRelease", database);
+  release(database);
+  return failure;
+}
+
+function initialised(
+  driver: Driver,
+  database: Address,
+  options: DatabaseOptions["options"],
+): AdbcFailure | undefined {
+  const failure = driver.call("DatabaseNew", database);
+  if (failure !== undefined) return failure;
+  for (const [key, value] of options) {
+    const refused = driver.call("DatabaseSetOption", database, key, value);
+    // Drivers answer for the option without naming it.
+    if (refused !== undefined) return { ...refused, message: `${key}: ${refused.message}` };
+  }
+  return driver.call("DatabaseInit", database);
+}
+
+function prepared(driver: Driver, database: Address, setup: readonly string[]): AdbcFailure | undefined {
+  if (setup.length === 0) return undefined;
+  using handle = new Block(handleStruct.bytes);
+  const opened = Connection.open(driver, database, handle);
+  if (!opened.ok) return opened.error;
+  using connection = opened.value;
+  return connection.runAll(setup);
+}
+
+/** One open connection. Disposing closes it; an open transaction is rolled back by the driver. */
+export class Connection implements Disposable {
+  readonly driver: Driver;
+  readonly #handle: Block;
+
+  private constructor(driver: Driver, handle: Block) {
+    this.driver = driver;
+    this.#handle = handle;
+  }
+
+  /** `handle` is a block for the driver to fill; it is free again when the connection was closed. */
+  static open(driver: Driver, database: Address, handle: Block): AdbcResult<Connection> {
+    handle.clear();
+    const failure =
+      driver.call("ConnectionNew", handle.address) ??
+      driver.call("ConnectionInit", handle.address, database);
+    if (failure === undefined) return ok(new Connection(driver, handle));
+    driver.call("ConnectionRelease", handle.address);
+    return err(failure);
+  }
+
+  get address(): Address {
+    return this.#handle.address;
+  }
+
+  /** The driver's own struct behind the connection. */
+  get privateData(): Address {
+    return this.#handle.pointer(handleStruct.privateData);
+  }
+
+  /** Runs statements whose results nobody wants, up to the first that fails. */
+  runAll(statements: readonly string[]): AdbcFailure | undefined {
+    if (statements.length === 0) return undefined;
+    using handle = new Block(handleStruct.bytes);
+    for (const sql of statements) {
+      handle.clear();
+      const failure =
+        this.driver.call("StatementNew", this.address, handle.address) ??
+        this.driver.call("StatementSetSqlQuery", handle.address, sql) ??
+        this.driver.call("StatementExecuteQuery", handle.address, 0, 0);
+      this.driver.call("StatementRelease", handle.address);
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.driver.call("ConnectionRelease", this.address);
+  }
+}

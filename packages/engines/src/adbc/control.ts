@@ -1,0 +1,111 @@
+/**
+ * The few words of memory that the main thread and a driver's thread share.
+ *
+ * While its thread is inside a native call nothing else reaches it: the main thread finds here what
+ * to cancel, and the driver's thread how many more messages it may send. Both sides of one block are
+ * in this file, because each is only right together with the other.
+ */
+import type { Address } from "./native.ts";
+
+const controlBytes = 24;
+const word = { state: 0, credits: 1, cancelled: 2, wake: 3 } as const;
+const targetAt = 2;
+
+/** `idle`: nothing to cancel. `running`: `target` may be cancelled. `cancelling`: the main thread is just doing it. */
+const idle = 0;
+const running = 1;
+const cancelling = 2;
+
+/** A new block, in the form that goes to the thread. */
+export function controlBlock(): SharedArrayBuffer {
+  return new SharedArrayBuffer(controlBytes);
+}
+
+/** The side of the thread that calls the driver. */
+export class DriverControl {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #target: Float64Array<SharedArrayBuffer>;
+
+  constructor(block: SharedArrayBuffer) {
+    this.#words = new Int32Array(block);
+    this.#target = new Float64Array(block);
+  }
+
+  get cancelled(): boolean {
+    return Atomics.load(this.#words, word.cancelled) !== 0;
+  }
+
+  /** From here on the statement or connection at `target` may be cancelled. */
+  begin(target: Address): void {
+    this.#target[targetAt] = target;
+    Atomics.store(this.#words, word.state, running);
+  }
+
+  /** From here on nobody touches the target, so that it can be released. Waits for a cancel under way, which takes microseconds. */
+  end(): void {
+    for (;;) {
+      const state = Atomics.compareExchange(this.#words, word.state, running, idle);
+      if (state !== cancelling) return;
+      Atomics.wait(this.#words, word.state, cancelling);
+    }
+  }
+
+  /** Waits until one more message may be sent. False when the statement was cancelled instead. */
+  takeCredit(): boolean {
+    for (;;) {
+      if (this.cancelled) return false;
+      const wake = Atomics.load(this.#words, word.wake);
+      const credits = Atomics.load(this.#words, word.credits);
+      if (credits > 0) {
+        if (Atomics.compareExchange(this.#words, word.credits, credits, credits - 1) === credits) return true;
+        continue;
+      }
+      Atomics.wait(this.#words, word.wake, wake);
+    }
+  }
+}
+
+/** The side of the main thread. */
+export class CancelControl {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #target: Float64Array<SharedArrayBuffer>;
+
+  constructor(block: SharedArrayBuffer) {
+    this.#words = new Int32Array(block);
+    this.#target = new Float64Array(block);
+  }
+
+  /** Prepares the next request. Nothing may be under way. */
+  reset(credits: number): void {
+    Atomics.store(this.#words, word.credits, credits);
+    Atomics.store(this.#words, word.cancelled, 0);
+  }
+
+  /** Allows one more message. */
+  addCredit(): void {
+    Atomics.add(this.#words, word.credits, 1);
+    this.#wake();
+  }
+
+  /**
+   * Marks the request as cancelled and, if the driver is at work, calls `cancel` with what it works
+   * on. A driver that has not begun yet may miss one cancel, so the caller repeats until the thread
+   * has answered.
+   */
+  cancel(cancel: (target: Address) => void): void {
+    Atomics.store(this.#words, word.cancelled, 1);
+    this.#wake();
+    if (Atomics.compareExchange(this.#words, word.state, running, cancelling) !== running) return;
+    try {
+      cancel(this.#target[targetAt] ?? 0);
+    } finally {
+      Atomics.store(this.#words, word.state, running);
+      Atomics.notify(this.#words, word.state);
+    }
+  }
+
+  #wake(): void {
+    Atomics.add(this.#words, word.wake, 1);
+    Atomics.notify(this.#words, word.wake);
+  }
+}

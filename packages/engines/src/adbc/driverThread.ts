@@ -1,0 +1,214 @@
+/**
+ * The main thread's side of one driver's thread: sends a request, reads its result as a stream,
+ * cancels it.
+ *
+ * A slow reader stops the engine: the thread may send a few messages ahead and then waits. Whoever
+ * ends a stream early waits here until the engine has really stopped, because only then may anybody
+ * else use the thread or the slot.
+ */
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Thread, Threads } from "@gateway/core/port/threads.ts";
+import { err } from "@gateway/core/result.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import { CancelControl, controlBlock } from "./control.ts";
+import { Driver, failureOf, type AdbcResult } from "./driver.ts";
+import { readBatchMessage, readSchemaMessage } from "./ipc.ts";
+import type { Answer, Executed, Request, StatementRequest, ThreadData, ThreadMessage } from "./message.ts";
+
+/** Which driver a thread calls. */
+export type DriverChoice = Omit<ThreadData, "control">;
+
+/** What a statement's result is made of, in order: the columns, then batches. */
+export type StreamEvent =
+  | { readonly kind: "columns"; readonly columns: readonly Column[]; readonly statementType: number | undefined }
+  | { readonly kind: "batch"; readonly batch: ColumnarBatch };
+
+export type StatementStream = AsyncGenerator<StreamEvent, AdbcResult<Executed>, void>;
+
+/** Messages that a thread may send before the first of them was read. Each has about 256 KiB. */
+const messagesAhead = 4;
+
+/** A cancel is repeated this often until the thread answers: one that comes before the engine began is lost. */
+const cancelAgainMs = 20;
+
+const gone = failureOf("broken", "the driver's thread has ended");
+
+/** What is known of the request under way. */
+interface Pending {
+  readonly messages: ThreadMessage[];
+  wake: (() => void) | undefined;
+}
+
+export class DriverThread {
+  readonly #thread: Thread;
+  readonly #control: CancelControl;
+  readonly #choice: DriverChoice;
+  readonly #clock: Clock;
+  #pending: Pending | undefined;
+  #ended = false;
+
+  constructor(threads: Threads, clock: Clock, choice: DriverChoice) {
+    const control = controlBlock();
+    const data: ThreadData = { ...choice, control };
+    this.#control = new CancelControl(control);
+    this.#choice = choice;
+    this.#clock = clock;
+    this.#thread = threads.start("adbc", data);
+    this.#thread.ref(false);
+    this.#thread.onMessage((messages) => this.#received(messages as readonly ThreadMessage[]));
+    this.#thread.onExit((error) => this.#exited(error));
+  }
+
+  /** False once the thread is gone; it can not be used again. */
+  get alive(): boolean {
+    return !this.#ended;
+  }
+
+  /** Runs a statement. Nothing else may be asked of this thread before the generator has ended. */
+  async *execute(statement: StatementRequest, signal: AbortSignal): StatementStream {
+    if (signal.aborted) return err(failureOf("cancelled", "cancelled before it began"));
+    const pending = this.#begin({ kind: "execute", statement });
+    using cancelling = this.#cancelOn(signal);
+    let answered = false;
+    try {
+      let types: readonly Column["type"][] = [];
+      for (;;) {
+        const message = await this.#next(pending);
+        if (message.kind === "answer") {
+          answered = true;
+          return executedOf(message.answer);
+        }
+        // What was sent before the cancel was seen is nobody's any more.
+        if (signal.aborted) continue;
+        if (message.kind === "schema") {
+          const columns = readSchemaMessage(message.message);
+          types = columns.map(({ type }) => type);
+          yield { kind: "columns", columns, statementType: message.statementType };
+        } else {
+          yield { kind: "batch", batch: readBatchMessage(message.message, types) };
+          this.#control.addCredit();
+        }
+      }
+    } finally {
+      if (!answered) {
+        cancelling.now();
+        while ((await this.#next(pending)).kind !== "answer");
+      }
+      this.#finish();
+    }
+  }
+
+  /** Asks for anything but a statement's rows. An abort cancels what the driver is doing. */
+  async ask(request: Exclude<Request, { kind: "execute" }>, signal?: AbortSignal): Promise<AdbcResult<Answer>> {
+    if (signal?.aborted === true) return err(failureOf("cancelled", "cancelled before it began"));
+    const pending = this.#begin(request);
+    using _cancelling = signal === undefined ? undefined : this.#cancelOn(signal);
+    try {
+      for (;;) {
+        const message = await this.#next(pending);
+        if (message.kind === "answer") return message.answer;
+      }
+    } finally {
+      this.#finish();
+    }
+  }
+
+  /** Ends the thread as soon as it is not inside a native call. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.#thread.terminate();
+  }
+
+  #begin(request: Request): Pending {
+    if (this.#pending !== undefined) throw new Error("a driver's thread was asked twice at once");
+    const pending: Pending = { messages: [], wake: undefined };
+    this.#pending = pending;
+    if (this.#ended) {
+      pending.messages.push({ kind: "answer", answer: err(gone) });
+      return pending;
+    }
+    this.#control.reset(messagesAhead);
+    this.#thread.ref(true);
+    this.#thread.post(request);
+    return pending;
+  }
+
+  #finish(): void {
+    this.#pending = undefined;
+    if (!this.#ended) this.#thread.ref(false);
+  }
+
+  async #next(pending: Pending): Promise<ThreadMessage> {
+    for (;;) {
+      const message = pending.messages.shift();
+      if (message !== undefined) return message;
+      await new Promise<void>((resolve) => {
+        pending.wake = resolve;
+      });
+    }
+  }
+
+  #received(messages: readonly ThreadMessage[]): void {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    pending.messages.push(...messages);
+    pending.wake?.();
+    pending.wake = undefined;
+  }
+
+  #exited(error: unknown): void {
+    this.#ended = true;
+    const detail = error instanceof Error ? failureOf("broken", error.message) : gone;
+    this.#received([{ kind: "answer", answer: err(detail) }]);
+  }
+
+  /** Cancels when the signal says so, and again until disposed. `now` does it without the signal. */
+  #cancelOn(signal: AbortSignal): Disposable & { now(): void } {
+    let timer: Disposable | undefined;
+    let over = false;
+    const now = (): void => {
+      if (over || this.#ended) return;
+      this.#control.cancel((target) => this.#cancelNative(target));
+      timer = this.#clock.timer(cancelAgainMs, now);
+    };
+    const onAbort = (): void => {
+      timer?.[Symbol.dispose]();
+      now();
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    return {
+      now: onAbort,
+      [Symbol.dispose]: () => {
+        over = true;
+        timer?.[Symbol.dispose]();
+        signal.removeEventListener("abort", onAbort);
+      },
+    };
+  }
+
+  #cancelNative(statement: number): void {
+    const driver = cancelDriver(this.#choice);
+    // A driver that refuses has nothing to cancel any more; the next try or the answer shows it.
+    driver?.call("StatementCancel", statement);
+  }
+}
+
+function executedOf(answer: AdbcResult<Answer>): AdbcResult<Executed> {
+  if (!answer.ok) return answer;
+  if (answer.value.kind !== "executed") throw new Error("a statement answered by something else");
+  return { ok: true, value: answer.value.executed };
+}
+
+const drivers = new Map<string, Driver | undefined>();
+
+/** The driver as the main thread calls it: for cancelling only, which never blocks. */
+function cancelDriver({ library, entrypoint }: DriverChoice): Driver | undefined {
+  const key = `${library}\0${entrypoint}`;
+  if (!drivers.has(key)) {
+    const loaded = Driver.load(library, entrypoint);
+    drivers.set(key, loaded.ok ? loaded.value : undefined);
+  }
+  return drivers.get(key);
+}

@@ -1,0 +1,83 @@
+/**
+ * What the main thread and a driver's thread say to each other. One request at a time; every request
+ * is answered by exactly one `answer`, and `execute` by messages of a result before it.
+ */
+import type { DataType, Parameter } from "@gateway/core/type/type.ts";
+import type { AdbcResult } from "./driver.ts";
+import type { Address } from "./native.ts";
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly library: string;
+  readonly entrypoint: string;
+  /** `duckDb`: statements are looked at through the DuckDB C API that the same library has. */
+  readonly inspect: "none" | "duckDb";
+  readonly control: SharedArrayBuffer;
+}
+
+export interface DatabaseOptions {
+  /** Set before the database is opened, in this order. */
+  readonly options: readonly (readonly [key: string, value: string])[];
+  /** Statements run once on a connection of their own, before anybody else has one. */
+  readonly setup: readonly string[];
+}
+
+/** A statement and what it may be. */
+export interface StatementRequest {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  /** Runs on a new connection that is closed behind it; undefined means the thread's kept connection. */
+  readonly database: Address | undefined;
+  /** Statements run before it on the same connection, such as the choice of a schema. */
+  readonly before: readonly string[];
+  /** What the engine itself must say about the text before it runs; undefined asks nothing. Needs `inspect`. */
+  readonly expected: ExpectedStatement | undefined;
+}
+
+/** Checked by the engine's own parser, whose word counts. */
+export interface ExpectedStatement {
+  /** Numbers of the engine's kinds of statement that may run. */
+  readonly types: readonly number[];
+  /** The text may be one statement that the engine reads as several, of which all but the last are of type `expandedType`. */
+  readonly expandedType: number | undefined;
+}
+
+export type Request =
+  | { readonly kind: "openDatabase"; readonly database: DatabaseOptions }
+  | { readonly kind: "closeDatabase"; readonly database: Address }
+  | { readonly kind: "connect"; readonly database: Address; readonly before: readonly string[] }
+  | { readonly kind: "disconnect" }
+  | { readonly kind: "execute"; readonly statement: StatementRequest }
+  | { readonly kind: "describe"; readonly statement: StatementRequest };
+
+/** What a statement was, once it has run. */
+export interface Executed {
+  /** Rows changed as the driver says; undefined when it does not. */
+  readonly rowsAffected: number | undefined;
+  /** The engine's own number for the kind of statement; undefined without `inspect`. */
+  readonly statementType: number | undefined;
+}
+
+export interface Described {
+  /** The schema message of the result. */
+  readonly schema: ArrayBuffer;
+  /** Undefined where the engine can not tell. */
+  readonly parameters: readonly (DataType | undefined)[];
+  readonly statementType: number | undefined;
+}
+
+export type Answer =
+  | { readonly kind: "done" }
+  | { readonly kind: "opened"; readonly database: Address }
+  | { readonly kind: "executed"; readonly executed: Executed }
+  | { readonly kind: "described"; readonly described: Described };
+
+export type ResultMessage =
+  /** The first message of a result; `statementType` is known before any row is. */
+  | { readonly kind: "schema"; readonly message: ArrayBuffer; readonly statementType: number | undefined }
+  | { readonly kind: "batch"; readonly message: ArrayBuffer };
+
+/** Sent in groups: what is ready together travels together. */
+export type ThreadMessage =
+  | ResultMessage
+  | { readonly kind: "answer"; readonly answer: AdbcResult<Answer> };

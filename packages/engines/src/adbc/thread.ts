@@ -1,0 +1,110 @@
+/**
+ * The program of a driver's thread: takes requests one by one and answers each.
+ *
+ * One thread serves one connection at a time. It blocks in native calls, which is why it is a thread.
+ * It ends when the main thread ends it; everything native that must outlive it (databases) is held by
+ * address on the main side.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { err, ok } from "@gateway/core/result.ts";
+import { closeDatabase, Connection, openDatabase } from "./connection.ts";
+import { DriverControl } from "./control.ts";
+import { Driver, failureOf, type AdbcResult } from "./driver.ts";
+import { Inspector } from "./inspect.ts";
+import type { Answer, Request, StatementRequest, ThreadData, ThreadMessage } from "./message.ts";
+import type { Address } from "./native.ts";
+import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
+import { threadStructs } from "./structs.ts";
+
+const data = workerData as ThreadData;
+const loaded = Driver.load(data.library, data.entrypoint);
+let kept: Connection | undefined;
+
+const tools: StatementTools = {
+  control: new DriverControl(data.control),
+  inspector:
+    loaded.ok && data.inspect === "duckDb" ? new Inspector(loaded.value.library) : undefined,
+  structs: threadStructs(),
+  send,
+};
+
+function send(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
+  parentPort?.postMessage(messages, [...transfer]);
+}
+
+parentPort?.on("message", (request: Request) => {
+  let answer: AdbcResult<Answer>;
+  try {
+    answer = loaded.ok ? answerOf(loaded.value, request) : loaded;
+  } catch (bug) {
+    // The thread itself is sound; what failed is this request.
+    answer = err(failureOf("bug", bug instanceof Error ? (bug.stack ?? bug.message) : "a thrown value"));
+  }
+  send([{ kind: "answer", answer }], transferred(answer));
+});
+
+function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
+  switch (request.kind) {
+    case "openDatabase": {
+      const opened = openDatabase(driver, request.database);
+      return opened.ok ? ok({ kind: "opened", database: opened.value }) : opened;
+    }
+    case "closeDatabase": {
+      const failure = closeDatabase(driver, request.database);
+      return failure === undefined ? ok({ kind: "done" }) : err(failure);
+    }
+    case "connect":
+      return connect(driver, request.database, request.before);
+    case "disconnect":
+      kept?.[Symbol.dispose]();
+      kept = undefined;
+      return ok({ kind: "done" });
+    case "execute": {
+      const executed = onConnection(driver, request.statement, (connection) =>
+        executeStatement(connection, request.statement, tools),
+      );
+      return executed.ok ? ok({ kind: "executed", executed: executed.value }) : executed;
+    }
+    case "describe": {
+      const described = onConnection(driver, request.statement, (connection) =>
+        describeStatement(connection, request.statement, tools),
+      );
+      return described.ok ? ok({ kind: "described", described: described.value }) : described;
+    }
+  }
+}
+
+function connect(driver: Driver, database: Address, before: readonly string[]): AdbcResult<Answer> {
+  kept?.[Symbol.dispose]();
+  kept = undefined;
+  const opened = Connection.open(driver, database, tools.structs.connection);
+  if (!opened.ok) return opened;
+  const failure = opened.value.runAll(before);
+  if (failure !== undefined) {
+    opened.value[Symbol.dispose]();
+    return err(failure);
+  }
+  kept = opened.value;
+  return ok({ kind: "done" });
+}
+
+function onConnection<T>(
+  driver: Driver,
+  { database, before }: StatementRequest,
+  use: (connection: Connection) => AdbcResult<T>,
+): AdbcResult<T> {
+  if (database === undefined) {
+    if (kept === undefined) return err(failureOf("bug", "the thread keeps no connection"));
+    const failure = kept.runAll(before);
+    return failure === undefined ? use(kept) : err(failure);
+  }
+  const opened = Connection.open(driver, database, tools.structs.connection);
+  if (!opened.ok) return opened;
+  using connection = opened.value;
+  const failure = connection.runAll(before);
+  return failure === undefined ? use(connection) : err(failure);
+}
+
+function transferred(answer: AdbcResult<Answer>): readonly ArrayBuffer[] {
+  return answer.ok && answer.value.kind === "described" ? [answer.value.described.schema] : [];
+}

@@ -1,0 +1,364 @@
+/**
+ * One MySQL client: bytes in, machine, effects, bytes out.
+ *
+ * Reads all the time, because a client that left is noticed by reading only; commands that come ahead
+ * wait in the packet reader, and beyond a limit nothing more is read until they were performed.
+ */
+import { TLSSocket } from "node:tls";
+import type { Door } from "@gateway/core/door.ts";
+import { gatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
+import { putAuthMoreData, putAuthSwitch, putGreeting } from "@gateway/wire/mysql/handshake.ts";
+import { PacketReader } from "@gateway/wire/mysql/packetReader.ts";
+import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import { capability, collationId, serverStatus } from "@gateway/wire/mysql/protocol.ts";
+import type { Connection } from "../listener/connection.ts";
+import { openClientSession } from "./clientSession.ts";
+import { Conversation } from "./conversation.ts";
+import { putErrorPacket } from "./encode.ts";
+import { handshakeBytesMax, pipelinedBytesMax } from "./limits.ts";
+import {
+  advance,
+  authPlugin,
+  awaitsPacket,
+  greeted,
+  type Claim,
+  type Effect,
+  type MachineContext,
+  type Message,
+  type State,
+} from "./machine.ts";
+import type { Member, Members } from "./members.ts";
+import type { PasswordKey } from "./passwordKey.ts";
+import { PreparedStatements } from "./prepared.ts";
+import { Runner, type RunnableCommand } from "./runner.ts";
+import { parseTags } from "./tags.ts";
+import { abandon } from "./transaction.ts";
+import { serverVersion } from "./version.ts";
+
+/** What all connections of a listener share. */
+export interface ListenerParts {
+  readonly door: Door;
+  readonly host: Host;
+  readonly members: Members;
+  readonly passwordKey: Promise<PasswordKey>;
+  readonly startedMs: number;
+  readonly port: () => number;
+}
+
+/** What is offered to every client; SSL is added where the listener has a certificate. */
+const offered =
+  capability.longPassword |
+  capability.foundRows |
+  capability.longFlag |
+  capability.connectWithDb |
+  capability.odbc |
+  capability.ignoreSpace |
+  capability.protocol41 |
+  capability.interactive |
+  capability.ignoreSigpipe |
+  capability.transactions |
+  capability.reserved |
+  capability.secureConnection |
+  capability.multiStatements |
+  capability.multiResults |
+  capability.psMultiResults |
+  capability.pluginAuth |
+  capability.connectAttrs |
+  capability.pluginAuthLenencData |
+  capability.sessionTrack |
+  capability.deprecateEof;
+
+/** Serves one connection until it ends. */
+export class MysqlConnection implements Member {
+  readonly #connection: Connection;
+  readonly #parts: ListenerParts;
+  readonly #id: number;
+  readonly #nonce: Uint8Array;
+  readonly #capabilities: number;
+  readonly #reader = new PacketReader(handshakeBytesMax);
+  /** For packets of the connection phase; afterwards the conversation's own. */
+  readonly #greetingOut = new PacketWriter();
+  readonly #prepared: PreparedStatements;
+  #state: State = greeted;
+  #talk: Conversation | undefined;
+  #runner: Runner | undefined;
+  #paused = false;
+  /** True while `#pump` is on the stack, so that effects do not start it again. */
+  #pumping = false;
+
+  constructor(connection: Connection, parts: ListenerParts) {
+    this.#connection = connection;
+    this.#parts = parts;
+    this.#nonce = nonceOf(parts.host);
+    this.#capabilities = offered | (connection.canUpgrade ? capability.ssl : 0);
+    this.#prepared = new PreparedStatements(connection.config.maxMessageBytes);
+    this.#id = parts.members.join(this);
+  }
+
+  get user(): string | undefined {
+    return this.#talk?.client.session.identity.user;
+  }
+
+  get address(): string {
+    return this.#connection.address;
+  }
+
+  get database(): string | undefined {
+    return this.#talk?.client.session.schema;
+  }
+
+  get running(): string | undefined {
+    return this.#talk?.running;
+  }
+
+  get sinceMs(): number {
+    return this.#talk?.sinceMs ?? this.#parts.startedMs;
+  }
+
+  cancel(): void {
+    this.#talk?.cancel(gatewayError("query.cancelled"));
+  }
+
+  close(): void {
+    this.#connection.end();
+  }
+
+  /** Greets, then serves whatever comes. Returns at once; ends with the connection. */
+  start(): void {
+    this.#connection.closed.addEventListener("abort", () => this.#gone(), { once: true });
+    this.#listen();
+    const out = this.#greetingOut;
+    out.begin();
+    putGreeting(out, {
+      serverVersion,
+      connectionId: this.#id,
+      nonce: this.#nonce,
+      capabilities: this.#capabilities,
+      collation: collationId.utf8mb4,
+      status: serverStatus.autocommit,
+      plugin: authPlugin.sha2,
+    });
+    out.end();
+    this.#flushGreeting();
+  }
+
+  /** The client left or was cut off: what it runs and holds ends now. */
+  #gone(): void {
+    this.#parts.members.leave(this.#id);
+    this.cancel();
+    const talk = this.#talk;
+    // A running command ends its own statement first; the transaction is given back behind it.
+    if (talk !== undefined && this.#state.kind !== "busy") this.#background(abandon(talk));
+  }
+
+  #listen(): void {
+    this.#connection.socket.on("data", (chunk: Buffer) => {
+      this.#reader.push(chunk);
+      this.#pump();
+      this.#holdBack();
+    });
+  }
+
+  /** Feeds packets to the machine as long as it wants them. */
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (awaitsPacket(this.#state)) {
+        const step = this.#reader.next();
+        if (step.kind === "more") break;
+        if (step.kind === "packet") this.#out.sequence = (step.lastSequence + 1) & 0xff;
+        this.#handle(step);
+      }
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  /** Stops reading when too much waits, and goes on when it was taken. */
+  #holdBack(): void {
+    const { socket } = this.#connection;
+    const waits = !awaitsPacket(this.#state) && this.#reader.bufferedBytes > pipelinedBytesMax;
+    if (waits === this.#paused) return;
+    this.#paused = waits;
+    if (waits) socket.pause();
+    else socket.resume();
+  }
+
+  #handle(message: Message): void {
+    const [state, effects] = advance(this.#state, message, this.#context());
+    this.#state = state;
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  /** The answer to something that took time. */
+  #resume(message: Message): void {
+    this.#handle(message);
+    this.#pump();
+    this.#holdBack();
+  }
+
+  #context(): MachineContext {
+    const { draining } = this.#connection;
+    return {
+      capabilities: this.#capabilities,
+      asksPassword: this.#parts.door.asksPassword,
+      refusal: draining ? gatewayError("gateway.draining") : undefined,
+    };
+  }
+
+  #perform(effect: Effect): void {
+    switch (effect.kind) {
+      case "upgrade":
+        return this.#background(this.#upgrade());
+      case "sendAuthSwitch":
+        return this.#send((out) => putAuthSwitch(out, authPlugin.sha2, this.#nonce));
+      case "sendMoreData":
+        return this.#send((out) => putAuthMoreData(out, effect.bytes));
+      case "sendPublicKey":
+        return this.#background(this.#sendPublicKey());
+      case "open":
+        return this.#background(this.#open(effect.ciphertext));
+      case "authenticate":
+        return this.#background(this.#authenticate(effect.presented));
+      case "leave":
+        return this.#leave();
+      case "enter":
+        return this.#enter(effect.claim, effect.login);
+      case "run":
+        return this.#run(effect.command as RunnableCommand);
+      case "sendError":
+        putErrorPacket(this.#out, effect.reply);
+        return this.#flushOut();
+      case "close":
+        return this.#connection.end();
+    }
+  }
+
+  get #out(): PacketWriter {
+    return this.#talk?.out ?? this.#greetingOut;
+  }
+
+  #send(put: (out: PacketWriter) => void): void {
+    const out = this.#out;
+    out.begin();
+    put(out);
+    out.end();
+    this.#flushOut();
+  }
+
+  /** Sends without waiting: these are single small packets, and the client has to answer each. */
+  #flushOut(): void {
+    void this.#connection.send(this.#out.release());
+  }
+
+  #flushGreeting(): void {
+    this.#flushOut();
+  }
+
+  async #upgrade(): Promise<void> {
+    const secured = await this.#connection.upgrade(this.#reader.takeRest());
+    if (secured === undefined) return;
+    this.#listen();
+    this.#resume({ kind: "secured" });
+  }
+
+  async #sendPublicKey(): Promise<void> {
+    const key = await this.#parts.passwordKey;
+    this.#send((out) => putAuthMoreData(out, Buffer.from(key.publicPem)));
+  }
+
+  async #open(ciphertext: Uint8Array): Promise<void> {
+    const key = await this.#parts.passwordKey;
+    const password = await key.open(ciphertext, this.#nonce);
+    this.#resume({ kind: "opened", password });
+  }
+
+  async #authenticate(presented: Presented): Promise<void> {
+    const { door } = this.#parts;
+    const at = { frontend: frontendKind, address: this.#connection.address };
+    this.#resume({ kind: "verified", result: await door.authenticate(presented, at) });
+  }
+
+  /** Another user is about to enter: nothing of the old session remains. */
+  #leave(): void {
+    const talk = this.#talk;
+    this.#prepared.clear();
+    if (talk === undefined) return;
+    this.#background(abandon(talk));
+  }
+
+  #enter(claim: Claim, login: Login): void {
+    const { door, host, members, startedMs, port } = this.#parts;
+    const connection = this.#connection;
+    const session = {
+      frontend: frontendKind,
+      identity: login.identity,
+      credential: login.credential,
+      clientAddress: connection.address,
+      dialect: "mysql",
+      catalog: undefined,
+      schema: claim.database,
+      settings: new Map<string, string>(),
+      tags: parseTags(claim.attributes.get(tagsAttribute) ?? ""),
+      headers: new Map<string, string>(),
+      pin: undefined,
+    } as const;
+    const client = openClientSession(session, claim, this.#id);
+    const talk = new Conversation(door, host, connection, client);
+    talk.out.sequence = this.#out.sequence;
+    this.#talk = talk;
+    this.#reader.payloadBytesMax = connection.config.maxMessageBytes;
+    const server = { port: port(), tls: connection.canUpgrade || connection.secure, startedMs, cipher: cipherOf(connection) };
+    this.#runner = new Runner({ talk, prepared: this.#prepared, members, initial: client, server });
+    talk.putOk();
+    this.#flushOut();
+    connection.handshakeDone();
+    connection.idle(true);
+  }
+
+  #run(command: RunnableCommand): void {
+    const runner = this.#runner;
+    if (runner === undefined) throw new Error("a command before the login");
+    this.#connection.idle(false);
+    this.#background(this.#finish(runner.run(command)));
+  }
+
+  async #finish(running: Promise<void>): Promise<void> {
+    await running;
+    const talk = this.#talk;
+    if (this.#connection.closed.aborted) {
+      if (talk !== undefined) await abandon(talk);
+      return;
+    }
+    this.#resume({ kind: "finished" });
+    // Only when nothing came ahead: a drain closes an idle connection.
+    if (this.#state.kind === "ready") this.#connection.idle(true);
+  }
+
+  /** A rejection is a bug: it is logged, and this connection alone ends. */
+  #background(task: Promise<unknown>): void {
+    task.catch((bug: unknown) => {
+      this.#parts.host.log.bug(bug, { listener: frontendKind });
+      this.#connection.destroy();
+    });
+  }
+}
+
+/** The key in the config. */
+export const frontendKind = "mysqlWire";
+/** Connection attribute with tags. */
+const tagsAttribute = "gateway_tags";
+
+/** Challenge bytes that no client takes for the end of a text. */
+function nonceOf(host: Host): Uint8Array {
+  return host.randomBytes(20).map((byte) => (byte % 94) + 33);
+}
+
+function cipherOf(connection: Connection): { readonly name: string; readonly protocol: string } {
+  const { socket } = connection;
+  if (!(socket instanceof TLSSocket)) return { name: "", protocol: "" };
+  return { name: socket.getCipher().name, protocol: socket.getProtocol() ?? "" };
+}

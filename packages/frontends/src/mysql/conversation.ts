@@ -1,0 +1,256 @@
+/**
+ * One client's side of the talk while a command runs: its session, the output buffer, and the engine's
+ * stream turned into packets.
+ *
+ * The engine is asked for the next event only when the socket took what was written, so a slow client
+ * slows the engine. It reads nothing from the client and decides no command.
+ */
+import type { Door } from "@gateway/core/door.ts";
+import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { DoneEvent, FailedEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type { Query } from "@gateway/core/query/query.ts";
+import { batchOf } from "@gateway/core/type/build.ts";
+import type { Column, Parameter, Value } from "@gateway/core/type/type.ts";
+import type { Batch } from "@gateway/core/type/vector.ts";
+import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import type { Connection } from "../listener/connection.ts";
+import { statusOf, withChange, withWarning, type ClientSession } from "./clientSession.ts";
+import {
+  putColumns,
+  putErrorPacket,
+  putEvent,
+  putOkPacket,
+  putRowsEnd,
+  type AnswerContext,
+} from "./encode.ts";
+import { errorReply } from "./errors.ts";
+import { flushBytes } from "./limits.ts";
+import { rowEncoder } from "./rows.ts";
+
+/** How one statement of a command is answered. */
+export interface AnswerForm {
+  readonly rows: "text" | "binary";
+  /** Another statement's answer follows. */
+  readonly moreFollow: boolean;
+}
+
+/** What the engine is asked. */
+export interface EngineStatement {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  /** A result ends after so many rows, as if it had no more; undefined means all. */
+  readonly rowLimit: number | undefined;
+  /** Milliseconds after which it fails; undefined means as long as the group allows. */
+  readonly timeMs: number | undefined;
+}
+
+/** Buffer kept between commands: an idle connection should cost little. */
+const idleBufferBytes = 1024;
+/** The number MySQL gives to a note without one of its own. */
+const noteErrno = 1105;
+
+export class Conversation {
+  readonly door: Door;
+  readonly host: Host;
+  readonly connection: Connection;
+  readonly out = new PacketWriter();
+  client: ClientSession;
+  #controller: AbortController | undefined;
+  /** Text of the statement that runs. */
+  running: string | undefined;
+  sinceMs: number;
+
+  constructor(door: Door, host: Host, connection: Connection, client: ClientSession) {
+    this.door = door;
+    this.host = host;
+    this.connection = connection;
+    this.client = client;
+    this.sinceMs = host.clock.nowMs();
+  }
+
+  /** Ends what runs; its answer is an error with the reason. Nothing happens when nothing runs. */
+  cancel(reason: GatewayError): void {
+    this.#controller?.abort(reason);
+  }
+
+  /** Writes an OK and forgets the changes it told. */
+  putOk(moreFollow = false, affectedRows = 0): void {
+    putOkPacket(this.out, this.context(moreFollow), affectedRows);
+    this.client = { ...this.client, tracked: [] };
+  }
+
+  /** Writes an error and keeps it for SHOW WARNINGS. */
+  putError(reply: ErrorReply): false {
+    putErrorPacket(this.out, reply);
+    const warning = { level: "Error", errno: reply.errno, text: reply.message } as const;
+    this.client = { ...this.client, warnings: [warning], rowCount: -1 };
+    return false;
+  }
+
+  /** What the next packet of an answer says about the session. */
+  context(moreFollow: boolean, queryId?: string): AnswerContext {
+    const { client } = this;
+    return {
+      capabilities: client.capabilities,
+      status: statusOf(client, moreFollow),
+      warnings: client.warnings.length,
+      tracked: client.tracked,
+      queryId,
+    };
+  }
+
+  /** Sends what is written and waits until it has left. */
+  async flush(): Promise<void> {
+    const bytes = this.out.written();
+    if (bytes.length === 0) return;
+    const leaving = this.connection.send(bytes);
+    if (leaving !== undefined) await leaving;
+    this.out.reset(flushBytes * 2);
+  }
+
+  /** Sends the rest of a command's answer and lets a large buffer go. */
+  async finish(): Promise<void> {
+    await this.flush();
+    this.out.reset(idleBufferBytes);
+  }
+
+  /** Answers with rows the frontend made itself. */
+  async putRows(
+    columns: readonly Column[],
+    rows: readonly (readonly Value[])[],
+    form: AnswerForm,
+  ): Promise<true> {
+    putColumns(this.out, columns, this.context(form.moreFollow));
+    await this.#putBatch(batchOf(columns, rows), form, rows.length);
+    putRowsEnd(this.out, this.context(form.moreFollow));
+    this.client = { ...this.client, rowCount: -1, foundRows: rows.length };
+    return true;
+  }
+
+  /** Runs a statement on the engine and writes its whole answer. False when it failed. */
+  async answer(statement: EngineStatement, form: AnswerForm): Promise<boolean> {
+    const query = this.#open(statement);
+    const { rowLimit, timeMs } = statement;
+    let columns = false;
+    let rows = 0;
+    let over = false;
+    for await (const event of this.#events(query, timeMs)) {
+      this.#remember(event);
+      if (event.kind === "columns" && event.columns.length > 0) columns = true;
+      if (event.kind === "batch") {
+        const wanted = Math.min(event.batch.rows, (rowLimit ?? Infinity) - rows);
+        const failed = await this.#putBatch(event.batch, form, wanted);
+        if (failed !== undefined) return this.putError(errorReply(failed, query.id));
+        rows += wanted;
+        if (rows === rowLimit) break;
+        continue;
+      }
+      if (event.kind === "failed") return this.putError(errorReply(event.error, query.id));
+      if (event.kind === "done") {
+        over = true;
+        this.#counted(event, columns, rows);
+      }
+      // A statement without columns is an OK here, however the engine describes it.
+      if (event.kind !== "columns" || columns) {
+        putEvent(this.out, event, columns, this.context(form.moreFollow, query.id));
+      }
+    }
+    if (!over) {
+      this.client = { ...this.client, rowCount: -1, foundRows: rows };
+      putRowsEnd(this.out, this.context(form.moreFollow, query.id));
+    }
+    this.client = { ...this.client, tracked: [] };
+    return true;
+  }
+
+  /** Runs a statement whose answer the client did not ask for. The error when it failed. */
+  async runQuietly(sql: string): Promise<GatewayError | undefined> {
+    const query = this.#open({ sql, parameters: [] });
+    for await (const event of this.#events(query)) {
+      this.#remember(event);
+      if (event.kind === "failed") return event.error;
+    }
+    return undefined;
+  }
+
+  /** A signal that lives until the returned value is disposed, for calls that are not streams. */
+  interruptible(text: string): { readonly signal: AbortSignal } & Disposable {
+    const controller = new AbortController();
+    this.#controller = controller;
+    this.running = text.slice(0, shownTextMax);
+    this.sinceMs = this.host.clock.nowMs();
+    if (this.connection.closed.aborted) controller.abort(gatewayError("query.cancelled"));
+    return {
+      signal: controller.signal,
+      [Symbol.dispose]: () => {
+        this.#controller = undefined;
+        this.running = undefined;
+        this.sinceMs = this.host.clock.nowMs();
+      },
+    };
+  }
+
+  #open({ sql, parameters }: Pick<EngineStatement, "sql" | "parameters">): Query {
+    this.client = { ...this.client, warnings: [] };
+    return this.door.query(sql, parameters, this.client.session);
+  }
+
+  /** The events of a query, the last one with our own reason when it was ended here. */
+  async *#events(query: Query, timeMs?: number): AsyncGenerator<ResultEvent, void, void> {
+    using running = this.interruptible(query.sql);
+    using _limit =
+      timeMs === undefined
+        ? undefined
+        : this.host.clock.timer(timeMs, () => this.cancel(gatewayError("query.timeout")));
+    const { signal } = running;
+    for await (const event of this.door.run(query, signal)) {
+      const ours = event.kind === "failed" && signal.aborted && isCancelled(event);
+      yield ours ? { kind: "failed", error: abortError(signal) } : event;
+      if (event.kind === "done" || event.kind === "failed") return;
+    }
+    // A stream without a last event must not look like a complete result.
+    yield { kind: "failed", error: gatewayError("engine.broken") };
+  }
+
+  /** Takes over what an event changes in the session. */
+  #remember(event: ResultEvent): void {
+    if (event.kind === "session") this.client = withChange(this.client, event.change);
+    if (event.kind === "notice") {
+      const warning = { level: "Note", errno: noteErrno, text: event.text } as const;
+      this.client = withWarning(this.client, warning);
+    }
+  }
+
+  #counted(event: DoneEvent, columns: boolean, rows: number): void {
+    const rowCount = columns ? -1 : (event.updateCount ?? 0);
+    this.client = { ...this.client, rowCount, foundRows: columns ? rows : this.client.foundRows };
+  }
+
+  async #putBatch(batch: Batch, form: AnswerForm, count: number): Promise<GatewayError | undefined> {
+    const encoder = rowEncoder(batch, {
+      kind: form.rows,
+      zone: this.client.zone,
+      rowBytesMax: this.connection.config.maxMessageBytes,
+      flushBytes,
+    });
+    let row = 0;
+    while (row < count) {
+      const written = encoder.write(row, count, this.out);
+      if (!written.ok) return written.error;
+      row = written.value;
+      if (this.out.at >= flushBytes) await this.flush();
+      // Nobody is there to read the rest; the stream is ended by the caller's next step.
+      if (this.connection.closed.aborted) return undefined;
+    }
+    return undefined;
+  }
+}
+
+/** Characters of a statement that SHOW PROCESSLIST keeps. */
+const shownTextMax = 1024;
+
+function isCancelled({ error }: FailedEvent): boolean {
+  return error.code === "query.cancelled";
+}

@@ -1,0 +1,49 @@
+/** Opens the MySQL listener: one connection object per client, one set of ids, one password key. */
+import type { Listen } from "@gateway/core/port/frontend.ts";
+import { ok } from "@gateway/core/result.ts";
+import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import { openListener } from "../listener/accept.ts";
+import type { MysqlConfig } from "./config.ts";
+import { frontendKind, MysqlConnection } from "./connection.ts";
+import { putErrorPacket } from "./encode.ts";
+import { errorReply } from "./errors.ts";
+import { Members } from "./members.ts";
+import { makePasswordKey } from "./passwordKey.ts";
+
+export const listen: Listen<MysqlConfig> = async (config, door, host) => {
+  const members = new Members();
+  // Made while clients connect; the first that needs it waits.
+  const passwordKey = makePasswordKey();
+  passwordKey.catch((bug: unknown) => host.log.bug(bug, { listener: frontendKind }));
+  let boundPort = config.port;
+  const parts = {
+    door,
+    host,
+    members,
+    passwordKey,
+    startedMs: host.clock.nowMs(),
+    port: () => boundPort,
+  };
+  const opened = await openListener({
+    kind: frontendKind,
+    config,
+    host,
+    onConnection: (connection) => new MysqlConnection(connection, parts).start(),
+    onRefused: (socket, error) => {
+      // In place of the greeting, as a MySQL server does it.
+      const out = new PacketWriter();
+      putErrorPacket(out, errorReply(error));
+      socket.write(out.release());
+    },
+  });
+  if (!opened.ok) return opened;
+  const listener = opened.value;
+  boundPort = listener.port;
+  return ok({
+    kind: frontendKind,
+    host: config.host,
+    port: listener.port,
+    tls: listener.tls,
+    drain: (deadline) => listener.drain(deadline),
+  });
+};

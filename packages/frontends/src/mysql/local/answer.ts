@@ -1,0 +1,43 @@
+/** What the frontend may answer to a statement without asking an engine. */
+import type { Parameter, Column, Value } from "@gateway/core/type/type.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import type { ClientSession } from "../clientSession.ts";
+
+export type LocalAnswer =
+  | {
+      readonly kind: "rows";
+      readonly columns: readonly Column[];
+      readonly rows: readonly (readonly Value[])[];
+    }
+  /** An OK; the session changed. `commit`: an open transaction is committed first. */
+  | { readonly kind: "changed"; readonly client: ClientSession; readonly commit: boolean }
+  /** The engine answers a rewritten statement. */
+  | {
+      readonly kind: "rewritten";
+      readonly sql: string;
+      readonly parameters: readonly Parameter[];
+    }
+  /** Ends a connection, or only what it runs. */
+  | { readonly kind: "kill"; readonly connectionId: number; readonly whole: boolean }
+  | { readonly kind: "error"; readonly reply: ErrorReply };
+
+const text = { kind: "text" } as const;
+const integer = { kind: "integer", bits: 64, signed: true } as const;
+
+/** A column of text. */
+export function textColumn(name: string): Column {
+  return { name, type: text, nullable: true };
+}
+
+/** A column of whole numbers. */
+export function integerColumn(name: string): Column {
+  return { name, type: integer, nullable: true };
+}
+
+/** Rows of text under these names. */
+export function textRows(
+  names: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): LocalAnswer {
+  return { kind: "rows", columns: names.map(textColumn), rows };
+}

@@ -1,0 +1,232 @@
+/**
+ * `SHOW TABLES` and its kin as queries over `information_schema`, which every SQL engine here has.
+ *
+ * Names the client gave travel as parameters, never in the text. The text uses only what the
+ * standard gives: double quotes for names, `LIKE … ESCAPE`. Without a default database a listing
+ * shows every schema that is not the engine's own.
+ */
+import type { Parameter } from "@gateway/core/type/type.ts";
+import { ownErrors } from "../errors.ts";
+import type { LocalAnswer } from "./answer.ts";
+import type { TokenWalk } from "./tokens.ts";
+
+const systemSchemas = "('information_schema', 'pg_catalog')";
+
+/** What the session's defaults are. */
+export interface ListingDefaults {
+  readonly schema: string | undefined;
+  readonly catalog: () => string | undefined;
+}
+
+/** A statement under construction: conditions and the parameters they use. */
+class Listing {
+  readonly #conditions: string[] = [];
+  readonly #parameters: Parameter[] = [];
+
+  /** Adds a condition; `?` in it becomes the place of `value`. */
+  where(condition: string, value?: string): void {
+    if (value !== undefined) {
+      this.#parameters.push({ type: { kind: "text" }, value });
+      this.#conditions.push(condition.replace("?", () => `$${this.#parameters.length}`));
+    } else {
+      this.#conditions.push(condition);
+    }
+  }
+
+  answer(select: string, order: string): LocalAnswer {
+    const where = this.#conditions.length === 0 ? "" : ` WHERE ${this.#conditions.join(" AND ")}`;
+    return {
+      kind: "rewritten",
+      sql: `${select}${where} ORDER BY ${order}`,
+      parameters: this.#parameters,
+    };
+  }
+}
+
+const like = "LIKE ? ESCAPE '\\'";
+
+/** `SHOW {DATABASES | SCHEMAS} [LIKE 'x']`. */
+export function showDatabases(
+  walk: TokenWalk,
+  defaults: ListingDefaults,
+): LocalAnswer {
+  const listing = new Listing();
+  inCatalog(listing, "catalog_name", defaults);
+  const failed = takeLike(walk, listing, "schema_name");
+  if (failed !== undefined) return failed;
+  return listing.answer(
+    'SELECT DISTINCT schema_name AS "Database" FROM information_schema.schemata',
+    "1",
+  );
+}
+
+/** `SHOW [EXTENDED] [FULL] TABLES [{FROM | IN} db] [LIKE 'x']`, behind the word TABLES. */
+export function showTables(
+  walk: TokenWalk,
+  full: boolean,
+  defaults: ListingDefaults,
+): LocalAnswer {
+  const listing = new Listing();
+  const schema = takeSchema(walk) ?? defaults.schema;
+  inCatalog(listing, "table_catalog", defaults);
+  inSchema(listing, schema);
+  const failed = takeTablesFilter(walk, listing, schema);
+  if (failed !== undefined) return failed;
+  const name = quoted(`Tables_in_${schema ?? ""}`);
+  const type = full
+    ? `, CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE 'BASE TABLE' END AS "Table_type"`
+    : "";
+  return listing.answer(
+    `SELECT table_name AS ${name}${type} FROM information_schema.tables`,
+    "table_name",
+  );
+}
+
+/** `SHOW TABLE STATUS [{FROM | IN} db] [LIKE 'x']`, behind the word STATUS. */
+export function showTableStatus(
+  walk: TokenWalk,
+  defaults: ListingDefaults,
+): LocalAnswer {
+  const listing = new Listing();
+  const schema = takeSchema(walk) ?? defaults.schema;
+  inCatalog(listing, "table_catalog", defaults);
+  inSchema(listing, schema);
+  const failed = takeLike(walk, listing, "table_name");
+  if (failed !== undefined) return failed;
+  const unknown = [
+    "Version",
+    "Row_format",
+    "Rows",
+    "Avg_row_length",
+    "Data_length",
+    "Max_data_length",
+    "Index_length",
+    "Data_free",
+    "Auto_increment",
+    "Create_time",
+    "Update_time",
+    "Check_time",
+    "Collation",
+    "Checksum",
+    "Create_options",
+  ].map((name) => `CAST(NULL AS VARCHAR) AS "${name}"`);
+  return listing.answer(
+    `SELECT table_name AS "Name", CASE table_type WHEN 'VIEW' THEN NULL ELSE 'Gateway' END AS "Engine", ${unknown.join(", ")}, CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE '' END AS "Comment" FROM information_schema.tables`,
+    "table_name",
+  );
+}
+
+/** `SHOW [FULL] {COLUMNS | FIELDS} {FROM | IN} t [{FROM | IN} db] [LIKE 'x']`, behind the word COLUMNS. */
+export function showColumns(
+  walk: TokenWalk,
+  full: boolean,
+  defaults: ListingDefaults,
+): LocalAnswer {
+  if (walk.takeOneOf("FROM", "IN") === undefined) return syntax(walk);
+  const table = takeTable(walk);
+  if (table === undefined) return syntax(walk);
+  const schema = takeSchema(walk) ?? table.schema ?? defaults.schema;
+  const listing = new Listing();
+  columnsOf(listing, { ...table, schema }, defaults);
+  const failed = takeLike(walk, listing, "column_name");
+  return failed ?? listing.answer(selectColumns(full), "ordinal_position");
+}
+
+/** `{DESCRIBE | DESC} t [column]`, behind the first word; undefined when it explains a statement. */
+export function describeTable(
+  walk: TokenWalk,
+  defaults: ListingDefaults,
+): LocalAnswer | undefined {
+  const table = takeTable(walk);
+  if (table === undefined) return undefined;
+  const listing = new Listing();
+  const schema = table.schema ?? defaults.schema;
+  columnsOf(listing, { ...table, schema }, defaults);
+  const column = walk.takeString() ?? walk.takeName();
+  if (column !== undefined) listing.where(`column_name ${like}`, column);
+  return walk.done ? listing.answer(selectColumns(false), "ordinal_position") : undefined;
+}
+
+function selectColumns(full: boolean): string {
+  const collation = full ? `, CAST(NULL AS VARCHAR) AS "Collation"` : "";
+  const more = full ? `, 'select' AS "Privileges", '' AS "Comment"` : "";
+  return `SELECT column_name AS "Field", data_type AS "Type"${collation}, is_nullable AS "Null", '' AS "Key", column_default AS "Default", '' AS "Extra"${more} FROM information_schema.columns`;
+}
+
+interface Table {
+  readonly schema: string | undefined;
+  readonly name: string;
+}
+
+function columnsOf(
+  listing: Listing,
+  table: Table,
+  defaults: ListingDefaults,
+): void {
+  inCatalog(listing, "table_catalog", defaults);
+  inSchema(listing, table.schema);
+  listing.where("table_name = ?", table.name);
+}
+
+function inCatalog(
+  listing: Listing,
+  column: string,
+  defaults: ListingDefaults,
+): void {
+  const catalog = defaults.catalog();
+  if (catalog !== undefined) listing.where(`${column} = ?`, catalog);
+}
+
+function inSchema(listing: Listing, schema: string | undefined): void {
+  if (schema === undefined) listing.where(`table_schema NOT IN ${systemSchemas}`);
+  else listing.where("table_schema = ?", schema);
+}
+
+function takeSchema(walk: TokenWalk): string | undefined {
+  return walk.takeOneOf("FROM", "IN") === undefined ? undefined : walk.takeName();
+}
+
+function takeTable(walk: TokenWalk): Table | undefined {
+  const first = walk.takeName();
+  if (first === undefined) return undefined;
+  if (!walk.takeSign(".")) return { schema: undefined, name: first };
+  const second = walk.takeName();
+  return second === undefined ? undefined : { schema: first, name: second };
+}
+
+/** DBD::mysql and others ask `WHERE Table_type = 'BASE TABLE'`. */
+function takeTablesFilter(
+  walk: TokenWalk,
+  listing: Listing,
+  schema: string | undefined,
+): LocalAnswer | undefined {
+  if (!walk.takeWords("WHERE")) return takeLike(walk, listing, "table_name");
+  const column = walk.takeName()?.toLowerCase();
+  const isType = column === "table_type";
+  if (!isType && column !== `tables_in_${schema ?? ""}`.toLowerCase()) return syntax(walk);
+  const operator = walk.takeWords("LIKE") ? "LIKE" : walk.takeSign("=") ? "=" : undefined;
+  const value = walk.takeString();
+  if (operator === undefined || value === undefined || !walk.done) return syntax(walk);
+  const compared = isType
+    ? "CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE 'BASE TABLE' END"
+    : "table_name";
+  listing.where(operator === "LIKE" ? `${compared} ${like}` : `${compared} = ?`, value);
+  return undefined;
+}
+
+function takeLike(walk: TokenWalk, listing: Listing, column: string): LocalAnswer | undefined {
+  if (walk.takeWords("LIKE")) {
+    const pattern = walk.takeString();
+    if (pattern === undefined) return syntax(walk);
+    listing.where(`${column} ${like}`, pattern);
+  }
+  return walk.done ? undefined : syntax(walk);
+}
+
+function syntax(walk: TokenWalk): LocalAnswer {
+  return { kind: "error", reply: ownErrors.syntax(walk.next.text) };
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

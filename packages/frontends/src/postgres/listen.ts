@@ -1,0 +1,40 @@
+/** Opens the PostgreSQL listener: sockets in, conversations out. Loaded only where the frontend is opened. */
+import type { Listen } from "@gateway/core/port/frontend.ts";
+import { ok } from "@gateway/core/result.ts";
+import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
+import { writeBackend } from "@gateway/wire/postgres/backend.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { openListener } from "../listener/accept.ts";
+import { CancelKeys } from "./cancel.ts";
+import type { PostgresConfig } from "./config.ts";
+import { converse } from "./conversation.ts";
+import { errorReport } from "./errors.ts";
+import { frontendKind } from "./handshake.ts";
+
+export const listen: Listen<PostgresConfig> = async (config, door, host) => {
+  const keys = new CancelKeys(host);
+  const opened = await openListener({
+    kind: frontendKind,
+    config,
+    host,
+    onConnection: (connection) => converse(connection, { door, host, keys }),
+    onRefused: (socket, error) => void socket.write(lastWords(error)),
+    onDrain: (connection) => void connection.send(lastWords(gatewayError("gateway.draining"))),
+  });
+  if (!opened.ok) return opened;
+  const listener = opened.value;
+  return ok({
+    kind: frontendKind,
+    host: config.host,
+    port: listener.port,
+    tls: listener.tls,
+    drain: (deadline) => listener.drain(deadline),
+  });
+};
+
+/** An error that ends a connection, whichever phase it is in. */
+function lastWords(error: GatewayError): Uint8Array {
+  const out = new ByteWriter();
+  writeBackend(out, { kind: "error", report: errorReport(error, {}, "FATAL") });
+  return out.take();
+}

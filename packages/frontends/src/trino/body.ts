@@ -1,0 +1,60 @@
+/** Reads the text of a statement from a request, within limits that hold before memory is taken. */
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+
+/** Most bytes of unfinished statements that all connections together may hold. */
+const pendingBytesMax = 256 * 1024 * 1024;
+
+/** Counts the bytes of statements that are being read. One per listener. */
+export interface Pending {
+  bytes: number;
+}
+
+/**
+ * The statement's text. Refused: a body longer than `bytesMax`, also one that only says it is; a
+ * compressed one, because no client compresses statements; one that is not UTF-8; an empty one.
+ * Undefined when the client left before its end.
+ */
+export function readStatement(
+  request: IncomingMessage,
+  bytesMax: number,
+  pending: Pending,
+): Promise<Result<string, GatewayError> | undefined> {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity") return Promise.resolve(err(violation("compressed statements are not read")));
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > bytesMax) return Promise.resolve(err(gatewayError("protocol.tooLarge")));
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const end = (answer: Result<string, GatewayError> | undefined): void => {
+      request.removeAllListeners("data");
+      pending.bytes -= length;
+      resolve(answer);
+    };
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      pending.bytes += chunk.length;
+      chunks.push(chunk);
+      if (length > bytesMax) end(err(gatewayError("protocol.tooLarge")));
+      else if (pending.bytes > pendingBytesMax) end(err(gatewayError("connection.limit")));
+    });
+    request.once("end", () => end(textOf(chunks)));
+    // Behind the end it changes nothing: a promise keeps its first answer.
+    request.once("close", () => resolve(undefined));
+  });
+}
+
+function textOf(chunks: readonly Buffer[]): Result<string, GatewayError> {
+  const [first] = chunks;
+  const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  if (!isUtf8(bytes)) return err(violation("the statement is not UTF-8"));
+  const text = bytes.toString("utf8");
+  return text.trim() === "" ? err(violation("SQL statement is empty")) : ok(text);
+}
+
+function violation(message: string): GatewayError {
+  return gatewayError("protocol.violation", { message });
+}

@@ -1,0 +1,129 @@
+/**
+ * Opens the Trino listener: plain `node:http` over the connections that the shared listener accepts,
+ * and the drain of a protocol whose queries live between connections.
+ */
+import { createServer, type Server, type ServerOptions } from "node:http";
+import type { Socket } from "node:net";
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Frontend, Listen } from "@gateway/core/port/frontend.ts";
+import { ok } from "@gateway/core/result.ts";
+import { openListener, type OpenListener } from "../listener/accept.ts";
+import type { Connection } from "../listener/connection.ts";
+import type { TrinoConfig } from "./config.ts";
+import { Peers } from "./peer.ts";
+import { Requests } from "./requests.ts";
+
+const kind = "trinoHttp";
+
+/** Clients send prepared statements and session properties in headers. */
+const headerBytesMax = 64 * 1024;
+
+/** How long parts of a request may take. Tests shorten them. */
+export interface HttpTimes {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** Longer than the minute that balancers keep idle connections, so that they and not we close one. */
+  readonly keepAliveMs: number;
+  readonly checkMs: number;
+}
+
+const times: HttpTimes = { headersMs: 10_000, requestMs: 60_000, keepAliveMs: 75_000, checkMs: 2000 };
+
+/** Opens the listener on its address. */
+export const listen: Listen<TrinoConfig> = (config, door, host) =>
+  listenWith(times, config, door, host);
+
+/** The same with other times. */
+export async function listenWith(
+  limits: HttpTimes,
+  ...[config, door, host]: Parameters<Listen<TrinoConfig>>
+): ReturnType<Listen<TrinoConfig>> {
+  const peers = new Peers(config);
+  const requests = new Requests(config, door, host, peers);
+  const server = httpServer(limits, requests, peers);
+  const opened = await openListener({
+    kind,
+    config,
+    host,
+    onConnection: (connection) => accept(connection, config, server, peers),
+    onRefused: refuse,
+  });
+  if (!opened.ok) {
+    server.close();
+    return opened;
+  }
+  return ok(frontendOf(opened.value, { config, requests, server }));
+}
+
+function httpServer(limits: HttpTimes, requests: Requests, peers: Peers): Server {
+  const options: ServerOptions = {
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkMs,
+    noDelay: false,
+  };
+  const server = createServer(options, (request, response) => {
+    const connection = peers.connectionOf(request);
+    connection?.handshakeDone();
+    connection?.idle(false);
+    response.once("close", () => connection?.idle(true));
+    void requests.handle(request, response);
+  });
+  // The server listens nowhere itself, but only this event starts the watch over its timeouts.
+  server.emit("listening");
+  return server;
+}
+
+async function accept(
+  connection: Connection,
+  config: TrinoConfig,
+  server: Server,
+  peers: Peers,
+): Promise<void> {
+  const secured = config.tls === undefined ? connection.socket : await connection.upgrade();
+  if (secured === undefined) return;
+  peers.add(secured, connection);
+  server.emit("connection", secured);
+}
+
+/** A client over a cap is told so in HTTP, which clients read as "try again". */
+function refuse(socket: Socket, error: GatewayError): void {
+  const body = `${error.message}\n`;
+  const head = `HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n`;
+  socket.write(head + body);
+}
+
+interface Opened {
+  readonly config: TrinoConfig;
+  readonly requests: Requests;
+  readonly server: Server;
+}
+
+function frontendOf(listener: OpenListener, { config, requests, server }: Opened): Frontend {
+  let drained: Promise<void> | undefined;
+  return {
+    kind,
+    host: config.host,
+    port: listener.port,
+    tls: listener.tls,
+    drain: (deadline) => {
+      drained ??= drain(listener, { config, requests, server }, deadline);
+      return drained;
+    },
+  };
+}
+
+/** Between two polls a query has no connection, so the port stays open until the last one has its end. */
+async function drain(
+  listener: OpenListener,
+  { requests, server }: Opened,
+  deadline: AbortSignal,
+): Promise<void> {
+  requests.drain();
+  await requests.shelf.idle(deadline);
+  await listener.drain(deadline);
+  await requests.close();
+  server.close();
+}

@@ -1,0 +1,97 @@
+/**
+ * What is believed of where a request came from: the client's address, whether secrets may pass, and
+ * the base of the links in its answer.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Connection } from "../listener/connection.ts";
+import {
+  forwardedClient,
+  hostAllowed,
+  originAllowed,
+  trustedRanges,
+  type TrustedRanges,
+} from "../listener/httpHost.ts";
+import { loopbackOnly, mayTakeCredentials } from "../listener/tls.ts";
+import type { TrinoConfig } from "./config.ts";
+
+export interface Peer {
+  readonly address: string;
+  readonly mayTakeCredentials: boolean;
+  /** `https://gateway.example:8443`: where the client reaches us. */
+  readonly baseUrl: string;
+  /** The client reads rows from the answer to its POST. */
+  readonly readsFirstAnswer: boolean;
+  /** The way to the client is longer than this machine. */
+  readonly mayCompress: boolean;
+}
+
+/** Why a request is refused before anything else is looked at. */
+export interface PeerRefusal {
+  readonly status: 400 | 403;
+  readonly text: string;
+}
+
+/**
+ * Clients that take rows and the end from the answer to their POST, which saves them a request: Java's
+ * (CLI and JDBC, under their old and new names) and Python's. The npm client and Go's look at the
+ * link alone and would lose the rows.
+ */
+const readsFirst = /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client)\//;
+
+/** Hosts remembered as allowed. A client may send any text, so only a few are kept. */
+const hostsMax = 64;
+
+export class Peers {
+  readonly #config: TrinoConfig;
+  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #trusted: TrustedRanges;
+  readonly #externalUrl: string | undefined;
+  readonly #allowedHosts = new Set<string>();
+
+  constructor(config: TrinoConfig) {
+    this.#config = config;
+    this.#trusted = trustedRanges(config.trustedProxies);
+    this.#externalUrl = config.externalUrl?.replace(/\/+$/, "");
+  }
+
+  /** Tells whose socket it is; called before its first request. */
+  add(socket: Socket, connection: Connection): void {
+    this.#connections.set(socket, connection);
+  }
+
+  connectionOf(request: IncomingMessage): Connection | undefined {
+    return this.#connections.get(request.socket);
+  }
+
+  of(request: IncomingMessage): Result<Peer, PeerRefusal> {
+    const { headers } = request;
+    const connection = this.connectionOf(request);
+    if (connection === undefined) return err({ status: 400, text: "The connection is gone" });
+    const host = headers.host;
+    if (host === undefined || !this.#isAllowed(host)) {
+      return err({ status: 403, text: "The Host header names no host of this listener" });
+    }
+    if (headers.origin !== undefined && !originAllowed(headers.origin, host, this.#config)) {
+      return err({ status: 403, text: "Requests from other sites' pages are refused" });
+    }
+    const peer = { address: connection.address, secure: connection.secure };
+    const client = forwardedClient(peer, headers, this.#trusted);
+    const scheme = client.secure ? "https" : "http";
+    return ok({
+      address: client.address,
+      mayTakeCredentials: client.secure || mayTakeCredentials(connection),
+      baseUrl: this.#externalUrl ?? `${scheme}://${host}`,
+      readsFirstAnswer: readsFirst.test(headers["user-agent"] ?? ""),
+      mayCompress: !loopbackOnly(client.address),
+    });
+  }
+
+  #isAllowed(host: string): boolean {
+    if (this.#allowedHosts.has(host)) return true;
+    if (!hostAllowed(host, this.#config)) return false;
+    if (this.#allowedHosts.size < hostsMax) this.#allowedHosts.add(host);
+    return true;
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * The HTTP endpoints of Trino's client protocol: who asks, which statement is meant, what is answered.
+ *
+ * Plain `node:http` requests in, answers out. Sockets, TLS and caps are listen.ts's; what a statement
+ * answers is statement.ts's.
+ */
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Door } from "@gateway/core/door.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { AuthContext, Login } from "@gateway/core/port/authenticator.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { PolledQueries } from "@gateway/core/query/polled.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
+import { readStatement, type Pending } from "./body.ts";
+import type { TrinoConfig } from "./config.ts";
+import { checkHeaders, claimsAnother, presentedBy } from "./identity.ts";
+import { queryInfo, serverInfo } from "./info.ts";
+import { openStatement } from "./open.ts";
+import type { Page } from "./page.ts";
+import type { Peer, Peers } from "./peer.ts";
+import { sendJson, sendPage, sendRefusal, sendStatus } from "./respond.ts";
+import { sessionFrom } from "./session.ts";
+import { Shelf } from "./shelf.ts";
+import type { Statement } from "./statement.ts";
+import { Transactions } from "./transactions.ts";
+
+/** Bytes of the part of a slug that names this listener, and of the part nobody can guess. */
+const instanceBytes = 6;
+const secretBytes = 16;
+
+const queryPath = "/v1/query/";
+
+/** One exchange: a request, where it came from, and its answer. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly peer: Peer;
+}
+
+export class Requests {
+  /** Statements by id. */
+  readonly shelf = new Shelf<Statement>();
+  readonly transactions: Transactions;
+  readonly #config: TrinoConfig;
+  readonly #door: Door;
+  readonly #host: Host;
+  readonly #peers: Peers;
+  /** Statements that are answered here and never reach the pipeline. */
+  readonly #local: PolledQueries;
+  readonly #pending: Pending = { bytes: 0 };
+  readonly #startedMs: number;
+  /** Begins the slug of every statement of this listener; another one's links are told apart by it. */
+  readonly #instance: string;
+  #draining = false;
+
+  constructor(config: TrinoConfig, door: Door, host: Host, peers: Peers) {
+    this.#config = config;
+    this.#door = door;
+    this.#host = host;
+    this.#peers = peers;
+    this.#local = new PolledQueries(host);
+    this.transactions = new Transactions(host);
+    this.#startedMs = host.clock.nowMs();
+    this.#instance = hexOf(host.randomBytes(instanceBytes));
+  }
+
+  /** From now on only statements that have begun are answered. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  async close(): Promise<void> {
+    await this.transactions.close();
+    await this.#local.close();
+  }
+
+  /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const peer = this.#peers.of(request);
+      if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
+      await this.#route({ request, response, peer: peer.value });
+    } catch (bug) {
+      this.#host.log.bug(bug);
+      if (response.headersSent) response.destroy();
+      else sendStatus(request, response, 500, gatewayError("internal.bug").message);
+    }
+  }
+
+  #route(exchange: Exchange): Promise<void> | void {
+    const { request, response } = exchange;
+    const { method = "GET", url = "/" } = request;
+    const question = url.indexOf("?");
+    const path = question < 0 ? url : url.slice(0, question);
+    if (path === statementPath) {
+      return method === "POST" ? this.#start(exchange) : notAllowed(exchange, "POST");
+    }
+    const statement = parseStatementPath(path);
+    if (statement !== undefined) return this.#poll(exchange, statement, method);
+    if (path === "/v1/info") {
+      const reads = method === "GET" || method === "HEAD";
+      return reads ? this.#info(response) : notAllowed(exchange, "GET, HEAD");
+    }
+    if (path === "/v1/info/state" && method === "GET") {
+      return sendJson(response, this.#draining ? "SHUTTING_DOWN" : "ACTIVE");
+    }
+    if (path.startsWith(queryPath)) {
+      return this.#query(exchange, path.slice(queryPath.length) as QueryId, method);
+    }
+    return sendStatus(request, response, 404, "Not found");
+  }
+
+  #info(response: ServerResponse): void {
+    sendJson(response, serverInfo(this.#host.clock.nowMs() - this.#startedMs, false));
+  }
+
+  async #start(exchange: Exchange): Promise<void> {
+    const { request, response, peer } = exchange;
+    if (this.#draining) return sendRefusal(request, response, gatewayError("gateway.draining"));
+    const login = await this.#login(exchange);
+    if (!login.ok) return refuse(exchange, login.error);
+    const session = sessionFrom(request.headers, login.value, peer.address);
+    if (!session.ok) return refuse(exchange, session.error);
+    const sql = await readStatement(request, this.#config.maxMessageBytes, this.#pending);
+    if (sql === undefined) return undefined;
+    if (!sql.ok) return refuse(exchange, sql.error);
+
+    const statement = openStatement(sql.value, session.value, {
+      door: this.#door,
+      host: this.#host,
+      local: this.#local,
+      transactions: this.transactions,
+      slug: this.#instance + hexOf(this.#host.randomBytes(secretBytes)),
+    });
+    return this.#held(exchange, statement, () => statement.first(peer.readsFirstAnswer));
+  }
+
+  async #poll(exchange: Exchange, path: StatementPath, method: string): Promise<void> {
+    const found = await this.#find(exchange, path.id as QueryId);
+    if (!found.ok) return refuse(exchange, this.#elsewhere(path.slug) ?? found.error);
+    const statement = found.value;
+    if (!sameSecret(statement.slug, path.slug)) return refuse(exchange, gatewayError("query.unknown"));
+    switch (method) {
+      case "GET":
+        return this.#held(exchange, statement, () => statement.answer(path.token));
+      case "HEAD":
+        // A sign of life between polls; finding the query was all it asks for.
+        return void exchange.response.end();
+      case "DELETE":
+        statement.cancel();
+        exchange.response.statusCode = 204;
+        return void exchange.response.end();
+      default:
+        return notAllowed(exchange, "GET, HEAD, DELETE");
+    }
+  }
+
+  async #query(exchange: Exchange, id: QueryId, method: string): Promise<void> {
+    const { response } = exchange;
+    if (method !== "GET" && method !== "DELETE") return notAllowed(exchange, "GET, DELETE");
+    const found = await this.#find(exchange, id);
+    if (!found.ok) return refuse(exchange, found.error);
+    if (method === "GET") return sendJson(response, queryInfo(found.value, this.#host.clock.nowMs()));
+    found.value.cancel();
+    response.statusCode = 204;
+    return void response.end();
+  }
+
+  /** Holds the request until there is an answer. A client that leaves meanwhile cancels its query. */
+  async #held(
+    exchange: Exchange,
+    statement: Statement,
+    answer: () => Promise<Page | undefined>,
+  ): Promise<void> {
+    const { request, response, peer } = exchange;
+    const holder = statement.hold();
+    response.once("close", holder.hungUp);
+    const page = await answer();
+    holder.answered();
+    const refusal = page?.token === 0 ? statement.refusal : undefined;
+    if (refusal !== undefined) {
+      statement.discard();
+      return sendRefusal(request, response, refusal);
+    }
+    if (page === undefined) return sendStatus(request, response, 410, "This answer is gone");
+    // Nobody was given a link to a query that the answer to its POST ended.
+    if (page.token > 0 || page.more) this.shelf.put(statement, this.#host.clock.nowMs());
+    const links = { baseUrl: peer.baseUrl, id: statement.id, slug: statement.slug };
+    await sendPage(request, response, page, { links, mayCompress: peer.mayCompress });
+    if (page.more && this.shelf.hasRoom) this.#buildAhead(statement);
+  }
+
+  #buildAhead(statement: Statement): void {
+    const counted = (): void => {
+      if (this.shelf.get(statement.id) === statement) {
+        this.shelf.put(statement, this.#host.clock.nowMs());
+      }
+    };
+    statement.ahead().then(counted, (bug: unknown) => this.#host.log.bug(bug));
+  }
+
+  /** The statement of that id, if it is the asker's. */
+  async #find(exchange: Exchange, id: QueryId): Promise<Result<Statement, GatewayError>> {
+    const statement = this.shelf.get(id);
+    const owner = await this.#asker(exchange, statement);
+    if (!owner.ok) return owner;
+    if (statement === undefined) return err(gatewayError("query.unknown"));
+    const parked = this.#door.resume(id, owner.value);
+    const found = parked.ok ? parked : this.#local.resume(id, owner.value);
+    if (found.ok) return ok(statement);
+    return found;
+  }
+
+  /**
+   * Who polls. Where names are not verified a poll needs none: its link is the secret then, and a
+   * stranger could claim the owner's name anyway.
+   */
+  async #asker(
+    exchange: Exchange,
+    statement: Statement | undefined,
+  ): Promise<Result<AuthContext, GatewayError>> {
+    const presented = presentedBy(exchange.request.headers);
+    const nameless =
+      presented.ok && presented.value.kind === "nothing" && presented.value.user === undefined;
+    if (nameless && statement !== undefined && !this.#door.asksPassword) {
+      return ok(statement.polled.owner);
+    }
+    const login = await this.#login(exchange);
+    return login.ok ? ok(login.value.identity) : login;
+  }
+
+  async #login({ request, peer }: Exchange): Promise<Result<Login, GatewayError>> {
+    const checked = checkHeaders(request.rawHeaders);
+    if (!checked.ok) return checked;
+    const presented = presentedBy(request.headers);
+    if (!presented.ok) return presented;
+    if (presented.value.kind !== "nothing" && !peer.mayTakeCredentials) {
+      return err(gatewayError("auth.cleartext"));
+    }
+    const at = { frontend: "trinoHttp", address: peer.address };
+    const login = await this.#door.authenticate(presented.value, at);
+    if (!login.ok) return login;
+    if (claimsAnother(request.headers, presented.value, login.value.identity)) {
+      const message = `Access Denied: User ${login.value.identity.user} cannot impersonate another user`;
+      return err(gatewayError("query.permission", { message }));
+    }
+    return login;
+  }
+
+  /** A link that another instance gave out is not unknown, only not here. */
+  #elsewhere(slug: string): GatewayError | undefined {
+    const length = (instanceBytes + secretBytes) * 2;
+    const ours = slug.startsWith(this.#instance);
+    return !ours && slug.length === length ? gatewayError("query.elsewhere") : undefined;
+  }
+}
+
+function refuse({ request, response }: Exchange, error: GatewayError): void {
+  // The one refusal of a request that Trino answers by 403; as an error of a query it has no status.
+  if (error.code === "query.permission") return sendStatus(request, response, 403, error.message);
+  return sendRefusal(request, response, error);
+}
+
+function notAllowed({ request, response }: Exchange, allow: string): void {
+  response.setHeader("Allow", allow);
+  sendStatus(request, response, 405, "Method not allowed");
+}
+
+/** Compares in a time that tells nothing about where two secrets differ. */
+function sameSecret(ours: string, theirs: string): boolean {
+  const a = Buffer.from(ours);
+  const b = Buffer.from(theirs);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}

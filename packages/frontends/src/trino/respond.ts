@@ -1,0 +1,113 @@
+/** Writes answers to HTTP: pages of a statement, small JSON documents, and refusals by status. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { GatewayError } from "@gateway/core/error.ts";
+import { trinoErrors } from "./errors.ts";
+import { pageHead, pageTail, type Links, type Page } from "./page.ts";
+
+const compress = promisify(gzip);
+
+/** Smaller answers cost more to compress than to send. */
+const compressedBytesMin = 8 * 1024;
+/** Level 1 keeps up with the encoder; higher ones do not. */
+const compression = { level: 1 } as const;
+/** Answers up to here go out as one text together with their headers, in one write. */
+const textBytesMax = 4 * 1024;
+
+const json = "application/json";
+
+/** Sends a page. `mayCompress` says whether the way to the client is worth it. */
+export async function sendPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  page: Page,
+  sent: { readonly links: Links; readonly mayCompress: boolean },
+): Promise<void> {
+  const head = pageHead(page, sent.links);
+  const tail = pageTail(page);
+  for (const [name, value] of page.headers) response.appendHeader(name, value);
+  response.setHeader("Content-Type", json);
+  const rows = page.rows ?? noRows;
+  if (rows.length <= textBytesMax) return endText(response, head + utf8(rows) + tail);
+
+  const pieces = [Buffer.from(head), rows, Buffer.from(tail)];
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (sent.mayCompress && length >= compressedBytesMin && acceptsGzip(request)) {
+    return endCompressed(response, await compress(Buffer.concat(pieces), compression));
+  }
+  response.setHeader("Content-Length", length);
+  // Corked, the pieces leave in one system call without being copied together.
+  response.cork();
+  for (const piece of pieces) response.write(piece);
+  response.end();
+  return undefined;
+}
+
+const noRows = new Uint8Array(0);
+
+function utf8(bytes: Uint8Array): string {
+  return bytes.length === 0
+    ? ""
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+}
+
+function endText(response: ServerResponse, text: string): void {
+  response.setHeader("Content-Length", Buffer.byteLength(text));
+  response.end(text);
+}
+
+function endCompressed(response: ServerResponse, bytes: Buffer): void {
+  response.setHeader("Content-Encoding", "gzip");
+  response.setHeader("Vary", "Accept-Encoding");
+  response.setHeader("Content-Length", bytes.length);
+  response.end(bytes);
+}
+
+/** `gzip` or `*` without a weight of zero. */
+function acceptsGzip(request: IncomingMessage): boolean {
+  const accepted = request.headers["accept-encoding"];
+  if (typeof accepted !== "string") return false;
+  return accepted.split(",").some((item) => {
+    const [name = "", weight = ""] = item.split(";", 2);
+    const wanted = name.trim().toLowerCase();
+    return (wanted === "gzip" || wanted === "*") && !/^\s*q=0(\.0*)?\s*$/i.test(weight);
+  });
+}
+
+/** Sends a small document. */
+export function sendJson(response: ServerResponse, document: unknown): void {
+  response.setHeader("Content-Type", json);
+  endText(response, JSON.stringify(document));
+}
+
+/** Sends a status with a line for people. A body that was not read closes the connection, so that nothing of it is taken for a request. */
+export function sendStatus(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  text: string,
+): void {
+  response.statusCode = status;
+  response.setHeader("Content-Type", "text/plain; charset=utf-8");
+  if (!request.complete) response.setHeader("Connection", "close");
+  endText(response, text);
+}
+
+/** What a wait of unknown length is given as. */
+const retryAfterMs = 1000;
+
+/** Answers a request by the status of an error; one that belongs into an answer of a query is a bug here. */
+export function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: GatewayError,
+): void {
+  const { status } = trinoErrors[error.code];
+  if (status === 401) response.setHeader("WWW-Authenticate", 'Basic realm="Trino"');
+  if (status === 503) {
+    const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? retryAfterMs) / 1000));
+    response.setHeader("Retry-After", seconds);
+  }
+  sendStatus(request, response, status === 200 ? 500 : status, error.message);
+}

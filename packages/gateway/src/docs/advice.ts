@@ -1,0 +1,170 @@
+/** What to do about each error of the catalogue: the person at the client, then whoever runs the gateway. */
+import type { ErrorCode } from "@gateway/contract/error.ts";
+
+export interface Advice {
+  /** For whoever sent the query. */
+  readonly user: string;
+  /** For whoever runs the gateway; absent where there is nothing to run differently. */
+  readonly operator?: string;
+}
+
+export const advice = {
+  "config.notReady": {
+    user: "Try again in a few seconds.",
+    operator: "Look at `/readyz`: the process takes queries as soon as a configuration is active.",
+  },
+  "gateway.draining": {
+    user: "Connect again; the new connection reaches a process that goes on.",
+    operator:
+      "Take a process out of the balancer before it is stopped. `gateway.shutdownDrainTimeoutSecs` says how long running queries may take.",
+  },
+  "internal.bug": {
+    user: "Report the query id.",
+    operator:
+      "Search the log for the query id: the line holds the stack. `gateway_bugs_total` counts these.",
+  },
+  "auth.required": {
+    user: "Log in: set a user and a password, or a token, in the client.",
+    operator: "`auth.required` decides whether queries without a login are taken.",
+  },
+  "auth.refused": {
+    user: "Check the user name and the password or token.",
+    operator:
+      "The answer does not tell an unknown user from a wrong password. `gateway_auth_failures_total` that grows quickly is somebody guessing.",
+  },
+  "auth.cleartext": {
+    user: "Turn TLS on in the client (`sslmode=require`, `--ssl-mode=REQUIRED`, `https://`).",
+    operator:
+      "Give the listener a certificate (`tls`). Set `allowCleartext` only where the network in front of it is trusted.",
+  },
+  "auth.expired": {
+    user: "Connect again with a fresh login.",
+    operator: "A change of users or groups ends the logins it takes away.",
+  },
+  "auth.unavailable": {
+    user: "Try again shortly.",
+    operator:
+      "Passwords are checked one after the other. Many logins at once wait for each other: let clients keep their connections.",
+  },
+  "auth.noBackendIdentity": {
+    user: "Log in with a credential that the engine accepts too.",
+    operator:
+      "`queryAuth.type` of the cluster asks for more than this login has. The gateway never falls back to its own account.",
+  },
+  "policy.denied": {
+    user: "Ask for access to the data that the query names.",
+    operator: "The routing trace in the query's record names the policy.",
+  },
+  "route.denied": {
+    user: "Read the message: the rule's author wrote it.",
+    operator: "A `queryRegex` rule with `action: deny` matched; the routing trace says which.",
+  },
+  "route.forbidden": {
+    user: "Ask to be let into the cluster group.",
+    operator:
+      "Neither list of `clusterGroups.<name>.authorization` has the user or one of its groups.",
+  },
+  "route.noGroup": {
+    user: "Ask which cluster group to use.",
+    operator:
+      "No router matched, and the user may use neither `routingFallback` nor any enabled group.",
+  },
+  "capacity.queueFull": {
+    user: "Try again later, with a pause between attempts.",
+    operator:
+      "`maxQueuedQueries` of the group is reached. `gateway_queued_queries` and `gateway_queue_duration_seconds` say whether the clusters are too small or one client sends too much.",
+  },
+  "capacity.timeout": {
+    user: "Try again later, when less is running.",
+    operator:
+      "The query waited for `capacityWaitTimeoutSecs`. Raise `maxRunningQueries` if the clusters can take more, or add one.",
+  },
+  "connection.limit": {
+    user: "Close connections that are not used, or use a smaller pool.",
+    operator: "`maxConnections` or `maxConnectionsPerAddress` of the listener is reached.",
+  },
+  "cluster.unavailable": {
+    user: "Try again later.",
+    operator:
+      "Every member of the group is disabled, unhealthy or held back by its circuit breaker; the log has an event for each change.",
+  },
+  "cluster.connectFailed": {
+    user: "Try again later.",
+    operator:
+      "The query did not reach any member of the group, so nothing of it ran. Check the address and the network of the cluster that the record names.",
+  },
+  "engine.failed": {
+    user: "Read the message; it is the engine's where the engine gave one that may be shown.",
+    operator: "Look into the engine's own log at the time of the record.",
+  },
+  "engine.resources": {
+    user: "Ask for less at once, or try again when less is running.",
+    operator:
+      "The engine hit a limit of memory, disk or threads. Raise it there, or lower `maxRunningQueries`.",
+  },
+  "engine.broken": {
+    user: "Run the query again if it only reads. What arrived is not the whole result.",
+    operator: "The engine's connection ended inside a result; look for a restart of it.",
+  },
+  "query.syntax": { user: "Correct the SQL at the position that the message gives." },
+  "query.unknownObject": {
+    user: "Check the name, and the catalog and schema that the session is in.",
+  },
+  "query.invalid": { user: "Correct the statement after the engine's message." },
+  "query.data": {
+    user: "Find the value that the message names, or convert it with a function that gives NULL.",
+  },
+  "query.constraint": { user: "Correct the row that breaks the constraint." },
+  "query.conflict": { user: "Roll back and run the whole transaction again." },
+  "query.permission": {
+    user: "Ask for the right in the engine.",
+    operator:
+      "The account that the engine saw lacks the right, or the statement would reach beyond what clients may touch (files of the host, extensions).",
+  },
+  "query.unsupported": { user: "Say it in another way; the message names what is not supported." },
+  "query.parameters": {
+    user: "Send as many parameters as the statement has places, each of a type that fits.",
+  },
+  "query.transaction": {
+    user: "Check where the transaction begins and ends: the statement is only allowed inside, or only outside of one.",
+  },
+  "query.transactionAborted": { user: "Send ROLLBACK, then begin again." },
+  "query.idleInTransaction": {
+    user: "Begin again, and end transactions without waiting for people.",
+    operator: "`gateway.idleInTransactionSecs` sets the time; an open transaction holds a slot.",
+  },
+  "query.cancelled": { user: "Nothing: somebody, usually the client itself, ended the query." },
+  "query.abandoned": {
+    user: "Fetch results without long pauses.",
+    operator: "A client that vanished without a word leaves this in the records.",
+  },
+  "query.timeout": {
+    user: "Ask for less, or use a group that is meant for long queries.",
+    operator: "`maxExecutionSecs` of the group ended it.",
+  },
+  "query.tooManyRows": {
+    user: "Add a LIMIT, aggregate, or use a group that allows more rows.",
+    operator: "`maxRows` of the group ended it.",
+  },
+  "query.unknown": {
+    user: "Run the query again: its result is kept only for a short while after its end.",
+    operator: "Other people's queries are answered in the same way.",
+  },
+  "query.elsewhere": {
+    user: "Try again; the balancer may reach the right instance.",
+    operator: "Make the balancer send each client to one instance (affinity by address or cookie).",
+  },
+  "protocol.violation": {
+    user: "Check that the client speaks this protocol and that the port is the right one.",
+    operator:
+      "From many addresses at once this is a scan, or a balancer that sends the PROXY header to a listener without `proxyProtocol`.",
+  },
+  "protocol.tooLarge": {
+    user: "Send smaller statements: load data in parts.",
+    operator: "`maxMessageBytes` of the listener is the limit.",
+  },
+  "protocol.timeout": {
+    user: "Connect again.",
+    operator: "The client, or something between, stopped in the middle of a login or a message.",
+  },
+} as const satisfies Record<ErrorCode, Advice>;

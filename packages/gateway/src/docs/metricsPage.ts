@@ -1,0 +1,57 @@
+/** `docs/reference/metrics.md`: what `/metrics` shows. */
+import type { MetricFamily } from "@gateway/core/port/metrics.ts";
+import { queryFamilies } from "@gateway/core/query/metrics.ts";
+import { authFailures } from "@gateway/core/query/openDoor.ts";
+import { bugs } from "../host/node.ts";
+import { code, page, table } from "./markdown.ts";
+
+interface Family extends MetricFamily<Label> {
+  readonly buckets?: readonly number[];
+}
+
+type Label = keyof typeof labels;
+
+const labels = {
+  engine: "kind of the engine that ran the query; `none` where it reached none",
+  cluster_group: "name in `clusterGroups`; `none` where no group was found",
+  cluster_name: "name in `clusters`",
+  frontend: "key in `gateway.frontends`",
+  status: "how the query ended: `finished`, `failed`, `cancelled` or `denied`",
+} as const;
+
+const families: readonly Family[] = [...Object.values(queryFamilies), authFailures, bugs];
+
+const introduction = [
+  "The operations listener (`gateway.adminApi`) answers `/metrics` in the text format of Prometheus.",
+  "Labels hold names of the configuration and words of this page, never a user, SQL or a token. Besides",
+  "these families there are the usual ones of a Node process (`process_*` and `nodejs_*`): CPU, memory,",
+  "open files, garbage collection and the delay of the event loop.",
+];
+
+/** The page. */
+export function metricsPage(): string {
+  const rows = families.map((family) => [
+    code(family.name),
+    kindOf(family),
+    family.labels.map((label) => code(label)).join(", ") || "–",
+    family.help,
+  ]);
+  const meanings = Object.entries(labels).map(([label, meaning]) => [code(label), meaning]);
+  return page([
+    ["# Metrics"],
+    introduction,
+    table(["Name", "Kind", "Labels", "Meaning"], rows),
+    ["## Labels"],
+    table(["Label", "Value"], meanings),
+    ["## Buckets"],
+    families.flatMap(({ name, buckets }) =>
+      buckets === undefined ? [] : [`- ${code(name)}: ${buckets.join(", ")}`],
+    ),
+  ]);
+}
+
+/** By the rule that names follow: only counters end in `_total`. */
+function kindOf({ name, buckets }: Family): string {
+  if (buckets !== undefined) return "histogram";
+  return name.endsWith("_total") ? "counter" : "gauge";
+}

@@ -1,0 +1,3 @@
+export function typesPage(): string {
+  return "";
+}

@@ -1,0 +1,76 @@
+/** A gateway as a process of its own, with its log read: the engine's time of every query is in it. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
+
+const config = `
+gateway:
+  frontends:
+    trinoHttp: {host: 127.0.0.1, port: 0}
+    postgresWire: {host: 127.0.0.1, port: 0}
+    mysqlWire: {host: 127.0.0.1, port: 0}
+  adminApi: {port: 0}
+clusters: {local: {engine: duckDb}}
+clusterGroups: {default: {members: [local], maxRunningQueries: 4}}
+routingFallback: default
+auth: {provider: none}
+`;
+
+export async function startGateway() {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
+  const file = join(folder, "gateway.yaml");
+  writeFileSync(file, config);
+  const child = spawn(process.execPath, [program, "start", "--config", file], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ports = {};
+  const executionMs = [];
+  let ready;
+  const opened = new Promise((resolve, reject) => {
+    ready = resolve;
+    child.on("close", (code) => reject(new Error(`the gateway ended with ${code}`)));
+  });
+  let rest = "";
+  child.stderr.on("data", (chunk) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop();
+    for (const line of lines.filter((one) => one.startsWith("{"))) {
+      const entry = JSON.parse(line);
+      if (entry.event === "listener.open") ports[entry.kind] = entry.port;
+      if (entry.event === "query.ended") executionMs.push(entry.executionMs);
+      if (Object.keys(ports).length === 4) ready();
+    }
+  });
+  await opened;
+  return {
+    ports,
+    pid: child.pid,
+    rssBytes: () => rssOf(child.pid),
+    cpuSeconds: () => cpuOf(child.pid),
+    /** Engine times since the last call, milliseconds. */
+    takeExecutionMs: () => executionMs.splice(0),
+    stop: async () => {
+      child.removeAllListeners("close");
+      const closed = new Promise((resolve) => {
+        child.on("close", resolve);
+      });
+      child.kill("SIGTERM");
+      await closed;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function rssOf(pid) {
+  const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(match[1]) * 1024;
+}
+
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

@@ -1,0 +1,32 @@
+/**
+ * `npm run bench`: what the gateway itself costs, measured from outside with public clients.
+ *
+ * One gateway process over embedded DuckDB; load generator in this process. Each figure is the median
+ * of rounds with the lowest and the highest. Timings are printed and written to bench/results.json,
+ * never asserted.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { startGateway } from "./gateway.mjs";
+import { latencyRows } from "./latency.mjs";
+import { memoryRow } from "./memory.mjs";
+import { resultRows } from "./rows.mjs";
+
+const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const wanted = (name) => only.length === 0 || only.includes(name);
+
+const gateway = await startGateway();
+const rows = [];
+try {
+  if (wanted("latency")) rows.push(...(await latencyRows(gateway)));
+  if (wanted("rows")) rows.push(...(await resultRows(gateway)));
+  if (wanted("memory")) rows.push(await memoryRow(gateway));
+} finally {
+  await gateway.stop();
+}
+
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
+console.log(`\n${machine}\n`);
+console.table(Object.fromEntries(rows.map(({ what, ...figures }) => [what, figures])));
+mkdirSync("bench", { recursive: true });
+writeFileSync("bench/results.json", `${JSON.stringify({ machine, rows }, null, 2)}\n`);
