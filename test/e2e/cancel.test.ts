@@ -7,7 +7,8 @@ import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 const host = "127.0.0.1";
 /** Runs for minutes unless it is interrupted. */
-const endless = "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1";
+const endless =
+  "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1";
 
 let gateway: TestGateway;
 let log: StatementLog & Disposable;
@@ -48,7 +49,11 @@ describe("a long query", () => {
   });
 
   it("ends in the engine when a MySQL client vanishes", async () => {
-    const client = await mysql.createConnection({ host, port: portOf(gateway, "mysqlWire"), user: "a" });
+    const client = await mysql.createConnection({
+      host,
+      port: portOf(gateway, "mysqlWire"),
+      user: "a",
+    });
     client.query(endless).catch(() => {});
     await log.started(endless);
     client.destroy();

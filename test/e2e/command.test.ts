@@ -18,7 +18,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("gateway start", () => {
   it("ends with 1 and names every problem when the config is wrong, and opens nothing", async () => {
-    const file = configFile("gatway: {}\nclusters: {a: {engine: nope}}\nclusterGroups: {g: {members: [b]}}\n");
+    const file = configFile(
+      "gatway: {}\nclusters: {a: {engine: nope}}\nclusterGroups: {g: {members: [b]}}\n",
+    );
     const ended = await outcomeOf(["start", "--config", file]);
     expect(ended.code).toBe(1);
     const lines = ended.stderr.trim().split("\n");

@@ -1,7 +1,6 @@
 /** A whole gateway in the test's process: real pipeline, real DuckDB, listeners on free ports. */
 import { checkConfig } from "@gateway/gateway/config/load.ts";
 import { lineOf } from "@gateway/gateway/config/report.ts";
-import type { Contents } from "@gateway/gateway/generation.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { start } from "@gateway/gateway/roles.ts";
 import type { Running } from "@gateway/gateway/running.ts";
@@ -16,14 +15,11 @@ export interface TestGateway extends AsyncDisposable {
 }
 
 /** Starts one; throws with every problem when the config or a listener is refused. */
-export async function gatewayOf(
-  config: object,
-  contents: Contents = { kind: "none" },
-): Promise<TestGateway> {
+export async function gatewayOf(config: object): Promise<TestGateway> {
   const checked = checkConfig(config);
   if (!checked.ok) throw new Error(checked.error.map(lineOf).join("\n"));
   const host = nodeHost(bundle, "silent");
-  const started = await start(checked.value, host, contents);
+  const started = await start(checked.value, host);
   if (!started.ok) throw new Error(JSON.stringify(started.error));
   const running = started.value;
   const ports = Object.fromEntries(running.listeners.map(({ kind, port }) => [kind, port]));

@@ -20,11 +20,13 @@ const sql = `
 
 type Rows = readonly (readonly string[])[];
 
+const sample = { local: { engine: "duckDb", contents: { type: "sample" } } };
+
 let gateway: TestGateway;
 let expected: Rows;
 
 beforeAll(async () => {
-  gateway = await gatewayOf(configOf(), { kind: "sample" });
+  gateway = await gatewayOf(configOf({ clusters: sample }));
   expected = await byPg();
 }, 60_000);
 
@@ -73,14 +75,22 @@ async function byPostgresJs(): Promise<Rows> {
 }
 
 async function byMysql2(): Promise<Rows> {
-  const client = await mysql.createConnection({ host, port: portOf(gateway, "mysqlWire"), user: "alice" });
+  const client = await mysql.createConnection({
+    host,
+    port: portOf(gateway, "mysqlWire"),
+    user: "alice",
+  });
   const [rows] = await client.query({ sql, rowsAsArray: true });
   await client.end();
   return textOf(rows);
 }
 
 async function byMysql2Prepared(): Promise<Rows> {
-  const client = await mysql.createConnection({ host, port: portOf(gateway, "mysqlWire"), user: "alice" });
+  const client = await mysql.createConnection({
+    host,
+    port: portOf(gateway, "mysqlWire"),
+    user: "alice",
+  });
   const text = sql.replace("limit 5", "limit ?");
   const [rows] = await client.execute({ sql: text, rowsAsArray: true }, [5]);
   await client.end();
@@ -88,7 +98,11 @@ async function byMysql2Prepared(): Promise<Rows> {
 }
 
 async function byMariadb(): Promise<Rows> {
-  const client = await mariadb.createConnection({ host, port: portOf(gateway, "mysqlWire"), user: "alice" });
+  const client = await mariadb.createConnection({
+    host,
+    port: portOf(gateway, "mysqlWire"),
+    user: "alice",
+  });
   const rows: unknown = await client.query({ sql, rowsAsArray: true });
   await client.end();
   return textOf(rows);

@@ -14,29 +14,20 @@ import { engines } from "@gateway/engines/catalog.ts";
 import type { RootConfig } from "./config/schema.ts";
 import type { StartError } from "./running.ts";
 
-/** What an embedded database is filled with at start. */
-export type Contents =
-  | { readonly kind: "none" }
-  /** The generated sample. */
-  | { readonly kind: "sample" }
-  /** Each Parquet, CSV or JSON file of a folder as a table. */
-  | { readonly kind: "folder"; readonly folder: string };
-
 export interface OpenParts {
   readonly host: Host;
   readonly capacity: Capacity;
-  readonly contents: Contents;
 }
 
 /** Opens every enabled cluster. Answers each that can not be opened, with the others closed again. */
 export async function openGeneration(
   config: RootConfig,
-  { host, capacity, contents }: OpenParts,
+  { host, capacity }: OpenParts,
 ): Promise<Result<Generation, readonly StartError[]>> {
   const opened = await Promise.all(
     Object.entries(config.clusters)
       .filter(([, cluster]) => cluster.enabled)
-      .map(([name, cluster]) => openCluster(name, cluster, host, contents)),
+      .map(([name, cluster]) => openCluster(name, cluster, host)),
   );
   const backends = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
@@ -44,7 +35,10 @@ export async function openGeneration(
     await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()));
     return err(failures);
   }
-  const operators = { groups: config.auth?.operatorGroups ?? [], roles: config.auth?.operatorRoles ?? [] };
+  const operators = {
+    groups: config.auth?.operatorGroups ?? [],
+    roles: config.auth?.operatorRoles ?? [],
+  };
   return ok(
     compileSnapshot(config, {
       host,
@@ -61,10 +55,9 @@ async function openCluster(
   name: string,
   config: RootConfig["clusters"][string],
   host: Host,
-  contents: Contents,
 ): Promise<Result<Backend, StartError>> {
   const { open } = await engines[config.engine].load();
-  const opened = await open(name, config, host, contents);
+  const opened = await open(name, config, host);
   if (opened.ok) return opened;
   return err({ cluster: name, reason: opened.error.detail ?? opened.error.message });
 }

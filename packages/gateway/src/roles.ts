@@ -9,7 +9,7 @@ import type { Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { RootConfig } from "./config/schema.ts";
 import { startDataPlane } from "./dataPlane.ts";
-import { openGeneration, type Contents } from "./generation.ts";
+import { openGeneration } from "./generation.ts";
 import { memoryHistory } from "./history.ts";
 import type { NodeHost } from "./host/node.ts";
 import { startOps, together, type Running, type StartError } from "./running.ts";
@@ -18,11 +18,10 @@ import { startOps, together, type Running, type StartError } from "./running.ts"
 export async function start(
   config: RootConfig,
   host: NodeHost,
-  contents: Contents = { kind: "none" },
 ): Promise<Result<Running, readonly StartError[]>> {
   const capacity = localCapacity(host);
   const generations = new Generations();
-  const generation = await openGeneration(config, { host, capacity, contents });
+  const generation = await openGeneration(config, { host, capacity });
   if (!generation.ok) return generation;
   await generations.swap(generation.value);
 

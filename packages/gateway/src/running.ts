@@ -62,7 +62,8 @@ function runningOf(
   ops: OpenOps | undefined,
   generations: Generations,
 ): Running {
-  const opsListeners = ops === undefined ? [] : [{ kind: "adminApi", tls: ops.tls, ...addressOf(ops) }];
+  const opsListeners =
+    ops === undefined ? [] : [{ kind: "adminApi", tls: ops.tls, ...addressOf(ops) }];
   return {
     data,
     listeners: [

@@ -214,6 +214,13 @@ describe("FairQueue.placeOfYoungest", () => {
     });
     fc.assert(same);
   });
+
+  it("is the last place where many users wait", () => {
+    const queue = queueOf(Array.from({ length: 300 }, (_, item) => ({ user: `u${item % 150}` })));
+    const youngest = queue.add(300, traitsOf({ user: "new" }));
+    expect(queue.placeOfYoungest(youngest)).toBe(301);
+    expect(queue.inOrder("g", 0).findIndex(({ item }) => item === 300) + 1).toBe(151);
+  });
 });
 
 function traitsOf(traits: Partial<WaiterTraits>): WaiterTraits {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
@@ -144,6 +145,16 @@ describe("localCapacity.admit", () => {
     expect(runningIn(capacity)).toBe(1);
     await granted.return(undefined as never);
     expect([queuedIn(capacity), runningIn(capacity), host.timerCount]).toEqual([0, 0, 0]);
+  });
+
+  it("leaves no listener on a signal that outlives the query", async () => {
+    const { admit } = capacityOf();
+    const { signal } = new AbortController();
+    const slot = await slotOf(admit(requestOf({}), signal));
+    const waiting = admit(requestOf({}), signal);
+    await slot[Symbol.asyncDispose]();
+    await slotOf(waiting);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("gives a slot back once, however often it is disposed", async () => {

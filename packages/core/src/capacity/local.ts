@@ -185,8 +185,12 @@ class LocalCapacity implements Capacity {
     const { request, ticket, sequence } = waiter;
     const candidates = this.#candidatesOf(request);
     this.#scopes.hear(request.group, candidates, sequence);
-    waiter.clusters = namesOf(candidates);
-    if (ticket !== undefined) this.#queue.move(ticket, laneKey(waiter.clusters));
+    const clusters = namesOf(candidates);
+    // Mostly nothing changed, and ten thousand waiters may be asked in one turn.
+    if (ticket !== undefined && !sameNames(clusters, waiter.clusters)) {
+      waiter.clusters = clusters;
+      this.#queue.move(ticket, laneKey(clusters));
+    }
     return candidates;
   }
 
@@ -297,6 +301,10 @@ class LocalSlot implements Slot {
 
 function namesOf(candidates: readonly Candidate[]): readonly string[] {
   return candidates.map(({ cluster }) => cluster);
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
 /** Equal for equal sets of clusters, whatever their order. */

@@ -49,7 +49,9 @@ export function readTokens(sql: string, dialect: Dialect): TokenReader | undefin
   }
   const complete = walk.tokenCount === tokens.length;
   while (nextSignificant(cursor)) if (cursor.kind !== "semicolon") return undefined;
-  if (cursor.doubt === "unterminated" || cursor.doubt === "unknownCharacter" || tokens.length === 0) return undefined;
+  // A version comment is how MySQL clients write their settings; any other doubt is one too many.
+  if (cursor.doubt !== undefined && cursor.doubt !== "versionComment") return undefined;
+  if (tokens.length === 0) return undefined;
   return { sql, dialect, tokens, complete, end: walk.end, at: 0 };
 }
 

@@ -26,8 +26,10 @@ export interface StatementTools {
   readonly control: DriverControl;
   readonly inspector: Inspector | undefined;
   readonly structs: Structs;
-  /** Sends messages together. */
-  send(messages: readonly ResultMessage[], transfer: readonly ArrayBuffer[]): void;
+  /** Messages of the result that go with the next ones, or with the answer. */
+  readonly unsent: ResultMessage[];
+  /** Sends everything unsent. */
+  flush(): void;
 }
 
 const cancelled = failureOf("cancelled", "the statement was cancelled");
@@ -194,47 +196,45 @@ class Statement implements Disposable {
   }
 
   #sendStream(stream: Block, statementType: number | undefined): AdbcFailure | undefined {
+    const startedMs = performance.now();
     const fields = this.#streamSchema(stream);
     if (!fields.ok) return fields.error;
     const shape = layouts(fields.value);
     if (!shape.ok) return shape.error;
     const message = messageOf(fields.value, shape.value);
-    // The schema travels with the first rows: a message of its own costs a small query a tenth of its time.
-    const unsent: ResultMessage[] = [{ kind: "schema", message, statementType }];
+    // It travels with the first rows: a message of its own costs a small query a tenth of its time.
+    this.#tools.unsent.push({ kind: "schema", message, statementType });
     using gatherer = new Gatherer(shape.value, this.#tools.structs.arrays);
-    const failure = this.#sendRows(stream, gatherer, unsent);
-    if (failure === undefined && unsent.length > 0) this.#send(unsent);
-    return failure;
+    return this.#sendRows(stream, gatherer, startedMs);
   }
 
-  #sendRows(stream: Block, gatherer: Gatherer, unsent: ResultMessage[]): AdbcFailure | undefined {
+  #sendRows(stream: Block, gatherer: Gatherer, startedMs: number): AdbcFailure | undefined {
     const getNext = functionAt(stream.pointer(streamStruct.getNext), nextSignature);
     for (;;) {
       if (this.#control.cancelled) return cancelled;
-      const startedMs = performance.now();
+      const calledMs = performance.now();
       if (Number(getNext(stream.address, gatherer.next)) !== 0) return this.#streamFailure(stream);
+      const nowMs = performance.now();
       const last = !isPresent(gatherer.next);
       if (!last) gatherer.take();
-      // Rows of a slow query are not kept waiting for more of them.
-      const slow = performance.now() - startedMs > slowMs;
-      if ((last || slow || gatherer.full) && !this.#sendGathered(gatherer, unsent)) return cancelled;
+      // Rows of a slow query are not kept waiting for more of them; those of a quick one wait for
+      // its end, which is likely the next thing to come.
+      const due = gatherer.full && (nowMs - startedMs > quickMs || gatherer.rows >= fewRows);
+      const wanted = last || nowMs - calledMs > slowMs || due;
+      if (wanted && !this.#gathered(gatherer)) return cancelled;
       if (last) return undefined;
+      if (wanted) this.#tools.flush();
     }
   }
 
   /** False when the query was cancelled while the reader was being waited for. */
-  #sendGathered(gatherer: Gatherer, unsent: ResultMessage[]): boolean {
+  #gathered(gatherer: Gatherer): boolean {
     for (const message of gatherer.messages()) {
+      if (this.#tools.unsent.length >= unsentMax) this.#tools.flush();
       if (!this.#control.takeCredit()) return false;
-      unsent.push({ kind: "batch", message });
-      this.#send(unsent);
+      this.#tools.unsent.push({ kind: "batch", message });
     }
     return true;
-  }
-
-  #send(messages: ResultMessage[]): void {
-    const sent = messages.splice(0);
-    this.#tools.send(sent, sent.map(({ message }) => message));
   }
 
   #streamSchema(stream: Block): AdbcResult<readonly ArrowField[]> {
@@ -256,6 +256,11 @@ class Statement implements Disposable {
 
 /** A driver call that takes longer than this holds its rows up. */
 const slowMs = 2;
+/** A result of fewer rows than this, as early as this, is expected to end with the next call. */
+const fewRows = 1_000;
+const quickMs = 2;
+/** The schema and one batch: more are not kept back. */
+const unsentMax = 2;
 const releaseSignature = { answer: "void", takes: ["pointer"] } as const;
 const nextSignature = { answer: "int32", takes: ["pointer", "pointer"] } as const;
 

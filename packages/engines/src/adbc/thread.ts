@@ -25,10 +25,14 @@ const tools: StatementTools = {
   inspector:
     loaded.ok && data.inspect === "duckDb" ? new Inspector(loaded.value.library) : undefined,
   structs: threadStructs(),
-  send,
+  unsent: [],
+  flush: () => {
+    const messages = tools.unsent.splice(0);
+    if (messages.length > 0) post(messages, messages.map(({ message }) => message));
+  },
 };
 
-function send(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
+function post(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
   parentPort?.postMessage(messages, [...transfer]);
 }
 
@@ -40,7 +44,12 @@ parentPort?.on("message", (request: Request) => {
     // The thread itself is sound; what failed is this request.
     answer = err(failureOf("bug", bug instanceof Error ? (bug.stack ?? bug.message) : "a thrown value"));
   }
-  send([{ kind: "answer", answer }], transferred(answer));
+  // What was made for a statement that then failed is nobody's any more.
+  const results = answer.ok ? tools.unsent : [];
+  const transfer = results.map(({ message }) => message);
+  if (answer.ok && answer.value.kind === "described") transfer.push(answer.value.described.schema);
+  post([...results, { kind: "answer", answer }], transfer);
+  tools.unsent.length = 0;
 });
 
 function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
@@ -103,8 +112,4 @@ function onConnection<T>(
   using connection = opened.value;
   const failure = connection.runAll(before);
   return failure === undefined ? use(connection) : err(failure);
-}
-
-function transferred(answer: AdbcResult<Answer>): readonly ArrayBuffer[] {
-  return answer.ok && answer.value.kind === "described" ? [answer.value.described.schema] : [];
 }

@@ -69,6 +69,8 @@ class Listener implements OpenListener {
   #refusals = 0;
   #draining = false;
   #drained: Promise<void> | undefined;
+  /** Looks, during a drain, whether the last connection is gone. */
+  #onForgotten: () => void = ignore;
 
   constructor(options: ListenerOptions, tls: TlsServer | undefined) {
     this.#options = options;
@@ -134,8 +136,11 @@ class Listener implements OpenListener {
     this.#draining = true;
     this.#tls?.[Symbol.dispose]();
     const closed = new Promise<void>((resolve) => {
-      // Calls back when the port is closed and the last socket is gone.
-      this.#server.close(() => resolve());
+      this.#onForgotten = () => {
+        if (this.connections.size === 0) resolve();
+      };
+      // Calls back when the last socket is destroyed, which is before that socket says so itself.
+      this.#server.close(() => this.#onForgotten());
     });
     for (const connection of this.connections) {
       if (connection.closable) this.#sayGoodbye(connection);
@@ -225,6 +230,7 @@ class Listener implements OpenListener {
     const left = (this.#perAddress.get(connection.address) ?? 1) - 1;
     if (left > 0) this.#perAddress.set(connection.address, left);
     else this.#perAddress.delete(connection.address);
+    this.#onForgotten();
   }
 
   /** Tells a client over a cap why, as long as not too many are being told at once. */
@@ -252,9 +258,8 @@ class Listener implements OpenListener {
   }
 }
 
-function ignore(): void {
-  // A socket's error is followed by its "close", which is what matters.
-}
+/** For errors of sockets: each is followed by a "close", which is what matters. */
+function ignore(): void {}
 
 function listenErrorOf(
   error: NodeJS.ErrnoException,

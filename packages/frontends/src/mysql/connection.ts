@@ -311,7 +311,12 @@ export class MysqlConnection implements Member {
     talk.out.sequence = this.#out.sequence;
     this.#talk = talk;
     this.#reader.payloadBytesMax = connection.config.maxMessageBytes;
-    const server = { port: port(), tls: connection.canUpgrade || connection.secure, startedMs, cipher: cipherOf(connection) };
+    const server = {
+      port: port(),
+      tls: connection.canUpgrade || connection.secure,
+      startedMs,
+      cipher: cipherOf(connection),
+    };
     this.#runner = new Runner({ talk, prepared: this.#prepared, members, initial: client, server });
     talk.putOk();
     this.#flushOut();

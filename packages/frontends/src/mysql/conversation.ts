@@ -228,7 +228,11 @@ export class Conversation {
     this.client = { ...this.client, rowCount, foundRows: columns ? rows : this.client.foundRows };
   }
 
-  async #putBatch(batch: Batch, form: AnswerForm, count: number): Promise<GatewayError | undefined> {
+  async #putBatch(
+    batch: Batch,
+    form: AnswerForm,
+    count: number,
+  ): Promise<GatewayError | undefined> {
     const encoder = rowEncoder(batch, {
       kind: form.rows,
       zone: this.client.zone,

@@ -123,7 +123,11 @@ export function putPreparedPackets(
   // Some clients bind numbers as integers only where the definition says so.
   putDefinitions(
     out,
-    parameters.map((type) => ({ name: "?", type: type.kind === "null" ? text : type, nullable: true })),
+    parameters.map((type) => ({
+      name: "?",
+      type: type.kind === "null" ? text : type,
+      nullable: true,
+    })),
   );
   if (parameters.length > 0) putDefinitionsEnd(out, context);
   putDefinitions(out, columns);

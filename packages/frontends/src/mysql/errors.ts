@@ -98,8 +98,13 @@ export const ownErrors = {
     reply(1243, "HY000", `Unknown prepared statement handler (${id}) given to ${command}`),
   noCursor: (id: number) => reply(1421, "HY000", `The statement (${id}) has no open cursor.`),
   tooManyStatements: (max: number) =>
-    reply(1461, "42000", `Can't create more than max_prepared_stmt_count statements (current value: ${max})`),
-  tooManyParameters: () => reply(1390, "HY000", "Prepared statement contains too many placeholders"),
+    reply(
+      1461,
+      "42000",
+      `Can't create more than max_prepared_stmt_count statements (current value: ${max})`,
+    ),
+  tooManyParameters: () =>
+    reply(1390, "HY000", "Prepared statement contains too many placeholders"),
   unknownThread: (id: number) => reply(1094, "HY000", `Unknown thread id: ${id}`),
   notOwner: (id: number) => reply(1095, "HY000", `You are not owner of thread ${id}`),
   unknownVariable: (name: string) => reply(1193, "HY000", `Unknown system variable '${name}'`),
@@ -118,7 +123,12 @@ export const ownErrors = {
   noDatabase: () => reply(1046, "3D000", "No database selected"),
   emptyQuery: () => reply(1065, "42000", "Query was empty"),
   notUtf8: () => reply(1300, "HY000", "Invalid utf8mb4 character string"),
-  localInfile: () => reply(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides"),
+  localInfile: () =>
+    reply(
+      3948,
+      "42000",
+      "Loading local data is disabled; this must be enabled on both the client and server sides",
+    ),
   syntax: (near: string) =>
     reply(1064, "42000", `You have an error in your SQL syntax; near '${near.slice(0, 80)}'`),
   notSupported: (what: string) => reply(1235, "42000", `The gateway does not support ${what}`),

@@ -5,8 +5,11 @@
  * It decides by the first words and reads no more of a statement than it must. It asks nobody: what
  * needs the engine comes back as a rewritten statement.
  */
-import { asciiLower, upperWord, openSql } from "@gateway/core/sql/cursor.ts";
+import { openSql, upperWord } from "@gateway/core/sql/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex.ts";
+import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type { SessionStatement } from "@gateway/core/sql/sessionStatement.ts";
+import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/tokenReader.ts";
 import { withSchema } from "./clientSession.ts";
 import { ownErrors } from "./errors.ts";
 import type { LocalAnswer } from "./local/answer.ts";
@@ -14,7 +17,6 @@ import { describeTable } from "./local/schema.ts";
 import { answerSelect } from "./local/select.ts";
 import { answerSet } from "./local/set.ts";
 import { answerShow, type ShowContext } from "./local/show.ts";
-import { tokensOf, TokenWalk, type Token } from "./local/tokens.ts";
 
 /** The answer to one statement; undefined when the engine answers it as it is. */
 export function answerLocally(sql: string, context: ShowContext): LocalAnswer | undefined {
@@ -22,80 +24,91 @@ export function answerLocally(sql: string, context: ShowContext): LocalAnswer | 
   switch (word) {
     case "SELECT":
       return answerSelect(sql, context);
-    case "SET":
-      return withTokens(sql, (tokens) => answerSet(tokens, context));
     case "SHOW":
-      return withTokens(sql, (tokens) => answerShow(tokens, context));
+      return answerShow(sql, context);
+    case "SET":
     case "USE":
-      return withTokens(sql, (tokens) => answerUse(tokens, context));
     case "KILL":
-      return withTokens(sql, answerKill);
-    case "DESCRIBE":
-    case "DESC":
-      return withTokens(sql, (tokens) => {
-        const walk = new TokenWalk(tokens.slice(1));
-        const { schema } = context.client.session;
-        return describeTable(walk, { schema, catalog: context.catalog });
-      });
+      return answerSession(sql, context) ?? error(ownErrors.syntax(sql));
     case "COMMIT":
     case "ROLLBACK":
-      return withTokens(sql, refuseChain);
+      return answerSession(sql, context);
+    case "DESCRIBE":
+    case "DESC":
+      return answerDescribe(sql, context);
     case "LOAD":
-      return withTokens(sql, (tokens) =>
-        tokens.slice(1, 6).some((token) => token.word === "LOCAL")
-          ? { kind: "error", reply: ownErrors.localInfile() }
-          : undefined,
-      );
+      return refuseInfile(sql);
     default:
       return undefined;
   }
 }
 
-/** The first word in upper case; empty when the statement begins with something else. */
-export function firstWord(sql: string): string {
+function firstWord(sql: string): string {
   const cursor = openSql(sql, "mysql");
   return nextSignificant(cursor) ? upperWord(cursor) : "";
 }
 
-function withTokens(
-  sql: string,
-  answer: (tokens: readonly Token[]) => LocalAnswer | undefined,
-): LocalAnswer | undefined {
-  const tokens = tokensOf(sql);
-  return tokens === undefined ? undefined : answer(tokens);
+/** Undefined for statements that are no session statements of ours, or that can not be read. */
+function answerSession(sql: string, context: ShowContext): LocalAnswer | undefined {
+  const statement = readSessionStatement(sql, "mysql");
+  switch (statement?.kind) {
+    case "set":
+      return answerSet(statement.changes, context);
+    case "use":
+      return answerUse(statement, context);
+    case "kill":
+      return answerKill(statement);
+    case "commit":
+    case "rollback":
+      // CHAIN begins another transaction, RELEASE leaves: neither is done, so neither is taken.
+      return statement.chain || statement.release
+        ? error(ownErrors.notSupported("CHAIN and RELEASE"))
+        : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** `USE schema` and `USE catalog.schema`. Whether it exists is said by the next statement that needs it. */
-function answerUse(tokens: readonly Token[], { client }: ShowContext): LocalAnswer {
-  const walk = new TokenWalk(tokens.slice(1));
-  const first = walk.takeName();
-  const second = walk.takeSign(".") ? walk.takeName() : undefined;
-  if (first === undefined || !walk.done) {
-    return { kind: "error", reply: ownErrors.syntax(walk.next.text) };
-  }
-  const [catalog, schema] = second === undefined ? [client.session.catalog, first] : [first, second];
-  return { kind: "changed", client: withSchema(client, catalog, schema), commit: false };
+function answerUse(
+  { path }: Extract<SessionStatement, { kind: "use" }>,
+  { client }: ShowContext,
+): LocalAnswer | undefined {
+  const [first, second, third] = path;
+  if (first === undefined || third !== undefined) return undefined;
+  const changed =
+    second === undefined
+      ? withSchema(client, client.session.catalog, first.text)
+      : withSchema(client, first.text, second.text);
+  return { kind: "changed", client: changed, commit: false };
 }
 
-/** `COMMIT AND CHAIN` begins another transaction, `COMMIT RELEASE` leaves: neither is done, so neither is taken. */
-function refuseChain(tokens: readonly Token[]): LocalAnswer | undefined {
-  const asked = tokens.some(
-    ({ word }, index) =>
-      (word === "CHAIN" || word === "RELEASE") &&
-      tokens[index - 1]?.word !== "NO" &&
-      !tokens.some((token) => token.word === "TO"),
-  );
-  if (!asked) return undefined;
-  return { kind: "error", reply: ownErrors.notSupported("CHAIN and RELEASE") };
+function answerKill({
+  id,
+  target,
+}: Extract<SessionStatement, { kind: "kill" }>): LocalAnswer | undefined {
+  if (!/^\d{1,15}$/.test(id)) return undefined;
+  return { kind: "kill", connectionId: Number(id), whole: target === "connection" };
 }
 
-/** `KILL [CONNECTION | QUERY] id`. */
-function answerKill(tokens: readonly Token[]): LocalAnswer {
-  const walk = new TokenWalk(tokens.slice(1));
-  const what = walk.takeOneOf("CONNECTION", "QUERY");
-  const id = walk.takeLiteral();
-  if (typeof id !== "bigint" || id < 0n || !walk.done) {
-    return { kind: "error", reply: ownErrors.syntax(asciiLower(walk.next.text)) };
+function answerDescribe(sql: string, context: ShowContext): LocalAnswer | undefined {
+  const reader = readTokens(sql, "mysql");
+  if (reader === undefined || takeOneOf(reader, ["DESCRIBE", "DESC"]) === undefined) {
+    return undefined;
   }
-  return { kind: "kill", connectionId: Number(id), whole: what !== "QUERY" };
+  const { schema } = context.client.session;
+  return describeTable(reader, { schema, catalog: context.catalog });
+}
+
+/** Files of the client's machine are never asked for. */
+function refuseInfile(sql: string): LocalAnswer | undefined {
+  const reader = readTokens(sql, "mysql");
+  if (reader === undefined || !takeWords(reader, "LOAD", "DATA")) return undefined;
+  takeOneOf(reader, ["LOW_PRIORITY", "CONCURRENT"]);
+  const local = takeWords(reader, "LOCAL") && !atEnd(reader);
+  return local ? error(ownErrors.localInfile()) : undefined;
+}
+
+function error(reply: ReturnType<typeof ownErrors.syntax>): LocalAnswer {
+  return { kind: "error", reply };
 }

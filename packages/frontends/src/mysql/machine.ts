@@ -266,10 +266,7 @@ function login(
 }
 
 function askForSha2(claim: Claim, sequence: number): Step {
-  return [
-    { kind: "switching", claim, sequence: after(sequence) },
-    [{ kind: "sendAuthSwitch" }],
-  ];
+  return [{ kind: "switching", claim, sequence: after(sequence) }, [{ kind: "sendAuthSwitch" }]];
 }
 
 /** The client's hash of the password. It is not looked at: only whether there is a password at all. */

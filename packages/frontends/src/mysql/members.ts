@@ -36,7 +36,8 @@ export class Members {
 
   /** Gives the connection its id. */
   join(member: Member): number {
-    while (this.#byId.has(this.#nextId)) this.#nextId = this.#nextId === idMax ? 1 : this.#nextId + 1;
+    while (this.#byId.has(this.#nextId))
+      this.#nextId = this.#nextId === idMax ? 1 : this.#nextId + 1;
     const id = this.#nextId;
     this.#nextId = id === idMax ? 1 : id + 1;
     this.#byId.set(id, member);

@@ -85,7 +85,11 @@ function floatOf(value: number, bound: BoundType, described: DataType): Paramete
   if (described.kind === "boolean" && (value === 0 || value === 1)) {
     return { type: described, value: value === 1 };
   }
-  if (described.kind === "integer" && Number.isSafeInteger(value) && fits(BigInt(value), described)) {
+  if (
+    described.kind === "integer" &&
+    Number.isSafeInteger(value) &&
+    fits(BigInt(value), described)
+  ) {
     return { type: described, value: BigInt(value) };
   }
   return { type: { kind: "float", bits: bound.type === columnType.float ? 32 : 64 }, value };

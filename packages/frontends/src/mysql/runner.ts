@@ -130,11 +130,7 @@ export class Runner {
   }
 
   /** One statement with its whole answer. False when it failed. `bound` is what a prepared one became. */
-  async #statement(
-    sql: string,
-    form: AnswerForm,
-    bound?: BoundStatement,
-  ): Promise<boolean> {
+  async #statement(sql: string, form: AnswerForm, bound?: BoundStatement): Promise<boolean> {
     const { talk } = this.#parts;
     const local = bound === undefined ? answerLocally(sql, this.#context()) : undefined;
     if (local !== undefined) return await this.#local(local, form);

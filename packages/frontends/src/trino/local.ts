@@ -61,6 +61,10 @@ function plain(
     case "DEALLOCATE":
       reader.take();
       return deallocate(reader, session);
+    case "START":
+    case "BEGIN":
+      // A client that can not send the id back could never end what it began.
+      return session.knowsTransactions ? undefined : failure(noTransactions);
     default:
       return undefined;
   }
@@ -192,6 +196,10 @@ function changedBy(updateType: string, change: HeaderChange): Handling {
 
 const noOtherUser: GatewayError = gatewayError("query.permission", {
   message: "Access Denied: another user's authorization can not be taken over",
+});
+
+const noTransactions: GatewayError = gatewayError("query.unsupported", {
+  message: "Client does not support transactions",
 });
 
 function unknownCatalog(name: string): GatewayError {

@@ -1,13 +1,11 @@
 /** Opens a statement: answered here, or started in the pipeline with what its session brings. */
 import type { Door } from "@gateway/core/door.ts";
-import { gatewayError } from "@gateway/core/error.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import type { Result } from "@gateway/core/result.ts";
-import { ok } from "@gateway/core/result.ts";
-import type { GatewayError } from "@gateway/core/error.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
 import { failure, type Handling } from "./answer.ts";
 import { handle } from "./local.ts";
@@ -91,8 +89,3 @@ function headersOf(
       return changeHeaders(change);
   }
 }
-
-/** What a client that could not end a transaction is told instead of beginning one. */
-export const noTransactions = gatewayError("query.unsupported", {
-  message: "Client does not support transactions",
-});

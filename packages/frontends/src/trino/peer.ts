@@ -77,7 +77,11 @@ export class Peers {
       return err({ status: 403, text: "Requests from other sites' pages are refused" });
     }
     const peer = { address: connection.address, secure: connection.secure };
-    const client = forwardedClient(peer, headers, this.#trusted);
+    const forwarded = {
+      "x-forwarded-for": headers["x-forwarded-for"],
+      "x-forwarded-proto": headers["x-forwarded-proto"],
+    };
+    const client = forwardedClient(peer, forwarded, this.#trusted);
     const scheme = client.secure ? "https" : "http";
     return ok({
       address: client.address,

@@ -82,6 +82,8 @@ export class Requests {
     try {
       const peer = this.#peers.of(request);
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
+      const checked = checkHeaders(request.rawHeaders);
+      if (!checked.ok) return sendRefusal(request, response, checked.error);
       await this.#route({ request, response, peer: peer.value });
     } catch (bug) {
       this.#host.log.bug(bug);
@@ -233,8 +235,6 @@ export class Requests {
   }
 
   async #login({ request, peer }: Exchange): Promise<Result<Login, GatewayError>> {
-    const checked = checkHeaders(request.rawHeaders);
-    if (!checked.ok) return checked;
     const presented = presentedBy(request.headers);
     if (!presented.ok) return presented;
     if (presented.value.kind !== "nothing" && !peer.mayTakeCredentials) {

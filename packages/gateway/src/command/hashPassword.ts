@@ -21,7 +21,8 @@ export async function hashPasswordCommand(terminal: Terminal): Promise<number> {
 
 function problemOf(password: string): string | undefined {
   if (password === "") return "the password is empty";
-  if (truncates(password)) return "the password is longer than 72 bytes, which is all that bcrypt looks at";
+  if (truncates(password))
+    return "the password is longer than 72 bytes, which is all that bcrypt looks at";
   return undefined;
 }
 

@@ -12,13 +12,19 @@ import { refuseStart } from "./start.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
 /** Run as they stand by every client that the banner names. */
-const sampleExample = "select country, count(*) as customers from customers group by country order by country limit 5";
+const sampleExample =
+  "select country, count(*) as customers from customers group by country order by country limit 5";
 const folderExample = "select table_name from information_schema.tables order by table_name";
 
-const sampleContents = { kind: "sample" } as const;
+export interface QuickstartOptions {
+  /** A folder whose files are served instead of the sample. */
+  readonly data: string | undefined;
+  /** Let the system choose the ports. */
+  readonly freePorts: boolean;
+}
 
 export async function quickstartCommand(
-  data: string | undefined,
+  { data, freePorts }: QuickstartOptions,
   terminal: Terminal,
 ): Promise<number> {
   const folder = data === undefined ? undefined : resolve(data);
@@ -26,7 +32,7 @@ export async function quickstartCommand(
     terminal.err(`--data: ${folder} is not a folder\n`);
     return exitCode.config;
   }
-  const config = checkConfig(quickstartConfig(folder));
+  const config = checkConfig(quickstartConfig(folder, freePorts));
   if (!config.ok) {
     // The built-in config is checked like a user's; a folder name can still be refused.
     for (const problem of config.error) terminal.err(`${lineOf(problem)}\n`);
@@ -34,8 +40,7 @@ export async function quickstartCommand(
   }
   const host = nodeHost(terminal.bundle, "warn");
   terminal.out(folder === undefined ? "Making sample data …\n" : `Reading ${folder} …\n`);
-  const contents = folder === undefined ? sampleContents : { kind: "folder", folder } as const;
-  const running = await start(config.value, host, contents);
+  const running = await start(config.value, host);
   if (!running.ok) return refuseStart(running.error, terminal);
   terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
   const code = await runUntilSignal(running.value, config.value.gateway, host);

@@ -24,5 +24,6 @@ export const usage = `Usage: gateway COMMAND
   start --config FILE      run in the foreground (default FILE: gateway.yaml)
   validate --config FILE   list every problem of a config; opens nothing
   hash-password            read a password, print its bcrypt hash
-  quickstart [--data DIR]  sample data (or the files of DIR) on loopback, no login
+  quickstart [--data DIR] [--free-ports]
+                           sample data (or the files of DIR) on loopback, no login
 `;

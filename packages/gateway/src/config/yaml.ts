@@ -5,12 +5,12 @@
  * unknown tag) is a problem with its line and column.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { LineCounter, isScalar, parseDocument, visit, type Document } from "yaml";
+import { LineCounter, Parser, isScalar, parseDocument, visit, type CST, type Document } from "yaml";
 import type { ConfigProblem } from "./report.ts";
 
 /** How often aliases may be resolved, so that a small file can not grow into a large document. */
 const aliasesMax = 100;
-/** Everything that walks a config may go into it by recursion. */
+/** A config has about ten levels; conditions of routers may hold more of their kind. */
 const depthMax = 200;
 
 /** The plain data of a file; an empty file is an empty map. */
@@ -21,16 +21,36 @@ export function parseYaml(bytes: Uint8Array): Result<unknown, readonly ConfigPro
   } catch {
     return refuse("the file is not UTF-8 text");
   }
-  try {
-    return parseText(text);
-  } catch (error) {
-    // The parser itself goes into depth by recursion and has no limit of its own.
-    if (error instanceof RangeError) return refuse(tooDeep);
-    throw error;
-  }
+  // Everything that comes later goes into a document by recursion.
+  if (isDeeper(new Parser().parse(text), tokensIn)) return refuse(tooDeep);
+  return parseText(text);
 }
 
 const tooDeep = `the file is nested more than ${depthMax} levels deep`;
+
+/** Whether things hold things for more than `depthMax` levels. Its own stack holds what others would recurse for. */
+function isDeeper<Thing>(
+  roots: Iterable<Thing>,
+  heldBy: (thing: Thing) => readonly Thing[],
+): boolean {
+  const open = [...roots].map((thing) => ({ thing, depth: 0 }));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const depth = next.depth + 1;
+    if (depth > depthMax) return true;
+    for (const thing of heldBy(next.thing)) open.push({ thing, depth });
+  }
+  return false;
+}
+
+function tokensIn(token: CST.Token): readonly CST.Token[] {
+  const items = "items" in token ? token.items.flatMap(({ key, value }) => [key, value]) : [];
+  const document = token.type === "document" ? [token.value] : [];
+  return [...items, ...document].filter((child) => child !== null && child !== undefined);
+}
+
+function valuesIn(value: unknown): readonly unknown[] {
+  return typeof value === "object" && value !== null ? Object.values(value) : [];
+}
 
 function parseText(text: string): Result<unknown, readonly ConfigProblem[]> {
   const lines = new LineCounter();
@@ -57,7 +77,9 @@ function parseText(text: string): Result<unknown, readonly ConfigProblem[]> {
     );
   }
   try {
-    return ok((document.toJS({ maxAliasCount: aliasesMax }) as unknown) ?? {});
+    const value = (document.toJS({ maxAliasCount: aliasesMax }) as unknown) ?? {};
+    // Aliases nest too, and one inside of its own anchor never ends.
+    return isDeeper([value], valuesIn) ? refuse(tooDeep) : ok(value);
   } catch (error) {
     // Aliases that lead nowhere were found above; what remains is their number.
     if (error instanceof ReferenceError) {
@@ -84,11 +106,6 @@ function contentFaults(document: Document.Parsed): readonly Fault[] {
       // No name that a record can hold: it would be dropped without a word.
       if (!isScalar(key) || key.value !== "__proto__") return;
       faults.push({ offset: key.range?.[0] ?? 0, reason: "the key __proto__ is not allowed" });
-    },
-    Collection: (_key, collection, above) => {
-      if (above.length <= depthMax) return undefined;
-      faults.push({ offset: collection.range?.[0] ?? 0, reason: tooDeep });
-      return visit.SKIP;
     },
   });
   return faults;

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { docsCommand } from "../command/docs.ts";
 import { hashPasswordCommand } from "../command/hashPassword.ts";
-import { quickstartCommand } from "../command/quickstart.ts";
+import { quickstartCommand, type QuickstartOptions } from "../command/quickstart.ts";
 import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { usage, type Terminal } from "../command/terminal.ts";
@@ -42,7 +42,7 @@ async function run(command: string | undefined, args: readonly string[]): Promis
       noArguments(args);
       return hashPasswordCommand(terminal);
     case "quickstart":
-      return quickstartCommand(dataFolder(args), terminal);
+      return quickstartCommand(quickstartOptions(args), terminal);
     case "docs":
       return docsCommand(args, terminal);
     case "help":
@@ -61,9 +61,13 @@ function configFile(args: readonly string[]): string {
   return parseArgs({ args: [...args], options, strict: true }).values.config;
 }
 
-function dataFolder(args: readonly string[]): string | undefined {
-  const options = { data: { type: "string" } } as const;
-  return parseArgs({ args: [...args], options, strict: true }).values.data;
+function quickstartOptions(args: readonly string[]): QuickstartOptions {
+  const options = {
+    data: { type: "string" },
+    "free-ports": { type: "boolean", default: false },
+  } as const;
+  const { values } = parseArgs({ args: [...args], options, strict: true });
+  return { data: values.data, freePorts: values["free-ports"] };
 }
 
 function noArguments(args: readonly string[]): void {

@@ -2,11 +2,18 @@
 const loopback = "127.0.0.1";
 
 /** Ports that do not collide with servers people already run. */
-const ports = { trinoHttp: 18080, postgresWire: 15432, mysqlWire: 13306, adminApi: 19000 } as const;
+const ownPorts = {
+  trinoHttp: 18080,
+  postgresWire: 15432,
+  mysqlWire: 13306,
+  adminApi: 19000,
+} as const;
+const freePorts = { trinoHttp: 0, postgresWire: 0, mysqlWire: 0, adminApi: 0 } as const;
 
-/** `folder`: an absolute path whose files are served; absent, the sample is. */
-export function quickstartConfig(folder: string | undefined) {
-  const allowedDirectories = folder === undefined ? [] : [folder];
+/** `folder`: an absolute path whose files are served; absent, the sample is. `free` lets the system choose the ports. */
+export function quickstartConfig(folder: string | undefined, free: boolean) {
+  const ports = free ? freePorts : ownPorts;
+  const contents = folder === undefined ? { type: "sample" } : { type: "folder", path: folder };
   return {
     gateway: {
       frontends: {
@@ -16,7 +23,7 @@ export function quickstartConfig(folder: string | undefined) {
       },
       adminApi: { host: loopback, port: ports.adminApi },
     },
-    clusters: { local: { engine: "duckDb", allowedDirectories } },
+    clusters: { local: { engine: "duckDb", contents } },
     clusterGroups: { default: { members: ["local"], maxRunningQueries: 4 } },
     routingFallback: "default",
     auth: { provider: "none" },

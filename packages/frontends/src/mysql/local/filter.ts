@@ -5,7 +5,8 @@
  * `IN`, joined by AND and OR without brackets.
  */
 import { asciiLower } from "@gateway/core/sql/cursor.ts";
-import type { TokenWalk } from "./tokens.ts";
+import { atEnd, takeSymbol, takeWords, type TokenReader } from "@gateway/core/sql/tokenReader.ts";
+import { takeLiteral, takeName, takeString } from "./take.ts";
 
 export type Row = readonly (string | null)[];
 export type Test = (row: Row) => boolean;
@@ -18,66 +19,66 @@ const none: Test = () => false;
  * a bare LIKE means. Undefined when it is something else.
  */
 export function takeFilter(
-  walk: TokenWalk,
+  reader: TokenReader,
   columns: readonly string[],
   likeColumn = 0,
 ): Test | undefined {
-  if (walk.done) return all;
-  if (walk.takeWords("LIKE")) {
-    const pattern = walk.takeString();
+  if (atEnd(reader)) return all;
+  if (takeWords(reader, "LIKE")) {
+    const pattern = takeString(reader);
     return pattern === undefined ? undefined : likeTest(likeColumn, pattern);
   }
-  return walk.takeWords("WHERE") ? takeOr(walk, columns) : undefined;
+  return takeWords(reader, "WHERE") ? takeOr(reader, columns) : undefined;
 }
 
-function takeOr(walk: TokenWalk, columns: readonly string[]): Test | undefined {
+function takeOr(reader: TokenReader, columns: readonly string[]): Test | undefined {
   let test: Test = none;
   do {
-    const next = takeAnd(walk, columns);
+    const next = takeAnd(reader, columns);
     if (next === undefined) return undefined;
     const before = test;
     test = (row) => before(row) || next(row);
-  } while (walk.takeWords("OR") || walk.takeSign("||"));
+  } while (takeWords(reader, "OR") || takeSymbol(reader, "||"));
   return test;
 }
 
-function takeAnd(walk: TokenWalk, columns: readonly string[]): Test | undefined {
+function takeAnd(reader: TokenReader, columns: readonly string[]): Test | undefined {
   let test: Test = all;
   do {
-    const next = takeComparison(walk, columns);
+    const next = takeComparison(reader, columns);
     if (next === undefined) return undefined;
     const before = test;
     test = (row) => before(row) && next(row);
-  } while (walk.takeWords("AND") || walk.takeSign("&&"));
+  } while (takeWords(reader, "AND") || takeSymbol(reader, "&&"));
   return test;
 }
 
-function takeComparison(walk: TokenWalk, columns: readonly string[]): Test | undefined {
-  const name = asciiLower(walk.takeName() ?? "");
+function takeComparison(reader: TokenReader, columns: readonly string[]): Test | undefined {
+  const name = asciiLower(takeName(reader) ?? "");
   const column = columns.findIndex((known) => asciiLower(known) === name);
   if (column < 0) return undefined;
-  if (walk.takeWords("LIKE")) {
-    const pattern = walk.takeString();
+  if (takeWords(reader, "LIKE")) {
+    const pattern = takeString(reader);
     return pattern === undefined ? undefined : likeTest(column, pattern);
   }
-  if (walk.takeWords("IN")) return takeIn(walk, column);
-  const unequal = walk.takeSign("<>", "!=");
-  if (!unequal && !walk.takeSign("=")) return undefined;
-  const value = walk.takeLiteral();
+  if (takeWords(reader, "IN")) return takeIn(reader, column);
+  const unequal = takeSymbol(reader, "<>", "!=");
+  if (!unequal && !takeSymbol(reader, "=")) return undefined;
+  const value = takeLiteral(reader);
   if (value === undefined) return undefined;
   const equal = equalTest(column, String(value));
   return unequal ? (row) => !equal(row) : equal;
 }
 
-function takeIn(walk: TokenWalk, column: number): Test | undefined {
-  if (!walk.takeSign("(")) return undefined;
+function takeIn(reader: TokenReader, column: number): Test | undefined {
+  if (!takeSymbol(reader, "(")) return undefined;
   const tests: Test[] = [];
   do {
-    const value = walk.takeLiteral();
+    const value = takeLiteral(reader);
     if (value === undefined) return undefined;
     tests.push(equalTest(column, String(value)));
-  } while (walk.takeSign(","));
-  return walk.takeSign(")") ? (row) => tests.some((test) => test(row)) : undefined;
+  } while (takeSymbol(reader, ","));
+  return takeSymbol(reader, ")") ? (row) => tests.some((test) => test(row)) : undefined;
 }
 
 /** Text compares without regard to case, as in MySQL's default collation. */
@@ -89,7 +90,9 @@ function equalTest(column: number, value: string): Test {
 function likeTest(column: number, pattern: string): Test {
   return (row) => {
     const value = row[column];
-    return value !== null && value !== undefined && isLike(value.toLowerCase(), pattern.toLowerCase());
+    return (
+      value !== null && value !== undefined && isLike(value.toLowerCase(), pattern.toLowerCase())
+    );
   };
 }
 

@@ -5,10 +5,17 @@
  * standard gives: double quotes for names, `LIKE … ESCAPE`. Without a default database a listing
  * shows every schema that is not the engine's own.
  */
+import {
+  atEnd,
+  takeOneOf,
+  takeSymbol,
+  takeWords,
+  type TokenReader,
+} from "@gateway/core/sql/tokenReader.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { ownErrors } from "../errors.ts";
 import type { LocalAnswer } from "./answer.ts";
-import type { TokenWalk } from "./tokens.ts";
+import { nextText, takeName, takeString } from "./take.ts";
 
 const systemSchemas = "('information_schema', 'pg_catalog')";
 
@@ -46,13 +53,10 @@ class Listing {
 const like = "LIKE ? ESCAPE '\\'";
 
 /** `SHOW {DATABASES | SCHEMAS} [LIKE 'x']`. */
-export function showDatabases(
-  walk: TokenWalk,
-  defaults: ListingDefaults,
-): LocalAnswer {
+export function showDatabases(reader: TokenReader, defaults: ListingDefaults): LocalAnswer {
   const listing = new Listing();
   inCatalog(listing, "catalog_name", defaults);
-  const failed = takeLike(walk, listing, "schema_name");
+  const failed = takeLike(reader, listing, "schema_name");
   if (failed !== undefined) return failed;
   return listing.answer(
     'SELECT DISTINCT schema_name AS "Database" FROM information_schema.schemata',
@@ -62,15 +66,15 @@ export function showDatabases(
 
 /** `SHOW [EXTENDED] [FULL] TABLES [{FROM | IN} db] [LIKE 'x']`, behind the word TABLES. */
 export function showTables(
-  walk: TokenWalk,
+  reader: TokenReader,
   full: boolean,
   defaults: ListingDefaults,
 ): LocalAnswer {
   const listing = new Listing();
-  const schema = takeSchema(walk) ?? defaults.schema;
+  const schema = takeSchema(reader) ?? defaults.schema;
   inCatalog(listing, "table_catalog", defaults);
   inSchema(listing, schema);
-  const failed = takeTablesFilter(walk, listing, schema);
+  const failed = takeTablesFilter(reader, listing, schema);
   if (failed !== undefined) return failed;
   const name = quoted(`Tables_in_${schema ?? ""}`);
   const type = full
@@ -83,15 +87,12 @@ export function showTables(
 }
 
 /** `SHOW TABLE STATUS [{FROM | IN} db] [LIKE 'x']`, behind the word STATUS. */
-export function showTableStatus(
-  walk: TokenWalk,
-  defaults: ListingDefaults,
-): LocalAnswer {
+export function showTableStatus(reader: TokenReader, defaults: ListingDefaults): LocalAnswer {
   const listing = new Listing();
-  const schema = takeSchema(walk) ?? defaults.schema;
+  const schema = takeSchema(reader) ?? defaults.schema;
   inCatalog(listing, "table_catalog", defaults);
   inSchema(listing, schema);
-  const failed = takeLike(walk, listing, "table_name");
+  const failed = takeLike(reader, listing, "table_name");
   if (failed !== undefined) return failed;
   const unknown = [
     "Version",
@@ -118,33 +119,33 @@ export function showTableStatus(
 
 /** `SHOW [FULL] {COLUMNS | FIELDS} {FROM | IN} t [{FROM | IN} db] [LIKE 'x']`, behind the word COLUMNS. */
 export function showColumns(
-  walk: TokenWalk,
+  reader: TokenReader,
   full: boolean,
   defaults: ListingDefaults,
 ): LocalAnswer {
-  if (walk.takeOneOf("FROM", "IN") === undefined) return syntax(walk);
-  const table = takeTable(walk);
-  if (table === undefined) return syntax(walk);
-  const schema = takeSchema(walk) ?? table.schema ?? defaults.schema;
+  if (takeOneOf(reader, ["FROM", "IN"]) === undefined) return syntax(reader);
+  const table = takeTable(reader);
+  if (table === undefined) return syntax(reader);
+  const schema = takeSchema(reader) ?? table.schema ?? defaults.schema;
   const listing = new Listing();
   columnsOf(listing, { ...table, schema }, defaults);
-  const failed = takeLike(walk, listing, "column_name");
+  const failed = takeLike(reader, listing, "column_name");
   return failed ?? listing.answer(selectColumns(full), "ordinal_position");
 }
 
 /** `{DESCRIBE | DESC} t [column]`, behind the first word; undefined when it explains a statement. */
 export function describeTable(
-  walk: TokenWalk,
+  reader: TokenReader,
   defaults: ListingDefaults,
 ): LocalAnswer | undefined {
-  const table = takeTable(walk);
+  const table = takeTable(reader);
   if (table === undefined) return undefined;
   const listing = new Listing();
   const schema = table.schema ?? defaults.schema;
   columnsOf(listing, { ...table, schema }, defaults);
-  const column = walk.takeString() ?? walk.takeName();
+  const column = takeString(reader) ?? takeName(reader);
   if (column !== undefined) listing.where(`column_name ${like}`, column);
-  return walk.done ? listing.answer(selectColumns(false), "ordinal_position") : undefined;
+  return atEnd(reader) ? listing.answer(selectColumns(false), "ordinal_position") : undefined;
 }
 
 function selectColumns(full: boolean): string {
@@ -158,21 +159,13 @@ interface Table {
   readonly name: string;
 }
 
-function columnsOf(
-  listing: Listing,
-  table: Table,
-  defaults: ListingDefaults,
-): void {
+function columnsOf(listing: Listing, table: Table, defaults: ListingDefaults): void {
   inCatalog(listing, "table_catalog", defaults);
   inSchema(listing, table.schema);
   listing.where("table_name = ?", table.name);
 }
 
-function inCatalog(
-  listing: Listing,
-  column: string,
-  defaults: ListingDefaults,
-): void {
+function inCatalog(listing: Listing, column: string, defaults: ListingDefaults): void {
   const catalog = defaults.catalog();
   if (catalog !== undefined) listing.where(`${column} = ?`, catalog);
 }
@@ -182,31 +175,31 @@ function inSchema(listing: Listing, schema: string | undefined): void {
   else listing.where("table_schema = ?", schema);
 }
 
-function takeSchema(walk: TokenWalk): string | undefined {
-  return walk.takeOneOf("FROM", "IN") === undefined ? undefined : walk.takeName();
+function takeSchema(reader: TokenReader): string | undefined {
+  return takeOneOf(reader, ["FROM", "IN"]) === undefined ? undefined : takeName(reader);
 }
 
-function takeTable(walk: TokenWalk): Table | undefined {
-  const first = walk.takeName();
+function takeTable(reader: TokenReader): Table | undefined {
+  const first = takeName(reader);
   if (first === undefined) return undefined;
-  if (!walk.takeSign(".")) return { schema: undefined, name: first };
-  const second = walk.takeName();
+  if (!takeSymbol(reader, ".")) return { schema: undefined, name: first };
+  const second = takeName(reader);
   return second === undefined ? undefined : { schema: first, name: second };
 }
 
 /** DBD::mysql and others ask `WHERE Table_type = 'BASE TABLE'`. */
 function takeTablesFilter(
-  walk: TokenWalk,
+  reader: TokenReader,
   listing: Listing,
   schema: string | undefined,
 ): LocalAnswer | undefined {
-  if (!walk.takeWords("WHERE")) return takeLike(walk, listing, "table_name");
-  const column = walk.takeName()?.toLowerCase();
+  if (!takeWords(reader, "WHERE")) return takeLike(reader, listing, "table_name");
+  const column = takeName(reader)?.toLowerCase();
   const isType = column === "table_type";
-  if (!isType && column !== `tables_in_${schema ?? ""}`.toLowerCase()) return syntax(walk);
-  const operator = walk.takeWords("LIKE") ? "LIKE" : walk.takeSign("=") ? "=" : undefined;
-  const value = walk.takeString();
-  if (operator === undefined || value === undefined || !walk.done) return syntax(walk);
+  if (!isType && column !== `tables_in_${schema ?? ""}`.toLowerCase()) return syntax(reader);
+  const operator = takeWords(reader, "LIKE") ? "LIKE" : takeSymbol(reader, "=") ? "=" : undefined;
+  const value = takeString(reader);
+  if (operator === undefined || value === undefined || !atEnd(reader)) return syntax(reader);
   const compared = isType
     ? "CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE 'BASE TABLE' END"
     : "table_name";
@@ -214,17 +207,17 @@ function takeTablesFilter(
   return undefined;
 }
 
-function takeLike(walk: TokenWalk, listing: Listing, column: string): LocalAnswer | undefined {
-  if (walk.takeWords("LIKE")) {
-    const pattern = walk.takeString();
-    if (pattern === undefined) return syntax(walk);
+function takeLike(reader: TokenReader, listing: Listing, column: string): LocalAnswer | undefined {
+  if (takeWords(reader, "LIKE")) {
+    const pattern = takeString(reader);
+    if (pattern === undefined) return syntax(reader);
     listing.where(`${column} ${like}`, pattern);
   }
-  return walk.done ? undefined : syntax(walk);
+  return atEnd(reader) ? undefined : syntax(reader);
 }
 
-function syntax(walk: TokenWalk): LocalAnswer {
-  return { kind: "error", reply: ownErrors.syntax(walk.next.text) };
+function syntax(reader: TokenReader): LocalAnswer {
+  return { kind: "error", reply: ownErrors.syntax(nextText(reader)) };
 }
 
 function quoted(name: string): string {

@@ -2,12 +2,21 @@
  * `SELECT` of nothing but variables, literals and functions about the connection: what drivers ask
  * first. Anything with a table, an operator or another function is the engine's.
  */
+import {
+  atEnd,
+  looksAtWord,
+  peekToken,
+  readTokens,
+  takeSymbol,
+  takeWords,
+  type TokenReader,
+} from "@gateway/core/sql/tokenReader.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { ClientSession, Setting } from "../clientSession.ts";
 import { ownErrors } from "../errors.ts";
 import { serverVersion } from "../version.ts";
 import { integerColumn, textColumn, type LocalAnswer } from "./answer.ts";
-import { tokensOf, TokenWalk } from "./tokens.ts";
+import { nextText, takeLiteral, takeName, takeString } from "./take.ts";
 import { variableValue, type VariableContext } from "./variables.ts";
 
 /** A cheap look before anything is cut into tokens: most statements are no candidates. */
@@ -28,22 +37,21 @@ type ItemStep = Item | "notOurs" | Extract<LocalAnswer, { kind: "error" }>;
 /** The answer, an error for an unknown variable, or undefined when the engine has to answer. */
 export function answerSelect(sql: string, context: VariableContext): LocalAnswer | undefined {
   if (sql.length > candidateLengthMax || !candidate.test(sql)) return undefined;
-  const tokens = tokensOf(sql);
-  if (tokens === undefined) return undefined;
-  const walk = new TokenWalk(tokens);
-  if (!walk.takeWords("SELECT")) return undefined;
+  const reader = readTokens(sql, "mysql");
+  if (reader === undefined || !takeWords(reader, "SELECT")) return undefined;
 
   const items: Item[] = [];
   do {
-    const item = takeItem(walk, sql, context);
+    const item = takeItem(reader, sql, context);
     if (item === "notOurs") return undefined;
     if ("kind" in item) return item;
     items.push(item);
-  } while (walk.takeSign(","));
+  } while (takeSymbol(reader, ","));
 
-  walk.takeWords("FROM", "DUAL");
-  const rows = takeLimit(walk);
-  if (rows === undefined || !walk.done || items.every(({ literal }) => literal)) return undefined;
+  takeWords(reader, "FROM", "DUAL");
+  const rows = takeLimit(reader);
+  if (rows === undefined || !atEnd(reader) || items.every(({ literal }) => literal))
+    return undefined;
   return {
     kind: "rows",
     columns: items.map(columnOf),
@@ -55,47 +63,46 @@ function columnOf({ name, value }: Item): Column {
   return typeof value === "bigint" ? integerColumn(name) : textColumn(name);
 }
 
-function takeItem(walk: TokenWalk, sql: string, context: VariableContext): ItemStep {
-  const first = walk.next;
-  const value = takeValue(walk, context);
-  if (value === undefined) return "notOurs";
+function takeItem(reader: TokenReader, sql: string, context: VariableContext): ItemStep {
+  const first = peekToken(reader);
+  const value = takeValue(reader, context);
+  if (value === undefined || first === undefined) return "notOurs";
   if (value !== null && typeof value === "object") return value;
-  const last = walk.tokens[walk.at - 1] ?? first;
-  const name = takeAlias(walk) ?? sql.slice(first.start, last.end);
-  const literal = first.kind === "string" || first.kind === "number" || first.word === "NULL";
-  return { name, value, literal };
+  const last = peekToken(reader, -1) ?? first;
+  const name = takeAlias(reader) ?? sql.slice(first.start, last.end);
+  const literal = first.kind !== "variable" && (first.kind !== "word" || last === first);
+  return { name, value, literal: literal && first.upper !== "CURRENT_USER" };
 }
 
-function takeAlias(walk: TokenWalk): string | undefined {
-  const named = walk.takeWords("AS");
-  const { kind, word } = walk.next;
-  if (!named && (word === "FROM" || word === "LIMIT")) return undefined;
-  return kind === "string" ? walk.takeString() : walk.takeName();
+function takeAlias(reader: TokenReader): string | undefined {
+  const named = takeWords(reader, "AS");
+  if (!named && looksAtWord(reader, ["FROM", "LIMIT"])) return undefined;
+  return takeString(reader) ?? takeName(reader);
 }
 
 function takeValue(
-  walk: TokenWalk,
+  reader: TokenReader,
   context: VariableContext,
 ): Setting | undefined | Extract<LocalAnswer, { kind: "error" }> {
-  const { kind, text } = walk.next;
-  if (kind === "variable") {
-    walk.at += 1;
+  if (peekToken(reader)?.kind === "variable") {
+    const text = nextText(reader);
+    reader.at += 1;
     const value = readVariable(text, context);
     return value === undefined
       ? { kind: "error", reply: ownErrors.unknownVariable(text.replace(/^@@/, "")) }
       : value;
   }
-  if (kind === "word") {
-    const called = takeFunction(walk, context);
-    if (called !== undefined) return called;
-  }
-  return walk.takeLiteral();
+  const called = takeFunction(reader, context);
+  return called === undefined ? takeLiteral(reader) : called;
 }
 
 /** `@@x`, `@@session.x`, `@@global.x`, `@x`; undefined for a system variable that does not exist. */
 export function readVariable(text: string, context: VariableContext): Setting | undefined {
   if (!text.startsWith("@@")) return context.client.settings.get(text.toLowerCase()) ?? null;
-  const name = text.slice(2).toLowerCase().replace(/^(?:session|local|global|persist)\./, "");
+  const name = text
+    .slice(2)
+    .toLowerCase()
+    .replace(/^(?:session|local|global|persist)\./, "");
   return variableValue(name, context);
 }
 
@@ -120,24 +127,25 @@ const functions: Readonly<Record<string, Function>> = {
   VERSION: () => serverVersion,
 };
 
-function takeFunction(walk: TokenWalk, { client }: VariableContext): Setting | undefined {
-  const name = walk.next.word;
+function takeFunction(reader: TokenReader, { client }: VariableContext): Setting | undefined {
+  const name = peekToken(reader)?.upper ?? "";
   const call = Object.hasOwn(functions, name) ? functions[name] : undefined;
   if (call === undefined) return undefined;
-  const start = walk.at;
-  walk.at += 1;
-  if (walk.takeSign("(") ? walk.takeSign(")") : name === "CURRENT_USER") return call(client);
-  walk.at = start;
+  const start = reader.at;
+  reader.at += 1;
+  if (takeSymbol(reader, "(") ? takeSymbol(reader, ")") : name === "CURRENT_USER")
+    return call(client);
+  reader.at = start;
   return undefined;
 }
 
 /** Rows that a LIMIT leaves of one row; undefined when it is not a limit. */
-function takeLimit(walk: TokenWalk): 0 | 1 | undefined {
-  if (!walk.takeWords("LIMIT")) return 1;
-  const first = walk.takeLiteral();
+function takeLimit(reader: TokenReader): 0 | 1 | undefined {
+  if (!takeWords(reader, "LIMIT")) return 1;
+  const first = takeLiteral(reader);
   if (typeof first !== "bigint") return undefined;
-  const isOffset = walk.takeSign(",");
-  const second = isOffset || walk.takeWords("OFFSET") ? walk.takeLiteral() : 0n;
+  const isOffset = takeSymbol(reader, ",");
+  const second = isOffset || takeWords(reader, "OFFSET") ? takeLiteral(reader) : 0n;
   if (typeof second !== "bigint") return undefined;
   const [count, offset] = isOffset ? [second, first] : [first, second];
   return count > 0n && offset === 0n ? 1 : 0;

@@ -2,11 +2,20 @@
  * The `SHOW` family: what is about the server is answered here, what is about tables is asked of the
  * engine's `information_schema` (schema.ts). A SHOW that is neither goes to the engine as it is.
  */
+import {
+  atEnd,
+  peekToken,
+  readTokens,
+  takeOneOf,
+  takeSymbol,
+  takeWords,
+  type TokenReader,
+} from "@gateway/core/sql/tokenReader.ts";
 import { ownErrors } from "../errors.ts";
 import { textRows, type LocalAnswer } from "./answer.ts";
 import { takeFilter, type Row } from "./filter.ts";
 import { showColumns, showDatabases, showTables, showTableStatus } from "./schema.ts";
-import { TokenWalk, type Token } from "./tokens.ts";
+import { nextText, takeLiteral } from "./take.ts";
 import { isSwitch, variableNames, variableValue, type VariableContext } from "./variables.ts";
 
 export interface ShowContext extends VariableContext {
@@ -21,77 +30,76 @@ export interface ShowContext extends VariableContext {
 }
 
 /** The answer to a statement whose first word is SHOW; undefined when the engine has to answer. */
-export function answerShow(
-  tokens: readonly Token[],
-  context: ShowContext,
-): LocalAnswer | undefined {
-  const walk = new TokenWalk(tokens);
-  walk.takeWords("SHOW");
+export function answerShow(sql: string, context: ShowContext): LocalAnswer | undefined {
+  const reader = readTokens(sql, "mysql");
+  if (reader === undefined || !takeWords(reader, "SHOW")) return undefined;
   const listing = { schema: context.client.session.schema, catalog: context.catalog };
-  walk.takeWords("EXTENDED");
-  const full = walk.takeWords("FULL");
-  if (walk.takeWords("TABLES")) return showTables(walk, full, listing);
-  if (walk.takeOneOf("COLUMNS", "FIELDS") !== undefined) {
-    return showColumns(walk, full, listing);
+  takeWords(reader, "EXTENDED");
+  const full = takeWords(reader, "FULL");
+  if (takeWords(reader, "TABLES")) return showTables(reader, full, listing);
+  if (takeOneOf(reader, ["COLUMNS", "FIELDS"]) !== undefined) {
+    return showColumns(reader, full, listing);
   }
-  if (walk.takeWords("PROCESSLIST")) return listed(walk, processColumns, context.processes());
-  if (walk.takeOneOf("DATABASES", "SCHEMAS") !== undefined) {
-    return showDatabases(walk, listing);
+  if (takeWords(reader, "PROCESSLIST")) return listed(reader, processColumns, context.processes());
+  if (takeOneOf(reader, ["DATABASES", "SCHEMAS"]) !== undefined) {
+    return showDatabases(reader, listing);
   }
-  if (walk.takeWords("TABLE", "STATUS")) return showTableStatus(walk, listing);
-  return showServer(walk, context);
+  if (takeWords(reader, "TABLE", "STATUS")) return showTableStatus(reader, listing);
+  return showServer(reader, context);
 }
 
-function showServer(walk: TokenWalk, context: ShowContext): LocalAnswer | undefined {
-  const scope = walk.takeOneOf("SESSION", "GLOBAL", "LOCAL");
-  if (walk.takeWords("VARIABLES")) return listed(walk, nameAndValue, variableRows(context));
-  if (walk.takeWords("STATUS")) return listed(walk, nameAndValue, statusRows(context));
+function showServer(reader: TokenReader, context: ShowContext): LocalAnswer | undefined {
+  const scope = takeOneOf(reader, ["SESSION", "GLOBAL", "LOCAL"]);
+  if (takeWords(reader, "VARIABLES")) return listed(reader, nameAndValue, variableRows(context));
+  if (takeWords(reader, "STATUS")) return listed(reader, nameAndValue, statusRows(context));
   if (scope !== undefined) return undefined;
-  if (walk.takeOneOf("WARNINGS", "ERRORS") !== undefined) return showWarnings(walk, context);
-  if (walk.takeWords("COUNT")) return showCount(walk, context);
+  const level = takeOneOf(reader, ["WARNINGS", "ERRORS"]);
+  if (level !== undefined) return showWarnings(reader, level === "ERRORS", context);
+  if (takeWords(reader, "COUNT")) return showCount(reader, context);
 
-  if (walk.takeWords("CHARACTER", "SET")) return listed(walk, charsetColumns, charsetRows);
-  const word = walk.takeOneOf(...Object.keys(tables));
+  if (takeWords(reader, "CHARACTER", "SET")) return listed(reader, charsetColumns, charsetRows);
+  const word = takeOneOf(reader, Object.keys(tables));
   if (word !== undefined) {
     const table = tables[word];
-    return table === undefined ? undefined : listed(walk, table.columns, table.rows);
+    return table === undefined ? undefined : listed(reader, table.columns, table.rows);
   }
-  return showNothing(walk);
+  return showNothing(reader);
 }
 
 /** What a server without triggers, events, routines and keys answers: no rows, under the right names. */
-function showNothing(walk: TokenWalk): LocalAnswer | undefined {
-  const { word } = walk.next;
-  const columns = emptyResults[word];
+function showNothing(reader: TokenReader): LocalAnswer | undefined {
+  const word = takeOneOf(reader, Object.keys(emptyResults));
+  const columns = word === undefined ? undefined : emptyResults[word];
   if (columns === undefined) return undefined;
-  if (word === "PROCEDURE" || word === "FUNCTION") {
-    walk.at += 1;
-    if (!walk.takeWords("STATUS")) return undefined;
-  }
+  const routine = word === "PROCEDURE" || word === "FUNCTION";
+  if (routine && !takeWords(reader, "STATUS")) return undefined;
   return textRows(columns, []);
 }
 
 function listed(
-  walk: TokenWalk,
+  reader: TokenReader,
   columns: readonly string[],
   rows: readonly Row[],
 ): LocalAnswer {
-  const test = takeFilter(walk, columns);
-  if (test === undefined || !walk.done) {
-    return { kind: "error", reply: ownErrors.syntax(walk.next.text) };
+  const test = takeFilter(reader, columns);
+  if (test === undefined || !atEnd(reader)) {
+    return { kind: "error", reply: ownErrors.syntax(nextText(reader)) };
   }
   return textRows(columns, rows.filter(test));
 }
 
-function showWarnings(walk: TokenWalk, { client }: ShowContext): LocalAnswer {
-  const errorsOnly = walk.tokens[walk.at - 1]?.word === "ERRORS";
+function showWarnings(
+  reader: TokenReader,
+  errorsOnly: boolean,
+  { client }: ShowContext,
+): LocalAnswer {
   const rows = client.warnings
     .filter(({ level }) => !errorsOnly || level === "Error")
     .map(({ level, errno, text }) => [level, String(errno), text]);
-  if (walk.takeWords("LIMIT")) {
-    const first = walk.takeLiteral();
-    const second = walk.takeSign(",") ? walk.takeLiteral() : undefined;
-    if (typeof first !== "bigint" || !walk.done) {
+  if (takeWords(reader, "LIMIT")) {
+    const first = takeLiteral(reader);
+    const second = takeSymbol(reader, ",") ? takeLiteral(reader) : undefined;
+    if (typeof first !== "bigint" || !atEnd(reader)) {
       return { kind: "error", reply: ownErrors.syntax("LIMIT") };
     }
     const from = typeof second === "bigint" ? Number(first) : 0;
@@ -102,9 +110,10 @@ function showWarnings(walk: TokenWalk, { client }: ShowContext): LocalAnswer {
 }
 
 /** `SHOW COUNT(*) WARNINGS`. */
-function showCount(walk: TokenWalk, context: ShowContext): LocalAnswer | undefined {
-  if (!walk.takeSign("(") || !walk.takeSign("*") || !walk.takeSign(")")) return undefined;
-  const name = walk.takeOneOf("WARNINGS", "ERRORS");
+function showCount(reader: TokenReader, context: ShowContext): LocalAnswer | undefined {
+  if (!takeSymbol(reader, "(") || !takeSymbol(reader, "*") || !takeSymbol(reader, ")"))
+    return undefined;
+  const name = takeOneOf(reader, ["WARNINGS", "ERRORS"]);
   if (name === undefined) return undefined;
   const variable = name === "WARNINGS" ? "warning_count" : "error_count";
   return textRows([`@@session.${variable}`], [[String(variableValue(variable, context))]]);

@@ -1,0 +1,39 @@
+/**
+ * Finds where the SQL of a ClickHouse `INSERT … FORMAT name` ends and its rows begin.
+ *
+ * The rows are CSV, JSON or anything else, not SQL: read as SQL they would show through a mask.
+ */
+import { asciiUpper, tokenText, type SqlCursor } from "./cursor.ts";
+
+/** How far the words `INSERT … FORMAT name` were met. */
+export interface InlineDataSearch {
+  stage: "start" | "insert" | "format" | "never";
+}
+
+/** A search for the dialect of this cursor; only ClickHouse has such statements. */
+export function searchInlineData(cursor: SqlCursor): InlineDataSearch {
+  return { stage: cursor.rules.slashComments ? "start" : "never" };
+}
+
+/** Whether rows begin after the current token. To be asked after each token that means something. */
+export function beginsInlineData(search: InlineDataSearch, cursor: SqlCursor): boolean {
+  switch (search.stage) {
+    case "never":
+      return false;
+    case "start":
+      search.stage = isWord(cursor, "INSERT") ? "insert" : "never";
+      return false;
+    case "insert":
+      if (isWord(cursor, "FORMAT")) search.stage = "format";
+      if (cursor.kind === "semicolon") search.stage = "start";
+      return false;
+    case "format":
+      if (cursor.kind === "word") return true;
+      search.stage = "insert";
+      return false;
+  }
+}
+
+function isWord(cursor: SqlCursor, word: string): boolean {
+  return cursor.kind === "word" && asciiUpper(tokenText(cursor)) === word;
+}

@@ -1,0 +1,11 @@
+/** The DuckDB engine as the catalog lists it. */
+import { engine } from "../descriptor.ts";
+import { duckDbConfig } from "./config.ts";
+
+export const duckDb = engine({
+  kind: "duckDb",
+  title: "DuckDB",
+  config: duckDbConfig,
+  queryAuth: ["serviceAccount"],
+  load: () => import("./adapter.ts"),
+});

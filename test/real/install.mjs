@@ -1,0 +1,80 @@
+/** Brings the clients onto the machine through the ordinary package managers, and says why when one can not be had. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { command } from "./command.mjs";
+
+const debian = {
+  psql: { program: "psql", package: "postgresql-client" },
+  pgbench: { program: "pgbench", package: "postgresql-contrib" },
+  mariadb: { program: "mariadb", package: "mariadb-client" },
+  curl: { program: "curl", package: "curl" },
+};
+
+const trinoVersion = "476";
+const cache = process.env["GATEWAY_TEST_CACHE"] ?? join(homedir(), ".cache", "gateway-test");
+
+/** The Trino CLI, an executable jar. */
+export const trinoCli = join(cache, `trino-cli-${trinoVersion}-executable.jar`);
+/** The Python that has PyMySQL. */
+export const python = join(cache, "python", "bin", "python");
+
+/** For each tool: true, or the reason why it is missing. */
+export async function installTools() {
+  const missing = [];
+  for (const { program, package: name } of Object.values(debian)) {
+    if (!(await has(program))) missing.push(name);
+  }
+  const reason = missing.length === 0 ? undefined : await installDebian(missing);
+  const tools = { quickstart: true };
+  for (const [tool, { program }] of Object.entries(debian)) {
+    tools[tool] = (await has(program)) || reason || "the package did not bring it";
+  }
+  tools.pymysql = await installPymysql();
+  tools.trino = await installTrino();
+  return tools;
+}
+
+async function has(program) {
+  return (await command("sh", ["-c", `command -v ${program}`])).code === 0;
+}
+
+async function installDebian(names) {
+  if (process.getuid?.() !== 0) return "not installed, and installing needs root";
+  if (!(await has("apt-get"))) return "not installed, and there is no apt-get";
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  const update = await command("apt-get", ["update", "-q"], { env, seconds: 180 });
+  if (update.code !== 0) return `apt-get update failed: ${lastLine(update.stderr)}`;
+  const args = ["install", "-y", "-q", "--no-install-recommends", ...names];
+  const install = await command("apt-get", args, { env, seconds: 300 });
+  return install.code === 0 ? undefined : `apt-get install failed: ${lastLine(install.stderr)}`;
+}
+
+async function installPymysql() {
+  if (existsSync(python)) return true;
+  if (!(await has("python3"))) return "there is no python3";
+  const made = await command("python3", ["-m", "venv", join(cache, "python")], { seconds: 120 });
+  if (made.code !== 0) return `no virtual environment: ${lastLine(made.stderr || made.stdout)}`;
+  const args = ["-m", "pip", "install", "-q", "pymysql==1.2.4", "cryptography"];
+  const installed = await command(python, args, { seconds: 180 });
+  return installed.code === 0 || `pip failed: ${lastLine(installed.stderr)}`;
+}
+
+async function installTrino() {
+  if (!(await has("java"))) return "there is no java";
+  if (existsSync(trinoCli)) return true;
+  if (!(await has("mvn"))) return "there is no mvn";
+  const args = [
+    "-q",
+    "dependency:copy",
+    `-Dartifact=io.trino:trino-cli:${trinoVersion}:jar:executable`,
+    `-DoutputDirectory=${cache}`,
+    "-Dmdep.useBaseVersion=true",
+  ];
+  const copied = await command("mvn", args, { seconds: 240 });
+  return copied.code === 0 || `mvn failed: ${lastLine(copied.stdout)}`;
+}
+
+function lastLine(text) {
+  return text.trim().split("\n").at(-1) ?? "";
+}

@@ -1,0 +1,56 @@
+/**
+ * `npm run test:real`: command-line clients and drivers that nobody here wrote, against the quick
+ * start as a user runs it. Installs what it can when it runs as root; what it can not have is skipped
+ * with the reason. The last line counts.
+ */
+import { curlCases } from "./cases/curl.mjs";
+import { mariadbCases } from "./cases/mariadb.mjs";
+import { pgbenchCases } from "./cases/pgbench.mjs";
+import { psqlCases } from "./cases/psql.mjs";
+import { pymysqlCases } from "./cases/pymysql.mjs";
+import { trinoCases } from "./cases/trino.mjs";
+import { startQuickstart } from "./gateway.mjs";
+import { installTools } from "./install.mjs";
+
+const only = process.argv.slice(2);
+const tools = await installTools();
+const gateway = await startQuickstart();
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+const suites = [psqlCases, pgbenchCases, mariadbCases, pymysqlCases, curlCases, trinoCases];
+try {
+  for (const { tool, cases } of suites) {
+    if (only.length > 0 && !only.includes(tool)) continue;
+    for (const [name, run] of Object.entries(cases)) await one(tool, name, run);
+  }
+  await one("quickstart", "Ctrl-C drains and ends with 0", async () => {
+    const code = await gateway.interrupt();
+    if (code !== 0) throw new Error(`exit code ${code}`);
+  });
+} finally {
+  await gateway.stop();
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exit(counts.failed > 0 ? 1 : 0);
+
+async function one(tool, name, run) {
+  const missing = tools[tool];
+  if (typeof missing === "string") {
+    counts.skipped += 1;
+    console.log(`skipped  ${tool}: ${name} (${missing})`);
+    return;
+  }
+  try {
+    await run(gateway);
+    counts.passed += 1;
+    console.log(`passed   ${tool}: ${name}`);
+  } catch (error) {
+    counts.failed += 1;
+    console.log(`FAILED   ${tool}: ${name}\n${indented(error)}`);
+  }
+}
+
+function indented(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replaceAll(/^/gm, "         ");
+}
