@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { diceOf, groupOf, randomFleet, SimFleet, type Dice, type SimPlan } from "./fleet.ts";
 
 /** How long clients come back in the tests of saturation; what is served after it is no contest. */
-const saturatedMs = 4_000;
+const saturatedMs = 3_000;
 
 /** Seconds of work on a busy machine; the limit only ends a run that hangs. */
 const limitMs = 120_000;

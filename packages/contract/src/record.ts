@@ -26,6 +26,8 @@ export interface QueryRecord {
   readonly schema: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
   readonly sql: string;
+  /** How the client's SQL is read: `postgres`, `mysql`, `trino`, … */
+  readonly sourceDialect: string;
   readonly status: QueryStatus;
   readonly errorCode: string | undefined;
   readonly errorMessage: string | undefined;

@@ -1,22 +1,39 @@
-/** What the catalog knows of an engine without loading its native code: config, identity modes, and where to load it from. */
+/** What the catalog knows of an engine without loading its adapter: name, config, and where to load it from. */
 import type { QueryAuthMode } from "@gateway/contract/config/cluster.ts";
-import type { OpenBackend } from "@gateway/core/port/backend.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Backend } from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Result } from "@gateway/core/result.ts";
 import type { ZodType } from "zod";
 
-export interface EngineDescriptor<Schema extends ZodType, Config> {
-  /** The value of `clusters.<c>.engine`. */
+/** What an embedded database is filled with when it is opened. Engines that connect somewhere ignore it. */
+export type Contents =
+  | { readonly kind: "none" }
+  /** The generated sample. */
+  | { readonly kind: "sample" }
+  /** Each Parquet, CSV or JSON file of a folder as a table. `folder` is absolute. */
+  | { readonly kind: "folder"; readonly folder: string };
+
+/** What an engine's adapter exports as `open`: `OpenBackend` of the port, with contents for an embedded database. */
+export type OpenEngine<Config> = (
+  cluster: string,
+  config: Config,
+  host: Host,
+  contents?: Contents,
+) => Promise<Result<Backend, GatewayError>>;
+
+export interface EngineDescriptor<Config> {
+  /** The key in the config file. */
   readonly kind: string;
   readonly title: string;
-  readonly config: Schema;
-  /** Identity modes the engine has. */
+  readonly config: ZodType<Config>;
+  /** Identity modes it has. Any other pair of engine and mode is a config error. */
   readonly queryAuth: readonly QueryAuthMode[];
-  /** Loads sockets and native code. Called only where a cluster is opened. */
-  load(): Promise<{ readonly open: OpenBackend<Config> }>;
+  /** Loads sockets or native code. Called only where a cluster is opened. */
+  load(): Promise<{ readonly open: OpenEngine<Config> }>;
 }
 
 /** Ties a schema to the `open` that takes its output, so that a mismatch does not compile. */
-export function engine<Schema extends ZodType>(
-  descriptor: EngineDescriptor<Schema, Schema["_zod"]["output"]>,
-): EngineDescriptor<Schema, Schema["_zod"]["output"]> {
+export function engine<Config>(descriptor: EngineDescriptor<Config>): EngineDescriptor<Config> {
   return descriptor;
 }

@@ -5,12 +5,13 @@
  * real door over the real engine.
  */
 import type { Door } from "@gateway/core/door.ts";
-import { gatewayError } from "@gateway/core/error.ts";
-import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { AuthContext, Login, Presented } from "@gateway/core/port/authenticator.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { PolledQuery } from "@gateway/core/query/polled.ts";
 import type { Query, QueryId, Session } from "@gateway/core/query/query.ts";
-import { err, ok } from "@gateway/core/result.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
 
 /** Events to answer with; a function for answers that wait, depend on parameters, or never end. */
 export type ScriptedAnswer =
@@ -24,6 +25,8 @@ export interface Script {
   /** Password per user. Absent: provider `none`. */
   readonly passwords?: Readonly<Record<string, string>>;
   readonly catalogs?: readonly string[];
+  /** Measures how long a poll waits. Absent: a poll waits until there is an event. */
+  readonly clock?: Clock;
 }
 
 export interface ScriptedDoor extends Door {
@@ -33,6 +36,10 @@ export interface ScriptedDoor extends Door {
   readonly presented: Presented[];
   /** Ids of queries whose stream ended, in order: by its last event or because the frontend stopped reading. */
   readonly ended: QueryId[];
+  /** Resolves once so many queries were run or started. */
+  untilStarted(count: number): Promise<void>;
+  /** Resolves once so many streams ended. */
+  untilEnded(count: number): Promise<void>;
 }
 
 /** Makes a door from a script. */
@@ -41,16 +48,19 @@ export function scriptedDoor(script: Script): ScriptedDoor {
   const presented: Presented[] = [];
   const ended: QueryId[] = [];
   const started = new Map<QueryId, PolledQuery>();
+  const growth = growthOf();
   let count = 0;
 
   async function* run(query: Query, signal: AbortSignal): ResultStream {
     queries.push(query);
+    growth.changed();
     try {
       const answer = script.answers[query.sql] ?? [failedOf(query.sql)];
       if (typeof answer === "function") yield* answer(query, signal);
       else yield* answer;
     } finally {
       ended.push(query.id);
+      growth.changed();
     }
   }
 
@@ -58,6 +68,8 @@ export function scriptedDoor(script: Script): ScriptedDoor {
     queries,
     presented,
     ended,
+    untilStarted: (length) => growth.until(queries, length),
+    untilEnded: (length) => growth.until(ended, length),
     asksPassword: script.passwords !== undefined,
     catalogs: (_session: Session) => script.catalogs ?? ["memory"],
     authenticate: async (shown) => {
@@ -81,21 +93,15 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       return description === undefined ? err(failedOf(query.sql).error) : ok(description);
     },
     start: (query) => {
-      const polled = polledFrom(query, run);
+      const polled = polledFrom(query, run, script.clock);
       started.set(query.id, polled);
       return polled;
     },
-    resume: (id, owner) => {
-      const polled = started.get(id);
-      if (polled === undefined || polled.owner.user !== owner.user)
-        return err(gatewayError("query.unknown"));
-      return ok(polled);
-    },
+    resume: (id, owner) => ownedBy(owner, started.get(id)),
     cancel: (id, by) => {
-      const polled = started.get(id);
-      if (polled === undefined || polled.owner.user !== by.user)
-        return err(gatewayError("query.unknown"));
-      polled.cancel();
+      const polled = ownedBy(by, started.get(id));
+      if (!polled.ok) return polled;
+      polled.value.cancel();
       return ok(undefined);
     },
   };
@@ -122,21 +128,75 @@ function loginFrom(shown: Presented, passwords: Script["passwords"]): Login | un
   };
 }
 
+/** Waits for lists to grow. */
+function growthOf() {
+  const waiting = new Set<() => void>();
+  return {
+    changed: (): void => {
+      for (const look of waiting) look();
+    },
+    until: (list: readonly unknown[], length: number): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (list.length < length) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+function ownedBy(
+  owner: AuthContext,
+  polled: PolledQuery | undefined,
+): Result<PolledQuery, GatewayError> {
+  const owned = polled !== undefined && polled.owner.user === owner.user;
+  return owned ? ok(polled) : err(gatewayError("query.unknown"));
+}
+
 /** The real parking place (polled.ts in core) has limits and a sweep; this one only keeps the generator. */
-function polledFrom(query: Query, run: Door["run"]): PolledQuery {
+function polledFrom(query: Query, run: Door["run"], clock: Clock | undefined): PolledQuery {
   const controller = new AbortController();
   const stream = run(query, controller.signal);
   let waiting: Promise<IteratorResult<ResultEvent, void>> | undefined;
+  let last: ResultEvent | undefined;
+  const leave = (): void => {
+    controller.abort();
+    void stream.return();
+  };
   return {
     query,
     owner: query.session.identity,
-    next: async (_waitMs, signal) => {
-      signal.addEventListener("abort", () => controller.abort(), { once: true });
+    next: async (waitMs, signal) => {
+      const told = last;
+      last = undefined;
+      if (told !== undefined) return told;
+      signal.addEventListener("abort", leave, { once: true });
       waiting ??= stream.next();
-      const step = await waiting;
+      using pause = pauseOf(waitMs, clock);
+      const step = await Promise.race([waiting, pause.over]);
+      signal.removeEventListener("abort", leave);
+      if (step === undefined) return undefined;
       waiting = undefined;
       return step.done === true ? undefined : step.value;
     },
-    cancel: () => controller.abort(),
+    cancel: () => {
+      controller.abort();
+      // Somebody waits for the next event: the answer itself then says that it was cancelled.
+      if (waiting !== undefined) return;
+      void stream.return();
+      last = { kind: "failed", error: gatewayError("query.cancelled") };
+    },
   };
+}
+
+/** Resolves after a time; never without a clock. */
+function pauseOf(waitMs: number, clock: Clock | undefined) {
+  let timer: Disposable | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = clock?.timer(waitMs, () => resolve(undefined));
+  });
+  return { over, [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
 }

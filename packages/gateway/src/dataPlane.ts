@@ -93,5 +93,5 @@ function openingOf<Config extends { readonly enabled: boolean }>(
   host: Host,
 ): Opening | undefined {
   if (config === undefined || !config.enabled) return undefined;
-  return descriptor.load().then(({ listen }) => listen(config, door, host));
+  return descriptor.load().then((loaded) => loaded.listen(config, door, host));
 }

@@ -25,8 +25,9 @@ export async function start(
   if (!generation.ok) return generation;
   await generations.swap(generation.value);
 
-  const made = { generations, capacity, history: memoryHistory(host.log) };
+  const history = memoryHistory(host.log, config.gateway.logLevel === "debug");
+  const made = { generations, capacity, history };
   const data = await startDataPlane(made, config.gateway, host);
   const ops = await startOps(generations, config.gateway, host);
-  return together({ data, ops, generations });
+  return together({ data, ops, generations, history });
 }

@@ -4,6 +4,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { GatewayConfig } from "./config/schema.ts";
 import type { RunningDataPlane } from "./dataPlane.ts";
+import type { MemoryHistory } from "./history.ts";
 import type { NodeHost } from "./host/node.ts";
 import { opsApp } from "./ops/app.ts";
 import { listenOps, type OpenOps } from "./ops/listen.ts";
@@ -48,9 +49,10 @@ export async function together(started: {
   readonly data: Result<RunningDataPlane, readonly ListenError[]>;
   readonly ops: StartedOps;
   readonly generations: Generations;
+  readonly history: MemoryHistory;
 }): Promise<Result<Running, readonly StartError[]>> {
   const { data, ops, generations } = started;
-  if (data.ok && ops.ok) return ok(runningOf(data.value, ops.value, generations));
+  if (data.ok && ops.ok) return ok(runningOf(data.value, ops.value, started));
   if (data.ok) await data.value.drain(AbortSignal.abort());
   if (ops.ok) await ops.value?.close();
   await generations.swap(undefined);
@@ -60,7 +62,7 @@ export async function together(started: {
 function runningOf(
   data: RunningDataPlane,
   ops: OpenOps | undefined,
-  generations: Generations,
+  { generations, history }: { readonly generations: Generations; readonly history: MemoryHistory },
 ): Running {
   const opsListeners =
     ops === undefined ? [] : [{ kind: "adminApi", tls: ops.tls, ...addressOf(ops) }];
@@ -72,6 +74,7 @@ function runningOf(
     ],
     drain: async (deadline) => {
       const clean = await data.drain(deadline);
+      history.flush();
       // Last, so that an orchestrator sees the process alive until its queries have ended.
       await ops?.close();
       await generations.swap(undefined);

@@ -43,6 +43,22 @@ describe("FairQueue.next", () => {
     expect(drain(late, { nowMs: 50 })).toEqual([2, 1, 0]);
   });
 
+  it("puts an urgent waiter before an older one of another group that is not", () => {
+    const all = [{}, { urgentAtMs: 50, group: "other" }, { urgentAtMs: 40 }];
+    expect(drain(queueOf(all), { nowMs: 45 })).toEqual([2, 1, 0]);
+  });
+
+  it("goes by the least served user where groups are level", () => {
+    const queue = queueOf([
+      { group: "a", user: "busy" },
+      { group: "a", user: "busy" },
+      { group: "b", user: "one" },
+    ]);
+    expect(drain(queue, { count: 2 })).toEqual([0, 2]);
+    queue.add(3, traitsOf({ group: "b", user: "new" }));
+    expect(drain(queue)).toEqual([3, 1]);
+  });
+
   it("passes lanes that do not fit and asks each only once", () => {
     const queue = queueOf([{ lane: "full" }, { lane: "full" }, { lane: "free" }]);
     const asked: string[] = [];
@@ -103,6 +119,14 @@ describe("FairQueue.add", () => {
       return next?.group;
     });
     expect(groups.filter((group) => group === "busy").length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("forgets what a group took while nobody else wanted anything", () => {
+    const queue = queueOf(Array.from({ length: 50 }, () => ({ group: "alone" })));
+    drain(queue);
+    for (let item = 0; item < 10; item += 1) queue.add(item, traitsOf({ group: "late" }));
+    for (let item = 10; item < 20; item += 1) queue.add(item, traitsOf({ group: "alone" }));
+    expect(drain(queue, { count: 6 }).filter((item) => item >= 10)).toHaveLength(3);
   });
 
   it("does not let a group jump the line by never having two waiters at a time", () => {

@@ -109,7 +109,8 @@ export class FairQueue<T> {
     this.#leaveLane(group, waiter);
     group.size -= 1;
     this.#size -= 1;
-    // With nobody waiting there is no contest to remember, and the names of dropped groups go too.
+    // With nobody waiting there is no contest to remember: what a group took while it was alone must
+    // not count in the next one. The names of groups that no longer exist go as well.
     if (this.#size === 0) this.#groups.clear();
     return true;
   }
@@ -215,8 +216,7 @@ export class FairQueue<T> {
   #beginToWait(group: Group<T>): void {
     const others = this.#leastVirtualTime(group);
     if (others === Number.POSITIVE_INFINITY) return;
-    const most = others + 1 / group.weight;
-    group.virtualTime = Math.min(Math.max(group.virtualTime, others), most);
+    group.virtualTime = Math.max(group.virtualTime, others);
   }
 
   #goesBefore(a: Waiting<T>, b: Waiting<T>, nowMs: number): boolean {

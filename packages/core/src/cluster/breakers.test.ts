@@ -77,6 +77,11 @@ describe("circuitBreaker", () => {
     expect(host.timerCount).toBe(0);
     end("succeeded");
     expect(changes).toEqual(["open"]);
+
+    const closed = breakerOf();
+    closed.breaker[Symbol.dispose]();
+    closed.attempt("failed", "failed");
+    expect([closed.changes, closed.host.timerCount]).toEqual([[], 0]);
   });
 });
 

@@ -157,6 +157,23 @@ describe("watchBackend", () => {
     expect(host.timerCount).toBe(1);
   });
 
+  it("does not take a suspicion for an answer while a probe is under way", async () => {
+    let answer: (answer: ProbeAnswer) => void = () => {};
+    const { watch, host } = watchOf(
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    );
+    await host.advance(1_500);
+    watch.suspect();
+    await host.settle();
+    expect(watch.state).toBe("starting");
+    answer("healthy");
+    await host.settle();
+    expect(watch.state).toBe("up");
+  });
+
   it("leaves no timer and no probe behind when it is disposed", async () => {
     let aborted = false;
     const { watch, host, changes } = watchOf(

@@ -56,7 +56,7 @@ describe("strategyOf", () => {
   });
 
   it("weighted keeps a query's turn while it waits, and chooses again when that member is gone", () => {
-    const strategy = strategyOf({ type: "weighted", weights: { a: 3, b: 1 } });
+    const strategy = strategyOf({ type: "weighted", weights: { a: 1, b: 1 } });
     const draw = strategy.draw();
     expect(names(draw([a, b], idle))).toEqual(["a", "b"]);
     expect(names(draw([a, b], idle))).toEqual(["a", "b"]);
@@ -70,6 +70,11 @@ describe("strategyOf", () => {
       expect(strategy.draw()([a, b, c], idle).at(-1)?.cluster).toBe("a");
     }
     expect(names(strategy.draw()([a], idle))).toEqual(["a"]);
+
+    // b has just had its turn and is in debt, and c is gone: still b, not a.
+    const level = strategyOf({ type: "weighted", weights: { a: 0, b: 1, c: 1 } });
+    expect(names(level.draw()([b, c], idle))).toEqual(["b", "c"]);
+    expect(names(level.draw()([a, b], idle))).toEqual(["b", "a"]);
   });
 
   it("weighted meets its shares exactly over one round of whole weights", () => {

@@ -122,6 +122,7 @@ export class LiveQuery implements LiveView {
       schema: session.schema,
       tags: Object.fromEntries(session.tags),
       sql,
+      sourceDialect: session.dialect,
       status: statusOf(last),
       errorCode: error?.code,
       errorMessage: error?.message,

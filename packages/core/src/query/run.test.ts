@@ -143,9 +143,11 @@ describe("runQuery", () => {
     const stream = runQuery(queryOf("select n"), plane, new AbortController().signal);
     await stream.next();
     let swapped = false;
-    const swap = plane.generations.swap(undefined).then(() => {
+    const swapping = async (): Promise<void> => {
+      await plane.generations.swap(undefined);
       swapped = true;
-    });
+    };
+    const swap = swapping();
     await plane.host.settle();
     expect(swapped).toBe(false);
     await stream.return();

@@ -55,9 +55,14 @@ export function takeCharEscape(reader: PatternReader): number | undefined {
   }
   if (letter === "x" || letter === "u") return takeHexEscape(reader, start);
   if (isDigit(letter) || letter === "k") {
-    return fail(reader, start, "back-references are not supported: they can not be matched in linear time");
+    return fail(
+      reader,
+      start,
+      "back-references are not supported: they can not be matched in linear time",
+    );
   }
-  if (letter === "p" || letter === "P") return fail(reader, start, "Unicode properties are not supported");
+  if (letter === "p" || letter === "P")
+    return fail(reader, start, "Unicode properties are not supported");
   if (/[A-Za-z]/.test(letter)) return fail(reader, start, `the escape \\${letter} is not known`);
   return takeCodePoint(reader);
 }
@@ -69,7 +74,8 @@ function takeHexEscape(reader: PatternReader, start: number): number | undefined
   if (take(reader, "{")) {
     const end = reader.pattern.indexOf("}", reader.at);
     const hex = end < 0 ? "" : reader.pattern.slice(reader.at, end);
-    if (!/^[0-9A-Fa-f]{1,6}$/.test(hex)) return fail(reader, start, `\\${letter}{…} needs one to six hex digits`);
+    if (!/^[0-9A-Fa-f]{1,6}$/.test(hex))
+      return fail(reader, start, `\\${letter}{…} needs one to six hex digits`);
     reader.at = end + 1;
     const codePoint = Number.parseInt(hex, 16);
     if (codePoint > codePointMax) return fail(reader, start, "the code point is beyond 10FFFF");
@@ -115,7 +121,8 @@ export function takeBracketClass(reader: PatternReader, ignoreCase: boolean): Ch
   let first = true;
 
   while (first || peek(reader) !== "]") {
-    if (reader.at >= reader.pattern.length) return fail(reader, start, "the class is not closed by ]");
+    if (reader.at >= reader.pattern.length)
+      return fail(reader, start, "the class is not closed by ]");
     first = false;
     const set = takeNamedClass(reader);
     if (reader.error !== undefined) return undefined;

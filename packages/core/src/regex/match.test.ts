@@ -10,11 +10,16 @@ describe("search", () => {
     ["(.*)(.*)(.*)(.*)(.*)[^a]", "a".repeat(65_536)],
     ["(a?){30}a{30}b", "a".repeat(65_536)],
     ["([a-z]+)*=1", "select ".repeat(9_362)],
-  ])("ends within pattern × text steps on %s, which would stop a backtracking engine", (pattern, text) => {
-    const machine = machineFor(pattern);
-    expect(search(machine, text)).toBe(false);
-    expect(machine.steps).toBeLessThanOrEqual((machine.program.instructions.length + 1) * (text.length + 1));
-  });
+  ])(
+    "ends within pattern × text steps on %s, which would stop a backtracking engine",
+    (pattern, text) => {
+      const machine = machineFor(pattern);
+      expect(search(machine, text)).toBe(false);
+      expect(machine.steps).toBeLessThanOrEqual(
+        (machine.program.instructions.length + 1) * (text.length + 1),
+      );
+    },
+  );
 
   it("needs no more than one step a character once the states of a pattern are known", () => {
     const machine = machineFor("(a+)+$");
@@ -38,7 +43,9 @@ describe("search", () => {
     const text = noiseOf(60_000);
     expect(search(machine, text)).toBe(false);
     expect(search(machine, `${text}a${"b".repeat(14)}c`)).toBe(true);
-    expect(machine.steps).toBeLessThanOrEqual((machine.program.instructions.length + 1) * (2 * text.length + 30));
+    expect(machine.steps).toBeLessThanOrEqual(
+      (machine.program.instructions.length + 1) * (2 * text.length + 30),
+    );
     expect(machine.table.length).toBeLessThanOrEqual(65_536);
     expect(machine.threadCells).toBeLessThanOrEqual(65_536 + machine.program.instructions.length);
   });
@@ -46,13 +53,20 @@ describe("search", () => {
   it("finds the same with an emptied cache as with a fresh one", () => {
     const used = machineFor("(a|b)*a(a|b){14}c");
     search(used, noiseOf(40_000));
-    for (const text of ["c", "abbbbbbbbbbbbbbc", `${noiseOf(20_000)}aaaaaaaaaaaaaaac`, noiseOf(300)]) {
+    for (const text of [
+      "c",
+      "abbbbbbbbbbbbbbc",
+      `${noiseOf(20_000)}aaaaaaaaaaaaaaac`,
+      noiseOf(300),
+    ]) {
       expect(search(used, text)).toBe(search(machineFor("(a|b)*a(a|b){14}c"), text));
     }
   });
 
   it("keeps the letters of a large alphabet apart", () => {
-    const letters = Array.from({ length: 3_000 }, (_, index) => String.fromCodePoint(0x4e00 + index * 2));
+    const letters = Array.from({ length: 3_000 }, (_, index) =>
+      String.fromCodePoint(0x4e00 + index * 2),
+    );
     const machine = machineFor(`^(?:${letters.join("|")})$`);
     expect(search(machine, "\u4e02")).toBe(true);
     expect(search(machine, "\u4e03")).toBe(false);

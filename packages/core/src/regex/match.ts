@@ -92,9 +92,9 @@ export function search(machine: Machine, text: string): boolean {
     if (next === unknown) {
       if (isFull(machine)) {
         flushes += 1;
-        if (flushes > flushesPerSearchMax) return searchUncached(machine, text, at, stateAt(machine, state));
         state = flush(machine, state);
       }
+      if (flushes > flushesPerSearchMax) return searchUncached(machine, text, at, stateAt(machine, state));
       next = makeTransition(machine, state, letter);
       table = machine.table;
     }
@@ -148,7 +148,9 @@ function isFull(machine: Machine): boolean {
   const width = machine.program.alphabet.size + 1;
   const cells = (machine.states.length + 1) * width;
   // Two states always fit, so that a flush makes progress for any alphabet.
-  return machine.states.length >= 2 && (cells > tableCellsMax || machine.threadCells > threadCellsMax);
+  return (
+    machine.states.length >= 2 && (cells > tableCellsMax || machine.threadCells > threadCellsMax)
+  );
 }
 
 /** Empties the cache and answers the number the state has in the new one. */
@@ -187,6 +189,16 @@ function numberOf(machine: Machine, state: State): number {
   return number;
 }
 
+/** One character being taken from a state. */
+interface Step {
+  readonly machine: Machine;
+  /** The letter behind the threads, or `endOfText`. */
+  readonly letter: number;
+  readonly sides: Sides;
+  /** Where threads stand afterwards. */
+  readonly targets: number[];
+}
+
 /**
  * Takes one character (or the end of the text) from a state.
  *
@@ -194,37 +206,35 @@ function numberOf(machine: Machine, state: State): number {
  * character behind it known.
  */
 function step(machine: Machine, state: State, letter: number): State | typeof matched | typeof dead {
-  const { instructions, entry, anchored } = machine.program;
-  const sides = sidesOf(machine.program, state.before, letter);
-  const targets: number[] = [];
-  const { stack, visited } = machine;
+  const { program } = machine;
+  const taken: Step = { machine, letter, sides: sidesOf(program, state.before, letter), targets: [] };
   machine.walk += 1;
-  const { walk } = machine;
-
-  for (const thread of state.threads) {
-    let depth = 0;
-    stack[depth] = thread;
-    depth += 1;
-    while (depth > 0) {
-      depth -= 1;
-      const at = stack[depth] ?? 0;
-      if (visited[at] === walk) continue;
-      visited[at] = walk;
-      machine.steps += 1;
-      const instruction = instructions[at];
-      if (instruction === undefined) continue;
-      if (instruction.op === "match") return matched;
-      if (instruction.op === "letters") {
-        if (letter !== endOfText && hasLetter(instruction.letters, letter)) targets.push(instruction.next);
-        continue;
-      }
-      depth = pushFollowers(stack, depth, instruction, sides);
-    }
-  }
+  for (const thread of state.threads) if (reachesMatch(taken, thread)) return matched;
   if (letter === endOfText) return dead;
-  if (!anchored) targets.push(entry);
-  if (targets.length === 0) return dead;
-  return { threads: sortedUnique(targets), before: beforeAfter(machine.program, letter) };
+  if (!program.anchored) taken.targets.push(program.entry);
+  if (taken.targets.length === 0) return dead;
+  return { threads: sortedUnique(taken.targets), before: beforeAfter(program, letter) };
+}
+
+/** Follows one thread over splits and assertions; collects where it may go, or answers that it matched. */
+function reachesMatch(taken: Step, thread: number): boolean {
+  const { machine, letter } = taken;
+  const { stack, visited, walk } = machine;
+  let depth = 1;
+  stack[0] = thread;
+  while (depth > 0) {
+    depth -= 1;
+    const at = stack[depth] ?? 0;
+    if (visited[at] === walk) continue;
+    visited[at] = walk;
+    machine.steps += 1;
+    const instruction = machine.program.instructions[at];
+    if (instruction === undefined) continue;
+    if (instruction.op === "match") return true;
+    if (instruction.op !== "letters") depth = pushFollowers(stack, depth, instruction, taken.sides);
+    else if (letter !== endOfText && hasLetter(instruction.letters, letter)) taken.targets.push(instruction.next);
+  }
+  return false;
 }
 
 /** A visited instruction pushes at most two, and is visited once: the stack holds the program plus one. */

@@ -8,7 +8,15 @@
 import { err, ok, type Result } from "../result.ts";
 import { anyChar, foldCase, notNewline, type CharSet } from "./charSet.ts";
 import { takeBracketClass, takeCharEscape, takeClassEscape } from "./classes.ts";
-import { fail, looksAt, peek, take, takeCodePoint, takeNumber, type PatternReader } from "./reader.ts";
+import {
+  fail,
+  looksAt,
+  peek,
+  take,
+  takeCodePoint,
+  takeNumber,
+  type PatternReader,
+} from "./reader.ts";
 import {
   groupDepthMax,
   patternLengthMax,
@@ -28,11 +36,15 @@ interface Modes {
 /** A pattern as a tree, or the first problem in it. Cost: linear in the pattern. */
 export function parseRegex(pattern: string, ignoreCase: boolean): Result<RegexNode, RegexError> {
   if (pattern.length > patternLengthMax) {
-    return err({ at: patternLengthMax, reason: `the pattern is longer than ${patternLengthMax} characters` });
+    return err({
+      at: patternLengthMax,
+      reason: `the pattern is longer than ${patternLengthMax} characters`,
+    });
   }
   const reader: PatternReader = { pattern, at: 0, error: undefined };
   const node = takeChoice(reader, { ignoreCase, multiline: false, dotAll: false }, 0);
-  if (node !== undefined && reader.at < pattern.length) fail(reader, reader.at, "this ) closes no group");
+  if (node !== undefined && reader.at < pattern.length)
+    fail(reader, reader.at, "this ) closes no group");
   if (node === undefined || reader.error !== undefined) {
     return err(reader.error ?? { at: reader.at, reason: "the pattern can not be read" });
   }
@@ -41,7 +53,8 @@ export function parseRegex(pattern: string, ignoreCase: boolean): Result<RegexNo
 
 /** Alternatives up to the end of the group or of the pattern. */
 function takeChoice(reader: PatternReader, outer: Modes, depth: number): RegexNode | undefined {
-  if (depth > groupDepthMax) return fail(reader, reader.at, `groups are nested deeper than ${groupDepthMax}`);
+  if (depth > groupDepthMax)
+    return fail(reader, reader.at, `groups are nested deeper than ${groupDepthMax}`);
   const options: RegexNode[] = [];
   let items: RegexNode[] = [];
   let modes = outer;
@@ -87,7 +100,8 @@ function takeModeSwitch(reader: PatternReader, modes: Modes): Modes | undefined 
 
 /** Letters such as `im-s`; undefined when there is none. */
 function takeModes(reader: PatternReader, modes: Modes): Modes | undefined {
-  const letters = /^[ims]*(?:-[ims]+)?/.exec(reader.pattern.slice(reader.at, reader.at + 16))?.[0] ?? "";
+  const letters =
+    /^[ims]*(?:-[ims]+)?/.exec(reader.pattern.slice(reader.at, reader.at + 16))?.[0] ?? "";
   if (letters === "") return undefined;
   reader.at += letters.length;
   const [on = "", off = ""] = letters.split("-");
@@ -110,7 +124,8 @@ function takeRepeated(reader: PatternReader, modes: Modes, depth: number): Regex
   take(reader, "?");
   const again = reader.at;
   if (peek(reader) === "+") return fail(reader, again, "possessive quantifiers are not supported");
-  if (takeQuantifier(reader) !== undefined) return fail(reader, again, "a quantifier can not follow a quantifier");
+  if (takeQuantifier(reader) !== undefined)
+    return fail(reader, again, "a quantifier can not follow a quantifier");
   if (reader.error !== undefined) return undefined;
   return { kind: "repeat", item, min: bounds.min, max: bounds.max, at };
 }
@@ -139,7 +154,8 @@ function takeQuantifier(reader: PatternReader): Bounds | undefined {
   if (min > repeatCountMax || (max ?? 0) > repeatCountMax) {
     return fail(reader, start, `a quantifier can not count beyond ${repeatCountMax}`);
   }
-  if (max !== undefined && max < min) return fail(reader, start, "the quantifier's bounds are in reverse order");
+  if (max !== undefined && max < min)
+    return fail(reader, start, "the quantifier's bounds are in reverse order");
   return { min, max };
 }
 
@@ -208,10 +224,16 @@ function takeGroupHead(reader: PatternReader, modes: Modes, start: number): Mode
   if (take(reader, ":")) return modes;
   for (const sign of ["=", "!", "<=", "<!"]) {
     if (looksAt(reader, sign)) {
-      return fail(reader, start, "look-around is not supported: it can not be matched in linear time");
+      return fail(
+        reader,
+        start,
+        "look-around is not supported: it can not be matched in linear time",
+      );
     }
   }
-  const name = /^P?<[A-Za-z_][A-Za-z0-9_]*>/.exec(reader.pattern.slice(reader.at, reader.at + 128))?.[0];
+  const name = /^P?<[A-Za-z_][A-Za-z0-9_]*>/.exec(
+    reader.pattern.slice(reader.at, reader.at + 128),
+  )?.[0];
   if (name !== undefined) {
     reader.at += name.length;
     return modes;

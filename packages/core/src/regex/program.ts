@@ -113,7 +113,10 @@ function sizeOf(node: RegexNode, found: { error: RegexError | undefined }): numb
       const copies = Math.max(node.max ?? node.min, 1);
       const size = (sizeOf(node.item, found) + 1) * copies + 1;
       if (size >= instructionCountMax) {
-        found.error ??= { at: node.at, reason: `the quantifier expands to more than ${instructionCountMax} steps` };
+        found.error ??= {
+          at: node.at,
+          reason: `the quantifier expands to more than ${instructionCountMax} steps`,
+        };
       }
       return size;
     }
@@ -154,9 +157,10 @@ function alphabetOf(sets: ReadonlySet<CharSet>, lines: boolean, words: boolean):
   if (lines) cutAround([0x0a, 0x0a]);
   if (words) cutAround(wordChars);
 
-  const starts = [...cuts].filter((cut) => cut <= codePointMax).sort((a, b) => a - b);
+  const starts = [...cuts].filter((cut) => cut <= codePointMax).toSorted((a, b) => a - b);
   const latin = new Uint16Array(256);
-  for (let codePoint = 0; codePoint < 256; codePoint += 1) latin[codePoint] = runOf(starts, codePoint);
+  for (let codePoint = 0; codePoint < 256; codePoint += 1)
+    latin[codePoint] = runOf(starts, codePoint);
   return {
     size: starts.length,
     starts,
@@ -178,7 +182,10 @@ function runOf(starts: readonly number[], codePoint: number): number {
   return low;
 }
 
-function lettersOfSets(sets: ReadonlySet<CharSet>, alphabet: Alphabet): ReadonlyMap<CharSet, Letters> {
+function lettersOfSets(
+  sets: ReadonlySet<CharSet>,
+  alphabet: Alphabet,
+): ReadonlyMap<CharSet, Letters> {
   const letters = new Map<CharSet, Letters>();
   for (const set of sets) {
     letters.set(
@@ -195,7 +202,9 @@ function isAnchored(node: RegexNode): boolean {
     case "assert":
       return node.assertion === "textStart";
     case "concat":
-      return node.items.some((item, index) => isAnchored(item) && node.items.slice(0, index).every(isAssertion));
+      return node.items.some(
+        (item, index) => isAnchored(item) && node.items.slice(0, index).every(isAssertion),
+      );
     case "choice":
       return node.options.every(isAnchored);
     case "repeat":
@@ -242,7 +251,11 @@ function emitChoice(build: Build, options: readonly RegexNode[], next: number): 
   return entry ?? next;
 }
 
-function emitRepeat(build: Build, node: Extract<RegexNode, { kind: "repeat" }>, next: number): number {
+function emitRepeat(
+  build: Build,
+  node: Extract<RegexNode, { kind: "repeat" }>,
+  next: number,
+): number {
   const { item, min, max } = node;
   if (max === undefined) {
     // The loop's split comes first, so that the body can continue at it; then it is pointed at the body.

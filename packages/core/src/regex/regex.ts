@@ -29,7 +29,10 @@ export interface LinearRegex {
 }
 
 /** Compiles a pattern, or answers where and why it is refused. Never throws on any input. */
-export function compileRegex(pattern: string, flags: RegexFlags = {}): Result<LinearRegex, RegexError> {
+export function compileRegex(
+  pattern: string,
+  flags: RegexFlags = {},
+): Result<LinearRegex, RegexError> {
   const parsed = parseRegex(pattern, flags.ignoreCase === true);
   if (!parsed.ok) return parsed;
   const program = compileProgram(parsed.value);

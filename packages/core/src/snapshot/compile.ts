@@ -53,7 +53,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const { host, backends, authenticator, authorizer } = parts;
   const watches = new Map<string, Watch>();
   for (const [name, backend] of backends) {
-    watches.set(name, watchBackend(backend, host, parts.changed));
+    watches.set(name, watchBackend(backend, host, () => parts.changed()));
   }
   const groups = new Map(
     Object.entries(config.clusterGroups).map(([name, group]) => [
@@ -128,7 +128,7 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
   for (const { cluster } of open) {
     if (group.circuitBreaker === undefined) continue;
     const place = { group: name, cluster };
-    breakers.set(cluster, circuitBreaker(group.circuitBreaker, place, parts.host, parts.changed));
+    breakers.set(cluster, circuitBreaker(group.circuitBreaker, place, parts.host, () => parts.changed()));
   }
   return {
     config: group,

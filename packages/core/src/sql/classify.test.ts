@@ -15,7 +15,11 @@ describe("classifyStatement", () => {
     ["with recursive x(a) as (select 1) insert into t select * from x", "insert", "INSERT"],
     ["with insert as (select 1) select * from insert", "select", "SELECT"],
     ["with x as not materialized (select 1), y as (select 2) delete from t", "delete", "DELETE"],
-    ["with x as (select 1) merge into t using x on true when matched then delete", "merge", "MERGE"],
+    [
+      "with x as (select 1) merge into t using x on true when matched then delete",
+      "merge",
+      "MERGE",
+    ],
     ["with x as (select 1", "unknown", ""],
     ["show search_path", "show", "SHOW"],
     ["set a = 1", "set", "SET"],
@@ -45,7 +49,7 @@ describe("classifyStatement", () => {
     ["update t set a = 1", "update", "UPDATE"],
     ["create or replace temporary view v as select 1", "ddl", "CREATE VIEW"],
     ["create materialized view v as select 1", "ddl", "CREATE MATERIALIZED VIEW"],
-    ["create table \"select\" (a int)", "ddl", "CREATE TABLE"],
+    ['create table "select" (a int)', "ddl", "CREATE TABLE"],
     ["create unique index concurrently i on t (a)", "ddl", "CREATE INDEX"],
     ["drop table if exists t", "ddl", "DROP TABLE"],
     ["alter event trigger t disable", "ddl", "ALTER EVENT TRIGGER"],
@@ -64,7 +68,7 @@ describe("classifyStatement", () => {
     ["move 10 in c", "fetch", "MOVE"],
     ["close c", "close", "CLOSE CURSOR"],
     ["listen x", "unknown", "LISTEN"],
-    ["\"select\" 1", "unknown", ""],
+    ['"select" 1', "unknown", ""],
     [") select 1", "unknown", ""],
     ["12", "unknown", ""],
     ["", "empty", ""],
@@ -89,7 +93,12 @@ describe("classifyStatement", () => {
     ["mysql", "load data infile 'x' into table t", "copy", "LOAD DATA"],
     ["mysql", "explain t", "describe", "EXPLAIN"],
     ["mysql", "explain format=json select 1", "explain", "EXPLAIN"],
-    ["mysql", "create definer = `a`@`%` sql security invoker view v as select 1", "ddl", "CREATE VIEW"],
+    [
+      "mysql",
+      "create definer = `a`@`%` sql security invoker view v as select 1",
+      "ddl",
+      "CREATE VIEW",
+    ],
     ["mysql", "set statement max_statement_time=1 for delete from t", "unknown", "SET"],
     ["mysql", "reset master", "unknown", "RESET"],
     ["mysql", "kill query 5", "kill", "KILL"],
@@ -104,7 +113,7 @@ describe("classifyStatement", () => {
     ["clickhouse", "execute as bob select 1", "execute", "EXECUTE AS"],
     ["clickhouse", "from t select 1", "select", "FROM"],
     ["generic", "use role admin", "use", "USE ROLE"],
-    ["generic", "use role \"admin\"", "use", "USE ROLE"],
+    ["generic", 'use role "admin"', "use", "USE ROLE"],
     ["generic", "put file:///etc/passwd @stage", "copy", "PUT"],
   ])("in %s, calls %j %s", (dialect, sql, kind, tag) => {
     expect(classifyStatement(sql, dialect)).toMatchObject({ kind, tag });
@@ -151,12 +160,20 @@ describe("classifyStatement", () => {
       kind: "select",
       doubt: "versionComment",
     });
-    expect(classifyStatement("select 1 /*M! into outfile '/x' */", "mysql").doubt).toBe("versionComment");
-    expect(classifyStatement("/*! drop table t */ select 1", "postgres")).toMatchObject({ kind: "select", doubt: undefined });
+    expect(classifyStatement("select 1 /*M! into outfile '/x' */", "mysql").doubt).toBe(
+      "versionComment",
+    );
+    expect(classifyStatement("/*! drop table t */ select 1", "postgres")).toMatchObject({
+      kind: "select",
+      doubt: undefined,
+    });
   });
 
   it("doubts a text with more than one statement, and one it can not read to its end", () => {
-    expect(classifyStatement("select 1; drop table t", "postgres")).toMatchObject({ kind: "select", doubt: "severalStatements" });
+    expect(classifyStatement("select 1; drop table t", "postgres")).toMatchObject({
+      kind: "select",
+      doubt: "severalStatements",
+    });
     expect(classifyStatement("select 1; -- end\n;", "postgres").doubt).toBeUndefined();
     expect(classifyStatement("select 'a", "postgres").doubt).toBe("unterminated");
     expect(classifyStatement("select /* a", "postgres").doubt).toBe("unterminated");
@@ -166,9 +183,15 @@ describe("classifyStatement", () => {
 
   it("doubts a body whose semicolons it took for its own", () => {
     const routine = "create function f() returns int begin atomic select 1; select 2; end";
-    expect(classifyStatement(routine, "postgres")).toMatchObject({ kind: "ddl", tag: "CREATE FUNCTION", doubt: "compoundBody" });
+    expect(classifyStatement(routine, "postgres")).toMatchObject({
+      kind: "ddl",
+      tag: "CREATE FUNCTION",
+      doubt: "compoundBody",
+    });
     expect(classifyStatement(routine, "duckdb").doubt).toBe("severalStatements");
-    expect(classifyStatement("create table begin (a int); drop table t", "mysql").doubt).toBe("severalStatements");
+    expect(classifyStatement("create table begin (a int); drop table t", "mysql").doubt).toBe(
+      "severalStatements",
+    );
   });
 
   it("is not led astray by letters that only look like keywords", () => {
@@ -183,8 +206,15 @@ describe("classifyStatement", () => {
   });
 
   it("gives the same kind with comments and brackets before the statement", () => {
-    const verbs = fc.constantFrom("select 1", "insert into t values (1)", "set a = 1", "create table t (a int)");
-    const before = fc.array(fc.constantFrom(" ", "\n", "--;'\n", "/* ' ; */", "/*/**/*/", ";"), { maxLength: 6 });
+    const verbs = fc.constantFrom(
+      "select 1",
+      "insert into t values (1)",
+      "set a = 1",
+      "create table t (a int)",
+    );
+    const before = fc.array(fc.constantFrom(" ", "\n", "--;'\n", "/* ' ; */", "/*/**/*/", ";"), {
+      maxLength: 6,
+    });
     const same = fc.property(verbs, before, (verb, noise) => {
       const plain = classifyStatement(verb, "postgres");
       expect(classifyStatement(noise.join("") + verb, "postgres")).toEqual(plain);

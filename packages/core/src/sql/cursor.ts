@@ -40,7 +40,7 @@ export type LexDoubt =
   | "unknownCharacter"
   /** It holds a comment that is code for some servers of this dialect and a comment for others. */
   | "versionComment"
-  /** The dialect is `generic`, and known engines differ on something in this text. */
+  /** Known engines differ on something in this text, and either ours is not known or the text was written for another. */
   | "dialectDependent";
 
 /** Where the walk is. Offsets are in UTF-16 units. */
@@ -85,12 +85,16 @@ export function upperWord(cursor: SqlCursor): string {
 
 /** Upper case of ASCII letters only: `ı` in upper case would be `I`, and no engine takes it for one. */
 export function asciiUpper(text: string): string {
-  return isAscii(text) ? text.toUpperCase() : text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+  return isAscii(text)
+    ? text.toUpperCase()
+    : text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }
 
 /** Lower case of ASCII letters only. */
 export function asciiLower(text: string): string {
-  return isAscii(text) ? text.toLowerCase() : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return isAscii(text)
+    ? text.toLowerCase()
+    : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 function isAscii(text: string): boolean {

@@ -70,7 +70,15 @@ export interface LexRules {
   readonly guesses: boolean;
 }
 
-const duckdbSpaces: ReadonlySet<number> = new Set([0xa0, ...between(0x2000, 0x200b), 0x202f, 0x205f, 0x2060, 0x3000, 0xfeff]);
+const duckdbSpaces: ReadonlySet<number> = new Set([
+  0xa0,
+  ...between(0x2000, 0x200b),
+  0x202f,
+  0x205f,
+  0x2060,
+  0x3000,
+  0xfeff,
+]);
 
 const clickhouseSpaces: ReadonlySet<number> = new Set([
   0x85,

@@ -28,7 +28,12 @@ export function hashText(text: string): string {
   b ^= a;
   c ^= b;
   d ^= c;
-  return hexOf(avalanche(a + d)) + hexOf(avalanche(b + a)) + hexOf(avalanche(c + b)) + hexOf(avalanche(d + c));
+  return (
+    hexOf(avalanche(a + d)) +
+    hexOf(avalanche(b + a)) +
+    hexOf(avalanche(c + b)) +
+    hexOf(avalanche(d + c))
+  );
 }
 
 /** Spreads every input bit over all output bits (the finalizer of MurmurHash3). */

@@ -35,7 +35,14 @@ const headWordsMax = 16;
 const writingVerbs: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
 
 /** Verbs that may follow the parts of a `WITH`. */
-const verbsAfterWith: ReadonlySet<string> = new Set([...writingVerbs, "SELECT", "VALUES", "TABLE", "FROM", "REPLACE"]);
+const verbsAfterWith: ReadonlySet<string> = new Set([
+  ...writingVerbs,
+  "SELECT",
+  "VALUES",
+  "TABLE",
+  "FROM",
+  "REPLACE",
+]);
 
 /** What the walk remembers between tokens. */
 interface Progress {
@@ -52,7 +59,14 @@ interface Progress {
 
 /** Walks to the statement's end. The walk stands on its first token, which it has already met. */
 export function readHeadWords(walk: StatementWalk, dialect: Dialect): HeadWords {
-  const found: HeadWords = { first: "", main: "", words: [], into: false, innerWrite: false, analyze: false };
+  const found: HeadWords = {
+    first: "",
+    main: "",
+    words: [],
+    into: false,
+    innerWrite: false,
+    analyze: false,
+  };
   const progress: Progress = {
     found,
     dialect,
@@ -130,7 +144,8 @@ function seekExplained(progress: Progress, word: string): void {
     return;
   }
   if (progress.depth > 0) return;
-  if (word === "WITH" || kindOfFirstWord(word, progress.dialect) !== "unknown") begin(progress, word);
+  if (word === "WITH" || kindOfFirstWord(word, progress.dialect) !== "unknown")
+    begin(progress, word);
 }
 
 /**
@@ -140,12 +155,14 @@ function seekExplained(progress: Progress, word: string): void {
 function seekAfterWith(progress: Progress, word: string): void {
   if (progress.depth > 0 || !verbsAfterWith.has(word)) return;
   const bare = progress.dialect === "clickhouse" || progress.dialect === "trino";
-  const betweenParts = progress.lastKind === "comma" || ["WITH", "RECURSIVE", "AS"].includes(progress.lastWord);
+  const betweenParts =
+    progress.lastKind === "comma" || ["WITH", "RECURSIVE", "AS"].includes(progress.lastWord);
   if (progress.lastKind === "close" || (bare && !betweenParts)) begin(progress, word);
 }
 
 function keepWord(progress: Progress, word: string): void {
   const { words } = progress.found;
-  const inHead = progress.depth === 0 && progress.seeking === "nothing" && progress.lastKind !== "dot";
+  const inHead =
+    progress.depth === 0 && progress.seeking === "nothing" && progress.lastKind !== "dot";
   if (inHead && words.length > 0 && words.length < headWordsMax) words.push(word);
 }

@@ -54,7 +54,12 @@ export function nextToken(cursor: SqlCursor): boolean {
 /** Moves to the next token that is neither white space nor a comment. */
 export function nextSignificant(cursor: SqlCursor): boolean {
   while (nextToken(cursor)) {
-    if (cursor.kind !== "whitespace" && cursor.kind !== "comment" && cursor.kind !== "versionComment") return true;
+    if (
+      cursor.kind !== "whitespace" &&
+      cursor.kind !== "comment" &&
+      cursor.kind !== "versionComment"
+    )
+      return true;
   }
   return false;
 }
@@ -93,7 +98,9 @@ const shape = {
 
 type Shape = (typeof shape)[keyof typeof shape];
 
-const shapes: readonly Shape[] = Array.from({ length: 128 }, (_, code) => shapeOf(String.fromCharCode(code)));
+const shapes: readonly Shape[] = Array.from({ length: 128 }, (_, code) =>
+  shapeOf(String.fromCharCode(code)),
+);
 
 function shapeOf(char: string): Shape {
   if (/[A-Za-z_]/.test(char)) return shape.letter;
@@ -253,6 +260,9 @@ function readColon(cursor: SqlCursor): void {
 function readDot(cursor: SqlCursor, before: TokenKind): void {
   const { sql, rules, start } = cursor;
   const afterName = before === "word" || before === "quotedIdentifier" || before === "close";
-  if (!afterName && isDigitAt(sql, start + 1)) return become(cursor, "number", numberEnd(sql, start, rules));
+  if (!afterName && isDigitAt(sql, start + 1))
+    return become(cursor, "number", numberEnd(sql, start, rules));
+  // Two dots are a range; the second one does not begin a number.
+  if (sql.charCodeAt(start + 1) === 0x2e) return become(cursor, "operator", start + 2);
   become(cursor, "dot", start + 1);
 }

@@ -16,14 +16,18 @@ export function decodeString(token: string, dialect: Dialect): string | undefine
   if (first === "\u2018") return token.slice(1, -1);
   if (first === "'" || first === '"') {
     const inner = token.slice(1, -1);
-    return rules.backslashInStrings ? decodeEscapes(inner, first, escapesOf(dialect)) : undouble(inner, first);
+    return rules.backslashInStrings
+      ? decodeEscapes(inner, first, escapesOf(dialect))
+      : undouble(inner, first);
   }
   const quote = token.charAt(1);
   if (quote !== "'") return undefined;
   const inner = token.slice(2, -1);
   if (first === "e" || first === "E") return decodeEscapes(inner, quote, postgresEscapes);
   if (first !== "n" && first !== "N") return undefined;
-  return rules.backslashInStrings ? decodeEscapes(inner, quote, escapesOf(dialect)) : undouble(inner, quote);
+  return rules.backslashInStrings
+    ? decodeEscapes(inner, quote, escapesOf(dialect))
+    : undouble(inner, quote);
 }
 
 /** The name that a quoted identifier stands for. */
@@ -33,10 +37,14 @@ export function decodeIdentifier(token: string, dialect: Dialect): string | unde
   const inner = token.slice(1, -1);
   if (quote === "\u201c") return inner;
   if (quote === '"') {
-    return rules.backslashInDoubleQuotes ? decodeEscapes(inner, quote, escapesOf(dialect)) : undouble(inner, quote);
+    return rules.backslashInDoubleQuotes
+      ? decodeEscapes(inner, quote, escapesOf(dialect))
+      : undouble(inner, quote);
   }
   if (quote !== "`") return undefined;
-  return rules.backslashInBackticks ? decodeEscapes(inner, quote, escapesOf(dialect)) : undouble(inner, quote);
+  return rules.backslashInBackticks
+    ? decodeEscapes(inner, quote, escapesOf(dialect))
+    : undouble(inner, quote);
 }
 
 function undouble(inner: string, quote: string): string {
@@ -119,7 +127,11 @@ function decodeEscapes(inner: string, quote: string, escapes: Escapes): string |
   return value;
 }
 
-function decodeEscape(inner: string, at: number, escapes: Escapes): { text: string; length: number } | undefined {
+function decodeEscape(
+  inner: string,
+  at: number,
+  escapes: Escapes,
+): { text: string; length: number } | undefined {
   const numeric = escapes.numeric?.exec(inner.slice(at, at + 9));
   if (numeric) return decodeNumeric(numeric);
   const letter = inner.charAt(at);
@@ -131,7 +143,8 @@ function decodeEscape(inner: string, at: number, escapes: Escapes): { text: stri
 function decodeNumeric(match: RegExpExecArray): { text: string; length: number } | undefined {
   const [whole, hexByte, shortUnicode, longUnicode, octalByte] = match;
   const unicode = shortUnicode ?? longUnicode;
-  const byte = hexByte === undefined ? Number.parseInt(octalByte ?? "", 8) : Number.parseInt(hexByte, 16);
+  const byte =
+    hexByte === undefined ? Number.parseInt(octalByte ?? "", 8) : Number.parseInt(hexByte, 16);
   const codePoint = unicode === undefined ? byte : Number.parseInt(unicode, 16);
   // Bytes beyond ASCII are pieces of an encoding that is not known here.
   const known = unicode === undefined ? codePoint < 0x80 : codePoint <= 0x10ffff;

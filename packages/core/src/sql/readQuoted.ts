@@ -1,5 +1,13 @@
 /** Reads strings and quoted names in all their forms. Used by `lex.ts` only. */
-import { become, becomeClosed, becomeUnknown, noteGuess, tokenText, type SqlCursor } from "./cursor.ts";
+import {
+  become,
+  becomeClosed,
+  becomeUnknown,
+  noteDoubt,
+  noteGuess,
+  tokenText,
+  type SqlCursor,
+} from "./cursor.ts";
 import { dollarQuoteEnd, isDigitAt, quotedEnd, wordEnd } from "./scan.ts";
 
 /** A string whose quote comes after a prefix of the given length. */
@@ -7,6 +15,10 @@ export function readString(cursor: SqlCursor, prefixLength: number, backslash: b
   const { sql, rules, start } = cursor;
   const end = quotedEnd(sql, start + prefixLength + 1, 0x27, backslash);
   if (rules.guesses && holdsBackslash(sql, start, end)) noteGuess(cursor);
+  // 'it\'s here was meant as one string by someone used to MySQL; the rest of it would show through a mask.
+  if (!backslash && end > 0 && sql.charCodeAt(end - 2) === 0x5c && wordEnd(sql, end, rules) > end) {
+    noteDoubt(cursor, "dialectDependent");
+  }
   becomeClosed(cursor, "string", end);
 }
 
@@ -30,7 +42,11 @@ export function readDoubleQuoted(cursor: SqlCursor): void {
 /** A name in backticks. */
 export function readBackticks(cursor: SqlCursor): void {
   const { sql, rules, start } = cursor;
-  becomeClosed(cursor, "quotedIdentifier", quotedEnd(sql, start + 1, 0x60, rules.backslashInBackticks));
+  becomeClosed(
+    cursor,
+    "quotedIdentifier",
+    quotedEnd(sql, start + 1, 0x60, rules.backslashInBackticks),
+  );
 }
 
 /** ClickHouse's second pair of quotes. Elsewhere a sign of text from a word processor: a literal may hide in it. */
@@ -48,12 +64,14 @@ export function readWord(cursor: SqlCursor): void {
   const second = sql.charCodeAt(start + 1);
   if (second === 0x27) {
     if (letter === 0x65 && rules.escapeStrings) return readEscapeString(cursor);
-    if (rules.stringPrefixes.includes(String.fromCharCode(letter))) return readString(cursor, 1, rules.backslashInStrings);
+    if (rules.stringPrefixes.includes(String.fromCharCode(letter)))
+      return readString(cursor, 1, rules.backslashInStrings);
   }
   if (second === 0x26 && letter === 0x75 && rules.unicodeStrings) {
     const quote = sql.charCodeAt(start + 2);
     if (quote === 0x27) return readString(cursor, 2, false);
-    if (quote === 0x22) return becomeClosed(cursor, "quotedIdentifier", quotedEnd(sql, start + 3, quote, false));
+    if (quote === 0x22)
+      return becomeClosed(cursor, "quotedIdentifier", quotedEnd(sql, start + 3, quote, false));
   }
   become(cursor, "word", wordEnd(sql, start + 1, rules));
 }

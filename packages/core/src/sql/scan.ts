@@ -62,7 +62,8 @@ export function numberEnd(sql: string, from: number, rules: LexRules): number {
 /** `1_000` is one number; `1_` and `1_a` are not. */
 function digitsEnd(sql: string, from: number): number {
   let at = from;
-  while (isDigitAt(sql, at) || (at > from && sql.charCodeAt(at) === 0x5f && isDigitAt(sql, at + 1))) at += 1;
+  while (isDigitAt(sql, at) || (at > from && sql.charCodeAt(at) === 0x5f && isDigitAt(sql, at + 1)))
+    at += 1;
   return at;
 }
 
@@ -172,7 +173,8 @@ function dollarTagEnd(sql: string, from: number, rules: LexRules): number | unde
   while (at < sql.length) {
     const code = sql.charCodeAt(at);
     if (code === 0x24) return at + 1;
-    const inTag = code < 128 ? letterOrDigit[code] === true : !asciiOnly && isWordBeyondAscii(code, rules);
+    const inTag =
+      code < 128 ? letterOrDigit[code] === true : !asciiOnly && isWordBeyondAscii(code, rules);
     if (!inTag) return undefined;
     at += 1;
   }
@@ -183,9 +185,11 @@ function dollarTagEnd(sql: string, from: number, rules: LexRules): number | unde
 export function operatorEnd(sql: string, from: number, rules: LexRules): number {
   if (rules.openOperators) return openOperatorEnd(sql, from, rules);
   const first = sql.charAt(from);
-  if (first === "-" && sql.charAt(from + 1) === ">") return from + (sql.charAt(from + 2) === ">" ? 3 : 2);
+  if (first === "-" && sql.charAt(from + 1) === ">")
+    return from + (sql.charAt(from + 2) === ">" ? 3 : 2);
   let at = from + 1;
-  if ("<>=!|&".includes(first)) while (at < sql.length && "<>=!|&".includes(sql.charAt(at))) at += 1;
+  if ("<>=!|&".includes(first))
+    while (at < sql.length && "<>=!|&".includes(sql.charAt(at))) at += 1;
   return at;
 }
 
@@ -205,6 +209,11 @@ function openOperatorEnd(sql: string, from: number, rules: LexRules): number {
     special ||= isSpecial;
     at += 1;
   }
-  while (!special && at > from + 1 && "+-".includes(sql.charAt(at - 1))) at -= 1;
-  return Math.max(at, from + 1);
+  return special ? at : beforeTrailingSigns(sql, from, at);
+}
+
+function beforeTrailingSigns(sql: string, from: number, end: number): number {
+  let at = end;
+  while (at > from + 1 && "+-".includes(sql.charAt(at - 1))) at -= 1;
+  return at;
 }

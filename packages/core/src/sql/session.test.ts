@@ -2,14 +2,20 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Dialect } from "./dialect.ts";
 import { changesLexis, readSessionStatement } from "./session.ts";
-import type { SessionStatement, SettingChange, SettingScope, SettingValue, TransactionModes } from "./sessionStatement.ts";
+import type {
+  SessionStatement,
+  SettingChange,
+  SettingScope,
+  SettingValue,
+  TransactionModes,
+} from "./sessionStatement.ts";
 
 describe("readSessionStatement", () => {
   it.each<[string, SettingChange]>([
-    ["set search_path = a, b, \"C d\"", variable("search_path", [word("a"), word("b"), word("C d")])],
+    ['set search_path = a, b, "C d"', variable("search_path", [word("a"), word("b"), word("C d")])],
     ["SET Search_Path TO 'a', b;", variable("search_path", [text("a"), word("b")])],
     ["set session x.y.z = 1", variable("x.y.z", [number("1")], "session")],
-    ["set local \"X\".y to default", variable("x.y", [{ kind: "default" }], "local")],
+    ['set local "X".y to default', variable("x.y", [{ kind: "default" }], "local")],
     ["set extra_float_digits = -1.5e3", variable("extra_float_digits", [number("-1.5e3")])],
     ["set a = e'x\\'\\n\\u0041'", variable("a", [text("x'\nA")])],
     ["set a = $t$it's$t$", variable("a", [text("it's")])],
@@ -18,55 +24,92 @@ describe("readSessionStatement", () => {
     ["set a = e'\\xe9'", variable("a", [raw("e'\\xe9'")])],
     ["set local = 1", variable("local", [number("1")])],
     ["set schema 'public'", variable("schema", [text("public")])],
-    ["set time zone 'Europe/Berlin'", { kind: "timeZone", scope: "unsaid", value: text("Europe/Berlin") }],
+    [
+      "set time zone 'Europe/Berlin'",
+      { kind: "timeZone", scope: "unsaid", value: text("Europe/Berlin") },
+    ],
     ["set session time zone local", { kind: "timeZone", scope: "session", value: word("local") }],
     ["set time zone -7", { kind: "timeZone", scope: "unsaid", value: number("-7") }],
-    ["set time zone interval '+02:00' hour to minute", { kind: "timeZone", scope: "unsaid", value: raw("interval '+02:00' hour to minute") }],
+    [
+      "set time zone interval '+02:00' hour to minute",
+      { kind: "timeZone", scope: "unsaid", value: raw("interval '+02:00' hour to minute") },
+    ],
     ["set names 'utf8'", { kind: "names", charset: text("utf8"), collation: undefined }],
     ["set role none", { kind: "role", role: word("none"), catalog: undefined }],
     ["set session authorization default", { kind: "authorization", user: { kind: "default" } }],
-    ["set transaction isolation level repeatable read, read only, not deferrable", {
-      kind: "transaction",
-      scope: "next",
-      modes: modesOf({ isolation: "repeatableRead", readOnly: true, deferrable: false }),
-    }],
-    ["set session characteristics as transaction read write", {
-      kind: "transaction",
-      scope: "session",
-      modes: modesOf({ readOnly: false }),
-    }],
+    [
+      "set transaction isolation level repeatable read, read only, not deferrable",
+      {
+        kind: "transaction",
+        scope: "next",
+        modes: modesOf({ isolation: "repeatableRead", readOnly: true, deferrable: false }),
+      },
+    ],
+    [
+      "set session characteristics as transaction read write",
+      {
+        kind: "transaction",
+        scope: "session",
+        modes: modesOf({ readOnly: false }),
+      },
+    ],
   ])("reads PostgreSQL's %j", (sql, change) => {
     expect(readSessionStatement(sql, "postgres")).toEqual({ kind: "set", changes: [change] });
   });
 
   it.each<[string, readonly SettingChange[]]>([
-    ["set autocommit=1, sql_mode=concat(@@sql_mode, ',STRICT_TRANS_TABLES')", [
-      variable("autocommit", [number("1")]),
-      variable("sql_mode", [raw("concat(@@sql_mode, ',STRICT_TRANS_TABLES')")]),
-    ]],
-    ["SET @@SESSION.sql_mode = \"ANSI\\\"\", @@global.`Max_Connections` := 5", [
-      variable("sql_mode", [text('ANSI"')], "session"),
-      variable("max_connections", [number("5")], "global"),
-    ]],
-    ["set global a=1, b=2, session c=3, local d=4", [
-      variable("a", [number("1")], "global"),
-      variable("b", [number("2")], "global"),
-      variable("c", [number("3")], "session"),
-      variable("d", [number("4")], "session"),
-    ]],
-    ["set @a = 1, @`b c` := (select 1, 2), @'d' = 'x'", [
-      { kind: "userVariable", name: "a", value: number("1") },
-      { kind: "userVariable", name: "b c", value: raw("(select 1, 2)") },
-      { kind: "userVariable", name: "d", value: text("x") },
-    ]],
-    ["set names utf8mb4 collate utf8mb4_bin, time_zone = '+00:00'", [
-      { kind: "names", charset: word("utf8mb4"), collation: word("utf8mb4_bin") },
-      variable("time_zone", [text("+00:00")]),
-    ]],
-    ["/*!40101 SET character_set_results = NULL */", [variable("character_set_results", [word("NULL")])]],
-    ["set session transaction isolation level read committed, read only", [
-      { kind: "transaction", scope: "session", modes: modesOf({ isolation: "readCommitted", readOnly: true }) },
-    ]],
+    [
+      "set autocommit=1, sql_mode=concat(@@sql_mode, ',STRICT_TRANS_TABLES')",
+      [
+        variable("autocommit", [number("1")]),
+        variable("sql_mode", [raw("concat(@@sql_mode, ',STRICT_TRANS_TABLES')")]),
+      ],
+    ],
+    [
+      'SET @@SESSION.sql_mode = "ANSI\\"", @@global.`Max_Connections` := 5',
+      [
+        variable("sql_mode", [text('ANSI"')], "session"),
+        variable("max_connections", [number("5")], "global"),
+      ],
+    ],
+    [
+      "set global a=1, b=2, session c=3, local d=4",
+      [
+        variable("a", [number("1")], "global"),
+        variable("b", [number("2")], "global"),
+        variable("c", [number("3")], "session"),
+        variable("d", [number("4")], "session"),
+      ],
+    ],
+    [
+      "set @a = 1, @`b c` := (select 1, 2), @'d' = 'x'",
+      [
+        { kind: "userVariable", name: "a", value: number("1") },
+        { kind: "userVariable", name: "b c", value: raw("(select 1, 2)") },
+        { kind: "userVariable", name: "d", value: text("x") },
+      ],
+    ],
+    [
+      "set names utf8mb4 collate utf8mb4_bin, time_zone = '+00:00'",
+      [
+        { kind: "names", charset: word("utf8mb4"), collation: word("utf8mb4_bin") },
+        variable("time_zone", [text("+00:00")]),
+      ],
+    ],
+    [
+      "/*!40101 SET character_set_results = NULL */",
+      [variable("character_set_results", [word("NULL")])],
+    ],
+    [
+      "set session transaction isolation level read committed, read only",
+      [
+        {
+          kind: "transaction",
+          scope: "session",
+          modes: modesOf({ isolation: "readCommitted", readOnly: true }),
+        },
+      ],
+    ],
     ["set character set utf8", [{ kind: "names", charset: word("utf8"), collation: undefined }]],
     ["set a = 'x' 'y'", [variable("a", [raw("'x' 'y'")])]],
     ["set @@`sql_mode` = ''", [variable("sql_mode", [text("")])]],
@@ -75,55 +118,114 @@ describe("readSessionStatement", () => {
   });
 
   it.each<[Dialect, string, SessionStatement]>([
-    ["trino", "set session hive.x = array['a', 'b']", set(variable("hive.x", [raw("array['a', 'b']")], "session"))],
+    [
+      "trino",
+      "set session hive.x = array['a', 'b']",
+      set(variable("hive.x", [raw("array['a', 'b']")], "session")),
+    ],
     ["trino", "reset session hive.x", { kind: "reset", name: "hive.x" }],
-    ["trino", "set role admin in hive", set({ kind: "role", role: word("admin"), catalog: "hive" })],
-    ["trino", "use hive.\"My Schema\"", use([["hive", false], ["My Schema", true]])],
-    ["trino", "prepare p from select ? + 1 ;", { kind: "prepare", name: "p", types: [], sql: "select ? + 1" }],
-    ["trino", "execute P using 1, 'a', x + 1", { kind: "execute", name: "p", values: [number("1"), text("a"), raw("x + 1")] }],
-    ["trino", "execute immediate 'select ''a''' using 1", { kind: "executeImmediate", sql: "select 'a'", values: [number("1")] }],
+    [
+      "trino",
+      "set role admin in hive",
+      set({ kind: "role", role: word("admin"), catalog: "hive" }),
+    ],
+    [
+      "trino",
+      'use hive."My Schema"',
+      use([
+        ["hive", false],
+        ["My Schema", true],
+      ]),
+    ],
+    [
+      "trino",
+      "prepare p from select ? + 1 ;",
+      { kind: "prepare", name: "p", types: [], sql: "select ? + 1" },
+    ],
+    [
+      "trino",
+      "execute P using 1, 'a', x + 1",
+      { kind: "execute", name: "p", values: [number("1"), text("a"), raw("x + 1")] },
+    ],
+    [
+      "trino",
+      "execute immediate 'select ''a''' using 1",
+      { kind: "executeImmediate", sql: "select 'a'", values: [number("1")] },
+    ],
     ["trino", "deallocate prepare p", { kind: "deallocate", name: "p" }],
-    ["clickhouse", "set a = 1, b = 'x\\ty'", set(variable("a", [number("1")]), variable("b", [text("x\ty")]))],
+    [
+      "clickhouse",
+      "set a = 1, b = 'x\\ty'",
+      set(variable("a", [number("1")]), variable("b", [text("x\ty")])),
+    ],
     ["duckdb", "set variable x = 5", set({ kind: "userVariable", name: "x", value: number("5") })],
     ["duckdb", "set threads to 4", set(variable("threads", [number("4")]))],
     ["duckdb", "reset global threads", { kind: "reset", name: "threads" }],
     ["mysql", "use `my db`", use([["my db", true]])],
-    ["mysql", "prepare p from 'select \\'a\\''", { kind: "prepare", name: "p", types: [], sql: "select 'a'" }],
+    [
+      "mysql",
+      "prepare p from 'select \\'a\\''",
+      { kind: "prepare", name: "p", types: [], sql: "select 'a'" },
+    ],
     ["mysql", "execute p using @a", { kind: "execute", name: "p", values: [raw("@a")] }],
     ["mysql", "drop prepare p", { kind: "deallocate", name: "p" }],
     ["mysql", "kill query 17", { kind: "kill", target: "query", id: "17" }],
     ["mysql", "kill 17", { kind: "kill", target: "connection", id: "17" }],
-    ["mysql", "start transaction with consistent snapshot, read only", {
-      kind: "begin",
-      modes: modesOf({ readOnly: true, consistentSnapshot: true }),
-    }],
+    [
+      "mysql",
+      "start transaction with consistent snapshot, read only",
+      {
+        kind: "begin",
+        modes: modesOf({ readOnly: true, consistentSnapshot: true }),
+      },
+    ],
     ["mysql", "commit and no chain no release", { kind: "commit", chain: false, release: false }],
     ["mysql", "rollback release", { kind: "rollback", chain: false, release: true }],
-    ["generic", "use role admin", { kind: "use", object: "role", path: [{ text: "admin", quoted: false }] }],
+    [
+      "generic",
+      "use role admin",
+      { kind: "use", object: "role", path: [{ text: "admin", quoted: false }] },
+    ],
     ["postgres", "reset all", { kind: "resetAll" }],
     ["postgres", "reset time zone", { kind: "reset", name: "timezone" }],
     ["postgres", "reset session authorization", { kind: "reset", name: "session_authorization" }],
-    ["postgres", "show transaction isolation level", { kind: "show", name: "transaction_isolation" }],
+    [
+      "postgres",
+      "show transaction isolation level",
+      { kind: "show", name: "transaction_isolation" },
+    ],
     ["postgres", "SHOW Server_Version", { kind: "show", name: "server_version" }],
     ["postgres", "show all", { kind: "show", name: "all" }],
     ["postgres", "begin", { kind: "begin", modes: modesOf({}) }],
-    ["postgres", "begin work isolation level serializable read only deferrable", {
-      kind: "begin",
-      modes: modesOf({ isolation: "serializable", readOnly: true, deferrable: true }),
-    }],
+    [
+      "postgres",
+      "begin work isolation level serializable read only deferrable",
+      {
+        kind: "begin",
+        modes: modesOf({ isolation: "serializable", readOnly: true, deferrable: true }),
+      },
+    ],
     ["postgres", "end transaction and chain", { kind: "commit", chain: true, release: false }],
     ["postgres", "abort", { kind: "rollback", chain: false, release: false }],
-    ["postgres", "savepoint \"A\"", { kind: "savepoint", name: "A" }],
+    ["postgres", 'savepoint "A"', { kind: "savepoint", name: "A" }],
     ["postgres", "release savepoint A", { kind: "releaseSavepoint", name: "a" }],
     ["postgres", "rollback work to savepoint a", { kind: "rollbackToSavepoint", name: "a" }],
     ["postgres", "discard temporary", { kind: "discard", what: "temp" }],
-    ["postgres", "prepare P (int, numeric(10, 2)) as select $1, $2", {
-      kind: "prepare",
-      name: "p",
-      types: ["int", "numeric(10, 2)"],
-      sql: "select $1, $2",
-    }],
-    ["postgres", "execute p(1, 'a')", { kind: "execute", name: "p", values: [number("1"), text("a")] }],
+    [
+      "postgres",
+      "prepare P (int, numeric(10, 2)) as select $1, $2",
+      {
+        kind: "prepare",
+        name: "p",
+        types: ["int", "numeric(10, 2)"],
+        sql: "select $1, $2",
+      },
+    ],
+    [
+      "postgres",
+      "execute p(1, 'a')",
+      { kind: "execute", name: "p", values: [number("1"), text("a")] },
+    ],
     ["postgres", "execute p()", { kind: "execute", name: "p", values: [] }],
     ["postgres", "deallocate prepare all", { kind: "deallocateAll" }],
     ["postgres", "deallocate prepare", { kind: "deallocate", name: "prepare" }],
@@ -165,29 +267,86 @@ describe("readSessionStatement", () => {
 
   it("keeps the text of a prepared statement that is longer than the tokens it reads", () => {
     const long = `select ${Array.from({ length: 5_000 }, (_, index) => index).join(", ")}`;
-    expect(readSessionStatement(`prepare p as ${long}`, "postgres")).toMatchObject({ kind: "prepare", sql: long });
+    expect(readSessionStatement(`prepare p as ${long}`, "postgres")).toMatchObject({
+      kind: "prepare",
+      sql: long,
+    });
     expect(readSessionStatement(`set a = ${long.slice(7)}`, "postgres")).toBeUndefined();
   });
 
   it("reads back any text that was written as a literal", () => {
     const quoted = fc.property(fc.string({ unit: "binary" }), (value) => {
       const literal = `'${value.replaceAll("'", "''")}'`;
-      expect(readSessionStatement(`set a = ${literal}`, "postgres")).toEqual(set(variable("a", [text(value)])));
+      expect(readSessionStatement(`set a = ${literal}`, "postgres")).toEqual(
+        set(variable("a", [text(value)])),
+      );
       const escaped = `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-      expect(readSessionStatement(`set a = ${escaped}`, "mysql")).toEqual(set(variable("a", [text(value)])));
-      expect(readSessionStatement(`set a = e${escaped}`, "duckdb")).toEqual(set(variable("a", [text(value)])));
+      expect(readSessionStatement(`set a = ${escaped}`, "mysql")).toEqual(
+        set(variable("a", [text(value)])),
+      );
+      expect(readSessionStatement(`set a = e${escaped}`, "duckdb")).toEqual(
+        set(variable("a", [text(value)])),
+      );
     });
     fc.assert(quoted);
   });
 
   it("never throws, whatever comes after the first word", () => {
-    const first = fc.constantFrom("set", "reset", "show", "use", "begin", "commit", "rollback", "prepare", "execute", "kill", "set session", "set @@");
-    const pieces = fc.constantFrom("a", ".", "=", ",", "(", ")", "'x'", "\"y\"", "`z`", "@", "@@", "@b", "to", "names", "time", "zone", "1", "-", "all", "transaction", ";", "default");
-    const dialects = fc.constantFrom<Dialect>("duckdb", "postgres", "mysql", "trino", "clickhouse", "generic");
-    const quiet = fc.property(first, fc.array(pieces, { maxLength: 10 }), dialects, (head, rest, dialect) => {
-      const statement = readSessionStatement(`${head} ${rest.join(" ")}`, dialect);
-      expect(statement === undefined || typeof statement.kind === "string").toBe(true);
-    });
+    const first = fc.constantFrom(
+      "set",
+      "reset",
+      "show",
+      "use",
+      "begin",
+      "commit",
+      "rollback",
+      "prepare",
+      "execute",
+      "kill",
+      "set session",
+      "set @@",
+    );
+    const pieces = fc.constantFrom(
+      "a",
+      ".",
+      "=",
+      ",",
+      "(",
+      ")",
+      "'x'",
+      '"y"',
+      "`z`",
+      "@",
+      "@@",
+      "@b",
+      "to",
+      "names",
+      "time",
+      "zone",
+      "1",
+      "-",
+      "all",
+      "transaction",
+      ";",
+      "default",
+    );
+    const dialects = fc.constantFrom<Dialect>(
+      "duckdb",
+      "postgres",
+      "mysql",
+      "trino",
+      "clickhouse",
+      "generic",
+    );
+    const quiet = fc.property(
+      first,
+      fc.array(pieces, { maxLength: 10 }),
+      dialects,
+      (head, rest, dialect) => {
+        const statement = readSessionStatement(`${head} ${rest.join(" ")}`, dialect);
+        expect(statement === undefined || typeof statement.kind === "string").toBe(true);
+      },
+    );
     fc.assert(quiet, { numRuns: 2_000 });
   });
 });
@@ -209,12 +368,20 @@ function set(...changes: readonly SettingChange[]): SessionStatement {
   return { kind: "set", changes };
 }
 
-function variable(name: string, values: readonly SettingValue[], scope: SettingScope = "unsaid"): SettingChange {
+function variable(
+  name: string,
+  values: readonly SettingValue[],
+  scope: SettingScope = "unsaid",
+): SettingChange {
   return { kind: "variable", scope, name, values };
 }
 
 function use(parts: readonly (readonly [string, boolean])[]): SessionStatement {
-  return { kind: "use", object: undefined, path: parts.map(([part, quoted]) => ({ text: part, quoted })) };
+  return {
+    kind: "use",
+    object: undefined,
+    path: parts.map(([part, quoted]) => ({ text: part, quoted })),
+  };
 }
 
 function text(value: string): SettingValue {
@@ -234,5 +401,11 @@ function raw(value: string): SettingValue {
 }
 
 function modesOf(modes: Partial<TransactionModes>): TransactionModes {
-  return { isolation: undefined, readOnly: undefined, deferrable: undefined, consistentSnapshot: false, ...modes };
+  return {
+    isolation: undefined,
+    readOnly: undefined,
+    deferrable: undefined,
+    consistentSnapshot: false,
+    ...modes,
+  };
 }

@@ -66,12 +66,18 @@ export function readSessionStatement(sql: string, dialect: Dialect): SessionStat
 }
 
 /** Settings under which the same text lexes differently, so that what we read is not what the engine reads. */
-const lexisSettings: ReadonlySet<string> = new Set(["sql_mode", "standard_conforming_strings", "backslash_quote"]);
+const lexisSettings: ReadonlySet<string> = new Set([
+  "sql_mode",
+  "standard_conforming_strings",
+  "backslash_quote",
+]);
 
 /** Whether a statement changes how the engine reads strings and names. */
 export function changesLexis(statement: SessionStatement): boolean {
   if (statement.kind !== "set") return false;
-  return statement.changes.some((change) => change.kind === "variable" && lexisSettings.has(change.name));
+  return statement.changes.some(
+    (change) => change.kind === "variable" && lexisSettings.has(change.name),
+  );
 }
 
 /** Settings whose name is more than one word. */
@@ -85,7 +91,8 @@ function takeWordySetting(reader: TokenReader): string | undefined {
 function readReset(reader: TokenReader): SessionStatement | undefined {
   if (takeWords(reader, "ALL")) return atEnd(reader) ? { kind: "resetAll" } : undefined;
   const wordy = takeWordySetting(reader);
-  if (wordy === undefined && peekToken(reader, 1) !== undefined) takeOneOf(reader, ["SESSION", "GLOBAL", "LOCAL"]);
+  if (wordy === undefined && peekToken(reader, 1) !== undefined)
+    takeOneOf(reader, ["SESSION", "GLOBAL", "LOCAL"]);
   const name = wordy ?? takeSettingName(reader);
   return name === undefined || !atEnd(reader) ? undefined : { kind: "reset", name };
 }
@@ -99,9 +106,12 @@ const useObjects: readonly string[] = ["ROLE", "WAREHOUSE", "DATABASE", "SCHEMA"
 
 function readUse(reader: TokenReader): SessionStatement | undefined {
   const next = peekToken(reader, 1)?.kind;
-  const object = next === "word" || next === "quotedIdentifier" ? takeOneOf(reader, useObjects) : undefined;
+  const object =
+    next === "word" || next === "quotedIdentifier" ? takeOneOf(reader, useObjects) : undefined;
   const path = takePath(reader);
-  return path === undefined || !atEnd(reader) ? undefined : { kind: "use", object: object?.toLowerCase(), path };
+  return path === undefined || !atEnd(reader)
+    ? undefined
+    : { kind: "use", object: object?.toLowerCase(), path };
 }
 
 function readDiscard(reader: TokenReader): SessionStatement | undefined {
@@ -151,7 +161,8 @@ function takeRest(reader: TokenReader): string | undefined {
 }
 
 function readExecute(reader: TokenReader): SessionStatement | undefined {
-  if (peekToken(reader, 1)?.kind === "string" && takeWords(reader, "IMMEDIATE")) return readImmediate(reader);
+  if (peekToken(reader, 1)?.kind === "string" && takeWords(reader, "IMMEDIATE"))
+    return readImmediate(reader);
   const name = takeFoldedName(reader);
   if (name === undefined) return undefined;
   const values = takeArguments(reader);
@@ -192,6 +203,7 @@ function readKill(reader: TokenReader): SessionStatement | undefined {
   const target = takeOneOf(reader, ["CONNECTION", "QUERY"]) === "QUERY" ? "query" : "connection";
   if (target === "query") takeWords(reader, "ID");
   const value = takeValue(reader);
-  if (value === undefined || !atEnd(reader) || (value.kind !== "number" && value.kind !== "text")) return undefined;
+  if (value === undefined || !atEnd(reader) || (value.kind !== "number" && value.kind !== "text"))
+    return undefined;
   return { kind: "kill", target, id: value.text };
 }

@@ -7,7 +7,12 @@
  */
 import { asciiLower } from "./cursor.ts";
 import { readModes } from "./sessionTransaction.ts";
-import type { SessionStatement, SettingChange, SettingScope, SettingValue } from "./sessionStatement.ts";
+import type {
+  SessionStatement,
+  SettingChange,
+  SettingScope,
+  SettingValue,
+} from "./sessionStatement.ts";
 import {
   atEnd,
   peekToken,
@@ -55,7 +60,11 @@ function takeScope(reader: TokenReader): SettingScope | undefined {
 /** Whether a sign of assignment stands there. */
 function looksAtAssignment(reader: TokenReader, ahead: number): boolean {
   const token = peekToken(reader, ahead);
-  return token?.text === "=" || token?.text === ":=" || (token?.upper === "TO" && reader.dialect !== "mysql");
+  return (
+    token?.text === "=" ||
+    token?.text === ":=" ||
+    (token?.upper === "TO" && reader.dialect !== "mysql")
+  );
 }
 
 function takeAssignment(reader: TokenReader): boolean {
@@ -84,14 +93,19 @@ function readSpecial(reader: TokenReader, scope: SettingScope): SettingChange | 
 }
 
 function readSpecialForm(reader: TokenReader, scope: SettingScope): SettingChange | undefined {
-  if (takeWords(reader, "NAMES") || takeWords(reader, "CHARSET") || takeWords(reader, "CHARACTER", "SET")) {
+  if (
+    takeWords(reader, "NAMES") ||
+    takeWords(reader, "CHARSET") ||
+    takeWords(reader, "CHARACTER", "SET")
+  ) {
     return readNames(reader);
   }
   if (takeWords(reader, "TIME", "ZONE")) {
     const value = takeValue(reader);
     return value === undefined ? undefined : { kind: "timeZone", scope, value };
   }
-  if (takeWords(reader, "CHARACTERISTICS", "AS", "TRANSACTION")) return readTransaction(reader, "session");
+  if (takeWords(reader, "CHARACTERISTICS", "AS", "TRANSACTION"))
+    return readTransaction(reader, "session");
   if (takeWords(reader, "TRANSACTION")) return readTransaction(reader, scope);
   if (takeWords(reader, "ROLE")) return readRole(reader);
   if (scope === "session" && takeWords(reader, "AUTHORIZATION")) {
@@ -102,7 +116,9 @@ function readSpecialForm(reader: TokenReader, scope: SettingScope): SettingChang
   const name = takeOneOf(reader, ["SCHEMA", "CATALOG", "PATH"]);
   if (name === undefined || reader.dialect === "mysql") return undefined;
   const values = takeValues(reader);
-  return values === undefined ? undefined : { kind: "variable", scope, name: asciiLower(name), values };
+  return values === undefined
+    ? undefined
+    : { kind: "variable", scope, name: asciiLower(name), values };
 }
 
 /** One token, so that `COLLATE` and what follows is left. */
@@ -127,7 +143,11 @@ function readTransaction(reader: TokenReader, scope: SettingScope): SettingChang
   if (atEnd(reader)) return undefined;
   const modes = readModes(reader);
   if (modes === undefined) return undefined;
-  return { kind: "transaction", scope: scope === "session" || scope === "global" ? scope : "next", modes };
+  return {
+    kind: "transaction",
+    scope: scope === "session" || scope === "global" ? scope : "next",
+    modes,
+  };
 }
 
 function readRole(reader: TokenReader): SettingChange | undefined {
@@ -147,18 +167,27 @@ function readVariable(reader: TokenReader, scope: SettingScope): SettingChange |
   return readVariableValues(reader, scope, name);
 }
 
-function readVariableValues(reader: TokenReader, scope: SettingScope, name: string): SettingChange | undefined {
+function readVariableValues(
+  reader: TokenReader,
+  scope: SettingScope,
+  name: string,
+): SettingChange | undefined {
   const first = takeValue(reader);
   if (first === undefined) return undefined;
   const values = [first];
-  const lists = reader.dialect !== "mysql" && reader.dialect !== "clickhouse";
-  while (lists && peekToken(reader)?.kind === "comma" && !beginsChange(reader)) {
+  while (hasFurtherValue(reader)) {
     reader.at += 1;
     const value = takeValue(reader);
     if (value === undefined) return undefined;
     values.push(value);
   }
   return { kind: "variable", scope, name, values };
+}
+
+/** Whether a comma and another value of the same setting come next. */
+function hasFurtherValue(reader: TokenReader): boolean {
+  if (reader.dialect === "mysql" || reader.dialect === "clickhouse") return false;
+  return peekToken(reader)?.kind === "comma" && !beginsChange(reader);
 }
 
 /** Whether a name and a sign of assignment follow the comma. */
@@ -180,7 +209,11 @@ function readAtVariable(reader: TokenReader): SettingChange | undefined {
   const written = scope === undefined ? text.slice(2) : text.slice(dot + 1);
   const quoted = written === "" || written.endsWith(".") ? takeSettingName(reader) : "";
   if (quoted === undefined || !takeAssignment(reader)) return undefined;
-  return readVariableValues(reader, scope === "local" ? "session" : (scope ?? "unsaid"), written + quoted);
+  return readVariableValues(
+    reader,
+    scope === "local" ? "session" : (scope ?? "unsaid"),
+    written + quoted,
+  );
 }
 
 /** The quoted name after a lone `@`. */
@@ -190,9 +223,11 @@ function userVariableName(reader: TokenReader): string | undefined {
   return value?.kind === "text" ? asciiLower(value.text) : undefined;
 }
 
-function readUserVariable(reader: TokenReader, name: string | undefined): SettingChange | undefined {
+function readUserVariable(
+  reader: TokenReader,
+  name: string | undefined,
+): SettingChange | undefined {
   if (name === undefined || !takeAssignment(reader)) return undefined;
   const value = takeValue(reader);
   return value === undefined ? undefined : { kind: "userVariable", name, value };
 }
-

@@ -27,10 +27,18 @@ export type SettingChange =
   /** MySQL's `@name`, DuckDB's `SET VARIABLE name`. */
   | { readonly kind: "userVariable"; readonly name: string; readonly value: SettingValue }
   /** `SET NAMES`, `SET CHARACTER SET`. */
-  | { readonly kind: "names"; readonly charset: SettingValue; readonly collation: SettingValue | undefined }
+  | {
+      readonly kind: "names";
+      readonly charset: SettingValue;
+      readonly collation: SettingValue | undefined;
+    }
   | { readonly kind: "timeZone"; readonly scope: SettingScope; readonly value: SettingValue }
   /** `SET TRANSACTION` (the current or next one), or the session's default for later ones. */
-  | { readonly kind: "transaction"; readonly scope: "next" | "session" | "global"; readonly modes: TransactionModes }
+  | {
+      readonly kind: "transaction";
+      readonly scope: "next" | "session" | "global";
+      readonly modes: TransactionModes;
+    }
   | { readonly kind: "role"; readonly role: SettingValue; readonly catalog: string | undefined }
   | { readonly kind: "authorization"; readonly user: SettingValue };
 
@@ -59,7 +67,11 @@ export type SessionStatement =
   /** The name of one setting, in lower case, or `all`. What it means is the caller's: `SHOW tables` has the same shape. */
   | { readonly kind: "show"; readonly name: string }
   /** `object` is the word in Snowflake's `USE ROLE x`, in lower case. */
-  | { readonly kind: "use"; readonly object: string | undefined; readonly path: readonly NamePart[] }
+  | {
+      readonly kind: "use";
+      readonly object: string | undefined;
+      readonly path: readonly NamePart[];
+    }
   | { readonly kind: "begin"; readonly modes: TransactionModes }
   | { readonly kind: "commit"; readonly chain: boolean; readonly release: boolean }
   | { readonly kind: "rollback"; readonly chain: boolean; readonly release: boolean }
@@ -68,9 +80,18 @@ export type SessionStatement =
   | { readonly kind: "rollbackToSavepoint"; readonly name: string }
   | { readonly kind: "discard"; readonly what: "all" | "plans" | "sequences" | "temp" }
   /** `types` are the written types of the parameters; `sql` is the statement's text. */
-  | { readonly kind: "prepare"; readonly name: string; readonly types: readonly string[]; readonly sql: string }
+  | {
+      readonly kind: "prepare";
+      readonly name: string;
+      readonly types: readonly string[];
+      readonly sql: string;
+    }
   | { readonly kind: "execute"; readonly name: string; readonly values: readonly SettingValue[] }
-  | { readonly kind: "executeImmediate"; readonly sql: string; readonly values: readonly SettingValue[] }
+  | {
+      readonly kind: "executeImmediate";
+      readonly sql: string;
+      readonly values: readonly SettingValue[];
+    }
   | { readonly kind: "deallocate"; readonly name: string }
   | { readonly kind: "deallocateAll" }
   /** `id` as written: a number, or text for engines that name queries. */

@@ -1,6 +1,14 @@
 /** Reads the statements that begin, end and divide transactions. Used by `session.ts` only. */
 import type { Isolation, SessionStatement, TransactionModes } from "./sessionStatement.ts";
-import { atEnd, looksAtWord, takeFoldedName, takeOneOf, takeSymbol, takeWords, type TokenReader } from "./tokenReader.ts";
+import {
+  atEnd,
+  looksAtWord,
+  takeFoldedName,
+  takeOneOf,
+  takeSymbol,
+  takeWords,
+  type TokenReader,
+} from "./tokenReader.ts";
 
 /** After `BEGIN` or `START`. */
 export function readBegin(reader: TokenReader, firstWord: string): SessionStatement | undefined {
@@ -14,7 +22,10 @@ export function readBegin(reader: TokenReader, firstWord: string): SessionStatem
 }
 
 /** After `COMMIT`, `END`, `ROLLBACK` or `ABORT`. */
-export function readEnd(reader: TokenReader, kind: "commit" | "rollback"): SessionStatement | undefined {
+export function readEnd(
+  reader: TokenReader,
+  kind: "commit" | "rollback",
+): SessionStatement | undefined {
   takeOneOf(reader, ["WORK", "TRANSACTION"]);
   if (kind === "rollback" && takeWords(reader, "TO")) {
     takeWords(reader, "SAVEPOINT");
@@ -33,7 +44,10 @@ export function readEnd(reader: TokenReader, kind: "commit" | "rollback"): Sessi
 }
 
 /** After `SAVEPOINT` or `RELEASE`. */
-export function readSavepoint(reader: TokenReader, firstWord: string): SessionStatement | undefined {
+export function readSavepoint(
+  reader: TokenReader,
+  firstWord: string,
+): SessionStatement | undefined {
   const releases = firstWord === "RELEASE";
   if (releases) takeWords(reader, "SAVEPOINT");
   const name = takeFoldedName(reader);
@@ -75,6 +89,7 @@ function readMode(reader: TokenReader, modes: TransactionModes): TransactionMode
   }
   if (takeWords(reader, "NOT", "DEFERRABLE")) return { ...modes, deferrable: false };
   if (takeWords(reader, "DEFERRABLE")) return { ...modes, deferrable: true };
-  if (takeWords(reader, "WITH", "CONSISTENT", "SNAPSHOT")) return { ...modes, consistentSnapshot: true };
+  if (takeWords(reader, "WITH", "CONSISTENT", "SNAPSHOT"))
+    return { ...modes, consistentSnapshot: true };
   return undefined;
 }

@@ -62,8 +62,14 @@ const kindOfWord: ReadonlyMap<string, StatementKind> = new Map<string, Statement
   ...wordsOf("update", "UPDATE"),
   ...wordsOf("delete", "DELETE"),
   ...wordsOf("merge", "MERGE"),
-  ...wordsOf("ddl", "CREATE ALTER DROP TRUNCATE RENAME COMMENT GRANT REVOKE DENY REFRESH UNDROP EXCHANGE"),
-  ...wordsOf("ddl", "ATTACH DETACH INSTALL LOAD ANALYZE VACUUM REINDEX CLUSTER CHECKPOINT OPTIMIZE REASSIGN SECURITY"),
+  ...wordsOf(
+    "ddl",
+    "CREATE ALTER DROP TRUNCATE RENAME COMMENT GRANT REVOKE DENY REFRESH UNDROP EXCHANGE",
+  ),
+  ...wordsOf(
+    "ddl",
+    "ATTACH DETACH INSTALL LOAD ANALYZE VACUUM REINDEX CLUSTER CHECKPOINT OPTIMIZE REASSIGN SECURITY",
+  ),
   ...wordsOf("call", "CALL DO EXEC"),
   ...wordsOf("copy", "COPY EXPORT IMPORT UNLOAD PUT GET"),
   ...wordsOf("describe", "DESCRIBE DESC"),
@@ -94,8 +100,19 @@ export function kindOfFirstWord(word: string, dialect: Dialect): StatementKind {
 }
 
 /** Kinds whose text alone says that data, objects or files change. */
-export const writingKinds: ReadonlySet<StatementKind> = new Set(["insert", "update", "delete", "merge", "ddl", "copy", "call"]);
+export const writingKinds: ReadonlySet<StatementKind> = new Set([
+  "insert",
+  "update",
+  "delete",
+  "merge",
+  "ddl",
+  "copy",
+  "call",
+]);
 
-function wordsOf(kind: StatementKind, words: string): readonly (readonly [string, StatementKind])[] {
+function wordsOf(
+  kind: StatementKind,
+  words: string,
+): readonly (readonly [string, StatementKind])[] {
   return words.split(" ").map((word) => [word, kind] as const);
 }

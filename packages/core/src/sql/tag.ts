@@ -20,9 +20,25 @@ const objects: ReadonlySet<string> = new Set(
   ),
 );
 
-const qualifiers: ReadonlySet<string> = new Set(["MATERIALIZED", "FOREIGN", "EXTERNAL", "ROW", "EVENT", "DEFAULT", "NAMED"]);
+const qualifiers: ReadonlySet<string> = new Set([
+  "MATERIALIZED",
+  "FOREIGN",
+  "EXTERNAL",
+  "ROW",
+  "EVENT",
+  "DEFAULT",
+  "NAMED",
+]);
 
-const objectVerbs: ReadonlySet<string> = new Set(["CREATE", "ALTER", "DROP", "TRUNCATE", "REFRESH", "RENAME", "UNDROP"]);
+const objectVerbs: ReadonlySet<string> = new Set([
+  "CREATE",
+  "ALTER",
+  "DROP",
+  "TRUNCATE",
+  "REFRESH",
+  "RENAME",
+  "UNDROP",
+]);
 
 /** The name of a statement of this kind whose words, in upper case and outside brackets, are these. */
 export function tagOf(kind: StatementKind, words: readonly string[]): string {
@@ -94,7 +110,8 @@ function useTag(words: readonly string[]): string {
 
 /** `COPY TO` writes files, `COPY FROM` tables. The first of the two words outside brackets decides. */
 function copyTag(first: string, words: readonly string[]): string {
-  if (first === "EXPORT" || first === "IMPORT") return words[1] === undefined ? first : `${first} ${words[1]}`;
+  if (first === "EXPORT" || first === "IMPORT")
+    return words[1] === undefined ? first : `${first} ${words[1]}`;
   if (first === "LOAD") return `LOAD ${words[1] ?? ""}`.trimEnd();
   if (first !== "COPY") return first;
   if (words[1] === "FROM" && words[2] === "DATABASE") return "COPY FROM DATABASE";

@@ -89,7 +89,13 @@ export function takeOneOf(reader: TokenReader, words: readonly string[]): string
 /** Takes a token that is not a word and has one of these texts. */
 export function takeSymbol(reader: TokenReader, ...texts: readonly string[]): boolean {
   const token = peekToken(reader);
-  if (token === undefined || token.kind === "word" || token.kind === "string" || !texts.includes(token.text)) return false;
+  if (
+    token === undefined ||
+    token.kind === "word" ||
+    token.kind === "string" ||
+    !texts.includes(token.text)
+  )
+    return false;
   reader.at += 1;
   return true;
 }
@@ -155,7 +161,8 @@ function valueOf(reader: TokenReader, tokens: readonly Token[]): SettingValue | 
   if (first === undefined || last === undefined) return undefined;
   const raw = { kind: "raw", text: reader.sql.slice(first.start, last.end) } as const;
   if (tokens.length === 1) return plainValueOf(first, reader.dialect) ?? raw;
-  const signed = tokens.length === 2 && (first.text === "-" || first.text === "+") && second?.kind === "number";
+  const signed =
+    tokens.length === 2 && (first.text === "-" || first.text === "+") && second?.kind === "number";
   if (!signed) return raw;
   return { kind: "number", text: first.text === "-" ? `-${second.text}` : second.text };
 }

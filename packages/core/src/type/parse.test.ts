@@ -163,7 +163,10 @@ describe("parseText", () => {
   it("answers any text for any type with a value or a refusal", () => {
     const noise = fc.oneof(
       fc.string({ maxLength: 40 }),
-      fc.string({ unit: fc.constantFrom(...'0123456789+-.eE:TZP {}(),"\\NULLBC'), maxLength: 40 }),
+      fc.string({
+        unit: fc.constantFrom(...Array.from('0123456789+-.eE:TZP {}(),"\\NULLBC')),
+        maxLength: 40,
+      }),
     );
     const answered = fc.property(anyType, noise, (type, text) => {
       const parsed = parseText(type, text);
@@ -174,10 +177,8 @@ describe("parseText", () => {
 
   it("does not look at a text far longer than any value of its type", () => {
     const long = `1${" ".repeat(1_000_000)}x`;
-    for (const type of scalarTypes) {
-      if (!["text", "binary", "json"].includes(type.kind))
-        expect(stateOf(type, long)).toBe("22P02");
-    }
+    const short = scalarTypes.filter((type) => !["text", "binary", "json"].includes(type.kind));
+    expect(new Set(short.map((type) => stateOf(type, long)))).toEqual(new Set(["22P02"]));
   });
 });
 

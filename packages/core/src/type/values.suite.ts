@@ -154,7 +154,10 @@ const floats64 = fc.oneof(
 
 const texts = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 60 }),
-  fc.string({ unit: fc.constantFrom(...' ",\\{}()\n\t\u0000\u001f\u007fnulNUL'), maxLength: 12 }),
+  fc.string({
+    unit: fc.constantFrom(...Array.from(' ",\\{}()\n\t\u0000\u001f\u007fnulNUL')),
+    maxLength: 12,
+  }),
 );
 
 const intervals = fc.record({

@@ -5,17 +5,21 @@
 import { err, ok } from "@gateway/core/result.ts";
 import { handleStruct } from "./abi.ts";
 import type { AdbcFailure, AdbcResult, Driver } from "./driver.ts";
-import type { DatabaseOptions } from "./message.ts";
+import type { DatabaseOptions, OpenedDatabase, SkippedStatement } from "./message.ts";
 import { allocate, Block, release, type Address } from "./native.ts";
 
 /** Opens a database and answers where its handle lies; `closeDatabase` gives it back, from any thread of the process. */
-export function openDatabase(driver: Driver, { options, setup }: DatabaseOptions): AdbcResult<Address> {
+export function openDatabase(
+  driver: Driver,
+  { options, setup }: DatabaseOptions,
+): AdbcResult<OpenedDatabase> {
   // Not a block: the handle outlives this thread.
-  const database = allocate(handleStruct.bytes);
-  const failure = initialised(driver, database, options) ?? prepared(driver, database, setup);
-  if (failure === undefined) return ok(database);
-  closeDatabase(driver, database);
-  return err(failure);
+  const address = allocate(handleStruct.bytes);
+  const failure = initialised(driver, address, options);
+  const prepared = failure === undefined ? preparedDatabase(driver, address, setup) : err(failure);
+  if (prepared.ok) return ok({ address, skipped: prepared.value });
+  closeDatabase(driver, address);
+  return prepared;
 }
 
 /** Every connection must be closed before. */
@@ -40,13 +44,23 @@ function initialised(
   return driver.call("DatabaseInit", database);
 }
 
-function prepared(driver: Driver, database: Address, setup: readonly string[]): AdbcFailure | undefined {
-  if (setup.length === 0) return undefined;
+function preparedDatabase(
+  driver: Driver,
+  database: Address,
+  setup: DatabaseOptions["setup"],
+): AdbcResult<readonly SkippedStatement[]> {
+  const skipped: SkippedStatement[] = [];
   using handle = new Block(handleStruct.bytes);
   const opened = Connection.open(driver, database, handle);
-  if (!opened.ok) return opened.error;
+  if (!opened.ok) return opened;
   using connection = opened.value;
-  return connection.runAll(setup);
+  for (const { sql, label } of setup) {
+    const failure = connection.runAll([sql]);
+    if (failure === undefined) continue;
+    if (label === undefined) return err(failure);
+    skipped.push({ label, failure });
+  }
+  return ok(skipped);
 }
 
 /** One open connection. Disposing closes it; an open transaction is rolled back by the driver. */

@@ -37,6 +37,8 @@ export type FailureCode =
   | "several"
   /** A statement of a kind that may not run. */
   | "refused"
+  /** Another number of parameters than the statement has. */
+  | "parameters"
   /** A column of an Arrow layout that is not read here. */
   | "unreadable"
   /** The library can not be loaded, or is not the one this was built for. */

@@ -32,6 +32,7 @@ const messagesAhead = 4;
 /** A cancel is repeated this often until the thread answers: one that comes before the engine began is lost. */
 const cancelAgainMs = 20;
 
+const cancelled = failureOf("cancelled", "the statement was cancelled");
 const gone = failureOf("broken", "the driver's thread has ended");
 
 /** What is known of the request under way. */
@@ -67,7 +68,7 @@ export class DriverThread {
 
   /** Runs a statement. Nothing else may be asked of this thread before the generator has ended. */
   async *execute(statement: StatementRequest, signal: AbortSignal): StatementStream {
-    if (signal.aborted) return err(failureOf("cancelled", "cancelled before it began"));
+    if (signal.aborted) return err(cancelled);
     const pending = this.#begin({ kind: "execute", statement });
     using cancelling = this.#cancelOn(signal);
     let answered = false;
@@ -77,7 +78,7 @@ export class DriverThread {
         const message = await this.#next(pending);
         if (message.kind === "answer") {
           answered = true;
-          return executedOf(message.answer);
+          return signal.aborted ? err(cancelled) : executedOf(message.answer);
         }
         // What was sent before the cancel was seen is nobody's any more.
         if (signal.aborted) continue;
@@ -101,7 +102,7 @@ export class DriverThread {
 
   /** Asks for anything but a statement's rows. An abort cancels what the driver is doing. */
   async ask(request: Exclude<Request, { kind: "execute" }>, signal?: AbortSignal): Promise<AdbcResult<Answer>> {
-    if (signal?.aborted === true) return err(failureOf("cancelled", "cancelled before it began"));
+    if (signal?.aborted === true) return err(cancelled);
     const pending = this.#begin(request);
     using _cancelling = signal === undefined ? undefined : this.#cancelOn(signal);
     try {

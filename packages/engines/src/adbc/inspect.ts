@@ -66,9 +66,14 @@ export class Inspector {
     return Number(this.#call.statementType(prepared));
   }
 
+  /** How many values the statement waits for. */
+  parameterCount(prepared: Address): number {
+    return Number(this.#call.parameterCount(prepared));
+  }
+
   /** Types of the parameters in order; undefined where DuckDB waits for a value to decide. */
   parameters(prepared: Address): readonly (DataType | undefined)[] {
-    const count = Number(this.#call.parameterCount(prepared));
+    const count = this.parameterCount(prepared);
     return Array.from({ length: count }, (_, index) => this.#parameter(prepared, index + 1));
   }
 

@@ -3,7 +3,7 @@
  * is answered by exactly one `answer`, and `execute` by messages of a result before it.
  */
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
-import type { AdbcResult } from "./driver.ts";
+import type { AdbcFailure, AdbcResult } from "./driver.ts";
 import type { Address } from "./native.ts";
 
 /** What a thread is started with. */
@@ -18,8 +18,20 @@ export interface ThreadData {
 export interface DatabaseOptions {
   /** Set before the database is opened, in this order. */
   readonly options: readonly (readonly [key: string, value: string])[];
-  /** Statements run once on a connection of their own, before anybody else has one. */
-  readonly setup: readonly string[];
+  /** Statements run once on a connection of their own, in order, before anybody else has one. */
+  readonly setup: readonly SetupStatement[];
+}
+
+export interface SetupStatement {
+  readonly sql: string;
+  /** A statement with a label may fail: the database opens without what it would have made. */
+  readonly label?: string;
+}
+
+/** A labelled statement that failed. */
+export interface SkippedStatement {
+  readonly label: string;
+  readonly failure: AdbcFailure;
 }
 
 /** A statement and what it may be. */
@@ -66,9 +78,14 @@ export interface Described {
   readonly statementType: number | undefined;
 }
 
+export interface OpenedDatabase {
+  readonly address: Address;
+  readonly skipped: readonly SkippedStatement[];
+}
+
 export type Answer =
   | { readonly kind: "done" }
-  | { readonly kind: "opened"; readonly database: Address }
+  | { readonly kind: "opened"; readonly opened: OpenedDatabase }
   | { readonly kind: "executed"; readonly executed: Executed }
   | { readonly kind: "described"; readonly described: Described };
 

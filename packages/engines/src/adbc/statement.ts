@@ -14,7 +14,7 @@ import type { Connection } from "./connection.ts";
 import type { DriverControl } from "./control.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "./driver.ts";
 import { Gatherer } from "./gather.ts";
-import type { InspectedConnection, Inspector } from "./inspect.ts";
+import type { Inspector } from "./inspect.ts";
 import { schemaMessage } from "./ipc.ts";
 import { extensionOf, layoutOf, type Layout } from "./layout.ts";
 import type { Described, Executed, ResultMessage, StatementRequest } from "./message.ts";
@@ -44,7 +44,7 @@ export function executeStatement(
   using statement = new Statement(connection, tools);
   const ready = statement.prepare(request);
   if (!ready.ok) return ready;
-  const bound = statement.bind(request);
+  const bound = statement.bind(request, ready.value);
   if (bound !== undefined) return err(bound);
   return statement.run(ready.value);
 }
@@ -103,22 +103,22 @@ class Statement implements Disposable {
     if (!counted.ok) return counted;
     const failure = this.#driver.call("StatementSetSqlQuery", this.#handle.address, sql);
     if (failure !== undefined) return err(failure);
-    return this.#checked(inspected, inspector, expected.types);
-  }
-
-  #checked(
-    inspected: InspectedConnection,
-    inspector: Inspector,
-    types: readonly number[],
-  ): AdbcResult<Ready> {
     const prepared = inspector.prepared(inspected, this.#privateData);
     if (prepared === undefined) return err(unknownLibrary);
     const statementType = inspector.statementType(prepared);
-    if (types.includes(statementType)) return ok({ statementType, prepared });
+    if (expected.types.includes(statementType)) return ok({ statementType, prepared });
     return err(failureOf("refused", "a statement of this kind may not run"));
   }
 
-  bind({ parameters }: StatementRequest): AdbcFailure | undefined {
+  bind({ parameters }: StatementRequest, { prepared }: Ready): AdbcFailure | undefined {
+    const { inspector } = this.#tools;
+    if (prepared !== undefined && inspector !== undefined) {
+      const wanted = inspector.parameterCount(prepared);
+      if (wanted !== parameters.length) {
+        const text = `the statement has ${wanted} parameters, ${parameters.length} were given`;
+        return failureOf("parameters", text);
+      }
+    }
     if (parameters.length === 0) return undefined;
     this.#bound = bindRow(parameters);
     return this.#driver.call(

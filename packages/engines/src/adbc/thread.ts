@@ -56,7 +56,7 @@ function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
   switch (request.kind) {
     case "openDatabase": {
       const opened = openDatabase(driver, request.database);
-      return opened.ok ? ok({ kind: "opened", database: opened.value }) : opened;
+      return opened.ok ? ok({ kind: "opened", opened: opened.value }) : opened;
     }
     case "closeDatabase": {
       const failure = closeDatabase(driver, request.database);

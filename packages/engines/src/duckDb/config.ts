@@ -1,67 +1,72 @@
-/** Config of a DuckDB cluster: one embedded database in the gateway's own process. */
+/** Config of a DuckDB cluster: an embedded database in the gateway's own process. */
 import { clusterShape } from "@gateway/contract/config/cluster.ts";
 import { z } from "zod";
-
-const contents = z
-  .discriminatedUnion("type", [
-    z
-      .strictObject({ type: z.literal("sample") })
-      .meta({
-        title: "Sample",
-        description: "Generated customers, orders, line items and events.",
-      }),
-    z
-      .strictObject({
-        type: z.literal("folder"),
-        path: z.string().min(1).meta({
-          title: "Folder",
-          description: "Each Parquet, CSV and JSON file in it is served as a table.",
-        }),
-      })
-      .meta({ title: "Folder", description: "The files of a folder, read in place." }),
-  ])
-  .meta({
-    title: "Contents",
-    description: "What a database in memory is filled with when it opens.",
-  });
 
 export const duckDbConfig = z
   .strictObject({
     engine: z.literal("duckDb").meta({ title: "Engine", description: "Embedded DuckDB." }),
     ...clusterShape(["serviceAccount"]),
-    databasePath: z.string().min(1).optional().meta({
+    databasePath: z.string().min(1).default(":memory:").meta({
       title: "Database file",
-      description: "Absent means a database in memory that ends with the process.",
+      description:
+        "Path of the database; it is made when it does not exist. `:memory:` lives as long as the process.",
     }),
     readOnly: z.boolean().default(false).meta({
       title: "Read only",
-      description: "Open the file for reading; every change is refused.",
+      description: "Opens the file for reading; statements that write are refused.",
     }),
     memoryLimit: z
       .string()
-      .regex(/^\d+(\.\d+)?\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/, "must be a size such as 4GB")
+      .regex(/^[1-9][0-9]*(\.[0-9]+)?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/, "must be a size like 4GB or 512MiB")
       .optional()
       .meta({
         title: "Memory limit",
         description:
-          "Most memory that DuckDB takes, such as 4GB. Absent means its own default, 80 % of the machine's.",
+          "What the engine's buffers may take; beyond it queries use temporary files. Absent: 80 % of the machine's memory, which the gateway shares.",
+        examples: ["4GB"],
       }),
     threads: z.int().min(1).max(1024).optional().meta({
       title: "Threads",
-      description: "Most threads that DuckDB computes with. Absent means one for each core.",
+      description: "Threads that execute queries. Absent: one per CPU.",
       "x-unit": "threads",
     }),
-    allowedDirectories: z.array(z.string().min(1)).default([]).meta({
-      title: "Allowed directories",
+    allowedDirectories: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({
+        title: "Allowed directories",
+        description:
+          "Absolute paths of folders whose files queries may read, and nothing else of the host. Nothing is ever written there.",
+      }),
+    tempDirectory: z.string().min(1).optional().meta({
+      title: "Temporary files",
       description:
-        "Folders whose files a client's SQL may read; everything else of the host is out of reach.",
+        "Folder for what does not fit into memory. Absent: beside the database file, or in the system's folder for temporary files.",
     }),
-    contents: contents.optional(),
+    poolSize: z.int().min(1).max(256).default(16).meta({
+      title: "Connections",
+      description:
+        "Most statements and transactions at once; each has a thread of the gateway while it runs. More wait.",
+      "x-unit": "connections",
+    }),
   })
-  .refine((config) => !(config.readOnly && config.databasePath === undefined), {
-    message: "needs databasePath: a database in memory that nobody may write stays empty",
-    path: ["readOnly"],
+  .superRefine(({ databasePath, readOnly, allowedDirectories }, context) => {
+    if (readOnly && databasePath === ":memory:") {
+      context.addIssue({
+        code: "custom",
+        path: ["readOnly"],
+        message: "a database in memory would be empty for ever",
+      });
+    }
+    for (const [index, directory] of allowedDirectories.entries()) {
+      if (directory.startsWith("/") || /^[A-Za-z]:[\\/]/.test(directory)) continue;
+      context.addIssue({
+        code: "custom",
+        path: ["allowedDirectories", index],
+        message: "must be an absolute path",
+      });
+    }
   })
-  .meta({ title: "DuckDB", description: "One embedded database in the gateway's own process." });
+  .meta({ title: "DuckDB", description: "A DuckDB database embedded in the gateway." });
 
 export type DuckDbConfig = z.output<typeof duckDbConfig>;

@@ -4,7 +4,7 @@ import { duckDbConfig } from "./config.ts";
 
 export const duckDb = engine({
   kind: "duckDb",
-  title: "DuckDB",
+  title: "DuckDB (embedded)",
   config: duckDbConfig,
   queryAuth: ["serviceAccount"],
   load: () => import("./adapter.ts"),

@@ -1,52 +1,63 @@
-/** A folder of files as tables: each Parquet, CSV and JSON file becomes a view that reads it in place. */
-import { readdirSync } from "node:fs";
-import { basename, extname, join } from "node:path";
+/**
+ * Each Parquet, CSV or JSON file of a folder as a view, named after the file.
+ *
+ * Only the folder itself is looked at, once, when the database is opened. A file that can not be read
+ * is left out and named in the log; the others are served.
+ */
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { SetupStatement } from "../adbc/message.ts";
 import { quoteIdentifier, quoteText } from "./quote.ts";
 
-const readers: Readonly<Record<string, string>> = {
-  ".parquet": "read_parquet",
-  ".csv": "read_csv",
-  ".tsv": "read_csv",
-  ".json": "read_json",
-  ".jsonl": "read_json",
-  ".ndjson": "read_json",
-};
+/** Readers by the end of a file's name, longest first. */
+const readers: readonly (readonly [ending: string, reader: string])[] = [
+  [".csv.gz", "read_csv"],
+  [".tsv.gz", "read_csv"],
+  [".json.gz", "read_json"],
+  [".ndjson.gz", "read_json"],
+  [".jsonl.gz", "read_json"],
+  [".parquet", "read_parquet"],
+  [".ndjson", "read_json"],
+  [".jsonl", "read_json"],
+  [".json", "read_json"],
+  [".csv", "read_csv"],
+  [".tsv", "read_csv"],
+];
 
-/** One file that is served. */
-export interface ServedFile {
-  readonly table: string;
-  readonly path: string;
-}
-
-/** The files of a folder by table name: the file's name without its ending, in lower case; a repeated name gets the ending too. */
-export function servedFiles(folder: string): readonly ServedFile[] {
-  const files = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => !entry.isDirectory() && readers[endingOf(entry.name)] !== undefined)
-    .map((entry) => entry.name)
+/** One statement a file, labelled with the file's name. Rejects when the folder can not be read. */
+export async function folderStatements(folder: string): Promise<readonly SetupStatement[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => name)
     .toSorted();
   const taken = new Set<string>();
-  return files.map((name) => {
-    const short = tableName(basename(name, extname(name)));
-    const table = taken.has(short) ? tableName(name) : short;
-    taken.add(table);
-    return { table, path: join(folder, name) };
-  });
+  const statements: SetupStatement[] = [];
+  for (const file of files) {
+    const found = readers.find(([ending]) => file.toLowerCase().endsWith(ending));
+    if (found === undefined) continue;
+    const [ending, reader] = found;
+    const view = freeName(file.slice(0, -ending.length), ending, taken);
+    const source = `${reader}(${quoteText(globless(join(folder, file)))})`;
+    statements.push({
+      sql: `CREATE VIEW ${quoteIdentifier(view)} AS SELECT * FROM ${source}`,
+      label: file,
+    });
+  }
+  return statements;
 }
 
-/** Statements that make the views, in order. */
-export function folderStatements(files: readonly ServedFile[]): readonly string[] {
-  return files.map(({ table, path }) => {
-    const reader = readers[endingOf(path)] ?? "read_csv";
-    return `create view ${quoteIdentifier(table)} as select * from ${reader}(${quoteText(path)})`;
-  });
+/** A name that can be written without quotes and that no other file has. DuckDB does not tell names apart by case. */
+function freeName(stem: string, ending: string, taken: Set<string>): string {
+  const plain = stem.toLowerCase().replace(/[^\p{L}\p{N}_]+/gu, "_");
+  const name = /^[\p{N}]/u.test(plain) || plain === "" ? `_${plain}` : plain;
+  const candidates = [name, `${name}${ending.replaceAll(".", "_")}`];
+  const free = candidates.find((candidate) => !taken.has(candidate)) ?? `${name}_${taken.size}`;
+  taken.add(free);
+  return free;
 }
 
-function endingOf(name: string): string {
-  return extname(name).toLowerCase();
-}
-
-/** A name that needs no quotes in any client: letters, digits and underscores. */
-function tableName(text: string): string {
-  const name = text.toLowerCase().replaceAll(/[^\p{L}\p{N}_]+/gu, "_");
-  return /^\p{N}/u.test(name) ? `_${name}` : name;
+/** The path as a pattern that matches itself only. */
+function globless(path: string): string {
+  return path.replace(/[*?[\]]/g, (char) => `[${char}]`);
 }

@@ -1,117 +1,84 @@
 /**
- * The sample of the quick start as SQL: customers, orders, line items and events of a shop.
+ * The sample that the quick start serves: a shop with customers, orders, their line items, and events.
  *
- * Made from row numbers and their hashes, so that every start gives the same rows in about a second
- * and no file is shipped. The largest table has a million rows.
+ * Made by SQL alone, the same on every machine: every value follows from a row's number. A million line
+ * items take a second or two. Dates end on 2025-12-31, so that nothing depends on today.
  */
-const customers = 10_000;
-const orders = 250_000;
-const lineItems = 1_000_000;
-const events = 500_000;
+import type { SetupStatement } from "../adbc/message.ts";
 
-/** One of a list, by a hash that differs with `salt`. */
-function pick(list: readonly string[], salt: number): string {
-  const items = list.map((item) => `'${item}'`).join(", ");
-  return `([${items}])[1 + (hash(i, ${salt}) % ${list.length})::int]`;
+export const sampleRows = {
+  customers: 50_000,
+  orders: 250_000,
+  lineItems: 1_000_000,
+  events: 500_000,
+} as const;
+
+/** A number from 0 to `below` - 1 that follows from `seed` and a row's number `i`. */
+function pick(seed: string, below: number): string {
+  return `(hash(i * 7919 + hash('${seed}')) % ${below})::INTEGER`;
 }
 
-/** A whole number from 0 below `limit`. */
-function below(limit: number, salt: number): string {
-  return `(hash(i, ${salt}) % ${limit})::int`;
+/** One of a list of texts, by the row's number. */
+function oneOf(seed: string, texts: readonly string[]): string {
+  return `[${texts.map((text) => `'${text}'`).join(", ")}][1 + ${pick(seed, texts.length)}]`;
 }
 
-const countries = [
-  "AT",
-  "BR",
-  "CA",
-  "DE",
-  "ES",
-  "FR",
-  "GB",
-  "IN",
-  "JP",
-  "KE",
-  "MX",
-  "NL",
-  "PL",
-  "SE",
-  "US",
-];
-const firstNames = [
-  "Ada",
-  "Ben",
-  "Chidi",
-  "Dana",
-  "Eva",
-  "Femi",
-  "Grace",
-  "Hugo",
-  "Ines",
-  "Jun",
-  "Kira",
-  "Luis",
-];
-const lastNames = [
-  "Abe",
-  "Baker",
-  "Costa",
-  "Diaz",
-  "Eriksen",
-  "Fischer",
-  "Gupta",
-  "Hansen",
-  "Ito",
-  "Jones",
-];
-const products = [
-  "anvil",
-  "bucket",
-  "candle",
-  "drill",
-  "easel",
-  "funnel",
-  "globe",
-  "hammer",
-  "inkwell",
-  "jigsaw",
-];
+const firstNames = ["Ada", "Björn", "Chloé", "Dmitri", "Emeka", "Fatima", "Grace", "Hiroshi", "Inés", "João", "Katarzyna", "Lián", "Maya", "Noor", "Ólafur", "Priya"];
+const lastNames = ["Andersson", "Baptiste", "Çelik", "Dubois", "Eriksen", "Fernández", "García", "Haddad", "Ivanova", "Jensen", "Kowalski", "Lefèvre", "Müller", "Nakamura", "Okafor", "Patel"];
+const countries = ["AT", "BR", "CA", "CH", "DE", "DK", "ES", "FR", "GB", "IN", "IT", "JP", "MX", "NL", "NO", "PL", "SE", "US"];
+const products = ["lamp", "desk", "chair", "shelf", "rug", "mirror", "clock", "vase", "kettle", "blanket"];
 
-/** Statements that make the sample, in order. */
-export const sampleStatements: readonly string[] = [
-  `create table customers as select
-     i::int as customer_id,
-     ${pick(firstNames, 1)} || ' ' || ${pick(lastNames, 2)} as name,
-     ${pick(countries, 3)} as country,
-     ${pick(["consumer", "business", "public"], 4)} as segment,
-     (${below(1_000_000, 5)} / 100)::decimal(12,2) as credit_limit,
-     date '1950-01-01' + ${below(20_000, 6)} as birth_date,
-     hash(i, 7) % 10 <> 0 as active,
-     timestamptz '2020-01-01 00:00:00+00' + to_seconds(i * 3600) as created_at,
-     ([${pick(["news", "offers"], 8)}, ${pick(["gold", "silver"], 9)}])[1:(hash(i, 10) % 3)::int] as tags
-   from range(1, ${customers + 1}) t(i)`,
-  `create table orders as select
-     i::bigint as order_id,
-     1 + ${below(customers, 11)} as customer_id,
-     ${pick(["open", "paid", "shipped", "returned"], 12)} as status,
-     timestamp '2024-01-01 00:00:00' + to_microseconds((hash(i, 13) % 63072000000000)::bigint) as ordered_at,
-     case when hash(i, 14) % 5 <> 0 then date '2024-01-02' + ${below(730, 14)} end as shipped_on,
-     ${below(5, 15)}::tinyint as priority
-   from range(1, ${orders + 1}) t(i)`,
-  `create table line_items as select
-     i::bigint as line_id,
-     1 + ((i - 1) // ${lineItems / orders})::bigint as order_id,
-     (1 + (i - 1) % ${lineItems / orders})::smallint as line_number,
-     ${pick(products, 16)} as product,
-     1 + ${below(20, 17)} as quantity,
-     (1 + ${below(50_000, 18)} / 100)::decimal(10,2) as unit_price,
-     (${below(4, 19)} * 0.05)::decimal(4,2) as discount
-   from range(1, ${lineItems + 1}) t(i)`,
-  `create table events as select
-     i::bigint as event_id,
-     1 + ${below(customers, 20)} as customer_id,
-     ${pick(["view", "search", "cart", "checkout", "login"], 21)} as kind,
-     timestamptz '2024-01-01 00:00:00+00' + to_microseconds((i * 126144000)::bigint) as occurred_at,
-     ${below(100_000, 22)} / 7.0 as duration_ms,
-     case when hash(i, 23) % 3 = 0 then {'page': '/p/' || ${below(500, 24)}, 'source': ${pick(["mail", "web", "app"], 25)}} end as details
-   from range(1, ${events + 1}) t(i)`,
-];
+const customers = `
+CREATE TABLE customers AS
+SELECT
+  (i + 1)::INTEGER AS customer_id,
+  ${oneOf("first", firstNames)} || ' ' || ${oneOf("last", lastNames)} AS name,
+  'customer' || (i + 1) || '@example.com' AS email,
+  ${oneOf("country", countries)} AS country,
+  ${oneOf("segment", ["consumer", "business", "public"])}::ENUM('consumer', 'business', 'public') AS segment,
+  DATE '2018-01-01' + ${pick("signup", 2900)} AS signed_up,
+  (${pick("credit", 1000001)} / 100)::DECIMAL(10, 2) AS credit_limit,
+  ${pick("newsletter", 3)} = 0 AS newsletter,
+  CASE WHEN ${pick("phone", 4)} > 0 THEN '+1 555 ' || lpad(${pick("number", 10000000)}::VARCHAR, 7, '0') END AS phone
+FROM range(${sampleRows.customers}) t(i)`;
+
+const orders = `
+CREATE TABLE orders AS
+SELECT
+  (i + 1)::INTEGER AS order_id,
+  (1 + ${pick("customer", sampleRows.customers)})::INTEGER AS customer_id,
+  TIMESTAMP '2022-01-01 00:00:00' + to_seconds(${pick("ordered", 126230400)}) AS ordered_at,
+  ${oneOf("status", ["open", "paid", "shipped", "delivered", "returned"])} AS status,
+  ${oneOf("channel", ["web", "app", "store", "phone"])} AS channel,
+  CASE WHEN ${pick("coupon", 5)} = 0 THEN 'SAVE' || (5 * (1 + ${pick("percent", 6)})) END AS coupon,
+  (${pick("shipping", 2000)} / 100)::DECIMAL(6, 2) AS shipping,
+  ('00000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::UUID AS tracking_id
+FROM range(${sampleRows.orders}) t(i)`;
+
+const lineItems = `
+CREATE TABLE line_items AS
+SELECT
+  (1 + i // 4)::INTEGER AS order_id,
+  (1 + i % 4)::TINYINT AS line_number,
+  ${oneOf("product", products)} AS product,
+  (1 + ${pick("quantity", 9)})::SMALLINT AS quantity,
+  ((99 + ${pick("price", 49900)}) / 100)::DECIMAL(10, 2) AS unit_price,
+  (${pick("discount", 31)} / 100.0)::DOUBLE AS discount,
+  DATE '2022-01-02' + ${pick("delivered", 1460)} AS delivered_on
+FROM range(${sampleRows.lineItems}) t(i)`;
+
+const events = `
+CREATE TABLE events AS
+SELECT
+  (i + 1)::BIGINT AS event_id,
+  TIMESTAMPTZ '2025-01-01 00:00:00+00' + to_microseconds(i * 63072000 + ${pick("jitter", 60000000)}) AS happened_at,
+  (1 + ${pick("visitor", sampleRows.customers)})::INTEGER AS customer_id,
+  ${oneOf("kind", ["view", "search", "cart", "checkout", "login"])} AS kind,
+  json_object('page', '/p/' || ${pick("page", 500)}, 'ms', ${pick("ms", 3000)}, 'mobile', ${pick("mobile", 2)} = 0) AS details,
+  [${pick("tag1", 10)}, ${pick("tag2", 10)}] AS tags
+FROM range(${sampleRows.events}) t(i)`;
+
+/** The statements that make the sample, for a database that is empty. */
+export const sampleStatements: readonly SetupStatement[] = [customers, orders, lineItems, events].map(
+  (sql) => ({ sql }),
+);

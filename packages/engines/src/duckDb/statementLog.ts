@@ -1,95 +1,107 @@
 /**
- * The binding's own evidence of what runs in the engine and when: a start and an end for every
- * statement, written around the driver's call. Off unless somebody listens; made for tests that
- * judge a cap at the engine instead of asking the gateway.
+ * When each statement began and ended in the engine, as its own binding saw it.
+ *
+ * The evidence that a cap holds and that a cancelled query is over: judged here, next to the engine,
+ * and never by asking the gateway. A statement counts from before its text is handed to the driver's
+ * thread until that thread has answered, so overlaps are never missed.
  */
-export interface StatementInterval {
+
+/** One statement. Times are of the process's monotonic clock, in milliseconds. */
+export interface StatementEntry {
+  readonly cluster: string;
   readonly sql: string;
-  /** Order of events over all statements of the process; `endedAt` is undefined while it runs. */
-  readonly startedAt: number;
-  readonly endedAt: number | undefined;
+  readonly startedMs: number;
+  /** Undefined while it runs. */
+  readonly endedMs: number | undefined;
+}
+
+/** Told of every phase; must not throw. */
+export interface StatementWatcher {
+  started(cluster: string, sql: string): void;
+  ended(cluster: string, sql: string): void;
+}
+
+const watchers = new Set<StatementWatcher>();
+
+/** Tells watchers that a statement begins. Disposing the answer tells that it has ended. */
+export function statementBegins(cluster: string, sql: string): Disposable {
+  if (watchers.size === 0) return unwatched;
+  const told = [...watchers];
+  for (const watcher of told) watcher.started(cluster, sql);
+  return {
+    [Symbol.dispose]: () => {
+      for (const watcher of told) watcher.ended(cluster, sql);
+    },
+  };
+}
+
+const unwatched: Disposable = { [Symbol.dispose]: () => {} };
+
+/** Watches every statement of the process until disposed. */
+export function watchStatements(watcher: StatementWatcher): Disposable {
+  watchers.add(watcher);
+  return { [Symbol.dispose]: () => void watchers.delete(watcher) };
 }
 
 export interface StatementLog {
-  statements(): readonly StatementInterval[];
-  /** Resolves when a statement of this text has started. */
+  /** Everything seen so far, in the order of its start. */
+  statements(): readonly StatementEntry[];
+  /** Resolves as soon as a statement with this text is running. */
   started(sql: string): Promise<void>;
-  /** Resolves when every statement of this text that started has ended. */
+  /** Resolves as soon as no statement with this text is running. */
   ended(sql: string): Promise<void>;
 }
 
-interface Listener {
-  changed(): void;
-  readonly intervals: { sql: string; startedAt: number; endedAt: number | undefined }[];
-}
-
-const listeners = new Set<Listener>();
-let sequence = 0;
-
-/** Called by the adapter when a statement goes to the driver; the answer is called when the driver is done with it. */
-export function statementStarted(sql: string): () => void {
-  if (listeners.size === 0) return ignore;
-  const interval = { sql, startedAt: next(), endedAt: undefined as number | undefined };
-  const told = [...listeners];
-  for (const listener of told) {
-    listener.intervals.push(interval);
-    listener.changed();
-  }
-  return () => {
-    interval.endedAt = next();
-    for (const listener of told) listener.changed();
-  };
-}
-
-/** Listens until disposed. */
+/** Keeps a log from now on until disposed. */
 export function statementsLogged(): StatementLog & Disposable {
-  const waiting = new Set<() => void>();
-  const listener: Listener = {
-    intervals: [],
-    changed: () => {
-      for (const look of waiting) look();
-    },
+  const entries: { cluster: string; sql: string; startedMs: number; endedMs: number | undefined }[] = [];
+  let waiters: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
+  const running = (sql: string): boolean =>
+    entries.some((entry) => entry.sql === sql && entry.endedMs === undefined);
+  const wake = (): void => {
+    const ready = waiters.filter(({ holds }) => holds());
+    waiters = waiters.filter((waiter) => !ready.includes(waiter));
+    for (const { resolve } of ready) resolve();
   };
-  listeners.add(listener);
   const until = (holds: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      const look = (): void => {
-        if (!holds()) return;
-        waiting.delete(look);
-        resolve();
-      };
-      waiting.add(look);
-      look();
+      waiters.push({ holds, resolve });
+      wake();
     });
-  const ofText = (sql: string) => listener.intervals.filter((one) => one.sql === sql);
+  const watching = watchStatements({
+    started: (cluster, sql) => {
+      entries.push({ cluster, sql, startedMs: performance.now(), endedMs: undefined });
+      wake();
+    },
+    ended: (cluster, sql) => {
+      const entry = entries.find(
+        (one) => one.cluster === cluster && one.sql === sql && one.endedMs === undefined,
+      );
+      if (entry !== undefined) entry.endedMs = performance.now();
+      wake();
+    },
+  });
   return {
-    statements: () => listener.intervals,
-    started: (sql) => until(() => ofText(sql).some(({ endedAt }) => endedAt === undefined)),
-    ended: (sql) => until(() => ofText(sql).every(({ endedAt }) => endedAt !== undefined)),
-    [Symbol.dispose]: () => void listeners.delete(listener),
+    statements: () => entries.map((entry) => ({ ...entry })),
+    started: (sql) => until(() => running(sql)),
+    ended: (sql) => until(() => !running(sql)),
+    [Symbol.dispose]: () => watching[Symbol.dispose](),
   };
 }
 
 /** The most statements that ran at one moment. */
-export function overlapOf(statements: readonly StatementInterval[]): number {
-  const edges = statements.flatMap(({ startedAt, endedAt }) => [
-    { at: startedAt, step: 1 },
-    { at: endedAt ?? Number.POSITIVE_INFINITY, step: -1 },
+export function overlapOf(statements: readonly StatementEntry[]): number {
+  const events = statements.flatMap(({ startedMs, endedMs }) => [
+    { atMs: startedMs, change: 1 },
+    ...(endedMs === undefined ? [] : [{ atMs: endedMs, change: -1 }]),
   ]);
-  let running = 0;
+  // An end at the same moment as a start came first: the slot was free.
+  events.sort((left, right) => left.atMs - right.atMs || left.change - right.change);
+  let now = 0;
   let most = 0;
-  for (const { step } of edges.toSorted((a, b) => a.at - b.at)) {
-    running += step;
-    most = Math.max(most, running);
+  for (const { change } of events) {
+    now += change;
+    most = Math.max(most, now);
   }
   return most;
-}
-
-function next(): number {
-  sequence += 1;
-  return sequence;
-}
-
-function ignore(): void {
-  // Nobody listens.
 }

@@ -10,7 +10,7 @@ export interface Charset {
   readonly name: "utf8mb4" | "utf8mb3" | "ascii" | "latin1" | "binary";
   readonly collation: string;
   /** Undefined when the bytes are no text of this set. */
-  decode(bytes: Uint8Array): string | undefined;
+  readonly decode: (bytes: Uint8Array) => string | undefined;
 }
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -10,10 +10,11 @@ import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
 import { putAuthMoreData, putAuthSwitch, putGreeting } from "@gateway/wire/mysql/handshake.ts";
-import { PacketReader } from "@gateway/wire/mysql/packetReader.ts";
+import { PacketReader, type Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
-import { capability, collationId, serverStatus } from "@gateway/wire/mysql/protocol.ts";
+import { capability, collationId, serverStatus, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "../listener/connection.ts";
+import { mayTakeCredentials } from "../listener/tls.ts";
 import { openClientSession } from "./clientSession.ts";
 import { Conversation } from "./conversation.ts";
 import { putErrorPacket } from "./encode.ts";
@@ -27,12 +28,13 @@ import {
   type Effect,
   type MachineContext,
   type Message,
+  type RunnableCommand,
   type State,
 } from "./machine.ts";
 import type { Member, Members } from "./members.ts";
 import type { PasswordKey } from "./passwordKey.ts";
 import { PreparedStatements } from "./prepared.ts";
-import { Runner, type RunnableCommand } from "./runner.ts";
+import { Runner } from "./runner.ts";
 import { parseTags } from "./tags.ts";
 import { abandon } from "./transaction.ts";
 import { serverVersion } from "./version.ts";
@@ -85,6 +87,10 @@ export class MysqlConnection implements Member {
   #talk: Conversation | undefined;
   #runner: Runner | undefined;
   #paused = false;
+  /** True while something sent from here has not left. */
+  #blocked = false;
+  /** True while a command is performed, also when the connection was closed meanwhile. */
+  #working = false;
   /** True while `#pump` is on the stack, so that effects do not start it again. */
   #pumping = false;
 
@@ -122,6 +128,7 @@ export class MysqlConnection implements Member {
   }
 
   close(): void {
+    this.#state = { kind: "closed" };
     this.#connection.end();
   }
 
@@ -141,7 +148,7 @@ export class MysqlConnection implements Member {
       plugin: authPlugin.sha2,
     });
     out.end();
-    this.#flushGreeting();
+    this.#flushOut();
   }
 
   /** The client left or was cut off: what it runs and holds ends now. */
@@ -150,7 +157,7 @@ export class MysqlConnection implements Member {
     this.cancel();
     const talk = this.#talk;
     // A running command ends its own statement first; the transaction is given back behind it.
-    if (talk !== undefined && this.#state.kind !== "busy") this.#background(abandon(talk));
+    if (talk !== undefined && !this.#working) this.#background(abandon(talk));
   }
 
   #listen(): void {
@@ -166,10 +173,10 @@ export class MysqlConnection implements Member {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      while (awaitsPacket(this.#state)) {
+      while (this.#takesPackets) {
         const step = this.#reader.next();
         if (step.kind === "more") break;
-        if (step.kind === "packet") this.#out.sequence = (step.lastSequence + 1) & 0xff;
+        this.#out.sequence = this.#answerSequence(step);
         this.#handle(step);
       }
     } finally {
@@ -177,10 +184,21 @@ export class MysqlConnection implements Member {
     }
   }
 
+  /** False while something is under way, or the client does not take what it was sent. */
+  get #takesPackets(): boolean {
+    return !this.#blocked && awaitsPacket(this.#state);
+  }
+
+  /** Our next packet's number: behind the client's, which a refused one did not tell. */
+  #answerSequence(step: Packet | Violation): number {
+    if (step.kind === "packet") return (step.lastSequence + 1) & 0xff;
+    return this.#state.kind === "ready" ? 1 : (this.#out.sequence + 1) & 0xff;
+  }
+
   /** Stops reading when too much waits, and goes on when it was taken. */
   #holdBack(): void {
     const { socket } = this.#connection;
-    const waits = !awaitsPacket(this.#state) && this.#reader.bufferedBytes > pipelinedBytesMax;
+    const waits = !this.#takesPackets && this.#reader.bufferedBytes > pipelinedBytesMax;
     if (waits === this.#paused) return;
     this.#paused = waits;
     if (waits) socket.pause();
@@ -205,6 +223,7 @@ export class MysqlConnection implements Member {
     return {
       capabilities: this.#capabilities,
       asksPassword: this.#parts.door.asksPassword,
+      takesCleartext: mayTakeCredentials(this.#connection),
       refusal: draining ? gatewayError("gateway.draining") : undefined,
     };
   }
@@ -228,7 +247,7 @@ export class MysqlConnection implements Member {
       case "enter":
         return this.#enter(effect.claim, effect.login);
       case "run":
-        return this.#run(effect.command as RunnableCommand);
+        return this.#run(effect.command);
       case "sendError":
         putErrorPacket(this.#out, effect.reply);
         return this.#flushOut();
@@ -249,13 +268,19 @@ export class MysqlConnection implements Member {
     this.#flushOut();
   }
 
-  /** Sends without waiting: these are single small packets, and the client has to answer each. */
+  /** Sends a small packet; the next of the client is not looked at before it took this one. */
   #flushOut(): void {
-    void this.#connection.send(this.#out.release());
+    const leaving = this.#connection.send(this.#out.release());
+    if (leaving === undefined) return;
+    this.#blocked = true;
+    this.#background(this.#unblock(leaving));
   }
 
-  #flushGreeting(): void {
-    this.#flushOut();
+  async #unblock(leaving: Promise<void>): Promise<void> {
+    await leaving;
+    this.#blocked = false;
+    this.#pump();
+    this.#holdBack();
   }
 
   async #upgrade(): Promise<void> {
@@ -328,11 +353,13 @@ export class MysqlConnection implements Member {
     const runner = this.#runner;
     if (runner === undefined) throw new Error("a command before the login");
     this.#connection.idle(false);
+    this.#working = true;
     this.#background(this.#finish(runner.run(command)));
   }
 
   async #finish(running: Promise<void>): Promise<void> {
     await running;
+    this.#working = false;
     const talk = this.#talk;
     if (this.#connection.closed.aborted) {
       if (talk !== undefined) await abandon(talk);

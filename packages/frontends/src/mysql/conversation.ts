@@ -124,7 +124,8 @@ export class Conversation {
   ): Promise<true> {
     putColumns(this.out, columns, this.context(form.moreFollow));
     await this.#putBatch(batchOf(columns, rows), form, rows.length);
-    putRowsEnd(this.out, this.context(form.moreFollow));
+    // Warnings are those of the last statement that used tables; asking about the server leaves them.
+    putRowsEnd(this.out, { ...this.context(form.moreFollow), warnings: 0 });
     this.client = { ...this.client, rowCount: -1, foundRows: rows.length };
     return true;
   }

@@ -105,6 +105,9 @@ export const ownErrors = {
     ),
   tooManyParameters: () =>
     reply(1390, "HY000", "Prepared statement contains too many placeholders"),
+  longDataTooLarge: () =>
+    reply(1153, "08S01", "The values sent ahead are larger than max_allowed_packet"),
+  malformedParameters: () => reply(1835, "HY000", "Malformed communication packet."),
   unknownThread: (id: number) => reply(1094, "HY000", `Unknown thread id: ${id}`),
   notOwner: (id: number) => reply(1095, "HY000", `You are not owner of thread ${id}`),
   unknownVariable: (name: string) => reply(1193, "HY000", `Unknown system variable '${name}'`),

@@ -14,6 +14,3 @@ export const statementsPerTextMax = 1000;
 
 /** Prepared statements of one connection. */
 export const preparedMax = 4096;
-
-/** Parameters of a prepared statement: their count is sent in two bytes. */
-export const parametersMax = 65_535;

@@ -22,7 +22,7 @@ import { capability, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf } from "./charset.ts";
 import { errorReply, ownErrors } from "./errors.ts";
-import { passwordText } from "./passwordKey.ts";
+import { ciphertextBytes, passwordText } from "./passwordKey.ts";
 
 /** Plugins by name. Everything else a client proposes is switched to the first. */
 export const authPlugin = {
@@ -40,6 +40,8 @@ export interface MachineContext {
   readonly capabilities: number;
   /** False under provider `none`: the name is taken as it comes. */
   readonly asksPassword: boolean;
+  /** Whether a password in clear is taken without TLS: on loopback, or where the config says so. */
+  readonly takesCleartext: boolean;
   /** Why nobody may enter now; told behind the handshake, because clients hide earlier errors. */
   readonly refusal: GatewayError | undefined;
 }
@@ -82,6 +84,9 @@ export type Message =
   /** The running command's answer is written. */
   | { readonly kind: "finished" };
 
+/** Commands that are more than a state: the runner performs them. */
+export type RunnableCommand = Exclude<Command, { kind: "quit" | "unknown" | "changeUser" }>;
+
 /** In order. Those that send write one packet each. */
 export type Effect =
   | { readonly kind: "upgrade" }
@@ -94,7 +99,7 @@ export type Effect =
   | { readonly kind: "leave" }
   /** The session begins; an OK is sent. */
   | { readonly kind: "enter"; readonly claim: Claim; readonly login: Login }
-  | { readonly kind: "run"; readonly command: Command }
+  | { readonly kind: "run"; readonly command: RunnableCommand }
   | { readonly kind: "sendError"; readonly reply: ErrorReply }
   | { readonly kind: "close" };
 
@@ -159,7 +164,7 @@ function onPacket(
     case "switching":
       return onSha2Scramble(state.claim, packet.payload, packet.lastSequence, context);
     case "challenged":
-      return onPassword(state.claim, packet);
+      return onPassword(state.claim, packet, context);
     case "keySent":
       return [
         { kind: "opening", claim: state.claim },
@@ -258,8 +263,7 @@ function login(
     return expectsOk ? verify(claim, nothingOf(claim)) : askForSha2(claim, sequence);
   }
   if (plugin === authPlugin.clear) {
-    if (!claim.secure) return refuse(errorReply(gatewayError("auth.cleartext")));
-    return verifyClear(claim, authData);
+    return verifyClear(claim, authData, context);
   }
   const canSwitch = (claim.capabilities & capability.pluginAuth) !== 0;
   return canSwitch ? askForSha2(claim, sequence) : refuse(ownErrors.clientTooOld());
@@ -288,19 +292,24 @@ function onSha2Scramble(
   ];
 }
 
-function onPassword(claim: Claim, packet: Packet): Step {
+/** Some clients (MariaDB's library among them) send the password in clear also without TLS. */
+function onPassword(claim: Claim, packet: Packet, context: MachineContext): Step {
   const { payload } = packet;
-  if (claim.secure) return verifyClear(claim, payload);
+  if (claim.secure) return verifyClear(claim, payload, context);
   if (payload.length === 1 && payload[0] === sha2.requestKey) {
     return [
       { kind: "keySent", claim, sequence: after(packet.lastSequence) },
       [{ kind: "sendPublicKey" }],
     ];
   }
+  if (payload.length !== ciphertextBytes) return verifyClear(claim, payload, context);
   return [{ kind: "opening", claim }, [{ kind: "open", ciphertext: payload }]];
 }
 
-function verifyClear(claim: Claim, bytes: Uint8Array): Step {
+function verifyClear(claim: Claim, bytes: Uint8Array, context: MachineContext): Step {
+  if (!claim.secure && !context.takesCleartext) {
+    return refuse(errorReply(gatewayError("auth.cleartext")));
+  }
   const password = passwordText(bytes);
   if (password === undefined) return refuse(errorReply(gatewayError("auth.refused")));
   return verify(claim, passwordOf(claim, password));

@@ -18,7 +18,7 @@ import { columnType } from "@gateway/wire/mysql/protocol.ts";
 export interface ParameterContext {
   readonly zone: Zone;
   /** Undefined when the bytes are no text of the client's charset. */
-  decode(bytes: Uint8Array): string | undefined;
+  readonly decode: (bytes: Uint8Array) => string | undefined;
 }
 
 type Datetime = Extract<BoundValue, { kind: "datetime" }>;
@@ -120,7 +120,13 @@ function bytesOf(
 function textOf(text: string, type: DataType, zone: Zone): Typed {
   if (type.kind === "text" || type.kind === "json") return ok({ type, value: text });
   const parsed = parseText(type, text, zone);
-  return parsed.ok ? ok({ type, value: parsed.value }) : parsed;
+  if (parsed.ok) return ok({ type, value: parsed.value });
+  // `price > '12.345'` is a good question also where prices have two digits.
+  return isNumber(type) ? ok(decimalOf(text)) : parsed;
+}
+
+function isNumber({ kind }: DataType): boolean {
+  return kind === "integer" || kind === "decimal" || kind === "float";
 }
 
 function isBlob(type: number): boolean {

@@ -8,6 +8,8 @@
 import { webcrypto } from "node:crypto";
 
 const modulusBits = 2048;
+/** Length of an encrypted password. */
+export const ciphertextBytes = modulusBits / 8;
 const algorithm = {
   name: "RSA-OAEP",
   hash: "SHA-1",
@@ -39,7 +41,7 @@ async function openPassword(
   ciphertext: Uint8Array,
   nonce: Uint8Array,
 ): Promise<string | undefined> {
-  if (ciphertext.length !== modulusBits / 8) return undefined;
+  if (ciphertext.length !== ciphertextBytes) return undefined;
   try {
     const masked = new Uint8Array(await webcrypto.subtle.decrypt(algorithm.name, key, ciphertext));
     return passwordText(masked.map((byte, index) => byte ^ (nonce[index % nonce.length] ?? 0)));

@@ -1,0 +1,190 @@
+/**
+ * COM_STMT_PREPARE and COM_STMT_EXECUTE: places become `$1`, `$2`, …, the engine describes the
+ * statement, and an execution brings typed values.
+ *
+ * Statements that the frontend answers itself are prepared without the engine and answered anew at
+ * each execution.
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Description } from "@gateway/core/query/event.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { classifyStatement } from "@gateway/core/sql/classify.ts";
+import { findPlaces, rewritePlaces, type PlacesError } from "@gateway/core/sql/places.ts";
+import { splitStatements } from "@gateway/core/sql/split.ts";
+import type { Column, Parameter } from "@gateway/core/type/type.ts";
+import type { Execute } from "@gateway/wire/mysql/command.ts";
+import { parseExecute, type BoundParameters } from "@gateway/wire/mysql/execute.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import type { Conversation } from "./conversation.ts";
+import { putPreparedPackets } from "./encode.ts";
+import { errorReply, ownErrors } from "./errors.ts";
+import { preparedMax } from "./limits.ts";
+import type { LocalAnswer } from "./local/answer.ts";
+import { parameterOf } from "./parameters.ts";
+import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
+
+/** A prepared statement with the values of one execution. */
+export interface BoundStatement {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+}
+
+export interface PreparedParts {
+  readonly talk: Conversation;
+  readonly prepared: PreparedStatements;
+  answerLocally(sql: string): LocalAnswer | undefined;
+  /** Runs and answers with binary rows; without `bound` the frontend answers `source` itself. */
+  run(source: string, bound: BoundStatement | undefined): Promise<boolean>;
+}
+
+type Unsaved = Omit<PreparedStatement, "id">;
+
+/** COM_STMT_PREPARE. */
+export async function prepare(parts: PreparedParts, bytes: Uint8Array): Promise<void> {
+  const { talk, prepared } = parts;
+  const made = await statementOf(parts, bytes);
+  if (!made.ok) return void talk.putError(made.error);
+  const statementId = prepared.add(made.value);
+  if (statementId === undefined) {
+    return void talk.putError(ownErrors.tooManyStatements(preparedMax));
+  }
+  const { parameters, columns } = made.value;
+  putPreparedPackets(talk.out, { statementId, parameters, columns }, talk.context(false));
+}
+
+/** COM_STMT_EXECUTE. */
+export async function executePrepared(parts: PreparedParts, command: Execute): Promise<void> {
+  const { talk, prepared } = parts;
+  const statement = prepared.get(command.statementId);
+  if (statement === undefined) {
+    const reply = ownErrors.unknownStatement(command.statementId, "mysqld_stmt_execute");
+    return void talk.putError(reply);
+  }
+  if (statement.sql === undefined) return void (await parts.run(statement.source, undefined));
+  const values = valuesOf(parts, statement, command.body);
+  if (!values.ok) return void talk.putError(values.error);
+  await parts.run(statement.source, { sql: statement.sql, parameters: values.value });
+}
+
+async function statementOf(
+  parts: PreparedParts,
+  bytes: Uint8Array,
+): Promise<Result<Unsaved, ErrorReply>> {
+  const text = parts.talk.client.charset.decode(bytes);
+  if (text === undefined) return err(ownErrors.notUtf8());
+  const slices = splitStatements(text, "mysql", 1);
+  if (!slices.ok) return err(ownErrors.notSupported("several statements in a prepared one"));
+  const [slice] = slices.value;
+  if (slice === undefined) return err(ownErrors.emptyQuery());
+
+  const source = text.slice(slice.start, slice.end);
+  const local = parts.answerLocally(source);
+  if (local !== undefined) return await localStatement(parts, source, local);
+  const places = findPlaces(source, "mysql");
+  if (!places.ok) return err(placesReply(places.error, source));
+  const { sql } = rewritePlaces(places.value, "dollarNumber");
+  const described = await describe(parts.talk, source, sql);
+  if (!described.ok) return described;
+  const { parameters, columns } = described.value;
+  return ok({
+    source,
+    sql,
+    // The text decides the count: values are read by it.
+    parameters: Array.from({ length: places.value.count }, (_, index) => parameters[index] ?? unknown),
+    columns,
+  });
+}
+
+const unknown = { kind: "null" } as const;
+
+function placesReply(error: PlacesError, source: string): ErrorReply {
+  switch (error.code) {
+    case "placeOutOfRange":
+      return ownErrors.tooManyParameters();
+    case "mixedPlaces":
+      return ownErrors.syntax(source.slice(error.at));
+    case "unterminated":
+      return ownErrors.syntax(source.slice(-shownOfEnd));
+  }
+}
+
+/** Characters of the end of a text that is open there. */
+const shownOfEnd = 40;
+
+async function localStatement(
+  parts: PreparedParts,
+  source: string,
+  answer: LocalAnswer,
+): Promise<Result<Unsaved, ErrorReply>> {
+  const made = (columns: readonly Column[]) =>
+    ok({ source, sql: undefined, parameters: [], columns } as const);
+  switch (answer.kind) {
+    case "rows":
+      return made(answer.columns);
+    case "changed":
+    case "kill":
+      return made([]);
+    case "error":
+      return err(answer.reply);
+    case "rewritten": {
+      const described = await describe(parts.talk, source, answer.sql);
+      return described.ok ? made(described.value.columns) : described;
+    }
+  }
+}
+
+/** Statements about a transaction are not shown to the engine: they have neither parameters nor columns. */
+async function describe(
+  talk: Conversation,
+  source: string,
+  sql: string,
+): Promise<Result<Description, ErrorReply>> {
+  const { kind } = classifyStatement(source, "mysql");
+  if (kind === "begin" || kind === "commit" || kind === "rollback") {
+    return ok({ parameters: [], columns: [] });
+  }
+  using running = talk.interruptible(source);
+  const query = talk.door.query(sql, [], talk.client.session);
+  const described = await talk.door.describe(query, running.signal);
+  if (described.ok) return described;
+  // Some engines can not describe a statement that they can run: its types come with its result.
+  return described.error.code === "query.unsupported"
+    ? ok({ parameters: [], columns: [] })
+    : err(errorReply(described.error, query.id));
+}
+
+function valuesOf(
+  { talk, prepared }: PreparedParts,
+  statement: PreparedStatement,
+  body: Uint8Array,
+): Result<readonly Parameter[], ErrorReply> {
+  const { id, parameters } = statement;
+  const longData = prepared.takeLongData(id);
+  if (longData.overflowed) return err(ownErrors.longDataTooLarge());
+  const parsed = parseExecute(body, {
+    parameters: parameters.length,
+    types: prepared.types(id),
+    longData: longData.values,
+  });
+  if (parsed.kind === "violation") return err(ownErrors.malformedParameters());
+  prepared.bind(id, parsed.types);
+  const typed = typedValues(parsed, statement, talk);
+  return typed.ok ? typed : err(errorReply(typed.error));
+}
+
+function typedValues(
+  { types, values }: BoundParameters,
+  { parameters }: PreparedStatement,
+  { client }: Conversation,
+): Result<readonly Parameter[], GatewayError> {
+  const context = { zone: client.zone, decode: client.charset.decode };
+  const typed: Parameter[] = [];
+  for (const [index, value] of values.entries()) {
+    const bound = types[index];
+    if (bound === undefined) continue;
+    const parameter = parameterOf(value, bound, parameters[index] ?? unknown, context);
+    if (!parameter.ok) return parameter;
+    typed.push(parameter.value);
+  }
+  return ok(typed);
+}

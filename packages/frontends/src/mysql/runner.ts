@@ -4,10 +4,8 @@
  *
  * When `run` resolves the whole answer has been written and sent. It rejects only for a bug.
  */
-import { gatewayError } from "@gateway/core/error.ts";
 import { classifyStatement } from "@gateway/core/sql/classify.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
-import type { Command } from "@gateway/wire/mysql/command.ts";
 import { withSchema, type ClientSession } from "./clientSession.ts";
 import type { AnswerForm, Conversation } from "./conversation.ts";
 import { putFieldList, putRowsEnd } from "./encode.ts";
@@ -17,13 +15,11 @@ import { answerLocally } from "./local.ts";
 import type { LocalAnswer } from "./local/answer.ts";
 import { isLike } from "./local/filter.ts";
 import type { ShowContext } from "./local/show.ts";
+import type { RunnableCommand } from "./machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
 import { executePrepared, prepare, type BoundStatement, type PreparedParts } from "./preparing.ts";
 import { abandon, beforeStatement, commitOpen } from "./transaction.ts";
-
-/** Commands that reach the runner; the others end in the machine. */
-export type RunnableCommand = Exclude<Command, { kind: "quit" | "unknown" | "changeUser" }>;
 
 export interface RunnerParts {
   readonly talk: Conversation;

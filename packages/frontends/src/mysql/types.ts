@@ -157,3 +157,45 @@ function clock(type: number, length: number, unit: Exclude<TimeUnit, "ns">) {
   const decimals = unit === "s" ? 0 : unit === "ms" ? 3 : 6;
   return { ...binary(type, length + (decimals > 0 ? decimals + 1 : 0)), decimals };
 }
+
+/** Names of the types above as MySQL writes them; times are followed by the digits of the second. */
+const typeNames = new Map<number, string>([
+  [columnType.null, "NULL"],
+  [columnType.tiny, "TINYINT"],
+  [columnType.short, "SMALLINT"],
+  [columnType.long, "INT"],
+  [columnType.longlong, "BIGINT"],
+  [columnType.float, "FLOAT"],
+  [columnType.double, "DOUBLE"],
+  [columnType.newDecimal, "DECIMAL"],
+  [columnType.date, "DATE"],
+  [columnType.time, "TIME"],
+  [columnType.datetime, "DATETIME"],
+  [columnType.timestamp, "TIMESTAMP"],
+  [columnType.string, "CHAR"],
+  [columnType.varString, "VARCHAR"],
+  [columnType.blob, "LONGBLOB"],
+  [columnType.json, "JSON"],
+]);
+
+/** A type's name for people, as the reference shows it: `DECIMAL(12,2)`, `BIGINT UNSIGNED`. */
+export function mysqlTypeText(type: DataType): string {
+  const { type: id, flags, decimals } = mysqlTypeOf(type);
+  const name = typeNames.get(id) ?? "";
+  switch (type.kind) {
+    case "boolean":
+      return `${name}(1)`;
+    case "uuid":
+      return `${name}(36)`;
+    case "integer":
+      if (id === columnType.newDecimal) return `${name}(39,0)`;
+      return (flags & columnFlag.unsigned) === 0 ? name : `${name} UNSIGNED`;
+    case "decimal":
+      return `${name}(${type.precision},${type.scale})`;
+    case "time":
+    case "timestamp":
+      return decimals === 0 ? name : `${name}(${decimals})`;
+    default:
+      return name;
+  }
+}

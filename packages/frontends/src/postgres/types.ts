@@ -191,3 +191,24 @@ function shapesOf(scalar: PgTypeName): [number, ParameterShape][] {
 export function parameterShape(oid: number): ParameterShape | undefined {
   return parameterShapes.get(oid);
 }
+
+/** Names of PostgreSQL's own tools where they differ from those of `pg_type`. */
+const longNames: Partial<Record<PgTypeName, string>> = {
+  bool: "boolean",
+  int2: "smallint",
+  int4: "integer",
+  int8: "bigint",
+  float4: "real",
+  float8: "double precision",
+  timestamptz: "timestamp with time zone",
+};
+
+/** A type's name for people, as the reference shows it: `numeric(12,2)`, `bigint[]`. */
+export function postgresTypeText(type: DataType): string {
+  const { scalar, array, modifier } = columnShape(type);
+  if (array && type.kind === "list") return `${postgresTypeText(type.item)}[]`;
+  const name = longNames[scalar] ?? scalar;
+  if (modifier === -1) return name;
+  if (type.kind === "decimal") return `${name}(${type.precision},${type.scale})`;
+  return name.replace(/^\w+/, (word) => `${word}(${modifier})`);
+}

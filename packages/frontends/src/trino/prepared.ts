@@ -6,6 +6,12 @@ import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import {
+  findPlaces,
+  placesMax,
+  rewritePlaces,
+  type PlacesError,
+} from "@gateway/core/sql/places.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import { formEncode, responseHeader } from "@gateway/wire/trino/headers.ts";
@@ -202,6 +208,25 @@ function syntax(message: string): GatewayError {
 }
 
 /** The statement with `$1`, `$2`, … for its question marks, and how many there are. */
-function placesOf(sql: string): Result<{ readonly sql: string; readonly count: number }, GatewayError> {
-  return ok({ sql, count: 0 });
+function placesOf(
+  sql: string,
+): Result<{ readonly sql: string; readonly count: number }, GatewayError> {
+  const found = findPlaces(sql, "trino");
+  if (!found.ok) return err(placesError(found.error));
+  return ok({ sql: rewritePlaces(found.value, "dollarNumber").sql, count: found.value.count });
+}
+
+function placesError({ code }: PlacesError): GatewayError {
+  switch (code) {
+    case "unterminated":
+      return syntax("the statement ends inside a string or a comment");
+    case "placeOutOfRange":
+      return gatewayError("query.parameters", {
+        message: `A statement has at most ${placesMax} parameters.`,
+      });
+    case "mixedPlaces":
+      return gatewayError("query.parameters", {
+        message: "The places of a statement must all be of one kind.",
+      });
+  }
 }

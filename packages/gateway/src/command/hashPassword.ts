@@ -33,6 +33,10 @@ async function typed(terminal: Terminal): Promise<string> {
   const reader = createInterface({ input: terminal.stdin, output: muted, terminal: true });
   try {
     return await reader.question("");
+  } catch (error) {
+    // Ctrl-C and Ctrl-D: nothing was given, so there is nothing to hash.
+    if (error instanceof Error && error.name === "AbortError") return "";
+    throw error;
   } finally {
     reader.close();
     terminal.err("\n");

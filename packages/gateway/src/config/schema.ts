@@ -110,9 +110,14 @@ const gatewaySchema = z
     description: "This process: role, listeners, limits. Changes need a restart.",
   });
 
+/** Each engine's config is an object with its own name as `engine`. Zod looks when the union is first used; the type only says so. */
+function byEngine<Config>(config: z.ZodType<Config>) {
+  return config as z.ZodType<Config> & z.core.$ZodTypeDiscriminable;
+}
+
 const clusterSchema = z
   .discriminatedUnion("engine", [
-    engines.duckDb.config,
+    byEngine(engines.duckDb.config),
     notBuiltVariant("engine", "trino", "the engine trino"),
     notBuiltVariant("engine", "clickHouse", "the engine clickHouse"),
     notBuiltVariant("engine", "starRocks", "the engine starRocks"),

@@ -59,7 +59,7 @@ function referenceOf(value: unknown): string | undefined {
 function lookUp(reference: string, environment: Environment): Result<string, string> {
   const place = reference.slice(reference.indexOf(":") + 1);
   if (reference.startsWith("env:")) {
-    const value = environment[place];
+    const value = Object.hasOwn(environment, place) ? environment[place] : undefined;
     return value === undefined || value === ""
       ? err(`the environment variable ${place} is not set`)
       : ok(value);

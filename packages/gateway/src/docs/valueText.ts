@@ -25,8 +25,9 @@ function plainText(root: JsonSchema, place: JsonSchema, unit: string | undefined
   if (branches.length > 1) {
     return [...new Set(branches.map((branch) => plainText(root, branch, unit)))].join(" or ");
   }
-  if (Array.isArray(place.type))
+  if (typeof place.type === "object") {
     return place.type.map((type) => plainText(root, { ...place, type }, unit)).join(" or ");
+  }
   switch (place.type) {
     case "integer":
       return `whole number${ofUnit(unit)}${rangeText(place)}`;

@@ -1,7 +1,7 @@
 /** Opens the operations listener over Hono's Node server. */
 import { readFileSync } from "node:fs";
 import { createServer as createHttpsServer } from "node:https";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
@@ -42,7 +42,8 @@ export async function listenOps(
 }
 
 function serverOf(config: GatewayConfig["adminApi"], app: Hono) {
-  const listener = getRequestListener((request) => app.fetch(request));
+  const answer = getRequestListener((request) => app.fetch(request));
+  const listener: RequestListener = (request, response) => void answer(request, response);
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 };
   if (config.tls === undefined) return ok(createHttpServer(limits, listener));
   try {

@@ -56,11 +56,10 @@ describe("floatWriter", () => {
   });
 
   it("writes doubles as the runtime does where the layout is its own", () => {
+    const plain = fc.double({ noNaN: true, noDefaultInfinity: true });
     const decimals = fc.integer().map((value) => value / 10_000);
-    const same = fc.property(fc.oneof(fc.double(), decimals), (value) => {
-      if (Number.isFinite(value) && value !== 0) {
-        expect(floatText(value, 64, jsonText)).toBe(String(value));
-      }
+    const same = fc.property(fc.oneof(plain, decimals), (value) => {
+      expect(floatText(value, 64, jsonText)).toBe(Object.is(value, -0) ? "-0" : String(value));
     });
     fc.assert(same, { numRuns: 1000 });
   });

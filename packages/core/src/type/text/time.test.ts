@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { vectorOf } from "../build.ts";
 import { cellWriter, jsonText, mysqlText, postgresText, type TextStyle } from "../text.ts";
-import type { DataType, Value } from "../type.ts";
+import type { DataType, Interval, Value } from "../type.ts";
 import { textOf } from "../values.suite.ts";
 import { utc, zoneOf } from "../zone.ts";
 
@@ -102,14 +102,13 @@ describe("timestampWriter", () => {
 
 describe("intervalWriter", () => {
   it.each([
-    [14, 3, 14_706_789_000_000n, "1 year 2 mons 3 days 04:05:06.789", "P1Y2M3DT4H5M6.789S"],
-    [0, 0, 0n, "00:00:00", "PT0S"],
-    [-14, 3, -14_706_000_000_000n, "-1 years -2 mons +3 days -04:05:06", "P-1Y-2M3DT-4H-5M-6S"],
-    [0, -1, 1n, "-1 days +00:00:00.000000001", "P-1DT0.000000001S"],
-    [1, 0, 0n, "1 mon", "P1M"],
-    [0, 0, 360_000_000_000_000_000n, "100000:00:00", "PT100000H"],
-  ])("writes %d months, %d days, %d ns", (months, days, nanoseconds, postgres, iso) => {
-    const value = { months, days, nanoseconds };
+    [of(14, 3, 14_706_789_000_000n), "1 year 2 mons 3 days 04:05:06.789", "P1Y2M3DT4H5M6.789S"],
+    [of(0, 0, 0n), "00:00:00", "PT0S"],
+    [of(-14, 3, -14_706_000_000_000n), "-1 years -2 mons +3 days -04:05:06", "P-1Y-2M3DT-4H-5M-6S"],
+    [of(0, -1, 1n), "-1 days +00:00:00.000000001", "P-1DT0.000000001S"],
+    [of(1, 0, 0n), "1 mon", "P1M"],
+    [of(0, 0, 360_000_000_000_000_000n), "100000:00:00", "PT100000H"],
+  ])("writes %o as PostgreSQL and ISO 8601 do", (value, postgres, iso) => {
     expect(written({ kind: "interval" }, value, postgresText)).toBe(postgres);
     expect(written({ kind: "interval" }, value, jsonText)).toBe(`"${iso}"`);
   });
@@ -125,6 +124,10 @@ describe("intervalWriter", () => {
     expect(written({ kind: "interval" }, { months, days, nanoseconds }, style)).toBe(text);
   });
 });
+
+function of(months: number, days: number, nanoseconds: bigint): Interval {
+  return { months, days, nanoseconds };
+}
 
 function written(type: DataType, value: Value, style: TextStyle): string {
   const writer = cellWriter(vectorOf(type, [value]), style);

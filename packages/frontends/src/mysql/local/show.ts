@@ -4,7 +4,6 @@
  */
 import {
   atEnd,
-  peekToken,
   readTokens,
   takeOneOf,
   takeSymbol,

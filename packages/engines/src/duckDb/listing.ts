@@ -1,0 +1,50 @@
+/** What there is to query: catalogs, and tables and views with their columns, from DuckDB's own catalog. */
+import type { TableListing } from "@gateway/core/port/backend.ts";
+import type { Column, Value } from "@gateway/core/type/type.ts";
+import { typeOfName } from "./types.ts";
+
+/** Names of the attached databases, the default one first. One column of text. */
+export const catalogsSql =
+  "SELECT database_name FROM duckdb_databases() WHERE NOT internal ORDER BY database_name <> current_catalog(), database_name";
+
+/** One row a column, those of one table together. Columns as `tablesOf` reads them. */
+export const tablesSql = `
+SELECT c.database_name, c.schema_name, c.table_name, v.view_name IS NOT NULL AS is_view,
+       c.column_name, c.data_type, c.is_nullable
+FROM duckdb_columns() c
+LEFT JOIN duckdb_views() v
+  ON v.database_oid = c.database_oid AND v.schema_oid = c.schema_oid AND v.view_name = c.table_name
+WHERE NOT c.internal
+ORDER BY c.database_name, c.schema_name, c.table_name, c.column_index`;
+
+/** Rows of `tablesSql` as tables. */
+export function tablesOf(rows: readonly (readonly Value[])[]): readonly TableListing[] {
+  const tables: TableListing[] = [];
+  let columns: Column[] = [];
+  for (const [catalog, schema, name, view, column, type, nullable] of rows) {
+    const last = tables.at(-1);
+    const same = last?.name === name && last?.schema === schema && last?.catalog === catalog;
+    if (!same) {
+      columns = [];
+      tables.push({
+        catalog: textOf(catalog),
+        schema: textOf(schema),
+        name: textOf(name),
+        kind: view === true ? "view" : "table",
+        columns,
+      });
+    }
+    const engineType = textOf(type);
+    columns.push({
+      name: textOf(column),
+      type: typeOfName(engineType),
+      nullable: nullable !== false,
+      engineType,
+    });
+  }
+  return tables;
+}
+
+function textOf(value: Value | undefined): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,19 @@
+/** DuckDB's numbers for kinds of statements (`duckdb_statement_type` of its C API), as far as any may run. */
+export const statementTypes = {
+  select: 1,
+  insert: 2,
+  update: 3,
+  explain: 4,
+  delete: 5,
+  create: 7,
+  alter: 9,
+  transaction: 10,
+  copy: 11,
+  analyze: 12,
+  drop: 15,
+  pragma: 17,
+  vacuum: 18,
+  call: 19,
+  set: 20,
+  mergeInto: 30,
+} as const;

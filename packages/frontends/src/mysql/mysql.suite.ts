@@ -1,0 +1,76 @@
+/** A MySQL listener over a scripted door, and clients of it, for the tests of this folder. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Frontend } from "@gateway/core/port/frontend.ts";
+import { virtualHost } from "@gateway/core/port/virtual.ts";
+import type { DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import { batchOf } from "@gateway/core/type/build.ts";
+import type { Column, Value } from "@gateway/core/type/type.ts";
+import { certificateOf } from "../listener/testCertificate.ts";
+import { scriptedDoor, type Script, type ScriptedDoor } from "../scriptedDoor.ts";
+import { mysqlConfig } from "./config.ts";
+import { listen } from "./listen.ts";
+
+export interface OpenServer extends AsyncDisposable {
+  readonly frontend: Frontend;
+  readonly door: ScriptedDoor;
+  readonly port: number;
+  readonly host: ReturnType<typeof virtualHost>;
+  /** What went wrong in the frontend itself; stays empty. */
+  bugs(): readonly unknown[];
+}
+
+/** Opens a listener on loopback with a free port. */
+export async function serverOf(
+  script: Partial<Script> = {},
+  config: object = {},
+): Promise<OpenServer> {
+  const door = scriptedDoor({ answers: {}, ...script });
+  const host = virtualHost(1);
+  const parsed = mysqlConfig.parse({ host: "127.0.0.1", port: 0, ...config });
+  const opened = await listen(parsed, door, host);
+  if (!opened.ok) throw new Error(opened.error.detail);
+  const frontend = opened.value;
+  return {
+    frontend,
+    door,
+    host,
+    port: frontend.port,
+    bugs: () => host.log.bugs,
+    [Symbol.asyncDispose]: () => frontend.drain(AbortSignal.abort()),
+  };
+}
+
+/** The `tls` section of a config, its files in a folder that is removed on disposal. */
+export function tlsFilesOf(): Disposable & { readonly tls: object } {
+  const folder = mkdtempSync(join(tmpdir(), "mysql-"));
+  const { cert, key } = certificateOf("localhost");
+  const certFile = join(folder, "cert.pem");
+  const keyFile = join(folder, "key.pem");
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  return {
+    tls: { certFile, keyFile },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+export const statsOf = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 } as const;
+
+/** The last event of a success. */
+export function doneOf(more: Partial<DoneEvent> = {}): DoneEvent {
+  return { kind: "done", stats: statsOf, ...more };
+}
+
+/** The events of a result. */
+export function resultOf(
+  columns: readonly Column[],
+  rows: readonly (readonly Value[])[],
+): readonly ResultEvent[] {
+  return [
+    { kind: "columns", columns },
+    { kind: "batch", batch: batchOf(columns, rows) },
+    doneOf(),
+  ];
+}

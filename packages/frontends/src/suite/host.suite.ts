@@ -1,0 +1,33 @@
+/** A host for tests over real sockets: real time and chance, remembered logs and metrics, no threads. */
+import { randomBytes } from "node:crypto";
+import { performance } from "node:perf_hooks";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
+
+const clock: Clock = {
+  nowMs: () => performance.now(),
+  unixMs: () => Date.now(),
+  timer: (delayMs, fire) => {
+    const timer = setTimeout(fire, delayMs);
+    timer.unref();
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  },
+};
+
+export type SuiteHost = Pick<
+  VirtualHost,
+  "clock" | "random" | "randomBytes" | "threads" | "log" | "metrics"
+>;
+
+/** A new one for each test. */
+export function suiteHost(): SuiteHost {
+  const still = virtualHost(1);
+  return {
+    clock,
+    random: () => still.random(),
+    randomBytes: (length) => Uint8Array.from(randomBytes(length)),
+    threads: still.threads,
+    log: still.log,
+    metrics: still.metrics,
+  };
+}

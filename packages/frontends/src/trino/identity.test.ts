@@ -1,0 +1,97 @@
+import type { AuthContext } from "@gateway/core/port/authenticator.ts";
+import { describe, expect, it } from "vitest";
+import { checkHeaders, claimsAnother, presentedBy } from "./identity.ts";
+
+describe("checkHeaders", () => {
+  it("passes what clients send", () => {
+    const sent = ["Host", "h", "X-Trino-User", "alice", "X-Trino-Session", "a=1"];
+    expect(checkHeaders([...sent, "X-Trino-Session", "b=2", "Connection", "keep-alive"]).ok).toBe(
+      true,
+    );
+  });
+
+  const refused: readonly (readonly [string, readonly string[]])[] = [
+    ["a user twice", ["X-Trino-User", "alice", "x-trino-user", "root"]],
+    ["a credential twice", ["Authorization", "Basic YQ==", "AUTHORIZATION", "Bearer x"]],
+    ["two hosts", ["Host", "a", "Host", "b"]],
+    ["two lengths", ["Content-Length", "3", "Content-Length", "4"]],
+    ["a name with underscores", ["X_Trino_User", "root"]],
+    ["a name with one underscore", ["X-Trino_User", "root"]],
+    ["the older prefix", ["X-Presto-User", "root"]],
+    ["a Connection header that drops a name", ["Connection", "close, X-Trino-User"]],
+  ];
+  it.each(refused)("refuses %s", (_case, rawHeaders) => {
+    expect(checkHeaders(rawHeaders)).toMatchObject({
+      ok: false,
+      error: { code: "protocol.violation" },
+    });
+  });
+});
+
+describe("presentedBy", () => {
+  it("claims the name in the header when there is no credential", () => {
+    expect(presentedBy({ "x-trino-user": "alice" })).toEqual({
+      ok: true,
+      value: { kind: "nothing", user: "alice" },
+    });
+    expect(presentedBy({ "x-trino-user": "  " })).toEqual({
+      ok: true,
+      value: { kind: "nothing", user: undefined },
+    });
+  });
+
+  it("never takes a name from X-Trino-Original-User", () => {
+    expect(presentedBy({ "x-trino-original-user": "root" })).toEqual({
+      ok: true,
+      value: { kind: "nothing", user: undefined },
+    });
+  });
+
+  it("splits a Basic credential at its first colon", () => {
+    const basic = Buffer.from("älice:pa:ss wörd").toString("base64");
+    const presented = presentedBy({ authorization: `basic ${basic}` });
+    if (!presented.ok || presented.value.kind !== "password") throw new Error("no password");
+    expect([presented.value.user, presented.value.password.reveal()]).toEqual([
+      "älice",
+      "pa:ss wörd",
+    ]);
+  });
+
+  it("carries a Bearer token with the claimed name beside it", () => {
+    const presented = presentedBy({ authorization: "Bearer a.b.c", "x-trino-user": "alice" });
+    if (!presented.ok || presented.value.kind !== "bearer") throw new Error("no token");
+    expect([presented.value.token.reveal(), presented.value.claimedUser]).toEqual([
+      "a.b.c",
+      "alice",
+    ]);
+  });
+
+  it("refuses a malformed or unknown credential like a wrong one", () => {
+    for (const authorization of ["", "Basic", "Basic !!!", "Basic YWxpY2U=", "Basic OnB3", "Negotiate x"]) {
+      expect(presentedBy({ authorization })).toMatchObject({
+        ok: false,
+        error: { code: "auth.refused" },
+      });
+    }
+  });
+});
+
+describe("claimsAnother", () => {
+  const identity: AuthContext = { user: "alice", groups: [], roles: [], method: "static" };
+  const password = presentedBy({
+    authorization: `Basic ${Buffer.from("alice:x").toString("base64")}`,
+  });
+
+  it("finds a name beside a credential that is not the verified one", () => {
+    if (!password.ok) throw new Error("no password");
+    expect(claimsAnother({ "x-trino-user": "root" }, password.value, identity)).toBe(true);
+    expect(claimsAnother({ "x-trino-user": "alice" }, password.value, identity)).toBe(false);
+    expect(claimsAnother({}, password.value, identity)).toBe(false);
+  });
+
+  it("leaves a name without a credential to the authenticator", () => {
+    const nothing = { kind: "nothing", user: "root" } as const;
+    const anonymous: AuthContext = { ...identity, user: "anonymous", method: "anonymous" };
+    expect(claimsAnother({ "x-trino-user": "root" }, nothing, anonymous)).toBe(false);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Terminal } from "./terminal.ts";
+import { validateCommand } from "./validate.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gateway-validate-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("validateCommand", () => {
+  it("answers 0 for a config without a problem, and says so", async () => {
+    const file = fileOf(
+      "good.yaml",
+      "gateway: { frontends: { postgresWire: { host: 127.0.0.1 } } }",
+    );
+    expect(await validate(file)).toEqual({ code: 0, out: `${file}: valid\n`, err: "" });
+  });
+
+  it("answers 1 and gives each problem a line of its own", async () => {
+    const file = fileOf("bad.yaml", "gatway: {}\nclusters: { a: { engine: duck } }\nrouters: 5\n");
+    const { code, out, err } = await validate(file);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toBe(
+      [
+        "clusters.a.engine: must be duckDb; did you mean duckDb?",
+        "routers: must be a list, not a number",
+        "gatway: unknown key; did you mean gateway?",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("places mistakes of the text by line and column", async () => {
+    const file = fileOf("broken.yaml", "gateway: {\nclusters: [\n");
+    const { code, err } = await validate(file);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^(line \d+, column \d+: .+\n)+$/);
+  });
+
+  it("answers 1 for a file that is not there", async () => {
+    const file = join(folder, "gone.yaml");
+    expect(await validate(file)).toEqual({
+      code: 1,
+      out: "",
+      err: `${file}: can not be read (ENOENT)\n`,
+    });
+  });
+
+  it("resolves no secret: the file may be checked on another machine", async () => {
+    const users = "{ ann: { passwordHash: { secretRef: 'env:NOT_SET_HERE' } } }";
+    const file = fileOf(
+      "secret.yaml",
+      `auth: { provider: static, staticUsers: { users: ${users} } }`,
+    );
+    expect((await validate(file)).code).toBe(0);
+  });
+});
+
+async function validate(file: string) {
+  const written = { out: "", err: "" };
+  const terminal: Terminal = {
+    out: (text) => (written.out += text),
+    err: (text) => (written.err += text),
+    stdin: Readable.from([]),
+    environment: {},
+    bundle: new URL("file:///"),
+  };
+  const code = await validateCommand(file, terminal);
+  return { code, ...written };
+}
+
+function fileOf(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}

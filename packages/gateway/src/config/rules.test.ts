@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { textOf } from "./report.ts";
+import { isLoopback, safetyProblems } from "./rules.ts";
+import { rootSchema } from "./schema.ts";
+
+describe("safetyProblems", () => {
+  it("lets a config without auth listen on loopback", () => {
+    expect(pathsFor({ frontends: { postgresWire: { host: "127.0.0.1" } } })).toEqual([]);
+    expect(pathsFor({ frontends: { postgresWire: { host: "::1" } } })).toEqual([]);
+  });
+
+  it("asks for auth as soon as one listener is reachable from outside", () => {
+    const frontends = { trinoHttp: { host: "127.0.0.1" }, mysqlWire: {}, postgresWire: {} };
+    expect(linesFor({ frontends })).toEqual([
+      "auth: must be written because gateway.frontends.postgresWire listens on 0.0.0.0; provider none verifies nobody",
+    ]);
+  });
+
+  it("accepts provider none that somebody wrote", () => {
+    expect(pathsFor({ frontends: { mysqlWire: {} }, auth: { provider: "none" } })).toEqual([]);
+  });
+
+  it("counts only listeners that are opened", () => {
+    expect(pathsFor({ frontends: { mysqlWire: { enabled: false } } })).toEqual([]);
+  });
+
+  it.each([{ allowUsers: ["ann"] }, { allowGroups: ["staff"] }, { allowUsers: [] }, {}])(
+    "refuses the allow lists %j while nobody is verified",
+    (authorization) => {
+      const lists = { clusterGroups: { "a.b": groupOf(authorization) } };
+      expect(linesFor({ ...lists, auth: { provider: "none" } })).toEqual([
+        'clusterGroups."a.b".authorization: needs verified users, but auth.provider is none',
+      ]);
+      expect(pathsFor(lists)).toEqual(['clusterGroups."a.b".authorization']);
+      expect(pathsFor({ ...lists, auth: verified })).toEqual([]);
+    },
+  );
+
+  it("refuses to show an engine a user whom nobody verified", () => {
+    const config = rootSchema.parse({ clusters: { a: { engine: "duckDb" } } });
+    const cluster = {
+      engine: "duckDb",
+      enabled: true,
+      queryAuth: { type: "passthrough" },
+    } as const;
+    const asUser = { ...config, clusters: { a: { ...config.clusters["a"], ...cluster } } };
+    expect(
+      safetyProblems({ ...asUser, clusters: asUser.clusters as typeof config.clusters }),
+    ).toEqual([
+      {
+        path: ["clusters", "a", "queryAuth", "type"],
+        reason: "needs verified users, but auth.provider is none",
+      },
+    ]);
+  });
+
+  it("refuses a listener that takes passwords in clear text from outside", () => {
+    const frontends = { mysqlWire: {}, trinoHttp: { tls }, postgresWire: { host: "localhost" } };
+    expect(linesFor({ frontends, auth: verified })).toEqual([
+      "gateway.frontends.mysqlWire.tls: is missing: credentials would be sent in clear text; or set allowCleartext: true",
+    ]);
+  });
+
+  it("takes clear text where it is allowed by name", () => {
+    const frontends = { mysqlWire: { allowCleartext: true } };
+    expect(pathsFor({ frontends, auth: verified })).toEqual([]);
+  });
+
+  it("asks for no TLS where no credential is taken", () => {
+    expect(pathsFor({ frontends: { mysqlWire: {} }, auth: { provider: "none" } })).toEqual([]);
+  });
+});
+
+describe("isLoopback", () => {
+  it.each(["127.0.0.1", "127.8.9.10", "localhost", "LOCALHOST", "::1"])("knows %s", (host) => {
+    expect(isLoopback(host)).toBe(true);
+  });
+
+  it.each(["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.example.com", "127.1", "127.999.0.1", "host"])(
+    "does not take %s for this machine alone",
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
+});
+
+const tls = { certFile: "a.pem", keyFile: "b.pem" };
+const verified = { provider: "static", staticUsers: { users: {} } };
+
+function groupOf(authorization: unknown) {
+  return { members: ["a"], maxRunningQueries: 1, authorization };
+}
+
+interface Parts {
+  readonly frontends?: unknown;
+  readonly clusterGroups?: unknown;
+  readonly auth?: unknown;
+}
+
+function linesFor({ frontends = {}, ...rest }: Parts): readonly string[] {
+  const config = rootSchema.parse({ gateway: { frontends }, ...rest });
+  return safetyProblems(config).map(({ path, reason }) => `${textOf(path)}: ${reason}`);
+}
+
+function pathsFor(parts: Parts): readonly string[] {
+  return linesFor(parts).map((line) => line.slice(0, line.indexOf(": ")));
+}

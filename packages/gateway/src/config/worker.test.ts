@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "./load.ts";
+import { lineOf } from "./report.ts";
+import { controlPlaneProblems } from "./worker.ts";
+
+const reason = "belongs to the control plane; a worker receives it in the snapshot";
+
+describe("controlPlaneProblems", () => {
+  it("lists every key of a worker's file that the control plane owns, in one run", () => {
+    const owned = {
+      clusters: {},
+      groups: {},
+      clusterGroups: {},
+      routers: [],
+      routingFallback: "a",
+      auth: {},
+      authorization: {},
+      catalogProvider: {},
+      guardrails: {},
+      accessControl: {},
+      translation: { mode: "a", errorOnUnsupported: false, pythonScripts: [] },
+    };
+    const gateway = { role: "worker", workerApi: {}, persistence: { type: "postgres" } };
+    const problems = controlPlaneProblems({ ...owned, gateway }, []);
+    expect(problems.map(({ path }) => path)).toEqual([
+      "clusters",
+      "groups",
+      "clusterGroups",
+      "routers",
+      "routingFallback",
+      "auth",
+      "authorization",
+      "catalogProvider",
+      "guardrails",
+      "accessControl",
+      "translation.mode",
+      "translation.errorOnUnsupported",
+      "gateway.workerApi",
+      "gateway.persistence",
+    ]);
+    expect(new Set(problems.map((problem) => problem.reason))).toEqual(new Set([reason]));
+  });
+
+  it("counts a key that is written without a value", () => {
+    expect(controlPlaneProblems({ gateway: worker, clusters: null }, [])).toHaveLength(1);
+  });
+
+  it("allows a store in memory, and the settings of translation that stay local", () => {
+    const input = {
+      gateway: { ...worker, persistence: { type: "inMemory" } },
+      translation: { pythonScripts: ["a.py"], schemaResolutionTimeoutMs: 5 },
+    };
+    expect(controlPlaneProblems(input, [])).toEqual([]);
+  });
+
+  it("leaves out what is wrong inside of keys that must go anyway", () => {
+    const inside = [
+      { path: "clusters.a.engine", reason: "is missing" },
+      { path: "routers[0].type", reason: "is missing" },
+      { path: "clusters", reason: "must be a map of keys" },
+    ];
+    const beside = { path: "clustersOther", reason: "unknown key" };
+    const input = { gateway: worker, clusters: {}, routers: [] };
+    expect(controlPlaneProblems(input, [...inside, beside])).toEqual([
+      { path: "clusters", reason },
+      { path: "routers", reason },
+      beside,
+    ]);
+  });
+
+  it("leaves other roles alone", () => {
+    const problems = [{ path: "clusters", reason: "is empty" }];
+    expect(controlPlaneProblems({ clusters: null }, problems)).toBe(problems);
+  });
+});
+
+describe("parseConfig", () => {
+  it("refuses a worker's file with the list, beside what else is wrong with it", () => {
+    const text = `
+gateway: { role: worker, logLevel: loud }
+clusters: { a: { engine: nothing } }
+auth: { provider: none }
+`;
+    const loaded = parseConfig(text);
+    expect(loaded.ok ? [] : loaded.error.map(lineOf)).toEqual([
+      `clusters: ${reason}`,
+      `auth: ${reason}`,
+      "gateway.role: not built yet: the role worker",
+      "gateway.logLevel: must be one of debug, info, warn, error",
+    ]);
+  });
+});
+
+const worker = { role: "worker" };
