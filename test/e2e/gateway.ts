@@ -1,4 +1,5 @@
 /** A whole gateway in the test's process: real pipeline, real DuckDB, listeners on free ports. */
+import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "@gateway/gateway/config/load.ts";
 import { lineOf } from "@gateway/gateway/config/report.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
@@ -15,11 +16,14 @@ export interface TestGateway extends AsyncDisposable {
 }
 
 /** Starts one; throws with every problem when the config or a listener is refused. */
-export async function gatewayOf(config: object): Promise<TestGateway> {
+export async function gatewayOf(
+  config: object,
+  contents: Contents = { kind: "none" },
+): Promise<TestGateway> {
   const checked = checkConfig(config);
   if (!checked.ok) throw new Error(checked.error.map(lineOf).join("\n"));
   const host = nodeHost(bundle, "silent");
-  const started = await start(checked.value, host);
+  const started = await start(checked.value, host, contents);
   if (!started.ok) throw new Error(JSON.stringify(started.error));
   const running = started.value;
   const ports = Object.fromEntries(running.listeners.map(({ kind, port }) => [kind, port]));

@@ -20,13 +20,11 @@ const sql = `
 
 type Rows = readonly (readonly string[])[];
 
-const sample = { local: { engine: "duckDb", contents: { type: "sample" } } };
-
 let gateway: TestGateway;
 let expected: Rows;
 
 beforeAll(async () => {
-  gateway = await gatewayOf(configOf({ clusters: sample }));
+  gateway = await gatewayOf(configOf(), { kind: "sample" });
   expected = await byPg();
 }, 60_000);
 

@@ -54,9 +54,10 @@ export function frontendSuite<Config>(
     stateIdentity(state);
     stateLeaving(state);
     stateHostility(state, subject);
+    // Inside, because vitest calls this function only after the file was read.
+    const unknown = [...skipped].filter((title) => !stated.has(title));
+    if (unknown.length > 0) throw new Error(`no such guarantee to skip: ${unknown.join(" · ")}`);
   });
-  const unknown = [...skipped].filter((title) => !stated.has(title));
-  if (unknown.length > 0) throw new Error(`no such guarantee to skip: ${unknown.join(" · ")}`);
 }
 
 function stateAnswers(state: State, subject: Subject): void {
@@ -174,11 +175,10 @@ function stateLeaving(state: State): void {
       answers: { ...answers, "SELECT wait": waitForAbort },
     });
     const client = await suite.client(port);
-    const settled = client.query("SELECT wait").catch(() => undefined);
+    client.query("SELECT wait").catch(ignore);
     await runs(door, "SELECT wait");
     client.destroy();
     await ended(door, "SELECT wait");
-    await settled;
     expect((await (await suite.client(port)).query("SELECT 1")).rows).toEqual([["1"]]);
   });
 
@@ -187,11 +187,10 @@ function stateLeaving(state: State): void {
       answers: { ...answers, "SELECT endless": endless },
     });
     const client = await suite.client(port);
-    const settled = client.query("SELECT endless").catch(() => undefined);
+    client.query("SELECT endless").catch(ignore);
     await runs(door, "SELECT endless");
     client.destroy();
     await ended(door, "SELECT endless");
-    await settled;
     expect((await (await suite.client(port)).query("SELECT 1")).rows).toEqual([["1"]]);
   });
 
@@ -276,3 +275,6 @@ function stateHostility(state: State, subject: Subject): void {
     expect((await (await suite.client(port)).query("SELECT 1")).rows).toEqual([["1"]]);
   });
 }
+
+/** For a query whose client is made to leave: whether it ever settles is the client's affair. */
+function ignore(): void {}

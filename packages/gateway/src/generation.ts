@@ -11,23 +11,26 @@ import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { compileSnapshot } from "@gateway/core/snapshot/compile.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { engines } from "@gateway/engines/catalog.ts";
+import type { Contents } from "@gateway/engines/descriptor.ts";
 import type { RootConfig } from "./config/schema.ts";
 import type { StartError } from "./running.ts";
 
 export interface OpenParts {
   readonly host: Host;
   readonly capacity: Capacity;
+  /** What databases in memory are filled with. */
+  readonly contents: Contents;
 }
 
 /** Opens every enabled cluster. Answers each that can not be opened, with the others closed again. */
 export async function openGeneration(
   config: RootConfig,
-  { host, capacity }: OpenParts,
+  { host, capacity, contents }: OpenParts,
 ): Promise<Result<Generation, readonly StartError[]>> {
   const opened = await Promise.all(
     Object.entries(config.clusters)
       .filter(([, cluster]) => cluster.enabled)
-      .map(([name, cluster]) => openCluster(name, cluster, host)),
+      .map(([name, cluster]) => openCluster(name, cluster, host, contents)),
   );
   const backends = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
@@ -55,9 +58,10 @@ async function openCluster(
   name: string,
   config: RootConfig["clusters"][string],
   host: Host,
+  contents: Contents,
 ): Promise<Result<Backend, StartError>> {
   const { open } = await engines[config.engine].load();
-  const opened = await open(name, config, host);
+  const opened = await open(name, config, host, contents);
   if (opened.ok) return opened;
   return err({ cluster: name, reason: opened.error.detail ?? opened.error.message });
 }

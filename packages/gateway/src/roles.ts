@@ -7,6 +7,7 @@
 import { localCapacity } from "@gateway/core/capacity/local.ts";
 import type { Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
+import type { Contents } from "@gateway/engines/descriptor.ts";
 import type { RootConfig } from "./config/schema.ts";
 import { startDataPlane } from "./dataPlane.ts";
 import { openGeneration } from "./generation.ts";
@@ -18,10 +19,11 @@ import { startOps, together, type Running, type StartError } from "./running.ts"
 export async function start(
   config: RootConfig,
   host: NodeHost,
+  contents: Contents = { kind: "none" },
 ): Promise<Result<Running, readonly StartError[]>> {
   const capacity = localCapacity(host);
   const generations = new Generations();
-  const generation = await openGeneration(config, { host, capacity });
+  const generation = await openGeneration(config, { host, capacity, contents });
   if (!generation.ok) return generation;
   await generations.swap(generation.value);
 

@@ -63,6 +63,15 @@ describe("search", () => {
     }
   });
 
+  it("goes on when the marks of its walks have run out", () => {
+    const machine = machineFor("^(?:(?:a*)*b?)*c$");
+    machine.walk = 0xffff_fffd;
+    for (const text of ["aabac", "aabad", "ab", "c", "bbbbc", "x"]) {
+      expect(search(machine, text)).toBe(search(machineFor("^(?:(?:a*)*b?)*c$"), text));
+    }
+    expect(machine.walk).toBeLessThan(100);
+  });
+
   it("keeps the letters of a large alphabet apart", () => {
     const letters = Array.from({ length: 3_000 }, (_, index) =>
       String.fromCodePoint(0x4e00 + index * 2),

@@ -94,7 +94,8 @@ export function search(machine: Machine, text: string): boolean {
         flushes += 1;
         state = flush(machine, state);
       }
-      if (flushes > flushesPerSearchMax) return searchUncached(machine, text, at, stateAt(machine, state));
+      if (flushes > flushesPerSearchMax)
+        return searchUncached(machine, text, at, stateAt(machine, state));
       next = makeTransition(machine, state, letter);
       table = machine.table;
     }
@@ -205,15 +206,33 @@ interface Step {
  * Threads wait in front of assertions, because an assertion looks at both sides: only now is the
  * character behind it known.
  */
-function step(machine: Machine, state: State, letter: number): State | typeof matched | typeof dead {
+function step(
+  machine: Machine,
+  state: State,
+  letter: number,
+): State | typeof matched | typeof dead {
   const { program } = machine;
-  const taken: Step = { machine, letter, sides: sidesOf(program, state.before, letter), targets: [] };
-  machine.walk += 1;
+  const taken: Step = {
+    machine,
+    letter,
+    sides: sidesOf(program, state.before, letter),
+    targets: [],
+  };
+  beginWalk(machine);
   for (const thread of state.threads) if (reachesMatch(taken, thread)) return matched;
   if (letter === endOfText) return dead;
   if (!program.anchored) taken.targets.push(program.entry);
   if (taken.targets.length === 0) return dead;
   return { threads: sortedUnique(taken.targets), before: beforeAfter(program, letter) };
+}
+
+/** A new mark. Marks are 32 bits wide; at their end all old ones are wiped, or a loop would not be noticed. */
+function beginWalk(machine: Machine): void {
+  if (machine.walk === 0xffff_ffff) {
+    machine.visited.fill(0);
+    machine.walk = 0;
+  }
+  machine.walk += 1;
 }
 
 /** Follows one thread over splits and assertions; collects where it may go, or answers that it matched. */
@@ -232,7 +251,8 @@ function reachesMatch(taken: Step, thread: number): boolean {
     if (instruction === undefined) continue;
     if (instruction.op === "match") return true;
     if (instruction.op !== "letters") depth = pushFollowers(stack, depth, instruction, taken.sides);
-    else if (letter !== endOfText && hasLetter(instruction.letters, letter)) taken.targets.push(instruction.next);
+    else if (letter !== endOfText && hasLetter(instruction.letters, letter))
+      taken.targets.push(instruction.next);
   }
   return false;
 }

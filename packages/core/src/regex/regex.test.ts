@@ -193,11 +193,13 @@ describe("compileRegex", () => {
       fc.string({ unit: "binary", maxLength: 20 }),
       (pattern, text) => {
         const regex = compileRegex(pattern);
-        const answer = regex.ok ? regex.value.test(text) : regex.error.at <= pattern.length;
-        expect(typeof answer).toBe("boolean");
+        const sound = regex.ok
+          ? typeof regex.value.test(text) === "boolean"
+          : regex.error.at <= pattern.length;
+        expect(sound).toBe(true);
       },
     );
-    fc.assert(quiet, { numRuns: 3_000 });
+    fc.assert(quiet, { numRuns: 800 });
   });
 });
 

@@ -58,7 +58,7 @@ describe("classifyStatement", () => {
     ["vacuum t", "ddl", "VACUUM"],
     ["do $$ begin end $$", "call", "DO"],
     ["call f()", "call", "CALL"],
-    ["copy t to '/tmp/x'", "copy", "COPY TO"],
+    ["copy t to 'x.csv'", "copy", "COPY TO"],
     ["copy (select a from t) to stdout", "copy", "COPY TO"],
     ["copy t (a, b) from stdin", "copy", "COPY FROM"],
     ["import foreign schema s from server x into y", "ddl", "IMPORT"],

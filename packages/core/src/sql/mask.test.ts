@@ -77,19 +77,7 @@ describe("maskLiterals", () => {
       (value) => `-- ${value}\n`,
     );
     const noise = fc.array(
-      fc.constantFrom(
-        " a ",
-        ",",
-        "'b'",
-        '"c"',
-        "(",
-        ")",
-        "1",
-        "/* ' */",
-        "-- '\n",
-        "$$'$$",
-        ";",
-      ),
+      fc.constantFrom(" a ", ",", "'b'", '"c"', "(", ")", "1", "/* ' */", "-- '\n", "$$'$$", ";"),
       { maxLength: 8 },
     );
     const hidden = fc.property(noise, literals, noise, (before, literal, after) => {

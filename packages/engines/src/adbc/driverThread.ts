@@ -39,6 +39,17 @@ const gone = failureOf("broken", "the driver's thread has ended");
 interface Pending {
   readonly messages: ThreadMessage[];
   wake: (() => void) | undefined;
+  /** Resolved when the answer has arrived, which may be before anybody reads it. */
+  readonly answered: Promise<void>;
+  readonly onAnswer: () => void;
+}
+
+function newPending(): Pending {
+  let onAnswer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    onAnswer = resolve;
+  });
+  return { messages: [], wake: undefined, answered, onAnswer };
 }
 
 export class DriverThread {
@@ -96,7 +107,7 @@ export class DriverThread {
         cancelling.now();
         while ((await this.#next(pending)).kind !== "answer");
       }
-      this.#finish();
+      this.#finish(pending);
     }
   }
 
@@ -111,8 +122,22 @@ export class DriverThread {
         if (message.kind === "answer") return message.answer;
       }
     } finally {
-      this.#finish();
+      this.#finish(pending);
     }
+  }
+
+  /**
+   * Cancels what is under way and waits until the driver has stopped, whether or not anybody still
+   * reads the result. Afterwards the thread can be asked again.
+   */
+  async settle(): Promise<void> {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    const never = new AbortController();
+    using cancelling = this.#cancelOn(never.signal);
+    cancelling.now();
+    await pending.answered;
+    this.#finish(pending);
   }
 
   /** Ends the thread as soon as it is not inside a native call. */
@@ -123,10 +148,10 @@ export class DriverThread {
 
   #begin(request: Request): Pending {
     if (this.#pending !== undefined) throw new Error("a driver's thread was asked twice at once");
-    const pending: Pending = { messages: [], wake: undefined };
+    const pending = newPending();
     this.#pending = pending;
     if (this.#ended) {
-      pending.messages.push({ kind: "answer", answer: err(gone) });
+      this.#received([{ kind: "answer", answer: err(gone) }]);
       return pending;
     }
     this.#control.reset(messagesAhead);
@@ -135,7 +160,8 @@ export class DriverThread {
     return pending;
   }
 
-  #finish(): void {
+  #finish(pending: Pending): void {
+    if (this.#pending !== pending) return;
     this.#pending = undefined;
     if (!this.#ended) this.#thread.ref(false);
   }
@@ -154,6 +180,7 @@ export class DriverThread {
     const pending = this.#pending;
     if (pending === undefined) return;
     pending.messages.push(...messages);
+    if (messages.some(({ kind }) => kind === "answer")) pending.onAnswer();
     pending.wake?.();
     pending.wake = undefined;
   }

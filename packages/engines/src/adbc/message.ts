@@ -71,8 +71,8 @@ export interface Executed {
 }
 
 export interface Described {
-  /** The schema message of the result. */
-  readonly schema: ArrayBuffer;
+  /** The schema message of the result; undefined when the engine can not name the columns before it has values of the parameters. */
+  readonly schema: ArrayBuffer | undefined;
   /** Undefined where the engine can not tell. */
   readonly parameters: readonly (DataType | undefined)[];
   readonly statementType: number | undefined;

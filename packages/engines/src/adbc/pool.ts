@@ -16,18 +16,22 @@ interface Waiter {
   take(thread: DriverThread | undefined): void;
 }
 
-export class ThreadPool implements AsyncDisposable {
+export class ThreadPool {
   readonly #start: () => DriverThread;
   readonly #sizeMax: number;
   readonly #idle: DriverThread[] = [];
   readonly #busy = new Set<DriverThread>();
   readonly #waiters = new Set<Waiter>();
   #closed = false;
-  #onEmpty: (() => void) | undefined;
 
   constructor(threads: Threads, clock: Clock, choice: DriverChoice, sizeMax: number) {
     this.#start = () => new DriverThread(threads, clock, choice);
     this.#sizeMax = sizeMax;
+  }
+
+  /** True when nobody has a thread. */
+  get quiet(): boolean {
+    return this.#busy.size === 0;
   }
 
   /** True when a thread can be had without waiting. */
@@ -42,16 +46,19 @@ export class ThreadPool implements AsyncDisposable {
     return thread === undefined ? undefined : this.#taken(thread);
   }
 
-  /** Refuses new takers, waits until every taken thread was given back, then ends them all. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /**
+   * Refuses new takers, cancels what runs, waits until the driver has stopped everywhere and closes
+   * kept connections; then `last` may say something on one thread before all of them end.
+   */
+  async close(last: (thread: DriverThread) => Promise<void>): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     for (const waiter of [...this.#waiters]) waiter.take(undefined);
-    if (this.#busy.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onEmpty = resolve;
-      });
-    }
-    await Promise.all(this.#idle.splice(0).map((thread) => thread.end()));
+    const threads = [...this.#busy, ...this.#idle];
+    await Promise.all(threads.map((thread) => quieted(thread)));
+    const speaker = threads.find((thread) => thread.alive) ?? this.#start();
+    await last(speaker);
+    await Promise.all([speaker, ...threads].map((thread) => thread.end()));
   }
 
   #freeThread(): DriverThread | undefined {
@@ -98,10 +105,15 @@ export class ThreadPool implements AsyncDisposable {
 
   #giveBack(thread: DriverThread): void {
     this.#busy.delete(thread);
+    if (this.#closed) return;
     if (thread.alive) this.#idle.push(thread);
     const [waiter] = this.#waiters;
     const next = waiter === undefined ? undefined : this.#freeThread();
     if (next !== undefined) waiter?.take(next);
-    if (this.#busy.size === 0) this.#onEmpty?.();
   }
+}
+
+async function quieted(thread: DriverThread): Promise<void> {
+  await thread.settle();
+  await thread.ask({ kind: "disconnect" });
 }

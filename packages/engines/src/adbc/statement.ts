@@ -153,12 +153,16 @@ class Statement implements Disposable {
   }
 
   describe({ statementType, prepared }: Ready): AdbcResult<Described> {
-    const columns = this.#schema("StatementExecuteSchema");
-    if (!columns.ok) return columns;
-    const shape = layouts(columns.value);
-    if (!shape.ok) return shape;
     const parameters = this.#parameters(prepared);
     if (!parameters.ok) return parameters;
+    const columns = this.#schema("StatementExecuteSchema");
+    if (!columns.ok) {
+      // Drivers refuse to name columns that depend on a parameter whose type nobody knows yet.
+      if (!parameters.value.includes(undefined)) return columns;
+      return ok({ schema: undefined, parameters: parameters.value, statementType });
+    }
+    const shape = layouts(columns.value);
+    if (!shape.ok) return shape;
     const schema = messageOf(columns.value, shape.value);
     return ok({ schema, parameters: parameters.value, statementType });
   }

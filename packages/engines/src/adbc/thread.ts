@@ -47,7 +47,10 @@ parentPort?.on("message", (request: Request) => {
   // What was made for a statement that then failed is nobody's any more.
   const results = answer.ok ? tools.unsent : [];
   const transfer = results.map(({ message }) => message);
-  if (answer.ok && answer.value.kind === "described") transfer.push(answer.value.described.schema);
+  if (answer.ok && answer.value.kind === "described") {
+    const { schema } = answer.value.described;
+    if (schema !== undefined) transfer.push(schema);
+  }
   post([...results, { kind: "answer", answer }], transfer);
   tools.unsent.length = 0;
 });

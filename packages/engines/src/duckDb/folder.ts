@@ -40,7 +40,7 @@ export async function folderStatements(folder: string): Promise<readonly SetupSt
     const view = freeName(file.slice(0, -ending.length), ending, taken);
     const source = `${reader}(${quoteText(globless(join(folder, file)))})`;
     statements.push({
-      sql: `CREATE VIEW ${quoteIdentifier(view)} AS SELECT * FROM ${source}`,
+      sql: `CREATE OR REPLACE VIEW ${quoteIdentifier(view)} AS SELECT * FROM ${source}`,
       label: file,
     });
   }

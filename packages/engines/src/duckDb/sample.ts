@@ -29,7 +29,7 @@ const countries = ["AT", "BR", "CA", "CH", "DE", "DK", "ES", "FR", "GB", "IN", "
 const products = ["lamp", "desk", "chair", "shelf", "rug", "mirror", "clock", "vase", "kettle", "blanket"];
 
 const customers = `
-CREATE TABLE customers AS
+CREATE TABLE IF NOT EXISTS customers AS
 SELECT
   (i + 1)::INTEGER AS customer_id,
   ${oneOf("first", firstNames)} || ' ' || ${oneOf("last", lastNames)} AS name,
@@ -43,7 +43,7 @@ SELECT
 FROM range(${sampleRows.customers}) t(i)`;
 
 const orders = `
-CREATE TABLE orders AS
+CREATE TABLE IF NOT EXISTS orders AS
 SELECT
   (i + 1)::INTEGER AS order_id,
   (1 + ${pick("customer", sampleRows.customers)})::INTEGER AS customer_id,
@@ -56,7 +56,7 @@ SELECT
 FROM range(${sampleRows.orders}) t(i)`;
 
 const lineItems = `
-CREATE TABLE line_items AS
+CREATE TABLE IF NOT EXISTS line_items AS
 SELECT
   (1 + i // 4)::INTEGER AS order_id,
   (1 + i % 4)::TINYINT AS line_number,
@@ -68,7 +68,7 @@ SELECT
 FROM range(${sampleRows.lineItems}) t(i)`;
 
 const events = `
-CREATE TABLE events AS
+CREATE TABLE IF NOT EXISTS events AS
 SELECT
   (i + 1)::BIGINT AS event_id,
   TIMESTAMPTZ '2025-01-01 00:00:00+00' + to_microseconds(i * 63072000 + ${pick("jitter", 60000000)}) AS happened_at,
@@ -78,7 +78,7 @@ SELECT
   [${pick("tag1", 10)}, ${pick("tag2", 10)}] AS tags
 FROM range(${sampleRows.events}) t(i)`;
 
-/** The statements that make the sample, for a database that is empty. */
+/** The statements that make the sample, leaving alone what is there already. */
 export const sampleStatements: readonly SetupStatement[] = [customers, orders, lineItems, events].map(
   (sql) => ({ sql }),
 );

@@ -1,3 +1,7 @@
+/** Which kinds of statement may run, by the numbers of DuckDB's own parser; and statements of ours. */
+import type { StatementRequest } from "../adbc/message.ts";
+import type { Address } from "../adbc/native.ts";
+
 /** DuckDB's numbers for kinds of statements (`duckdb_statement_type` of its C API), as far as any may run. */
 export const statementTypes = {
   select: 1,
@@ -17,3 +21,14 @@ export const statementTypes = {
   set: 20,
   mergeInto: 30,
 } as const;
+
+/** A statement of the adapter itself. `database` is where a new connection is opened for it; undefined means the kept one. */
+export function ownStatement(
+  sql: string,
+  database: Address | undefined,
+  before: readonly string[] = [],
+): StatementRequest {
+  const { select, transaction } = statementTypes;
+  const expected = { types: [select, transaction], expandedType: undefined };
+  return { sql, parameters: [], database, before, expected };
+}

@@ -64,9 +64,10 @@ class Listener implements OpenListener {
   readonly #owner: ConnectionOwner;
   /** Connections by client address, for the cap. */
   readonly #perAddress = new Map<string, number>();
-  /** Sockets that are no connection: their header is still read, or they are being refused. */
-  readonly #others = new Set<Socket>();
-  #refusals = 0;
+  /** Sockets whose PROXY header is still read. They count against the cap. */
+  readonly #unnamed = new Set<Socket>();
+  /** Sockets that are being told why they are refused. They count against a cap of their own. */
+  readonly #refused = new Set<Socket>();
   #draining = false;
   #drained: Promise<void> | undefined;
   /** Looks, during a drain, whether the last connection is gone. */
@@ -124,7 +125,7 @@ class Listener implements OpenListener {
   drain(deadline: AbortSignal): Promise<void> {
     const cut = () => {
       for (const connection of this.connections) connection.destroy();
-      for (const socket of this.#others) socket.destroy();
+      for (const socket of this.#refused) socket.destroy();
     };
     this.#drained ??= this.#startDrain();
     if (deadline.aborted) cut();
@@ -145,7 +146,7 @@ class Listener implements OpenListener {
     for (const connection of this.connections) {
       if (connection.closable) this.#sayGoodbye(connection);
     }
-    for (const socket of this.#others) socket.destroy();
+    for (const socket of this.#unnamed) socket.destroy();
     return closed;
   }
 
@@ -162,7 +163,7 @@ class Listener implements OpenListener {
     // Every socket has one from its first moment: an error without a listener would end the process.
     socket.on("error", ignore);
     if (this.#draining) return void socket.destroy();
-    if (this.connections.size + this.#others.size >= this.#options.config.maxConnections) {
+    if (this.connections.size + this.#unnamed.size >= this.#options.config.maxConnections) {
       return this.#refuse(socket);
     }
     const peer = plainAddress(socket.remoteAddress ?? "");
@@ -174,9 +175,9 @@ class Listener implements OpenListener {
     const deadline = this.#options.host.clock.timer(handshakeMsMax, () => socket.destroy());
     const gone = () => {
       deadline[Symbol.dispose]();
-      this.#others.delete(socket);
+      this.#unnamed.delete(socket);
     };
-    this.#others.add(socket);
+    this.#unnamed.add(socket);
     socket.once("close", gone);
     let held: Buffer = Buffer.alloc(0);
 
@@ -236,15 +237,13 @@ class Listener implements OpenListener {
   /** Tells a client over a cap why, as long as not too many are being told at once. */
   #refuse(socket: Socket): void {
     const { host } = this.#options;
-    if (this.#options.onRefused === undefined || this.#refusals >= refusalsMax) {
+    if (this.#options.onRefused === undefined || this.#refused.size >= refusalsMax) {
       return void socket.destroy();
     }
-    this.#refusals += 1;
-    this.#others.add(socket);
+    this.#refused.add(socket);
     const deadline = host.clock.timer(lingerMsMax, () => socket.destroy());
     socket.once("close", () => {
-      this.#refusals -= 1;
-      this.#others.delete(socket);
+      this.#refused.delete(socket);
       deadline[Symbol.dispose]();
     });
     try {

@@ -4,15 +4,19 @@
  * Reads all the time, because a client that left is noticed by reading only; commands that come ahead
  * wait in the packet reader, and beyond a limit nothing more is read until they were performed.
  */
-import { TLSSocket } from "node:tls";
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
-import { putAuthMoreData, putAuthSwitch, putGreeting } from "@gateway/wire/mysql/handshake.ts";
+import {
+  putAuthMoreData,
+  putAuthSwitch,
+  putGreeting,
+  type Greeting,
+} from "@gateway/wire/mysql/handshake.ts";
 import { PacketReader, type Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
-import { capability, collationId, serverStatus, type Violation } from "@gateway/wire/mysql/protocol.ts";
+import type { Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "../listener/connection.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import { openClientSession } from "./clientSession.ts";
@@ -32,12 +36,11 @@ import {
   type State,
 } from "./machine.ts";
 import type { Member, Members } from "./members.ts";
+import { cipherOf, frontendKind, greetingOf, sessionOf } from "./opening.ts";
 import type { PasswordKey } from "./passwordKey.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { Runner } from "./runner.ts";
-import { parseTags } from "./tags.ts";
 import { abandon } from "./transaction.ts";
-import { serverVersion } from "./version.ts";
 
 /** What all connections of a listener share. */
 export interface ListenerParts {
@@ -49,36 +52,12 @@ export interface ListenerParts {
   readonly port: () => number;
 }
 
-/** What is offered to every client; SSL is added where the listener has a certificate. */
-const offered =
-  capability.longPassword |
-  capability.foundRows |
-  capability.longFlag |
-  capability.connectWithDb |
-  capability.odbc |
-  capability.ignoreSpace |
-  capability.protocol41 |
-  capability.interactive |
-  capability.ignoreSigpipe |
-  capability.transactions |
-  capability.reserved |
-  capability.secureConnection |
-  capability.multiStatements |
-  capability.multiResults |
-  capability.psMultiResults |
-  capability.pluginAuth |
-  capability.connectAttrs |
-  capability.pluginAuthLenencData |
-  capability.sessionTrack |
-  capability.deprecateEof;
-
 /** Serves one connection until it ends. */
 export class MysqlConnection implements Member {
   readonly #connection: Connection;
   readonly #parts: ListenerParts;
   readonly #id: number;
-  readonly #nonce: Uint8Array;
-  readonly #capabilities: number;
+  readonly #greeting: Greeting;
   readonly #reader = new PacketReader(handshakeBytesMax);
   /** For packets of the connection phase; afterwards the conversation's own. */
   readonly #greetingOut = new PacketWriter();
@@ -97,10 +76,9 @@ export class MysqlConnection implements Member {
   constructor(connection: Connection, parts: ListenerParts) {
     this.#connection = connection;
     this.#parts = parts;
-    this.#nonce = nonceOf(parts.host);
-    this.#capabilities = offered | (connection.canUpgrade ? capability.ssl : 0);
     this.#prepared = new PreparedStatements(connection.config.maxMessageBytes);
     this.#id = parts.members.join(this);
+    this.#greeting = greetingOf(connection, this.#id, parts.host);
   }
 
   get user(): string | undefined {
@@ -136,19 +114,7 @@ export class MysqlConnection implements Member {
   start(): void {
     this.#connection.closed.addEventListener("abort", () => this.#gone(), { once: true });
     this.#listen();
-    const out = this.#greetingOut;
-    out.begin();
-    putGreeting(out, {
-      serverVersion,
-      connectionId: this.#id,
-      nonce: this.#nonce,
-      capabilities: this.#capabilities,
-      collation: collationId.utf8mb4,
-      status: serverStatus.autocommit,
-      plugin: authPlugin.sha2,
-    });
-    out.end();
-    this.#flushOut();
+    this.#send((out) => putGreeting(out, this.#greeting));
   }
 
   /** The client left or was cut off: what it runs and holds ends now. */
@@ -221,7 +187,7 @@ export class MysqlConnection implements Member {
   #context(): MachineContext {
     const { draining } = this.#connection;
     return {
-      capabilities: this.#capabilities,
+      capabilities: this.#greeting.capabilities,
       asksPassword: this.#parts.door.asksPassword,
       takesCleartext: mayTakeCredentials(this.#connection),
       refusal: draining ? gatewayError("gateway.draining") : undefined,
@@ -233,7 +199,7 @@ export class MysqlConnection implements Member {
       case "upgrade":
         return this.#background(this.#upgrade());
       case "sendAuthSwitch":
-        return this.#send((out) => putAuthSwitch(out, authPlugin.sha2, this.#nonce));
+        return this.#send((out) => putAuthSwitch(out, authPlugin.sha2, this.#greeting.nonce));
       case "sendMoreData":
         return this.#send((out) => putAuthMoreData(out, effect.bytes));
       case "sendPublicKey":
@@ -284,7 +250,10 @@ export class MysqlConnection implements Member {
   }
 
   async #upgrade(): Promise<void> {
-    const secured = await this.#connection.upgrade(this.#reader.takeRest());
+    // The socket must have returned from its own read: it would stop the handle that TLS just started.
+    await Promise.resolve();
+    const rest = this.#reader.takeRest(); console.log("REST", rest.length);
+    const secured = await this.#connection.upgrade(rest);
     if (secured === undefined) return;
     this.#listen();
     this.#resume({ kind: "secured" });
@@ -297,7 +266,7 @@ export class MysqlConnection implements Member {
 
   async #open(ciphertext: Uint8Array): Promise<void> {
     const key = await this.#parts.passwordKey;
-    const password = await key.open(ciphertext, this.#nonce);
+    const password = await key.open(ciphertext, this.#greeting.nonce);
     this.#resume({ kind: "opened", password });
   }
 
@@ -318,30 +287,14 @@ export class MysqlConnection implements Member {
   #enter(claim: Claim, login: Login): void {
     const { door, host, members, startedMs, port } = this.#parts;
     const connection = this.#connection;
-    const session = {
-      frontend: frontendKind,
-      identity: login.identity,
-      credential: login.credential,
-      clientAddress: connection.address,
-      dialect: "mysql",
-      catalog: undefined,
-      schema: claim.database,
-      settings: new Map<string, string>(),
-      tags: parseTags(claim.attributes.get(tagsAttribute) ?? ""),
-      headers: new Map<string, string>(),
-      pin: undefined,
-    } as const;
+    const session = sessionOf(claim, login, connection.address);
     const client = openClientSession(session, claim, this.#id);
     const talk = new Conversation(door, host, connection, client);
     talk.out.sequence = this.#out.sequence;
     this.#talk = talk;
     this.#reader.payloadBytesMax = connection.config.maxMessageBytes;
-    const server = {
-      port: port(),
-      tls: connection.canUpgrade || connection.secure,
-      startedMs,
-      cipher: cipherOf(connection),
-    };
+    const tls = connection.canUpgrade || connection.secure;
+    const server = { port: port(), tls, startedMs, cipher: cipherOf(connection) };
     this.#runner = new Runner({ talk, prepared: this.#prepared, members, initial: client, server });
     talk.putOk();
     this.#flushOut();
@@ -377,20 +330,4 @@ export class MysqlConnection implements Member {
       this.#connection.destroy();
     });
   }
-}
-
-/** The key in the config. */
-export const frontendKind = "mysqlWire";
-/** Connection attribute with tags. */
-const tagsAttribute = "gateway_tags";
-
-/** Challenge bytes that no client takes for the end of a text. */
-function nonceOf(host: Host): Uint8Array {
-  return host.randomBytes(20).map((byte) => (byte % 94) + 33);
-}
-
-function cipherOf(connection: Connection): { readonly name: string; readonly protocol: string } {
-  const { socket } = connection;
-  if (!(socket instanceof TLSSocket)) return { name: "", protocol: "" };
-  return { name: socket.getCipher().name, protocol: socket.getProtocol() ?? "" };
 }

@@ -10,7 +10,11 @@ describe("listen", () => {
     await using server = await serverOf({
       answers: { "select 1 as a": resultOf([columnOf("a", integer)], [[1n]]) },
     });
-    const client = await mysql.createConnection({ host: "127.0.0.1", port: server.port, user: "ann" });
+    const client = await mysql.createConnection({
+      host: "127.0.0.1",
+      port: server.port,
+      user: "ann",
+    });
     const [rows] = await client.query("select 1 as a");
     expect(rows).toEqual([{ a: 1 }]);
     await client.end();

@@ -4,10 +4,11 @@ import { ok } from "@gateway/core/result.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { openListener } from "../listener/accept.ts";
 import type { MysqlConfig } from "./config.ts";
-import { frontendKind, MysqlConnection } from "./connection.ts";
+import { MysqlConnection } from "./connection.ts";
 import { putErrorPacket } from "./encode.ts";
 import { errorReply } from "./errors.ts";
 import { Members } from "./members.ts";
+import { frontendKind } from "./opening.ts";
 import { makePasswordKey } from "./passwordKey.ts";
 
 export const listen: Listen<MysqlConfig> = async (config, door, host) => {

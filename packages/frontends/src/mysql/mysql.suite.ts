@@ -68,9 +68,5 @@ export function resultOf(
   columns: readonly Column[],
   rows: readonly (readonly Value[])[],
 ): readonly ResultEvent[] {
-  return [
-    { kind: "columns", columns },
-    { kind: "batch", batch: batchOf(columns, rows) },
-    doneOf(),
-  ];
+  return [{ kind: "columns", columns }, { kind: "batch", batch: batchOf(columns, rows) }, doneOf()];
 }

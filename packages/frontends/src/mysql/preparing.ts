@@ -90,7 +90,10 @@ async function statementOf(
     source,
     sql,
     // The text decides the count: values are read by it.
-    parameters: Array.from({ length: places.value.count }, (_, index) => parameters[index] ?? unknown),
+    parameters: Array.from(
+      { length: places.value.count },
+      (_, index) => parameters[index] ?? unknown,
+    ),
     columns,
   });
 }

@@ -12,7 +12,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { sslAccepted, encryptionRefused } from "@gateway/wire/postgres/backend.ts";
 import { FrameReader, type FrameRule } from "@gateway/wire/postgres/frame.ts";
-import { parseFrontend, parsePassword } from "@gateway/wire/postgres/frontend.ts";
+import { frontendTypes, parseFrontend, parsePassword } from "@gateway/wire/postgres/frontend.ts";
 import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
 import { parseStart, startBytesMax } from "@gateway/wire/postgres/start.ts";
 import type { Connection } from "../listener/connection.ts";
@@ -117,10 +117,10 @@ class Conversation {
   }
 
   #rule(): FrameRule {
-    if (beforeStart(this.#phase)) return { typed: false, maxBytes: startBytesMax };
+    if (beforeStart(this.#phase)) return { types: undefined, maxBytes: startBytesMax };
     const { maxMessageBytes } = this.#connection.config;
     const maxBytes = this.#phase === "login" ? loginBytesMax : maxMessageBytes;
-    return { typed: true, maxBytes: Math.min(maxBytes, maxMessageBytes) };
+    return { types: frontendTypes, maxBytes: Math.min(maxBytes, maxMessageBytes) };
   }
 
   #listen(): void {

@@ -53,6 +53,11 @@ export class RawClient implements AsyncDisposable {
     this.#socket.resume();
   }
 
+  /** Sends no more, and still reads. */
+  finish(): void {
+    this.#socket.end();
+  }
+
   /** Leaves without a word. */
   destroy(): void {
     this.#socket.destroy();

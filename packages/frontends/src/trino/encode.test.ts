@@ -52,7 +52,7 @@ describe("trinoWriter", () => {
     );
     expect(text([1, null, 2.5], { kind: "list", item: float })).toBe("[1.0,null,2.5]");
     const nested: DataType = { kind: "struct", fields: [{ name: "x", type: float }] };
-    expect(text([[[true, [3]]]], { kind: "map", key: { kind: "boolean" }, value: nested })).toBe(
+    expect(text([[true, [3]]], { kind: "map", key: { kind: "boolean" }, value: nested })).toBe(
       '{"true":[3.0]}',
     );
   });

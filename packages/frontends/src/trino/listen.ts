@@ -27,7 +27,12 @@ export interface HttpTimes {
   readonly checkMs: number;
 }
 
-const times: HttpTimes = { headersMs: 10_000, requestMs: 60_000, keepAliveMs: 75_000, checkMs: 2000 };
+export const times: HttpTimes = {
+  headersMs: 10_000,
+  requestMs: 60_000,
+  keepAliveMs: 75_000,
+  checkMs: 2000,
+};
 
 /** Opens the listener on its address. */
 export const listen: Listen<TrinoConfig> = (config, door, host) =>
@@ -121,9 +126,8 @@ async function drain(
   { requests, server }: Opened,
   deadline: AbortSignal,
 ): Promise<void> {
-  requests.drain();
-  await requests.shelf.idle(deadline);
-  await listener.drain(deadline);
+  await requests.drain(deadline);
   await requests.close();
+  await listener.drain(deadline);
   server.close();
 }

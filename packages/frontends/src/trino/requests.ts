@@ -67,12 +67,15 @@ export class Requests {
     this.#instance = hexOf(host.randomBytes(instanceBytes));
   }
 
-  /** From now on only statements that have begun are answered. */
-  drain(): void {
+  /** From now on only statements that have begun are answered. Resolves when each was answered to its end, or at the deadline. */
+  drain(deadline: AbortSignal): Promise<void> {
     this.#draining = true;
+    return this.shelf.idle(deadline);
   }
 
+  /** Ends what is left. */
   async close(): Promise<void> {
+    for (const statement of this.shelf.unfinished()) statement.cancel();
     await this.transactions.close();
     await this.#local.close();
   }
@@ -180,26 +183,35 @@ export class Requests {
     const { request, response, peer } = exchange;
     const holder = statement.hold();
     response.once("close", holder.hungUp);
+    // It may have left while its login was checked, and that is told only once.
+    if (response.destroyed || request.socket.destroyed) holder.hungUp();
+    this.#shelve(statement);
     const page = await answer();
     holder.answered();
     const refusal = page?.token === 0 ? statement.refusal : undefined;
-    if (refusal !== undefined) {
-      statement.discard();
-      return sendRefusal(request, response, refusal);
-    }
+    if (refusal !== undefined) return this.#refuseStarted(exchange, statement, refusal);
     if (page === undefined) return sendStatus(request, response, 410, "This answer is gone");
-    // Nobody was given a link to a query that the answer to its POST ended.
-    if (page.token > 0 || page.more) this.shelf.put(statement, this.#host.clock.nowMs());
+    // Nobody was given a link to a statement that the answer to its POST ended.
+    if (page.token === 0 && !page.more) this.shelf.remove(statement.id);
+    else this.#shelve(statement);
     const links = { baseUrl: peer.baseUrl, id: statement.id, slug: statement.slug };
     await sendPage(request, response, page, { links, mayCompress: peer.mayCompress });
     if (page.more && this.shelf.hasRoom) this.#buildAhead(statement);
   }
 
+  #refuseStarted(exchange: Exchange, statement: Statement, refusal: GatewayError): void {
+    statement.discard();
+    this.shelf.remove(statement.id);
+    refuse(exchange, refusal);
+  }
+
+  #shelve(statement: Statement): void {
+    this.shelf.put(statement, this.#host.clock.nowMs());
+  }
+
   #buildAhead(statement: Statement): void {
     const counted = (): void => {
-      if (this.shelf.get(statement.id) === statement) {
-        this.shelf.put(statement, this.#host.clock.nowMs());
-      }
+      if (this.shelf.get(statement.id) === statement) this.#shelve(statement);
     };
     statement.ahead().then(counted, (bug: unknown) => this.#host.log.bug(bug));
   }

@@ -61,13 +61,18 @@ export class Shelf<S extends Shelved> {
     return this.#bytes < this.#limits.bytesMax;
   }
 
+  /** Statements whose last answer was not given. */
+  unfinished(): readonly S[] {
+    return [...this.#open.values()].map(({ statement }) => statement);
+  }
+
   get(id: QueryId): S | undefined {
     return (this.#open.get(id) ?? this.#over.get(id))?.statement;
   }
 
   /** Called whenever a statement was asked: counts what it keeps now, and gives up what is too old or too much. */
   put(statement: S, nowMs: number): void {
-    this.remove(statement.id);
+    this.#take(statement.id);
     const bytes = statement.retainedBytes;
     const entries = statement.over ? this.#over : this.#open;
     entries.set(statement.id, { statement, bytes, atMs: nowMs });
@@ -78,6 +83,11 @@ export class Shelf<S extends Shelved> {
 
   /** Forgets a statement that nobody can ask for again. */
   remove(id: QueryId): void {
+    this.#take(id);
+    this.#tellIdle();
+  }
+
+  #take(id: QueryId): void {
     const entry = this.#open.get(id) ?? this.#over.get(id);
     if (entry === undefined) return;
     this.#open.delete(id);
@@ -113,7 +123,7 @@ export class Shelf<S extends Shelved> {
   #dropWhile(entries: Map<QueryId, Entry<S>>, isToGo: (entry: Entry<S>) => boolean): void {
     for (const [id, entry] of entries) {
       if (!isToGo(entry)) return;
-      this.remove(id);
+      this.#take(id);
     }
   }
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { Door } from "@gateway/core/door.ts";
 import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
-import type { QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
+import type { DoneEvent, QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
 import { PolledQueries, type RunQuery } from "@gateway/core/query/polled.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
@@ -14,13 +14,13 @@ import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { scriptedDoor, type Script, type ScriptedDoor } from "../scriptedDoor.ts";
 import { suiteHost, type SuiteHost } from "../suite/host.suite.ts";
 import { trinoConfig } from "./config.ts";
-import { listen } from "./listen.ts";
+import { listenWith, times, type HttpTimes } from "./listen.ts";
 import { pageHead, pageTail, type Page } from "./page.ts";
 import { sessionFrom, type TrinoSession } from "./session.ts";
 import { Statement, type StatementParts } from "./statement.ts";
 
 export const stats: QueryStats = { queueMs: 1, executionMs: 2, rows: 3, bytes: 4 };
-export const done: ResultEvent = { kind: "done", stats };
+export const done: DoneEvent = { kind: "done", stats };
 
 /** One bigint column. */
 export const numbers: readonly Column[] = [
@@ -113,6 +113,7 @@ export interface TestServer {
   ask(path: string, init?: RequestInit & { readonly sql?: string }): Promise<Response>;
   /** Posts a statement and follows its links to the end; every answer in order. */
   follow(sql: string, headers?: Readonly<Record<string, string>>): Promise<readonly Answer[]>;
+  drain(deadline: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -137,11 +138,12 @@ export function parkingDoor(script: Script, host: SuiteHost): ScriptedDoor {
 export async function serverOf(
   script: Script,
   config: Readonly<Record<string, unknown>> = {},
+  limits: Partial<HttpTimes> = {},
 ): Promise<TestServer> {
   const host = suiteHost();
   const door = parkingDoor(script, host);
   const parsed = trinoConfig.parse({ host: "127.0.0.1", port: 0, ...config });
-  const opened = await listen(parsed, door, host);
+  const opened = await listenWith({ ...times, ...limits }, parsed, door, host);
   if (!opened.ok) throw new Error(opened.error.detail);
   const frontend = opened.value;
   const url = `http://127.0.0.1:${frontend.port}`;
@@ -158,6 +160,7 @@ export async function serverOf(
     url,
     ask,
     follow: (sql, headers = {}) => follow(ask, sql, headers),
+    drain: (deadline) => frontend.drain(deadline),
     stop: () => frontend.drain(AbortSignal.abort()),
   };
 }

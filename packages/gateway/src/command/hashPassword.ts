@@ -1,30 +1,27 @@
 /** `gateway hash-password`: reads a password from the terminal (not echoed) or from standard input and prints its bcrypt hash. */
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { hash, truncates } from "bcryptjs";
+import { newHash, type HashRefusal } from "@gateway/access/client/static/newHash.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
-const cost = 10;
 const inputCharsMax = 4_096;
 
 export async function hashPasswordCommand(terminal: Terminal): Promise<number> {
   const password =
     terminal.stdin.isTTY === true ? await typed(terminal) : await piped(terminal.stdin);
-  const problem = problemOf(password);
-  if (problem !== undefined) {
-    terminal.err(`${problem}\n`);
+  const made = await newHash(password);
+  if (!made.ok) {
+    terminal.err(`${reasons[made.error]}\n`);
     return exitCode.config;
   }
-  terminal.out(`${await hash(password, cost)}\n`);
+  terminal.out(`${made.value}\n`);
   return exitCode.clean;
 }
 
-function problemOf(password: string): string | undefined {
-  if (password === "") return "the password is empty";
-  if (truncates(password))
-    return "the password is longer than 72 bytes, which is all that bcrypt looks at";
-  return undefined;
-}
+const reasons: Record<HashRefusal, string> = {
+  empty: "the password is empty",
+  tooLong: "the password is longer than 72 bytes, which is all that bcrypt looks at",
+};
 
 async function typed(terminal: Terminal): Promise<string> {
   terminal.err("Password: ");

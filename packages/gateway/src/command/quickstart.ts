@@ -1,6 +1,7 @@
 /** `npm start`: a standalone gateway on loopback over sample data or a folder of files, and what to paste to use it. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "../config/load.ts";
 import { lineOf } from "../config/report.ts";
 import { nodeHost } from "../host/node.ts";
@@ -40,7 +41,8 @@ export async function quickstartCommand(
   }
   const host = nodeHost(terminal.bundle, "warn");
   terminal.out(folder === undefined ? "Making sample data …\n" : `Reading ${folder} …\n`);
-  const running = await start(config.value, host);
+  const contents: Contents = folder === undefined ? { kind: "sample" } : { kind: "folder", folder };
+  const running = await start(config.value, host, contents);
   if (!running.ok) return refuseStart(running.error, terminal);
   terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
   const code = await runUntilSignal(running.value, config.value.gateway, host);

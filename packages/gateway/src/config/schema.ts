@@ -26,7 +26,7 @@ const adminApi = z
       .boolean()
       .default(true)
       .meta({ title: "Enabled", description: "Whether the listener is opened." }),
-    host: z.string().min(1).default("127.0.0.1").meta({
+    host: z.string().min(1).default("0.0.0.0").meta({
       title: "Address",
       description: "Address to bind. Health and metrics carry no secret and need no login.",
     }),

@@ -10,9 +10,10 @@ import { code, page, table } from "./markdown.ts";
 const introduction = [
   "Each engine's types become the neutral types of the first column, and those become the types of each",
   "client protocol. Where a protocol has no type that holds all values, the next wider one is used, and",
-  "in the end text, so that no digit is lost. One exception is PostgreSQL's own: in its binary format",
-  "times end at microseconds, and only in text do they have nine digits. `decimal(12,2)` stands for every",
-  "precision up to 38 and every scale; the list, the struct and the map for all of their kind.",
+  "in the end text, so that no digit is lost. The exceptions are PostgreSQL's own: in its binary format",
+  "times end at microseconds (in text they keep nine digits), and an instant beyond its range is its",
+  "infinity. `decimal(12,2)` stands for every precision up to 38 and every scale; the list, the struct",
+  "and the map for all of their kind.",
 ];
 
 const int64: DataType = { kind: "integer", bits: 64, signed: true };
@@ -48,17 +49,13 @@ const neutralTypes: readonly DataType[] = [
 
 /** DuckDB's types by name. Source: `duckdb_types()`. */
 const duckDbNames = [
-  '"NULL"',
-  "BOOLEAN",
-  ...["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"],
-  ...["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"],
-  ...["FLOAT", "DOUBLE", "DECIMAL(12,2)"],
-  ...["VARCHAR", "ENUM('a', 'b')", "BIT", "BIGNUM", "TIME WITH TIME ZONE"],
-  ...["BLOB", "GEOMETRY", "DATE", "TIME", "TIME_NS"],
-  ...["TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"],
-  ...["INTERVAL", "UUID", "JSON"],
-  ...["BIGINT[]", "BIGINT[3]", "BIGINT[][]", "STRUCT(a BIGINT)", "MAP(VARCHAR, BIGINT)"],
-];
+  ['"NULL"', "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"],
+  ["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL(12,2)"],
+  ["VARCHAR", "ENUM('a', 'b')", "BIT", "BIGNUM", "TIME WITH TIME ZONE", "BLOB", "GEOMETRY"],
+  ["DATE", "TIME", "TIME_NS", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS"],
+  ["TIMESTAMP WITH TIME ZONE", "INTERVAL", "UUID", "JSON", "BIGINT[]", "BIGINT[3]", "BIGINT[][]"],
+  ["STRUCT(a BIGINT)", "MAP(VARCHAR, BIGINT)"],
+].flat();
 
 const unions = [
   "DuckDB's `UNION` becomes a struct of the name of the member that is set (`tag`) and one field for",

@@ -13,7 +13,7 @@ const freePorts = { trinoHttp: 0, postgresWire: 0, mysqlWire: 0, adminApi: 0 } a
 /** `folder`: an absolute path whose files are served; absent, the sample is. `free` lets the system choose the ports. */
 export function quickstartConfig(folder: string | undefined, free: boolean) {
   const ports = free ? freePorts : ownPorts;
-  const contents = folder === undefined ? { type: "sample" } : { type: "folder", path: folder };
+  const allowedDirectories = folder === undefined ? [] : [folder];
   return {
     gateway: {
       frontends: {
@@ -23,7 +23,7 @@ export function quickstartConfig(folder: string | undefined, free: boolean) {
       },
       adminApi: { host: loopback, port: ports.adminApi },
     },
-    clusters: { local: { engine: "duckDb", contents } },
+    clusters: { local: { engine: "duckDb", allowedDirectories } },
     clusterGroups: { default: { members: ["local"], maxRunningQueries: 4 } },
     routingFallback: "default",
     auth: { provider: "none" },

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FrameReader, type Frame, type FrameRule, type FrameStep } from "./frame.ts";
 
-const typed: FrameRule = { typed: true, maxBytes: 1024 };
-const untyped: FrameRule = { typed: false, maxBytes: 1024 };
+const anyType = new Set(Array.from({ length: 255 }, (_, index) => index + 1));
+const typed: FrameRule = { types: anyType, maxBytes: 1024 };
+const untyped: FrameRule = { types: undefined, maxBytes: 1024 };
 
 describe("FrameReader", () => {
   it("waits for the whole length before it judges it", () => {
@@ -39,6 +40,15 @@ describe("FrameReader", () => {
     const reader = new FrameReader();
     reader.push(Uint8Array.from(head));
     expect(reader.next(typed)).toEqual({ kind: "violation", violation });
+  });
+
+  it("refuses a type by its first byte, however long the frame says it is", () => {
+    const reader = new FrameReader();
+    reader.push(Uint8Array.of(0x51));
+    expect(reader.next({ types: new Set([0x53]), maxBytes: 1024 })).toEqual({
+      kind: "violation",
+      violation: { kind: "unknownType", type: 0x51 },
+    });
   });
 
   it("accepts a frame of exactly the limit", () => {

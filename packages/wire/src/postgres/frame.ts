@@ -22,7 +22,8 @@ export type FrameStep =
 
 /** Which frames are expected now, and how long one may be (the length field counts itself). */
 export interface FrameRule {
-  readonly typed: boolean;
+  /** Types a frame may have, refused by their first byte; undefined for packets without a type byte. */
+  readonly types: ReadonlySet<number> | undefined;
   readonly maxBytes: number;
 }
 
@@ -74,8 +75,12 @@ export class FrameReader {
 
   /** Takes the next whole frame under `rule`. */
   next(rule: FrameRule): FrameStep {
-    const head = rule.typed ? 1 : 0;
-    if (this.pending < head + lengthBytes) return wait;
+    const head = rule.types === undefined ? 0 : 1;
+    const type = head === 0 ? 0 : this.peek();
+    if (type !== undefined && rule.types?.has(type) === false) {
+      return refuse({ kind: "unknownType", type });
+    }
+    if (this.pending < head + lengthBytes || type === undefined) return wait;
     const length = getInt32(this.#bytes, this.#start + head);
     // A negative length is one of 2 GB and more to a sender that counts unsigned.
     const claimed = length < 0 ? length + 2 ** 32 : length;
@@ -87,7 +92,6 @@ export class FrameReader {
     this.#wanted = size;
     if (this.pending < size) return wait;
 
-    const type = rule.typed ? (this.#bytes[this.#start] ?? 0) : 0;
     const end = this.#start + size;
     const body = this.#bytes.subarray(this.#start + head + lengthBytes, end);
     this.#start = end;

@@ -72,6 +72,9 @@ const messages: ReadonlyMap<number, Known> = new Map<number, Known>([
   [letter("f"), { name: "CopyFail", read: (body) => ({ kind: "copyFail", reason: body.text() }) }],
 ]);
 
+/** Every type a client may send, for the frame reader. */
+export const frontendTypes: ReadonlySet<number> = new Set(messages.keys());
+
 function readParse(body: BodyReader): Made {
   const statement = body.text();
   const sql = body.text();

@@ -37,8 +37,9 @@ const layouts = {
 
 /** The longest is a sign, `0.`, fifteen zeros less one and seventeen digits. */
 const bound = 36;
-/** Floats below this with at most `placesPower` behind the point are found by arithmetic alone. */
-const placesPower = 1e4;
+/** Decimals of so many digits are found by arithmetic alone: no two of them share a float. */
+const exact64Max = 1e15;
+const exact32Max = 1e6;
 const smallestNormal32 = 2 ** -126;
 
 /** Writer of a float vector. */
@@ -61,31 +62,35 @@ export function floatWriter(vector: Vector, bits: 32 | 64, style: TextStyle): Ce
 }
 
 function putMagnitude(out: Uint8Array, at: number, value: number, layout: Layout): number {
-  const scaled = Math.round(value * placesPower);
-  if (isShortest(scaled, value, layout.bits)) return putScaled(out, at, scaled);
-  if (layout.bits === 64 && value >= 1e-4 && value < 1e15) return putAscii(out, at, String(value));
-  const text = layout.bits === 64 ? value.toExponential() : shortest32(value);
-  return putLaidOut(out, at, text, layout);
+  const scaled = Math.round(value * 1e4);
+  if (isShortest(scaled, value, layout.bits)) return putScaled(out, at, scaled, 4);
+  if (layout.bits === 32) return putLaidOut(out, at, shortest32(value), layout);
+  if (value < 1e-4 || value >= 1e15) return putLaidOut(out, at, value.toExponential(), layout);
+  // Every layout writes these without an exponent, as the runtime does.
+  const finer = Math.round(value * 1e9);
+  const found = finer < exact64Max && finer / 1e9 === value;
+  return found ? putScaled(out, at, finer, 9) : putAscii(out, at, String(value));
 }
 
 /**
- * True when `scaled / placesPower` is the shortest text of the float: few enough digits that no two
- * of them share a float (15 for a double, 6 for a float32), and it reads back. Every layout writes
- * such a number without an exponent.
+ * True when `scaled / 10^4` is the shortest text of the float: few enough digits that no two of them
+ * share a float (15 for a double, 6 for a float32), and it reads back. Every layout writes such a
+ * number without an exponent.
  */
 function isShortest(scaled: number, value: number, bits: 32 | 64): boolean {
-  if (bits === 64) return scaled < 1e15 && scaled / placesPower === value;
-  return scaled < 1e6 && Math.fround(scaled / placesPower) === value;
+  if (bits === 64) return scaled < exact64Max && scaled / 1e4 === value;
+  return scaled < exact32Max && Math.fround(scaled / 1e4) === value;
 }
 
-/** Ten-thousandths as a decimal without trailing zeros. */
-function putScaled(out: Uint8Array, at: number, scaled: number): number {
-  const whole = Math.floor(scaled / placesPower);
+/** `scaled / 10^places` as a decimal without trailing zeros. */
+function putScaled(out: Uint8Array, at: number, scaled: number, places: 4 | 9): number {
+  const power = places === 4 ? 1e4 : 1e9;
+  const whole = Math.floor(scaled / power);
   let end = putNumber(out, at, whole);
-  const rest = scaled - whole * placesPower;
+  const rest = scaled - whole * power;
   if (rest === 0) return end;
   out[end] = point;
-  end = putPadded(out, end + 1, rest, 4);
+  end = putPadded(out, end + 1, rest, places);
   while (out[end - 1] === zero) end -= 1;
   return end;
 }

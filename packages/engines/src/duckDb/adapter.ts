@@ -1,0 +1,277 @@
+/**
+ * A DuckDB cluster as a backend: one shared database object, a pool of threads, a new connection for
+ * every statement.
+ *
+ * A new connection costs microseconds here, and nothing a statement leaves behind on one (settings,
+ * temporary tables, prepared statements) can reach another session. Transactions keep theirs
+ * (lane.ts).
+ */
+import { realpath } from "node:fs/promises";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Backend, PinnedLane, TableListing } from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type { AdbcFailure } from "../adbc/driver.ts";
+import type { DriverThread } from "../adbc/driverThread.ts";
+import type { SetupStatement } from "../adbc/message.ts";
+import { ThreadPool } from "../adbc/pool.ts";
+import type { Contents } from "../descriptor.ts";
+import type { DuckDbConfig } from "./config.ts";
+import { databasePath, shareDatabase, type DatabaseKey, type DatabaseShare } from "./database.ts";
+import { isFatal, readFailure } from "./errors.ts";
+import { folderStatements } from "./folder.ts";
+import { guardStatement } from "./guard.ts";
+import { TransactionLane } from "./lane.ts";
+import { duckDbDriver } from "./library.ts";
+import { catalogsSql, tablesOf, tablesSql } from "./listing.ts";
+import { databaseOptions } from "./options.ts";
+import { describeOn, failureOf, notTaken, rowsOf, runStatement, type Lane } from "./run.ts";
+import { sampleStatements } from "./sample.ts";
+import { placeOf, runUse, speaksOfSession, usedPath } from "./session.ts";
+import { ownStatement } from "./statementTypes.ts";
+
+/**
+ * Opens the cluster's database, or takes a share in it when it is open already. Refuses with
+ * `cluster.connectFailed` and the reason as detail: a file that can not be opened will not open by
+ * itself.
+ */
+export async function open(
+  cluster: string,
+  config: DuckDbConfig,
+  host: Host,
+  contents: Contents = { kind: "none" },
+): Promise<Result<Backend, GatewayError>> {
+  const driver = duckDbDriver();
+  if (!driver.ok) return unopened(driver.error);
+  const setup = await setupOf(contents, config);
+  if (!setup.ok) return unopened(setup.error);
+  const pool = new ThreadPool(host.threads, host.clock, driver.value, config.poolSize);
+  const key = { cluster, path: databasePath(config), config: await withRealFolders(config) };
+  const backend = new DuckDbBackend(key, host, pool, setup.value);
+  const failure = await backend.connect();
+  if (failure === undefined) return ok(backend);
+  await backend[Symbol.asyncDispose]();
+  return unopened(messageOf(failure));
+}
+
+function unopened(detail: string): Result<Backend, GatewayError> {
+  return err(gatewayError("cluster.connectFailed", { detail }));
+}
+
+function messageOf(failure: AdbcFailure): string {
+  return failure.code === "driver" ? readFailure(failure.message).message : failure.message;
+}
+
+async function setupOf(
+  contents: Contents,
+  { readOnly }: DuckDbConfig,
+): Promise<Result<readonly SetupStatement[], string>> {
+  if (readOnly) return ok([]);
+  switch (contents.kind) {
+    case "none":
+      return ok([]);
+    case "sample":
+      return ok(sampleStatements);
+    case "folder":
+      try {
+        return ok(await folderStatements(await realpath(contents.folder)));
+      } catch (error) {
+        return err(error instanceof Error ? error.message : "the folder can not be read");
+      }
+  }
+}
+
+/** DuckDB compares paths as they are written, so links are followed here. */
+async function withRealFolders(config: DuckDbConfig): Promise<DuckDbConfig> {
+  const allowedDirectories = await Promise.all(
+    config.allowedDirectories.map((folder) => realpath(folder).catch(() => folder)),
+  );
+  return { ...config, allowedDirectories };
+}
+
+class DuckDbBackend implements Backend {
+  readonly engine = "duckDb";
+  readonly cluster: string;
+  readonly #key: DatabaseKey;
+  readonly #host: Host;
+  readonly #pool: ThreadPool;
+  readonly #setup: readonly SetupStatement[];
+  #share: DatabaseShare | undefined;
+  #catalogs: readonly string[] = [];
+  /** The engine refuses everything until its database was opened again. */
+  #fatal = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(key: DatabaseKey, host: Host, pool: ThreadPool, setup: readonly SetupStatement[]) {
+    this.cluster = key.cluster;
+    this.#key = key;
+    this.#host = host;
+    this.#pool = pool;
+    this.#setup = setup;
+  }
+
+  get catalogs(): readonly string[] {
+    return this.#catalogs;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const path = usedPath(query.engineSql, query.session.dialect);
+    const guarded = path === undefined ? guardStatement(query.engineSql, { pinned: false }) : undefined;
+    if (guarded?.ok === false) return yield { kind: "failed", error: guarded.error };
+    using taken = await this.#pool.take(signal);
+    if (taken === undefined) return yield { kind: "failed", error: notTaken(signal) };
+    const lane = this.#lane(taken.thread);
+    if (lane === undefined) return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
+    const before = this.#before(query.session);
+    if (guarded === undefined) {
+      yield* runUse(lane, { path: path ?? [], before }, signal);
+      return;
+    }
+    const { engineSql: sql, parameters } = query;
+    yield* runStatement(lane, { sql, parameters, before, guarded: guarded.value }, signal);
+  }
+
+  async describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>> {
+    const { engineSql: sql, parameters, session } = query;
+    if (speaksOfSession(sql)) return ok({ parameters: [], columns: [] });
+    const guarded = guardStatement(sql, { pinned: false });
+    if (!guarded.ok) return guarded;
+    using taken = await this.#pool.take(signal);
+    if (taken === undefined) return err(notTaken(signal));
+    const lane = this.#lane(taken.thread);
+    if (lane === undefined) return err(gatewayError("cluster.connectFailed"));
+    const before = this.#before(session);
+    return await describeOn(lane, { sql, parameters, before, guarded: guarded.value }, signal);
+  }
+
+  async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    const taken = await this.#pool.take(signal);
+    if (taken === undefined) return err(notTaken(signal));
+    const shared = this.#lane(taken.thread);
+    const database = this.#share?.address;
+    if (shared === undefined || database === undefined) {
+      taken[Symbol.dispose]();
+      return err(gatewayError("cluster.connectFailed"));
+    }
+    const place = placeOf(query.session, this.#defaultCatalog);
+    const before = [...this.#before(query.session), beginStatement(query)];
+    const answer = await taken.thread.ask({ kind: "connect", database, before }, signal);
+    const lane: Lane = { ...shared, database: undefined };
+    if (answer.ok && !signal.aborted) {
+      return ok(new TransactionLane(taken, lane, { place, defaultCatalog: this.#defaultCatalog }));
+    }
+    await taken.thread.ask({ kind: "disconnect" });
+    taken[Symbol.dispose]();
+    if (answer.ok) return err(notTaken(signal));
+    return err(failureOf(lane, answer.error, { sql: "", writes: false }));
+  }
+
+  async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
+    if (this.#closed !== undefined) return "unhealthy";
+    if (this.#fatal) await this.#reopen();
+    // When every thread is at work the engine answers; a probe in line behind them would say nothing more.
+    if (!this.#pool.free) return this.#fatal ? "unhealthy" : "healthy";
+    const answer = await this.#ask("SELECT 1", signal);
+    return answer.ok ? "healthy" : "unhealthy";
+  }
+
+  async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+    const answer = await this.#ask(tablesSql, signal);
+    return answer.ok ? ok(tablesOf(answer.value)) : answer;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#pool.close(async (thread) => {
+      const failure = await this.#share?.giveBack(thread);
+      if (failure !== undefined) this.#warn("duckDb.closeFailed", failure);
+    });
+    return this.#closed;
+  }
+
+  /** Opens the database and learns its catalogs. Called once by `open`, and after a fatal fault. */
+  async connect(): Promise<AdbcFailure | undefined> {
+    const never = new AbortController().signal;
+    using taken = await this.#pool.take(never);
+    if (taken === undefined) return undefined;
+    const { path, config } = this.#key;
+    const options = databaseOptions(path, config, this.#setup);
+    const shared = await shareDatabase(this.#key, options, taken.thread);
+    if (!shared.ok) return shared.error;
+    this.#share = shared.value;
+    for (const { label, failure } of shared.value.skipped) {
+      this.#warn("duckDb.fileSkipped", failure, label);
+    }
+    const request = ownStatement(catalogsSql, shared.value.address);
+    const catalogs = await rowsOf(taken.thread, request, never);
+    if (!catalogs.ok) return catalogs.error;
+    this.#catalogs = catalogs.value.map(([name]) => String(name));
+    return undefined;
+  }
+
+  get #defaultCatalog(): string {
+    return this.#catalogs[0] ?? "memory";
+  }
+
+  /** A fatal fault is over when everybody has let go of the object; the next probe then opens a new one. */
+  async #reopen(): Promise<void> {
+    if (!this.#pool.quiet) return;
+    const never = new AbortController().signal;
+    const share = this.#share;
+    this.#share = undefined;
+    if (share !== undefined) {
+      using taken = await this.#pool.take(never);
+      if (taken !== undefined) await share.giveBack(taken.thread);
+    }
+    const failure = await this.connect();
+    if (failure === undefined) this.#fatal = false;
+    else this.#warn("duckDb.reopenFailed", failure);
+  }
+
+  #before(session: Session): readonly string[] {
+    const place = placeOf(session, this.#defaultCatalog);
+    return place === undefined ? [] : [place];
+  }
+
+  #lane(thread: DriverThread): Lane | undefined {
+    if (this.#share === undefined) return undefined;
+    const { clock, log } = this.#host;
+    return {
+      cluster: this.cluster,
+      thread,
+      database: this.#share.address,
+      clock,
+      log,
+      failed: (failure) => this.#failed(failure),
+    };
+  }
+
+  #failed(failure: AdbcFailure): void {
+    if (this.#fatal || !isFatal(failure)) return;
+    this.#fatal = true;
+    this.#warn("duckDb.fatal", failure);
+  }
+
+  async #ask(sql: string, signal: AbortSignal) {
+    using taken = await this.#pool.take(signal);
+    if (taken === undefined) return err(notTaken(signal));
+    const lane = this.#lane(taken.thread);
+    if (lane === undefined) return err(gatewayError("cluster.connectFailed"));
+    const answer = await rowsOf(taken.thread, ownStatement(sql, lane.database), signal);
+    return answer.ok ? answer : err(failureOf(lane, answer.error, { sql, writes: false }));
+  }
+
+  #warn(event: string, failure: AdbcFailure, file?: string): void {
+    const type = failure.code === "driver" ? readFailure(failure.message).type : failure.code;
+    this.#host.log.write("warn", event, { cluster: this.cluster, type, file });
+  }
+}
+
+/** DuckDB has one isolation, stricter than most that are asked for; read-only is its own. */
+function beginStatement({ sql, session }: Identified): string {
+  const found = readSessionStatement(sql, session.dialect);
+  const readOnly = found?.kind === "begin" && found.modes.readOnly === true;
+  return readOnly ? "BEGIN TRANSACTION READ ONLY" : "BEGIN TRANSACTION";
+}

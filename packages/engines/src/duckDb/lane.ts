@@ -1,0 +1,129 @@
+/**
+ * A transaction: one thread with one connection from BEGIN to its end.
+ *
+ * One thing at a time happens on it; whoever comes while a statement still runs waits. DuckDB answers
+ * COMMIT of an aborted transaction with success although nothing is kept, so that is found out here
+ * before.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { TakenThread } from "../adbc/pool.ts";
+import { isTransactionOver } from "./errors.ts";
+import { guardStatement, type Guarded } from "./guard.ts";
+import { describeOn, failureOf, rowsOf, runStatement, type Lane, type Statement } from "./run.ts";
+import { placeOf, runUse, speaksOfSession, useStatement, usedPath } from "./session.ts";
+import { ownStatement } from "./statementTypes.ts";
+
+const over = gatewayError("query.transaction", { message: "the transaction is over" });
+
+export class TransactionLane implements PinnedLane {
+  readonly #taken: TakenThread;
+  readonly #lane: Lane;
+  readonly #defaultCatalog: string;
+  /** The `USE` that the connection stands by; undefined is where a new one stands. */
+  #place: string | undefined;
+  #failed = false;
+  /** Settled when nothing runs on the lane. */
+  #turn: Promise<void> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  /** `taken` keeps a connection with a transaction begun on it, which stands at `place`. */
+  constructor(taken: TakenThread, lane: Lane, stands: { readonly place: string | undefined; readonly defaultCatalog: string }) {
+    this.#taken = taken;
+    this.#place = stands.place;
+    this.#defaultCatalog = stands.defaultCatalog;
+    this.#lane = {
+      ...lane,
+      failed: (failure) => {
+        this.#failed = true;
+        lane.failed(failure);
+      },
+    };
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined) return yield { kind: "failed", error: over };
+    const path = usedPath(query.engineSql, query.session.dialect);
+    if (path !== undefined) return yield* this.#use(path, query.session, signal);
+    const guarded = guardStatement(query.engineSql, { pinned: true });
+    if (!guarded.ok) return yield { kind: "failed", error: guarded.error };
+    yield* runStatement(this.#lane, this.#statement(query, guarded.value), signal);
+  }
+
+  async describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined) return err(over);
+    if (speaksOfSession(query.engineSql)) return ok({ parameters: [], columns: [] });
+    const guarded = guardStatement(query.engineSql, { pinned: true });
+    if (!guarded.ok) return guarded;
+    return await describeOn(this.#lane, this.#statement(query, guarded.value), signal);
+  }
+
+  async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined) return err(over);
+    if (!this.#failed || !(await this.#isOver(signal))) return await this.#end("COMMIT", signal);
+    await this.#end("ROLLBACK", signal);
+    return err(gatewayError("query.transactionAborted"));
+  }
+
+  async rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    return this.#closed === undefined ? await this.#end("ROLLBACK", signal) : err(over);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    // A reader that still holds a stream of this lane finds it ended.
+    await this.#taken.thread.settle();
+    // Closing the connection rolls back what is open.
+    await this.#taken.thread.ask({ kind: "disconnect" });
+    this.#taken[Symbol.dispose]();
+  }
+
+  async #takeTurn(): Promise<Disposable> {
+    const before = this.#turn;
+    let pass = (): void => {};
+    this.#turn = new Promise((resolve) => {
+      pass = resolve;
+    });
+    await before;
+    return { [Symbol.dispose]: () => pass() };
+  }
+
+  #statement({ engineSql, parameters, session }: Identified, guarded: Guarded): Statement {
+    return { sql: engineSql, parameters, before: this.#goTo(session), guarded };
+  }
+
+  /** What makes the connection stand where the session does now. */
+  #goTo(session: Session): readonly string[] {
+    const place = placeOf(session, this.#defaultCatalog);
+    if (place === this.#place) return [];
+    this.#place = place;
+    return [place ?? useStatement(this.#defaultCatalog, "main")];
+  }
+
+  async *#use(path: readonly string[], session: Session, signal: AbortSignal): ResultStream {
+    const standing = yield* runUse(this.#lane, { path, before: this.#goTo(session) }, signal);
+    if (standing !== undefined) this.#place = placeOf(standing, this.#defaultCatalog);
+  }
+
+  async #isOver(signal: AbortSignal): Promise<boolean> {
+    const answer = await rowsOf(this.#lane.thread, ownStatement("SELECT 1", undefined), signal);
+    return !answer.ok && isTransactionOver(answer.error);
+  }
+
+  async #end(sql: "COMMIT" | "ROLLBACK", signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const answer = await rowsOf(this.#lane.thread, ownStatement(sql, undefined), signal);
+    if (answer.ok) return ok(undefined);
+    return err(failureOf(this.#lane, answer.error, { sql, writes: true }));
+  }
+}

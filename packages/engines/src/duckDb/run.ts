@@ -1,0 +1,191 @@
+/**
+ * Runs one statement on one thread and says in the port's events what came of it. Where the thread
+ * and its connection come from is in adapter.ts and lane.ts.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Log } from "@gateway/core/port/log.ts";
+import type { Description, DoneEvent, ResultStream } from "@gateway/core/query/event.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { batchBytes } from "@gateway/core/type/size.ts";
+import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import { valueAt } from "@gateway/core/type/value.ts";
+import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import type { AdbcFailure } from "../adbc/driver.ts";
+import type { DriverThread, StreamEvent } from "../adbc/driverThread.ts";
+import { readSchemaMessage } from "../adbc/ipc.ts";
+import type { Described, StatementRequest } from "../adbc/message.ts";
+import type { Address } from "../adbc/native.ts";
+import { errorOf, type FailedStatement } from "./errors.ts";
+import type { Guarded } from "./guard.ts";
+import { withKnownTypes } from "./places.ts";
+import { statementBegins } from "./statementLog.ts";
+import { withEngineTypes } from "./types.ts";
+
+/** A connection to run on. */
+export interface Lane {
+  readonly cluster: string;
+  readonly thread: DriverThread;
+  /** A new connection of this database for each statement; undefined means the one the thread keeps. */
+  readonly database: Address | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told of every failure before it becomes an error. */
+  failed(failure: AdbcFailure): void;
+}
+
+/** A statement that was judged. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  /** Statements that go before it on its connection. */
+  readonly before: readonly string[];
+  readonly guarded: Guarded;
+}
+
+/** Runs it. Ending the generator early waits until the engine has stopped. */
+export async function* runStatement(lane: Lane, statement: Statement, signal: AbortSignal): ResultStream {
+  const { guarded, sql } = statement;
+  const startedMs = lane.clock.nowMs();
+  let rows = 0;
+  let bytes = 0;
+  let changed: number | undefined;
+  using _logged = statementBegins(lane.cluster, sql);
+  const stream = lane.thread.execute(requestOf(lane, statement), signal);
+  try {
+    for (;;) {
+      const step = await stream.next();
+      if (step.done === true) {
+        if (!step.value.ok) {
+          yield { kind: "failed", error: failureOf(lane, step.value.error, { sql, writes: guarded.writes }) };
+          return;
+        }
+        const stats = { queueMs: 0, executionMs: lane.clock.nowMs() - startedMs, rows, bytes };
+        const updateCount = guarded.answers === "rows" ? rows : changed;
+        yield doneOf(guarded, stats, updateCount);
+        return;
+      }
+      if (guarded.answers === "count") {
+        changed = countIn(step.value) ?? changed;
+        continue;
+      }
+      if (step.value.kind === "columns") {
+        yield { kind: "columns", columns: withEngineTypes(step.value.columns) };
+      } else {
+        rows += step.value.batch.rows;
+        bytes += batchBytes(step.value.batch);
+        yield { kind: "batch", batch: step.value.batch };
+      }
+    }
+  } finally {
+    await stream.return(err(cancelledFailure));
+  }
+}
+
+const cancelledFailure: AdbcFailure = {
+  code: "cancelled",
+  status: 0,
+  message: "the reader left",
+  vendorCode: undefined,
+  sqlState: undefined,
+};
+
+/** Types of parameters and columns, without running. */
+export async function describeOn(
+  lane: Lane,
+  statement: Statement,
+  signal: AbortSignal,
+): Promise<Result<Description, GatewayError>> {
+  const described = await askDescription(lane, statement, signal);
+  const asked = { sql: statement.sql, writes: false };
+  if (!described.ok) return err(failureOf(lane, described.error, asked));
+  const { parameters, schema } = described.value;
+  const types = parameters.map((type): DataType => type ?? { kind: "null" });
+  if (statement.guarded.answers === "count") return ok({ parameters: types, columns: [] });
+  if (schema !== undefined) {
+    return ok({ parameters: types, columns: withEngineTypes(readSchemaMessage(schema)) });
+  }
+  // DuckDB waits for the values of some parameters before it names the columns.
+  const sql = withKnownTypes(statement.sql, parameters, statement.parameters);
+  const again = await askDescription(lane, { ...statement, sql }, signal);
+  if (!again.ok) return err(withoutPosition(failureOf(lane, again.error, asked)));
+  const columns = again.value.schema === undefined ? [] : readSchemaMessage(again.value.schema);
+  return ok({ parameters: types, columns: withEngineTypes(columns) });
+}
+
+/** Every row of a small answer as values, for the engine's own catalog. */
+export async function rowsOf(
+  thread: DriverThread,
+  request: StatementRequest,
+  signal: AbortSignal,
+): Promise<Result<readonly (readonly Value[])[], AdbcFailure>> {
+  const rows: (readonly Value[])[] = [];
+  const stream = thread.execute(request, signal);
+  for (;;) {
+    const step = await stream.next();
+    if (step.done === true) return step.value.ok ? ok(rows) : step.value;
+    if (step.value.kind !== "batch") continue;
+    const { batch } = step.value;
+    for (let row = 0; row < batch.rows; row += 1) {
+      rows.push(batch.columns.map((column) => valueAt(column, row)));
+    }
+  }
+}
+
+/** The error of a failure, after the lane was told and faults of ours were logged. */
+export function failureOf(
+  lane: Lane,
+  failure: AdbcFailure,
+  statement: FailedStatement,
+): GatewayError {
+  lane.failed(failure);
+  if (failure.code === "bug") lane.log.bug(new Error(failure.message), { cluster: lane.cluster });
+  return errorOf(failure, statement);
+}
+
+async function askDescription(
+  lane: Lane,
+  statement: Statement,
+  signal: AbortSignal,
+): Promise<Result<Described, AdbcFailure>> {
+  const request = { kind: "describe", statement: requestOf(lane, statement) } as const;
+  const answer = await lane.thread.ask(request, signal);
+  if (!answer.ok) return answer;
+  if (answer.value.kind !== "described") throw new Error("a description answered by something else");
+  return ok(answer.value.described);
+}
+
+function requestOf({ database }: Lane, { sql, parameters, before, guarded }: Statement): StatementRequest {
+  return { sql, parameters, database, before, expected: guarded.expected };
+}
+
+function doneOf(
+  { updateType }: Guarded,
+  stats: DoneEvent["stats"],
+  updateCount: number | undefined,
+): DoneEvent {
+  if (updateType === undefined) return { kind: "done", stats };
+  return { kind: "done", stats, updateType, ...(updateCount === undefined ? {} : { updateCount }) };
+}
+
+/** How many rows changed: DuckDB answers such statements with one number in a column `Count`. */
+function countIn(event: StreamEvent): number | undefined {
+  if (event.kind !== "batch") return undefined;
+  return numberIn(event.batch);
+}
+
+function numberIn({ columns, rows }: ColumnarBatch): number | undefined {
+  const [column] = columns;
+  if (column === undefined || rows === 0 || column.type.kind !== "integer") return undefined;
+  const value = valueAt(column, 0);
+  return typeof value === "bigint" ? Number(value) : undefined;
+}
+
+function withoutPosition({ position: _position, ...error }: GatewayError): GatewayError {
+  return error;
+}
+
+/** What a query gets when its place in the line for a connection was lost. */
+export function notTaken(signal: AbortSignal): GatewayError {
+  return gatewayError(signal.aborted ? "query.cancelled" : "cluster.unavailable");
+}
