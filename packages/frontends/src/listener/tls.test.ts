@@ -32,6 +32,24 @@ describe("upgrade", () => {
     await stop(listener);
   });
 
+  it("takes a handshake that comes right behind the request, in its packet or in the next", async () => {
+    const { tls, cert } = await filesOf();
+    const { listener } = await listenerOf(configOf({ tls }), { onConnection: silentAfterRequest });
+    for (const corked of [true, false]) {
+      const raw = await clientOf(listener.port);
+      if (corked) raw.cork();
+      raw.write("S");
+      const secured = connectTls({ socket: raw, ca: cert, servername: "localhost" });
+      if (corked) process.nextTick(() => raw.uncork());
+      await once(secured, "secureConnect");
+      secured.write("over TLS");
+      const [chunk] = (await once(secured, "data")) as [Buffer];
+      expect(chunk.toString()).toBe("over TLS");
+      secured.destroy();
+    }
+    await stop(listener);
+  });
+
   it("answers undefined and closes when the other side does not speak TLS", async () => {
     const { tls } = await filesOf();
     const results: unknown[] = [];
@@ -194,6 +212,16 @@ async function replace(folder: string, name: string, content: string): Promise<v
 async function echoAtOnce(connection: Connection): Promise<void> {
   const secured = await connection.upgrade();
   secured?.on("data", (chunk: Buffer) => void connection.send(chunk));
+}
+
+/** Takes one byte as the request and what came behind it as the start of the handshake, in the middle of the read. */
+function silentAfterRequest(connection: Connection): void {
+  connection.socket.once("data", (chunk: Buffer) => {
+    connection.upgrade(chunk.subarray(1)).then(
+      (secured) => secured?.on("data", (more: Buffer) => void connection.send(more)),
+      () => undefined,
+    );
+  });
 }
 
 /** Waits for one byte, answers it, and takes what came behind it as the start of the handshake. */

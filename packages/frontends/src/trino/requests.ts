@@ -75,7 +75,7 @@ export class Requests {
 
   /** Ends what is left. */
   async close(): Promise<void> {
-    for (const statement of this.shelf.unfinished()) statement.cancel();
+    await Promise.all(this.shelf.unfinished().map((statement) => statement.discard()));
     await this.transactions.close();
     await this.#local.close();
   }
@@ -200,9 +200,14 @@ export class Requests {
   }
 
   #refuseStarted(exchange: Exchange, statement: Statement, refusal: GatewayError): void {
-    statement.discard();
+    this.#inBackground(statement.discard());
     this.shelf.remove(statement.id);
     refuse(exchange, refusal);
+  }
+
+  /** Work that no request waits for. It rejects only for a bug. */
+  #inBackground(work: Promise<void>): void {
+    work.catch((bug: unknown) => this.#host.log.bug(bug));
   }
 
   #shelve(statement: Statement): void {
@@ -213,7 +218,7 @@ export class Requests {
     const counted = (): void => {
       if (this.shelf.get(statement.id) === statement) this.#shelve(statement);
     };
-    statement.ahead().then(counted, (bug: unknown) => this.#host.log.bug(bug));
+    this.#inBackground(statement.ahead().then(counted));
   }
 
   /** The statement of that id, if it is the asker's. */

@@ -163,10 +163,11 @@ export class Statement {
     this.polled.cancel();
   }
 
-  /** Nobody will ask again: the POST was answered by a status. */
-  discard(): void {
-    if (isOver(this.#progress)) void this.polled.next(0, this.#signal);
-    else this.polled.cancel();
+  /** Nobody will ask again: ends the query and reads it to its end, as far as that comes in a poll's time. */
+  async discard(): Promise<void> {
+    this.cancel();
+    await this.#fill(holds.pollMs);
+    if (isOver(this.#progress)) await this.polled.next(0, this.#signal);
   }
 
   async #produce(holdMs: number): Promise<Page> {
