@@ -119,13 +119,17 @@ export default {
     // Except that `adbc` holds the binding to ADBC drivers, and DuckDB's library is one.
     rule(
       "engines are strangers",
-      { path: "^packages/engines/src/([^/]+)/" },
+      { path: "^packages/engines/src/([^/]+)/", pathNot: tests },
       { path: "^packages/engines/src/[^/]+/", pathNot: "^packages/engines/src/($1|adbc)/" },
     ),
+    // `listener` holds the sockets that all of them open, `suite` what their tests share.
     rule(
       "frontends are strangers",
-      { path: "^packages/frontends/src/([^/]+)/" },
-      { path: "^packages/frontends/src/[^/]+/", pathNot: "^packages/frontends/src/$1/" },
+      { path: "^packages/frontends/src/([^/]+)/", pathNot: "^packages/frontends/src/suite/" },
+      {
+        path: "^packages/frontends/src/[^/]+/",
+        pathNot: "^packages/frontends/src/($1|listener|suite)/",
+      },
     ),
     rule(
       "only the Lambda entry knows sst",

@@ -79,7 +79,10 @@ export function engineSuite(
       });
 
       check("answers a change with its name and the number of rows, and no columns", async () => {
-        const { kinds, last } = await ran(backend, "update suite_t set label = label where id <= 2");
+        const { kinds, last } = await ran(
+          backend,
+          "update suite_t set label = label where id <= 2",
+        );
         expect(kinds).toEqual(["done"]);
         expect(last).toMatchObject({ updateType: "UPDATE", updateCount: 2 });
       });
@@ -110,7 +113,9 @@ export function engineSuite(
       });
 
       check("names a table that is not there by its own code", async () => {
-        expect(codeOf(await ran(backend, "select * from suite_nowhere"))).toBe("query.unknownObject");
+        expect(codeOf(await ran(backend, "select * from suite_nowhere"))).toBe(
+          "query.unknownObject",
+        );
       });
 
       check("does not run ahead of its reader", async () => {
@@ -197,7 +202,9 @@ export function engineSuite(
         await ran(lane, "insert into suite_t values (3, 'three')");
         expect((await lane.commit(never)).ok).toBe(true);
         await lane[Symbol.asyncDispose]();
-        expect((await ran(backend, "delete from suite_t where id = 3")).last).toMatchObject({ updateCount: 1 });
+        expect((await ran(backend, "delete from suite_t where id = 3")).last).toMatchObject({
+          updateCount: 1,
+        });
       });
 
       check("takes its changes back when it is rolled back", async () => {
@@ -266,7 +273,11 @@ export function engineSuite(
 /** What a statement answered, read to its end. */
 export interface Ran {
   readonly kinds: readonly ResultEvent["kind"][];
-  readonly columns: readonly { readonly name: string; readonly type: DataType; readonly engineType?: string }[];
+  readonly columns: readonly {
+    readonly name: string;
+    readonly type: DataType;
+    readonly engineType?: string;
+  }[];
   readonly rows: readonly (readonly Value[])[];
   readonly last: ResultEvent | undefined;
 }
@@ -278,14 +289,18 @@ export const never = new AbortController().signal;
 export async function ran(
   lane: Pick<Lane, "execute">,
   sql: string,
-  more: { readonly parameters?: readonly Parameter[]; readonly signal?: AbortSignal; readonly session?: Partial<Session> } = {},
+  more: {
+    readonly parameters?: readonly Parameter[];
+    readonly signal?: AbortSignal;
+    readonly session?: Partial<Session>;
+  } = {},
 ): Promise<Ran> {
   const query = identifiedOf(sql, more.parameters, more.session);
   const kinds: ResultEvent["kind"][] = [];
   const rows: (readonly Value[])[] = [];
   let columns: Ran["columns"] = [];
   let last: ResultEvent | undefined;
-  for await (const event of lane.execute(query, more.signal ?? never)) {
+  for await (const event of lane.execute(query, more.signal ?? new AbortController().signal)) {
     kinds.push(event.kind);
     last = event;
     if (event.kind === "columns") columns = event.columns;
@@ -314,7 +329,8 @@ async function begun(backend: Backend) {
 
 /** The value of a result that must be one. */
 export function valueOf<T>(result: Result<T, GatewayError>): T {
-  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.detail ?? result.error.message}`);
+  if (!result.ok)
+    throw new Error(`${result.error.code}: ${result.error.detail ?? result.error.message}`);
   return result.value;
 }
 
@@ -358,6 +374,8 @@ export function identifiedOf(
 }
 
 function shownValue(value: Value): string {
-  const shown = JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part));
+  const shown = JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === "bigint" ? `${part}` : part,
+  );
   return shown.length > 40 ? `${shown.slice(0, 40)}…` : shown;
 }

@@ -160,11 +160,27 @@ function ownedBy(
 function polledFrom(query: Query, run: Door["run"], clock: Clock | undefined): PolledQuery {
   const controller = new AbortController();
   const stream = run(query, controller.signal);
-  let waiting: Promise<IteratorResult<ResultEvent, void>> | undefined;
+  let waiting: Promise<ResultEvent | undefined> | undefined;
   let last: ResultEvent | undefined;
+  let over = false;
+
+  /** Ends the generator, once; `event` is what the next poll is told. */
+  const end = (event: ResultEvent | undefined): void => {
+    if (over) return;
+    over = true;
+    last = event;
+    void stream.return();
+  };
+  const pull = async (): Promise<ResultEvent | undefined> => {
+    const step = await stream.next();
+    if (step.done === true) return undefined;
+    if (step.value.kind === "done" || step.value.kind === "failed") end(undefined);
+    else if (controller.signal.aborted) end(cancelled);
+    return step.value;
+  };
   const leave = (): void => {
     controller.abort();
-    void stream.return();
+    end(undefined);
   };
   return {
     query,
@@ -174,23 +190,23 @@ function polledFrom(query: Query, run: Door["run"], clock: Clock | undefined): P
       last = undefined;
       if (told !== undefined) return told;
       signal.addEventListener("abort", leave, { once: true });
-      waiting ??= stream.next();
+      waiting ??= pull();
       using pause = pauseOf(waitMs, clock);
-      const step = await Promise.race([waiting, pause.over]);
+      const event = await Promise.race([waiting.then((found) => ({ found })), pause.over]);
       signal.removeEventListener("abort", leave);
-      if (step === undefined) return undefined;
+      if (event === undefined) return undefined;
       waiting = undefined;
-      return step.done === true ? undefined : step.value;
+      return event.found;
     },
     cancel: () => {
       controller.abort();
-      // Somebody waits for the next event: the answer itself then says that it was cancelled.
-      if (waiting !== undefined) return;
-      void stream.return();
-      last = { kind: "failed", error: gatewayError("query.cancelled") };
+      // While somebody waits for the next event, the answer itself says that it was cancelled.
+      if (waiting === undefined) end(cancelled);
     },
   };
 }
+
+const cancelled: ResultEvent = { kind: "failed", error: gatewayError("query.cancelled") };
 
 /** Resolves after a time; never without a clock. */
 function pauseOf(waitMs: number, clock: Clock | undefined) {

@@ -5,7 +5,13 @@ import type { AuthContext } from "../port/authenticator.ts";
 import { virtualHost, type VirtualHost } from "../port/virtual.ts";
 import { abortError } from "../error.ts";
 import type { ResultEvent } from "./event.ts";
-import { PolledQueries, polledLimits, type PolledQuery, type RunQuery } from "./polled.ts";
+import {
+  neverAborted,
+  PolledQueries,
+  polledLimits,
+  type PolledQuery,
+  type RunQuery,
+} from "./polled.ts";
 import type { Query, QueryId } from "./query.ts";
 
 const never = new AbortController().signal;
@@ -71,7 +77,10 @@ describe("PolledQuery.next", () => {
   it("cancels when the client hangs up during the wait, and the stream gives back what it held", async () => {
     const { host, queries } = queriesOf();
     const given: string[] = [];
-    const query = queries.start(queryOf("q"), silent(() => given.push("slot")));
+    const query = queries.start(
+      queryOf("q"),
+      silent(() => given.push("slot")),
+    );
     const client = new AbortController();
     const held = query.next(1000, client.signal);
     await host.settle();
@@ -176,6 +185,19 @@ describe("PolledQueries.resume", () => {
     expect(queries.count).toBe(0);
   });
 
+  it("keeps a bounded number of ended queries, the youngest", async () => {
+    const { queries } = queriesOf({ ...polledLimits, seenMax: 2 });
+    for (const id of ["a", "b", "c", "d"]) {
+      const query = queries.start(queryOf(id), finished);
+      await query.next(1, never);
+      await query.next(1, never);
+    }
+    const found = ["a", "b", "c", "d"].filter(
+      (id) => queries.resume(id as QueryId, identityOf("alice")).ok,
+    );
+    expect(found).toEqual(["c", "d"]);
+  });
+
   it("keeps a query whose end was read ahead but not seen until it counts as abandoned", async () => {
     const { host, queries } = queriesOf();
     const query = queries.start(queryOf("q"), finished);
@@ -187,11 +209,33 @@ describe("PolledQueries.resume", () => {
   });
 });
 
+describe("PolledQuery.forget", () => {
+  it("keeps nothing of a query that has ended, and of a running one nothing behind its end", async () => {
+    const { host, queries } = queriesOf();
+    const over = queries.start(queryOf("over"), finished);
+    await over.next(1, never);
+    over.forget?.();
+    expect(queries.count).toBe(0);
+    const running = queries.start(queryOf("running"), silent());
+    const waited = running.next(1000, neverAborted);
+    running.forget?.();
+    expect(queries.count).toBe(1);
+    running.cancel();
+    expect(await waited).toEqual(failedWith("query.cancelled"));
+    expect(queries.count).toBe(0);
+    await host.advance(polledLimits.sweepEveryMs);
+    expect(host.timerCount).toBe(0);
+  });
+});
+
 describe("PolledQueries sweep", () => {
   it("ends a query nobody asked for with query.abandoned and then forgets it", async () => {
     const { host, queries } = queriesOf();
     const given: string[] = [];
-    const query = queries.start(queryOf("q"), silent(() => given.push("slot")));
+    const query = queries.start(
+      queryOf("q"),
+      silent(() => given.push("slot")),
+    );
     const waited = query.next(1000, never);
     await host.advance(1000);
     await waited;
@@ -245,9 +289,15 @@ describe("PolledQueries.close", () => {
   it("ends every query with gateway.draining, waits for their streams, and refuses new ones", async () => {
     const { host, queries } = queriesOf();
     const given: string[] = [];
-    const query = queries.start(queryOf("a"), silent(() => given.push("a")));
+    const query = queries.start(
+      queryOf("a"),
+      silent(() => given.push("a")),
+    );
     const waited = query.next(1000, never);
-    queries.start(queryOf("never polled"), silent(() => given.push("b")));
+    queries.start(
+      queryOf("never polled"),
+      silent(() => given.push("b")),
+    );
     await queries.close();
     expect(given).toEqual(["a", "b"]);
     expect(await waited).toEqual(failedWith("gateway.draining"));

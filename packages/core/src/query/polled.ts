@@ -25,7 +25,12 @@ export interface PolledQuery {
   next(waitMs: number, signal: AbortSignal): Promise<ResultEvent | undefined>;
   /** Ends the query as the client's wish; its last event is `failed: query.cancelled` unless it is over already. */
   cancel(): void;
+  /** The client was given nothing to ask again with: the query is not kept after its end. Absent where nothing is kept anyway. */
+  forget?(): void;
 }
+
+/** For `next` without a client that could hang up. Known to the parking place, which then listens to nothing. */
+export const neverAborted: AbortSignal = new AbortController().signal;
 
 export interface PolledLimits {
   /** A query nobody asked for this long is ended, and forgotten when its end is not asked for either. */
@@ -36,6 +41,8 @@ export interface PolledLimits {
   readonly keepMs: number;
   /** Most queries held at once. Ended ones make room first; then a new one fails. */
   readonly countMax: number;
+  /** Most queries kept after their client has seen the end. */
+  readonly seenMax: number;
 }
 
 export const polledLimits: PolledLimits = {
@@ -43,6 +50,7 @@ export const polledLimits: PolledLimits = {
   sweepEveryMs: 120_000,
   keepMs: 60_000,
   countMax: 20_000,
+  seenMax: 5_000,
 };
 
 /** Events read from an engine that goes on after its query was ended, before the stream is cut. */
@@ -77,6 +85,7 @@ export class PolledQueries {
     const parked = new ParkedQuery(query, refusal === undefined ? run : failing(refusal), {
       host: this.#host,
       onEndSeen: () => this.#endSeen(parked),
+      onForget: () => this.#forget(query.id),
     });
     if (refusal !== undefined) return parked;
     this.#queries.set(query.id, parked);
@@ -139,9 +148,11 @@ export class PolledQueries {
 
   /** All of them stay equally long, so the oldest is always the first to go. */
   #forgetSeen(): void {
-    const goneMs = this.#host.clock.nowMs() - this.#limits.keepMs;
+    if (this.#seen.size === 0) return;
+    const { keepMs, seenMax } = this.#limits;
+    const goneMs = this.#host.clock.nowMs() - keepMs;
     for (const [id, parked] of this.#seen) {
-      if (parked.endSeenMs > goneMs) return;
+      if (parked.endSeenMs > goneMs && this.#seen.size <= seenMax) return;
       this.#forget(id);
     }
   }
@@ -167,6 +178,7 @@ export class PolledQueries {
 interface Parking {
   readonly host: Host;
   readonly onEndSeen: () => void;
+  readonly onForget: () => void;
 }
 
 type Waiter = (event: ResultEvent | undefined) => void;
@@ -177,8 +189,8 @@ class ParkedQuery implements PolledQuery {
   /** Resolves when the stream has ended and everything it held was given back. */
   readonly over: Promise<void>;
   readonly #parking: Parking;
-  readonly #controller = new AbortController();
-  readonly #stream: ResultStream;
+  /** Undefined once the stream has ended: what is kept for late polls is kept small. */
+  #running: { readonly controller: AbortController; readonly stream: ResultStream } | undefined;
   readonly #resolveOver: () => void;
   #waiter: Waiter | undefined;
   /** An event that came while nobody asked. */
@@ -186,8 +198,8 @@ class ParkedQuery implements PolledQuery {
   #reading = false;
   #ending: GatewayError | undefined;
   #drained = 0;
-  #streamEnded = false;
   #lastGiven = false;
+  #forgotten = false;
   askedMs: number;
   endSeenMs = Number.POSITIVE_INFINITY;
 
@@ -196,12 +208,11 @@ class ParkedQuery implements PolledQuery {
     this.owner = query.session.identity;
     this.#parking = parking;
     this.askedMs = parking.host.clock.nowMs();
-    let resolveOver = (): void => {};
-    this.over = new Promise((resolve) => {
-      resolveOver = resolve;
-    });
-    this.#resolveOver = resolveOver;
-    this.#stream = run(query, this.#controller.signal);
+    const resolvers: (() => void)[] = [];
+    this.over = new Promise((resolve) => resolvers.push(resolve));
+    this.#resolveOver = () => resolvers[0]?.();
+    const controller = new AbortController();
+    this.#running = { controller, stream: run(query, controller.signal) };
   }
 
   /** True while a client's request waits here. */
@@ -211,7 +222,7 @@ class ParkedQuery implements PolledQuery {
 
   /** True when nothing of the query is left to run. */
   get ended(): boolean {
-    return this.#streamEnded;
+    return this.#running === undefined;
   }
 
   touch(): void {
@@ -241,12 +252,17 @@ class ParkedQuery implements PolledQuery {
     this.end(gatewayError("query.cancelled"));
   }
 
+  forget(): void {
+    if (this.#running === undefined) this.#parking.onForget();
+    else this.#forgotten = true;
+  }
+
   /** Ends the query unless it is over; its last event says why. */
   end(reason: GatewayError): void {
-    if (this.#ending !== undefined || this.#streamEnded) return;
+    if (this.#ending !== undefined || this.#running === undefined) return;
     this.#ending = reason;
     if (this.#parked !== undefined && !isLast(this.#parked)) this.#parked = undefined;
-    this.#controller.abort(reason);
+    this.#running.controller.abort(reason);
     // Nobody may ever ask again, and only a read stream gives back its slot.
     this.#read();
   }
@@ -260,12 +276,12 @@ class ParkedQuery implements PolledQuery {
       const answer: Waiter = (event) => {
         this.#waiter = undefined;
         timer[Symbol.dispose]();
-        signal.removeEventListener("abort", onAbort);
+        if (signal !== neverAborted) signal.removeEventListener("abort", onAbort);
         this.touch();
         resolve(event === undefined ? undefined : this.#give(event));
       };
       const timer = this.#parking.host.clock.timer(waitMs, () => answer(undefined));
-      signal.addEventListener("abort", onAbort, { once: true });
+      if (signal !== neverAborted) signal.addEventListener("abort", onAbort, { once: true });
       this.#waiter = answer;
       this.#read();
     });
@@ -284,9 +300,9 @@ class ParkedQuery implements PolledQuery {
 
   /** Reads one event unless that is under way. The stream never rejects; if it does, that is a bug. */
   #read(): void {
-    if (this.#reading || this.#streamEnded) return;
+    if (this.#reading || this.#running === undefined) return;
     this.#reading = true;
-    this.#stream.next().then(
+    this.#running.stream.next().then(
       (step) => this.#arrived(step.done === true ? undefined : step.value),
       (bug: unknown) => {
         this.#parking.host.log.bug(bug, { queryId: this.query.id });
@@ -317,10 +333,12 @@ class ParkedQuery implements PolledQuery {
   }
 
   #finish(last: LastEvent): void {
-    this.#streamEnded = true;
+    const stream = this.#running?.stream;
+    this.#running = undefined;
+    if (this.#forgotten) this.#parking.onForget();
     this.#offer(last);
     // The generator may still have its end to run (a `finally` behind its last `yield`).
-    this.#stream.return().then(this.#resolveOver, (bug: unknown) => {
+    stream?.return().then(this.#resolveOver, (bug: unknown) => {
       this.#parking.host.log.bug(bug, { queryId: this.query.id });
       this.#resolveOver();
     });

@@ -54,7 +54,13 @@ export const arrayStruct = {
 } as const;
 
 /** `struct ArrowArrayStream`. */
-export const streamStruct = { bytes: 40, getSchema: 0, getNext: 8, getLastError: 16, release: 24 } as const;
+export const streamStruct = {
+  bytes: 40,
+  getSchema: 0,
+  getNext: 8,
+  getLastError: 16,
+  release: 24,
+} as const;
 
 /** Where the functions begin in `struct AdbcDriver`, behind its two private pointers. */
 export const driverTableStart = 16;

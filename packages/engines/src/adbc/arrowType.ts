@@ -87,7 +87,10 @@ function arrowTypeOf(type: DataType): ArrowType {
     case "struct":
       return new Struct(type.fields.map((field) => child(field.name, field.type)));
     case "map": {
-      const entry = new Struct<MapEntry>([child("key", type.key, false), child("value", type.value)]);
+      const entry = new Struct<MapEntry>([
+        child("key", type.key, false),
+        child("value", type.value),
+      ]);
       return new Map_(new Field("entries", entry, false));
     }
   }
@@ -120,7 +123,8 @@ function extensionOf(type: DataType): readonly (readonly [string, string])[] {
     ["ARROW:extension:name", "arrow.opaque"],
     ["ARROW:extension:metadata", JSON.stringify({ type_name: name, vendor_name: "DuckDB" })],
   ];
-  if (type.kind === "integer" && type.bits === 128) return opaque(type.signed ? "hugeint" : "uhugeint");
+  if (type.kind === "integer" && type.bits === 128)
+    return opaque(type.signed ? "hugeint" : "uhugeint");
   if (type.kind !== "uuid" && type.kind !== "json") return [];
   return [
     ["ARROW:extension:name", `arrow.${type.kind}`],

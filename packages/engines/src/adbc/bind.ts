@@ -45,7 +45,10 @@ function bound(type: DataType): DataType {
   return type.kind === "time" ? { kind: "time", unit: type.unit === "ns" ? "ns" : "us" } : type;
 }
 
-const timeFactors = { s: 1_000_000n, ms: 1_000n, us: 1n, ns: 1n } as const satisfies Record<TimeUnit, bigint>;
+const timeFactors = { s: 1_000_000n, ms: 1_000n, us: 1n, ns: 1n } as const satisfies Record<
+  TimeUnit,
+  bigint
+>;
 
 function scaled(type: DataType, value: Value): Value {
   return type.kind === "time" && typeof value === "bigint" ? value * timeFactors[type.unit] : value;
@@ -64,10 +67,16 @@ class NativeMemory implements Disposable {
     const struct = this.#struct(schemaStruct.bytes);
     struct.put(schemaStruct.format, this.#text(format));
     struct.put(schemaStruct.name, this.#text(name));
-    struct.put(schemaStruct.metadata, metadata.length === 0 ? 0 : this.#bytes(metadataBytes(metadata)));
+    struct.put(
+      schemaStruct.metadata,
+      metadata.length === 0 ? 0 : this.#bytes(metadataBytes(metadata)),
+    );
     struct.put(schemaStruct.flags, schemaStruct.flagNullable);
     struct.put(schemaStruct.childCount, children.length);
-    struct.put(schemaStruct.children, this.#list(children.map((child) => this.schema(child.name, child.type))));
+    struct.put(
+      schemaStruct.children,
+      this.#list(children.map((child) => this.schema(child.name, child.type))),
+    );
     struct.put(schemaStruct.release, doNothing);
     return struct.address;
   }
@@ -95,7 +104,9 @@ class NativeMemory implements Disposable {
     const bitmap = validity === undefined ? 0 : this.#bytes(validity);
     if (type.kind === "struct") return [bitmap];
     if (offsets === undefined) return [bitmap, this.#bytes(values)];
-    const places = this.#bytes(new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength));
+    const places = this.#bytes(
+      new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength),
+    );
     const nested = type.kind === "list" || type.kind === "map";
     return nested ? [bitmap, places] : [bitmap, places, this.#bytes(values)];
   }
@@ -209,7 +220,10 @@ const integerFormats = {
   unsigned: { 8: "C", 16: "S", 32: "I", 64: "L" },
 } as const;
 
-const unitLetters = { s: "s", ms: "m", us: "u", ns: "n" } as const satisfies Record<TimeUnit, string>;
+const unitLetters = { s: "s", ms: "m", us: "u", ns: "n" } as const satisfies Record<
+  TimeUnit,
+  string
+>;
 
 function metadataBytes(metadata: readonly (readonly [string, string])[]): Uint8Array {
   const texts = metadata.flat().map((text) => new TextEncoder().encode(text));

@@ -57,7 +57,8 @@ export class DriverControl {
       const wake = Atomics.load(this.#words, word.wake);
       const credits = Atomics.load(this.#words, word.credits);
       if (credits > 0) {
-        if (Atomics.compareExchange(this.#words, word.credits, credits, credits - 1) === credits) return true;
+        if (Atomics.compareExchange(this.#words, word.credits, credits, credits - 1) === credits)
+          return true;
         continue;
       }
       Atomics.wait(this.#words, word.wake, wake);

@@ -184,9 +184,13 @@ export class DictionarySink implements Sink {
     const { nullCount } = array;
     const bitmap = array.buffers[0] ?? 0;
     const from = array.offset + start;
-    const indices = bytesAt((array.buffers[1] ?? 0) + from * this.#indexBytes, count * this.#indexBytes);
+    const indices = bytesAt(
+      (array.buffers[1] ?? 0) + from * this.#indexBytes,
+      count * this.#indexBytes,
+    );
     const words = new DataView(indices.buffer);
-    const bits = bitmap === 0 || nullCount === 0 ? undefined : bytesAt(bitmap, (from + count + 7) >> 3);
+    const bits =
+      bitmap === 0 || nullCount === 0 ? undefined : bytesAt(bitmap, (from + count + 7) >> 3);
     const dictionary = dictionaryOf(readArray(array.dictionary), this.#width);
     for (let row = 0; row < count; row += 1) {
       const index = this.#index(words, row);
@@ -230,7 +234,8 @@ export class DictionarySink implements Sink {
     const target = this.#values.room(length);
     const at = this.#values.length;
     // A loop, because a view per cell would cost more than these few bytes.
-    for (let offset = 0; offset < length; offset += 1) target[at + offset] = bytes[from + offset] ?? 0;
+    for (let offset = 0; offset < length; offset += 1)
+      target[at + offset] = bytes[from + offset] ?? 0;
     this.#values.length += length;
   }
 

@@ -91,10 +91,16 @@ export class Driver {
     try {
       library = loadLibrary(path);
     } catch (error) {
-      return err(failureOf("library", error instanceof Error ? error.message : "the library can not be loaded"));
+      return err(
+        failureOf(
+          "library",
+          error instanceof Error ? error.message : "the library can not be loaded",
+        ),
+      );
     }
     const init = library.find(entrypoint, initSignature);
-    if (init === undefined) return err(failureOf("library", `the library does not export ${entrypoint}`));
+    if (init === undefined)
+      return err(failureOf("library", `the library does not export ${entrypoint}`));
     const table = new Block(driverBytes);
     const driver = new Driver(library, table);
     let failure = failureOf("library", "no version of the ADBC interface fits");
@@ -113,7 +119,10 @@ export class Driver {
   }
 
   /** Calls a function with its arguments, the error struct left out. Undefined means it went well. */
-  call(name: DriverFunction, ...values: readonly (Address | string | null)[]): AdbcFailure | undefined {
+  call(
+    name: DriverFunction,
+    ...values: readonly (Address | string | null)[]
+  ): AdbcFailure | undefined {
     const callable = this.#function(name);
     if (callable === undefined) return failureOf("library", `the driver has no ${name}`);
     this.#prepareError();
@@ -133,7 +142,10 @@ export class Driver {
     }
     if (lastError === 0) return failureOf("driver", "the driver's stream failed without a message");
     const text = functionAt(lastError, lastErrorSignature)(stream);
-    return failureOf("driver", typeof text === "string" ? text : "the driver's stream failed without a message");
+    return failureOf(
+      "driver",
+      typeof text === "string" ? text : "the driver's stream failed without a message",
+    );
   }
 
   #function(name: DriverFunction): NativeFunction | undefined {
@@ -180,7 +192,8 @@ function fromError(view: DataView): AdbcFailure {
     status: 0,
     message: textAt(addressIn(view, errorStruct.message)),
     // Drivers that know no vendor code leave the mark, or zero, or minus one.
-    vendorCode: vendorCode === errorStruct.vendorCodeUnset || vendorCode <= 0 ? undefined : vendorCode,
+    vendorCode:
+      vendorCode === errorStruct.vendorCodeUnset || vendorCode <= 0 ? undefined : vendorCode,
     sqlState: sqlState.length === errorStruct.sqlStateBytes ? sqlState : undefined,
   };
 }

@@ -14,14 +14,25 @@ import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { CancelControl, controlBlock } from "./control.ts";
 import { Driver, failureOf, type AdbcResult } from "./driver.ts";
 import { readBatchMessage, readSchemaMessage } from "./ipc.ts";
-import type { Answer, Executed, Request, StatementRequest, ThreadData, ThreadMessage } from "./message.ts";
+import type {
+  Answer,
+  Executed,
+  Request,
+  StatementRequest,
+  ThreadData,
+  ThreadMessage,
+} from "./message.ts";
 
 /** Which driver a thread calls. */
 export type DriverChoice = Omit<ThreadData, "control">;
 
 /** What a statement's result is made of, in order: the columns, then batches. */
 export type StreamEvent =
-  | { readonly kind: "columns"; readonly columns: readonly Column[]; readonly statementType: number | undefined }
+  | {
+      readonly kind: "columns";
+      readonly columns: readonly Column[];
+      readonly statementType: number | undefined;
+    }
   | { readonly kind: "batch"; readonly batch: ColumnarBatch };
 
 export type StatementStream = AsyncGenerator<StreamEvent, AdbcResult<Executed>, void>;
@@ -112,7 +123,10 @@ export class DriverThread {
   }
 
   /** Asks for anything but a statement's rows. An abort cancels what the driver is doing. */
-  async ask(request: Exclude<Request, { kind: "execute" }>, signal?: AbortSignal): Promise<AdbcResult<Answer>> {
+  async ask(
+    request: Exclude<Request, { kind: "execute" }>,
+    signal?: AbortSignal,
+  ): Promise<AdbcResult<Answer>> {
     if (signal?.aborted === true) return err(cancelled);
     const pending = this.#begin(request);
     using _cancelling = signal === undefined ? undefined : this.#cancelOn(signal);

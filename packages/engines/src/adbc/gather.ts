@@ -129,7 +129,12 @@ function laidOut(plan: BodyPlan, rows: number): ArrayBuffer {
   return message;
 }
 
-function fill(message: ArrayBuffer, address: Address, offset: number, chunks: readonly Chunk[]): void {
+function fill(
+  message: ArrayBuffer,
+  address: Address,
+  offset: number,
+  chunks: readonly Chunk[],
+): void {
   let at = offset;
   for (const chunk of chunks) {
     if (chunk.kind === "ours") {

@@ -60,7 +60,8 @@ export class OffsetBuffer {
     else copy(this.#address + start * 4, from, (count + 1) * 4);
     const first = offsets[start] ?? 0;
     const last = offsets[start + count] ?? 0;
-    if (end + last - first > offsetMax) throw new RangeError("a batch of more than 2 GiB in one column");
+    if (end + last - first > offsetMax)
+      throw new RangeError("a batch of more than 2 GiB in one column");
     const shift = end - first;
     if (shift !== 0) {
       for (let index = start; index <= start + count; index += 1) {

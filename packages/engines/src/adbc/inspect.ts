@@ -33,21 +33,29 @@ export class Inspector {
     const outer = new DataView(bytesAt(connection, 8).buffer);
     const inner = new DataView(bytesAt(statement, 24).buffer);
     const handle = addressIn(outer, 0);
-    const matches = handle !== 0 && addressIn(inner, 0) === handle && addressIn(inner, 8) === connection;
+    const matches =
+      handle !== 0 && addressIn(inner, 0) === handle && addressIn(inner, 8) === connection;
     // A new statement has nothing prepared yet.
     return matches && addressIn(inner, 16) === 0 ? { handle, wrapper: connection } : undefined;
   }
 
   /** Counts the statements of a text, and looks at what a text that the engine expands is made of. */
-  count(connection: InspectedConnection, sql: string, expandedType: number | undefined): AdbcResult<"one" | "expanded"> {
+  count(
+    connection: InspectedConnection,
+    sql: string,
+    expandedType: number | undefined,
+  ): AdbcResult<"one" | "expanded"> {
     const count = Number(this.#call.extract(connection.handle, sql, this.#extracted.address));
     const extracted = this.#extracted.pointer(0);
     try {
       if (count === 1) return ok("one");
       if (count === 0) return err(this.#refusal(extracted));
       const expanded =
-        expandedType !== undefined && this.#beginsWith(connection, extracted, count - 1, expandedType);
-      return expanded ? ok("expanded") : err(failureOf("several", "the text holds more than one statement"));
+        expandedType !== undefined &&
+        this.#beginsWith(connection, extracted, count - 1, expandedType);
+      return expanded
+        ? ok("expanded")
+        : err(failureOf("several", "the text holds more than one statement"));
     } finally {
       this.#call.destroyExtracted(this.#extracted.address);
     }
@@ -56,7 +64,8 @@ export class Inspector {
   /** The prepared statement inside an ADBC statement whose text was set. */
   prepared(connection: InspectedConnection, statement: Address): Address | undefined {
     const view = new DataView(bytesAt(statement, 24).buffer);
-    const matches = addressIn(view, 0) === connection.handle && addressIn(view, 8) === connection.wrapper;
+    const matches =
+      addressIn(view, 0) === connection.handle && addressIn(view, 8) === connection.wrapper;
     const prepared = addressIn(view, 16);
     return matches && prepared !== 0 ? prepared : undefined;
   }
@@ -93,9 +102,19 @@ export class Inspector {
     }
   }
 
-  #beginsWith(connection: InspectedConnection, extracted: Address, count: number, type: number): boolean {
+  #beginsWith(
+    connection: InspectedConnection,
+    extracted: Address,
+    count: number,
+    type: number,
+  ): boolean {
     for (let index = 0; index < count; index += 1) {
-      const state = this.#call.prepareExtracted(connection.handle, extracted, index, this.#prepared.address);
+      const state = this.#call.prepareExtracted(
+        connection.handle,
+        extracted,
+        index,
+        this.#prepared.address,
+      );
       const found = state === 0 ? this.statementType(this.#prepared.pointer(0)) : undefined;
       this.#call.destroyPrepared(this.#prepared.address);
       if (found !== type) return false;

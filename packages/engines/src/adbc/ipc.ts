@@ -9,12 +9,7 @@ import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { MetadataVersion } from "apache-arrow/enum";
 import { MessageHeader } from "apache-arrow/fb/message-header";
-import {
-  BufferRegion,
-  FieldNode,
-  Message,
-  RecordBatch,
-} from "apache-arrow/ipc/metadata/message";
+import { BufferRegion, FieldNode, Message, RecordBatch } from "apache-arrow/ipc/metadata/message";
 import { Schema } from "apache-arrow/schema";
 import { arrowFieldOf, columnOf } from "./arrowType.ts";
 
@@ -78,7 +73,11 @@ export function readBatchMessage(message: ArrayBuffer, types: readonly DataType[
   if (!(header instanceof RecordBatch)) throw new Error("a message that is no record batch");
   const start = prefixBytes + new DataView(message).getInt32(4, true);
   const reader: BodyReader = { message, start, header, node: 0, buffer: 0 };
-  return { form: "columnar", rows: header.length, columns: types.map((type) => readVector(reader, type)) };
+  return {
+    form: "columnar",
+    rows: header.length,
+    columns: types.map((type) => readVector(reader, type)),
+  };
 }
 
 interface BodyReader {
@@ -95,15 +94,32 @@ function readVector(reader: BodyReader, type: DataType): Vector {
   const node = reader.header.nodes[reader.node++];
   if (node === undefined) throw new Error("a record batch with fewer columns than its schema");
   const { length, nullCount } = node;
-  const plain = { type, length, offset: 0, validity: undefined, values: noBytes, offsets: undefined, children: [] };
+  const plain = {
+    type,
+    length,
+    offset: 0,
+    validity: undefined,
+    values: noBytes,
+    offsets: undefined,
+    children: [],
+  };
   if (type.kind === "null") return plain;
   const bitmap = nextBuffer(reader);
   const validity = nullCount === 0 ? undefined : bitmap;
   switch (type.kind) {
     case "struct":
-      return { ...plain, validity, children: type.fields.map((field) => readVector(reader, field.type)) };
+      return {
+        ...plain,
+        validity,
+        children: type.fields.map((field) => readVector(reader, field.type)),
+      };
     case "list":
-      return { ...plain, validity, offsets: nextOffsets(reader), children: [readVector(reader, type.item)] };
+      return {
+        ...plain,
+        validity,
+        offsets: nextOffsets(reader),
+        children: [readVector(reader, type.item)],
+      };
     case "map": {
       const offsets = nextOffsets(reader);
       // The entries are a struct in between, which the neutral layout leaves out.

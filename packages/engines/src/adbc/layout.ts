@@ -37,7 +37,11 @@ export type Read =
   | { readonly kind: "map" }
   /** Sparse union: a struct of the member's name and all members. */
   | { readonly kind: "union"; readonly tags: ReadonlyMap<number, string> }
-  | { readonly kind: "dictionary"; readonly indexBytes: 1 | 2 | 4 | 8; readonly indexSigned: boolean };
+  | {
+      readonly kind: "dictionary";
+      readonly indexBytes: 1 | 2 | 4 | 8;
+      readonly indexSigned: boolean;
+    };
 
 /** Named after what arrives: `time32s` is a count of seconds in 32 bits. */
 export type Widening =
@@ -55,7 +59,11 @@ export type Widening =
   | "intervalMonths"
   | "intervalDayMs";
 
-export type Textual = "timeTz" | "bit" | "bignum" | { readonly decimalBytes: number; readonly scale: number };
+export type Textual =
+  | "timeTz"
+  | "bit"
+  | "bignum"
+  | { readonly decimalBytes: number; readonly scale: number };
 
 /** Nested deeper than this no client type is shown; it bounds the recursion here and in every encoder. */
 const depthMax = 64;
@@ -89,7 +97,10 @@ const integer = (bits: 8 | 16 | 32 | 64, signed: boolean): Simple => ({
 });
 const time = (unit: TimeUnit, read: Read): Simple => ({ type: { kind: "time", unit }, read });
 const widened = (from: Widening, width: number): Read => ({ kind: "widened", from, width });
-const interval = (from: Widening): Simple => ({ type: { kind: "interval" }, read: widened(from, 16) });
+const interval = (from: Widening): Simple => ({
+  type: { kind: "interval" },
+  read: widened(from, 16),
+});
 const bytes = (kind: "text" | "binary", offsetBytes: 4 | 8): Simple => ({
   type: { kind },
   read: { kind: "bytes", offsetBytes },
@@ -207,7 +218,8 @@ function nestedLayout(field: ArrowField, depth: number): Result<Layout, string> 
   }
   const [first] = children;
   const { format } = field;
-  if (format === "+s") return ok({ type: structOf(field, children), read: { kind: "struct" }, children });
+  if (format === "+s")
+    return ok({ type: structOf(field, children), read: { kind: "struct" }, children });
   if (format.startsWith("+us:")) return unionLayout(field, children);
   if (first === undefined) return unreadable(format);
   if (format === "+l" || format === "+L") {
@@ -257,7 +269,11 @@ const indexFormats = new Map<string, readonly [bytes: 1 | 2 | 4 | 8, signed: boo
   ["L", [8, false]],
 ]);
 
-function dictionaryLayout(field: ArrowField, values: ArrowField, depth: number): Result<Layout, string> {
+function dictionaryLayout(
+  field: ArrowField,
+  values: ArrowField,
+  depth: number,
+): Result<Layout, string> {
   const index = indexFormats.get(field.format);
   const layout = layoutOf(values, depth + 1);
   if (!layout.ok) return layout;

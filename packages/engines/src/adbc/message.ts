@@ -91,7 +91,11 @@ export type Answer =
 
 export type ResultMessage =
   /** The first message of a result; `statementType` is known before any row is. */
-  | { readonly kind: "schema"; readonly message: ArrayBuffer; readonly statementType: number | undefined }
+  | {
+      readonly kind: "schema";
+      readonly message: ArrayBuffer;
+      readonly statementType: number | undefined;
+    }
   | { readonly kind: "batch"; readonly message: ArrayBuffer };
 
 /** Sent in groups: what is ready together travels together. */

@@ -10,7 +10,15 @@ import koffi from "koffi";
 export type Address = number;
 
 /** C types of a function's arguments and answer. `status` is ADBC's one-byte status code. */
-export type CType = "pointer" | "text" | "int32" | "int64" | "uint64" | "status" | "double" | "void";
+export type CType =
+  | "pointer"
+  | "text"
+  | "int32"
+  | "int64"
+  | "uint64"
+  | "status"
+  | "double"
+  | "void";
 
 export type NativeFunction = (...values: readonly (Address | string | null)[]) => unknown;
 
@@ -46,7 +54,11 @@ const stackBytes = 16 << 20;
 // Must come before the first library is loaded in this thread.
 koffi.config({ sync_stack_size: stackBytes });
 const process = koffi.load(null);
-const copyBytes = process.func("memcpy", "void *", ["void *", "void *", "size_t"]) as NativeFunction;
+const copyBytes = process.func("memcpy", "void *", [
+  "void *",
+  "void *",
+  "size_t",
+]) as NativeFunction;
 const allocateZeroed = process.func("calloc", "void *", ["size_t", "size_t"]) as (
   count: number,
   size: number,
@@ -58,7 +70,11 @@ export function loadLibrary(path: string | null): Library {
   const library = koffi.load(path);
   const find: Library["find"] = (symbol, { answer, takes }) => {
     try {
-      return library.func(symbol, cTypes[answer], takes.map((type) => cTypes[type])) as NativeFunction;
+      return library.func(
+        symbol,
+        cTypes[answer],
+        takes.map((type) => cTypes[type]),
+      ) as NativeFunction;
     } catch {
       return undefined;
     }
@@ -74,7 +90,8 @@ export function loadLibrary(path: string | null): Library {
     },
     get: (symbol, signature) => {
       const found = find(symbol, signature);
-      if (found === undefined) throw new Error(`${path ?? "the process"} does not export ${symbol}`);
+      if (found === undefined)
+        throw new Error(`${path ?? "the process"} does not export ${symbol}`);
       return found;
     },
   };
@@ -135,7 +152,6 @@ export function functionAt(address: Address, signature: Signature): NativeFuncti
 export function addressIn(view: DataView, at: number): Address {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
 }
-
 
 /** A signed 64-bit count read as a number; counts of rows and bytes stay below 2^53. */
 export function countIn(view: DataView, at: number): number {

@@ -9,7 +9,7 @@ import { err, ok } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { handleStruct, streamStruct } from "./abi.ts";
 import { bindRow, type BoundRow } from "./bind.ts";
-import { isPresent, readSchema, releaseSchema, type ArrowField } from "./cdata.ts";
+import { isPresent, readSchema, releaseArray, releaseSchema, type ArrowField } from "./cdata.ts";
 import type { Connection } from "./connection.ts";
 import type { DriverControl } from "./control.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "./driver.ts";
@@ -33,7 +33,10 @@ export interface StatementTools {
 }
 
 const cancelled = failureOf("cancelled", "the statement was cancelled");
-const unknownLibrary = failureOf("library", "the library is not the version this gateway was built for");
+const unknownLibrary = failureOf(
+  "library",
+  "the library is not the version this gateway was built for",
+);
 
 /** Runs a statement and sends its schema and rows; answers when the last row has been sent. */
 export function executeStatement(
@@ -95,7 +98,9 @@ class Statement implements Disposable {
     if (this.#control.cancelled) return err(cancelled);
     if (expected === undefined || inspector === undefined) {
       const failure = this.#driver.call("StatementSetSqlQuery", this.#handle.address, sql);
-      return failure === undefined ? ok({ statementType: undefined, prepared: undefined }) : err(failure);
+      return failure === undefined
+        ? ok({ statementType: undefined, prepared: undefined })
+        : err(failure);
     }
     const inspected = inspector.connection(this.#connection.privateData, this.#privateData);
     if (inspected === undefined) return err(unknownLibrary);
@@ -179,7 +184,8 @@ class Statement implements Disposable {
 
   #parameters(prepared: Address | undefined): AdbcResult<Described["parameters"]> {
     const { inspector } = this.#tools;
-    if (prepared !== undefined && inspector !== undefined) return ok(inspector.parameters(prepared));
+    if (prepared !== undefined && inspector !== undefined)
+      return ok(inspector.parameters(prepared));
     const schema = this.#schema("StatementGetParameterSchema");
     if (!schema.ok) return schema;
     const shape = layouts(schema.value);
@@ -246,7 +252,14 @@ class Statement implements Disposable {
     schema.clear();
     const getSchema = functionAt(stream.pointer(streamStruct.getSchema), nextSignature);
     if (Number(getSchema(stream.address, schema.address)) !== 0) {
-      return err(this.#streamFailure(stream));
+      // DuckDB gives its reason only to whoever asks for rows.
+      const { arrays } = this.#tools.structs;
+      const getNext = functionAt(stream.pointer(streamStruct.getNext), nextSignature);
+      const broken = Number(getNext(stream.address, arrays.address)) !== 0;
+      const failure = this.#streamFailure(stream);
+      if (!broken && isPresent(arrays.address)) releaseArray(arrays.address);
+      arrays.clear();
+      return err(failure);
     }
     const { children } = readSchema(schema.address);
     releaseSchema(schema.address);
@@ -272,20 +285,19 @@ function layouts(fields: readonly ArrowField[]): AdbcResult<readonly Layout[]> {
   const found: Layout[] = [];
   for (const field of fields) {
     const layout = layoutOf(field);
-    if (!layout.ok) return err(failureOf("unreadable", `a column of an unknown Arrow layout: ${layout.error}`));
+    if (!layout.ok)
+      return err(failureOf("unreadable", `a column of an unknown Arrow layout: ${layout.error}`));
     found.push(layout.value);
   }
   return ok(found);
 }
 
 function messageOf(fields: readonly ArrowField[], shape: readonly Layout[]): ArrayBuffer {
-  const columns = fields.map(
-    ({ name, nullable }, index): Column => ({
-      name,
-      nullable,
-      type: shape[index]?.type ?? { kind: "null" },
-    }),
-  );
+  const columns = fields.map(({ name, nullable }, index): Column => ({
+    name,
+    nullable,
+    type: shape[index]?.type ?? { kind: "null" },
+  }));
   return schemaMessage(columns, fields.map(sourceOf));
 }
 

@@ -60,7 +60,8 @@ function bitText(cell: Uint8Array): string {
 function bignumText(cell: Uint8Array): string {
   const negative = ((cell[0] ?? 0) & 0x80) === 0;
   let value = 0n;
-  for (const byte of cell.subarray(3)) value = (value << 8n) | BigInt(negative ? byte ^ 0xff : byte);
+  for (const byte of cell.subarray(3))
+    value = (value << 8n) | BigInt(negative ? byte ^ 0xff : byte);
   return `${negative && value !== 0n ? "-" : ""}${value}`;
 }
 

@@ -28,7 +28,11 @@ const tools: StatementTools = {
   unsent: [],
   flush: () => {
     const messages = tools.unsent.splice(0);
-    if (messages.length > 0) post(messages, messages.map(({ message }) => message));
+    if (messages.length > 0)
+      post(
+        messages,
+        messages.map(({ message }) => message),
+      );
   },
 };
 
@@ -42,7 +46,9 @@ parentPort?.on("message", (request: Request) => {
     answer = loaded.ok ? answerOf(loaded.value, request) : loaded;
   } catch (bug) {
     // The thread itself is sound; what failed is this request.
-    answer = err(failureOf("bug", bug instanceof Error ? (bug.stack ?? bug.message) : "a thrown value"));
+    answer = err(
+      failureOf("bug", bug instanceof Error ? (bug.stack ?? bug.message) : "a thrown value"),
+    );
   }
   // What was made for a statement that then failed is nobody's any more.
   const results = answer.ok ? tools.unsent : [];

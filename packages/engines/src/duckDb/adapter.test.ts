@@ -1,4 +1,7 @@
 /** The engine contract on real DuckDB, and what is DuckDB's own: connections, sessions, transactions, faults. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,7 +22,10 @@ const values: readonly Parameter[] = [
   { type: { kind: "integer", bits: 128, signed: false }, value: 2n ** 128n - 1n },
   { type: { kind: "float", bits: 64 }, value: 0.1 },
   { type: { kind: "float", bits: 32 }, value: -1.5 },
-  { type: { kind: "decimal", precision: 38, scale: 10 }, value: 12345678901234567890123456789012345678n },
+  {
+    type: { kind: "decimal", precision: 38, scale: 10 },
+    value: 12345678901234567890123456789012345678n,
+  },
   { type: { kind: "decimal", precision: 4, scale: 1 }, value: -15n },
   { type: { kind: "text" }, value: "h\u00e9llo \u{1f600} ' \" \\" },
   { type: { kind: "text" }, value: null },
@@ -34,7 +40,10 @@ const values: readonly Parameter[] = [
   { type: { kind: "interval" }, value: { months: -14, days: 3, nanoseconds: 4_000n } },
   { type: { kind: "uuid" }, value: uuid },
   { type: { kind: "null" }, value: null },
-  { type: { kind: "list", item: { kind: "integer", bits: 32, signed: true } }, value: [1n, null, 3n] },
+  {
+    type: { kind: "list", item: { kind: "integer", bits: 32, signed: true } },
+    value: [1n, null, 3n],
+  },
   {
     type: {
       kind: "struct",
@@ -46,7 +55,11 @@ const values: readonly Parameter[] = [
     value: ["x", null],
   },
   {
-    type: { kind: "map", key: { kind: "text" }, value: { kind: "integer", bits: 32, signed: true } },
+    type: {
+      kind: "map",
+      key: { kind: "text" },
+      value: { kind: "integer", bits: 32, signed: true },
+    },
     value: [["k", 1n]],
   },
 ];
@@ -54,13 +67,14 @@ const values: readonly Parameter[] = [
 engineSuite(
   "DuckDB",
   {
-    endless: "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1",
+    endless:
+      "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1",
     flood: "select i, 'row ' || i as label from range(1000000000000) t(i)",
     createTable: "create table suite_t (id integer, label varchar)",
     dropTable: "drop table suite_t",
     echo: "select $1",
     values,
-    broken: { sql: "select '\u00e9\u{1f600}' selec from", position: 14 },
+    broken: { sql: "select '\u00e9\u{1f600}' selec from", position: 20 },
   },
   () => backendOf({ poolSize: 1 }, `suite${(suites += 1)}`),
   { skip: [] },
@@ -84,7 +98,9 @@ describe("execute on DuckDB", () => {
   it("stands where the session stands", async () => {
     await ran(backend, 'create schema "odd ""name"""');
     const session = { schema: 'odd "name"' };
-    expect((await ran(backend, "select current_schema()", { session })).rows).toEqual([['odd "name"']]);
+    expect((await ran(backend, "select current_schema()", { session })).rows).toEqual([
+      ['odd "name"'],
+    ]);
     const nowhere = await ran(backend, "select 1", { session: { catalog: "nowhere" } });
     expect(codeOf(nowhere)).toBe("query.unknownObject");
   });
@@ -102,7 +118,10 @@ describe("execute on DuckDB", () => {
 
   it("answers RETURNING with rows and a count", async () => {
     await ran(backend, "create table returned (a integer)");
-    const { rows, last } = await ran(backend, "insert into returned values (1), (2) returning a * 10");
+    const { rows, last } = await ran(
+      backend,
+      "insert into returned values (1), (2) returning a * 10",
+    );
     expect(rows).toEqual([[10n], [20n]]);
     expect(last).toMatchObject({ updateType: "INSERT", updateCount: 2 });
   });
@@ -115,12 +134,17 @@ describe("execute on DuckDB", () => {
   });
 
   it("passes on millions of rows in order, whatever the size of the engine's own batches", async () => {
-    const sql = "select i, i::varchar as t, if(i % 3 = 0, null, i) as n from range(300000) t(i) where i % 7 <> 2";
+    const sql =
+      "select i, i::varchar as t, if(i % 3 = 0, null, i) as n from range(300000) t(i) where i % 7 <> 2";
     let expected = 0;
     for await (const event of backend.execute(identifiedOf(sql), never)) {
       if (event.kind !== "batch") continue;
       const [numbers] = event.batch.columns;
-      const words = new BigInt64Array(numbers?.values.buffer ?? new ArrayBuffer(0), numbers?.values.byteOffset, event.batch.rows);
+      const words = new BigInt64Array(
+        numbers?.values.buffer ?? new ArrayBuffer(0),
+        numbers?.values.byteOffset,
+        event.batch.rows,
+      );
       for (const word of words) {
         if (expected % 7 === 2) expected += 1;
         if (word !== BigInt(expected)) throw new Error(`row ${expected} is ${word}`);
@@ -130,12 +154,20 @@ describe("execute on DuckDB", () => {
     expect(expected).toBe(300_000);
   });
 
-  it("goes on after a fault inside the engine", async () => {
+  it("opens the database anew after a fault inside the engine, with what was committed", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "duckdb-"));
+    const file = await backendOf({ databasePath: join(folder, "kept.db") });
+    await ran(file, "create table kept as select 42 as answer");
     const parameters: readonly Parameter[] = [{ type: { kind: "text" }, value: "x" }];
-    const faulty = await ran(backend, "select typeof($1) || ' ' || coalesce($1::varchar, '')", { parameters });
+    const faulty = await ran(file, "select typeof($1) || ' ' || coalesce($1::varchar, '')", {
+      parameters,
+    });
     expect(codeOf(faulty)).toBe("engine.failed");
     expect(JSON.stringify(faulty.last)).not.toContain("libduckdb");
-    expect((await ran(backend, "select 1")).rows).toEqual([[1n]]);
+    expect(codeOf(await ran(file, "select 1"))).toBe("engine.failed");
+    expect((await ran(file, "select answer from kept")).rows).toEqual([[42n]]);
+    await file[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
   });
 });
 
@@ -143,13 +175,16 @@ describe("describe on DuckDB", () => {
   let backend: Backend;
   beforeAll(async () => {
     backend = await backendOf();
-    await ran(backend, "create table priced (id integer, price decimal(12,2), at timestamptz)");
+    await ran(backend, "create table priced (id integer, price decimal(12,2), sold timestamptz)");
   });
   afterAll(() => backend[Symbol.asyncDispose]());
 
   it("finds the types of parameters by what they are compared with", async () => {
     const found = valueOf(
-      await backend.describe(identifiedOf("select 1 from priced where price = $1 and at < $2"), never),
+      await backend.describe(
+        identifiedOf("select 1 from priced where price = $1 and sold < $2"),
+        never,
+      ),
     );
     expect(found.parameters).toEqual([
       { kind: "decimal", precision: 12, scale: 2 },
@@ -165,7 +200,9 @@ describe("describe on DuckDB", () => {
       { type: { kind: "date" }, value: null },
       { type: { kind: "null" }, value: null },
     ];
-    const typed = valueOf(await backend.describe(identifiedOf("select $1 as a, $2 as b", stated), never));
+    const typed = valueOf(
+      await backend.describe(identifiedOf("select $1 as a, $2 as b", stated), never),
+    );
     expect(typed.columns.map(({ type }) => type.kind)).toEqual(["date", "text"]);
   });
 
@@ -192,7 +229,10 @@ describe("a transaction on DuckDB", () => {
     await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
     await ran(lane, "insert into kept values (2)");
     expect(codeOf(await ran(lane, "insert into kept values (1)"))).toBe("query.constraint");
-    expect(await lane.commit(never)).toMatchObject({ ok: false, error: { code: "query.transactionAborted" } });
+    expect(await lane.commit(never)).toMatchObject({
+      ok: false,
+      error: { code: "query.transactionAborted" },
+    });
     expect((await ran(backend, "select count(*) from kept")).rows).toEqual([[1n]]);
   });
 
@@ -201,11 +241,15 @@ describe("a transaction on DuckDB", () => {
     await ran(lane, "insert into kept values (3)");
     expect(codeOf(await ran(lane, "select nothing"))).toBe("query.unknownObject");
     expect(await lane.commit(never)).toMatchObject({ ok: true });
-    expect((await ran(backend, "delete from kept where id = 3")).last).toMatchObject({ updateCount: 1 });
+    expect((await ran(backend, "delete from kept where id = 3")).last).toMatchObject({
+      updateCount: 1,
+    });
   });
 
   it("is read-only when the client asked for that", async () => {
-    await using lane = valueOf(await backend.begin(identifiedOf("begin read only", [], { dialect: "postgres" }), never));
+    await using lane = valueOf(
+      await backend.begin(identifiedOf("begin read only", [], { dialect: "postgres" }), never),
+    );
     expect((await ran(lane, "delete from kept")).last?.kind).toBe("failed");
   });
 
@@ -213,7 +257,9 @@ describe("a transaction on DuckDB", () => {
     await using first = valueOf(await backend.begin(identifiedOf("begin"), never));
     await using second = valueOf(await backend.begin(identifiedOf("begin"), never));
     expect((await ran(first, "update kept set id = 10 where id = 1")).last?.kind).toBe("done");
-    expect(codeOf(await ran(second, "update kept set id = 11 where id = 1"))).toBe("query.conflict");
+    expect(codeOf(await ran(second, "update kept set id = 11 where id = 1"))).toBe(
+      "query.conflict",
+    );
   });
 
   it("keeps temporary tables, which live nowhere else", async () => {

@@ -103,6 +103,7 @@ class DuckDbBackend implements Backend {
   #catalogs: readonly string[] = [];
   /** The engine refuses everything until its database was opened again. */
   #fatal = false;
+  #reopening: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(key: DatabaseKey, host: Host, pool: ThreadPool, setup: readonly SetupStatement[]) {
@@ -119,12 +120,15 @@ class DuckDbBackend implements Backend {
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     const path = usedPath(query.engineSql, query.session.dialect);
-    const guarded = path === undefined ? guardStatement(query.engineSql, { pinned: false }) : undefined;
+    const guarded =
+      path === undefined ? guardStatement(query.engineSql, { pinned: false }) : undefined;
     if (guarded?.ok === false) return yield { kind: "failed", error: guarded.error };
+    if (this.#fatal) await this.#reopen();
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return yield { kind: "failed", error: notTaken(signal) };
     const lane = this.#lane(taken.thread);
-    if (lane === undefined) return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
+    if (lane === undefined)
+      return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
     const before = this.#before(query.session);
     if (guarded === undefined) {
       yield* runUse(lane, { path: path ?? [], before }, signal);
@@ -134,11 +138,15 @@ class DuckDbBackend implements Backend {
     yield* runStatement(lane, { sql, parameters, before, guarded: guarded.value }, signal);
   }
 
-  async describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>> {
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
     const { engineSql: sql, parameters, session } = query;
     if (speaksOfSession(sql)) return ok({ parameters: [], columns: [] });
     const guarded = guardStatement(sql, { pinned: false });
     if (!guarded.ok) return guarded;
+    if (this.#fatal) await this.#reopen();
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return err(notTaken(signal));
     const lane = this.#lane(taken.thread);
@@ -148,6 +156,7 @@ class DuckDbBackend implements Backend {
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    if (this.#fatal) await this.#reopen();
     const taken = await this.#pool.take(signal);
     if (taken === undefined) return err(notTaken(signal));
     const shared = this.#lane(taken.thread);
@@ -215,14 +224,20 @@ class DuckDbBackend implements Backend {
     return this.#catalogs[0] ?? "memory";
   }
 
-  /** A fatal fault is over when everybody has let go of the object; the next probe then opens a new one. */
+  /** Opens the database anew after a fatal fault, as soon as nothing uses the old object any more. */
   async #reopen(): Promise<void> {
+    this.#reopening ??= this.#reopenNow().finally(() => {
+      this.#reopening = undefined;
+    });
+    await this.#reopening;
+  }
+
+  async #reopenNow(): Promise<void> {
     if (!this.#pool.quiet) return;
-    const never = new AbortController().signal;
     const share = this.#share;
     this.#share = undefined;
     if (share !== undefined) {
-      using taken = await this.#pool.take(never);
+      using taken = await this.#pool.take(new AbortController().signal);
       if (taken !== undefined) await share.giveBack(taken.thread);
     }
     const failure = await this.connect();
@@ -236,7 +251,7 @@ class DuckDbBackend implements Backend {
   }
 
   #lane(thread: DriverThread): Lane | undefined {
-    if (this.#share === undefined) return undefined;
+    if (this.#share === undefined || this.#fatal) return undefined;
     const { clock, log } = this.#host;
     return {
       cluster: this.cluster,
@@ -251,6 +266,7 @@ class DuckDbBackend implements Backend {
   #failed(failure: AdbcFailure): void {
     if (this.#fatal || !isFatal(failure)) return;
     this.#fatal = true;
+    this.#share?.condemn();
     this.#warn("duckDb.fatal", failure);
   }
 

@@ -17,7 +17,10 @@ export const duckDbConfig = z
     }),
     memoryLimit: z
       .string()
-      .regex(/^[1-9][0-9]*(\.[0-9]+)?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/, "must be a size like 4GB or 512MiB")
+      .regex(
+        /^[1-9][0-9]*(\.[0-9]+)?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/,
+        "must be a size like 4GB or 512MiB",
+      )
       .optional()
       .meta({
         title: "Memory limit",
@@ -30,14 +33,11 @@ export const duckDbConfig = z
       description: "Threads that execute queries. Absent: one per CPU.",
       "x-unit": "threads",
     }),
-    allowedDirectories: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({
-        title: "Allowed directories",
-        description:
-          "Absolute paths of folders whose files queries may read, and nothing else of the host. Nothing is ever written there.",
-      }),
+    allowedDirectories: z.array(z.string().min(1)).default([]).meta({
+      title: "Allowed directories",
+      description:
+        "Absolute paths of folders whose files queries may read, and nothing else of the host. Nothing is ever written there.",
+    }),
     tempDirectory: z.string().min(1).optional().meta({
       title: "Temporary files",
       description:

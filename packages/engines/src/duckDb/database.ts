@@ -22,6 +22,8 @@ interface Shared {
   readonly settings: string;
   readonly opening: Promise<Result<OpenedDatabase, AdbcFailure>>;
   users: number;
+  /** It refuses everything. A new object is made when the last share was given back. */
+  broken: boolean;
 }
 
 const databases = new Map<string, Shared>();
@@ -33,12 +35,16 @@ export interface DatabaseShare {
   readonly address: Address;
   /** Answered to the one who opened it; empty for those who came later. */
   readonly skipped: OpenedDatabase["skipped"];
+  /** Says that the object refuses everything, so that nobody takes a new share in it. */
+  condemn(): void;
   /** Closes the database when this is the last share. Every connection of this share must be closed before. */
   giveBack(thread: DriverThread): Promise<AdbcFailure | undefined>;
 }
 
 /** The path that names a file whatever way it is written. */
-export function databasePath({ databasePath: written }: Pick<DuckDbConfig, "databasePath">): string {
+export function databasePath({
+  databasePath: written,
+}: Pick<DuckDbConfig, "databasePath">): string {
   if (written === inMemoryPath) return inMemoryPath;
   const absolute = resolve(written);
   try {
@@ -77,12 +83,13 @@ export async function shareDatabase(
   while (closing.has(key)) await closing.get(key);
   const open = databases.get(key);
   if (open === undefined) {
-    const shared: Shared = { settings, opening: openOn(thread, options), users: 1 };
+    const shared: Shared = { settings, opening: openOn(thread, options), users: 1, broken: false };
     databases.set(key, shared);
     const opened = await shared.opening;
     if (!opened.ok) databases.delete(key);
     return opened.ok ? ok(shareOf(key, shared, opened.value)) : opened;
   }
+  if (open.broken) return err(failureOf("library", "the database waits to be opened again"));
   if (open.settings !== settings) {
     const reason = "the database is open with other settings; they change with a restart";
     return err(failureOf("library", reason));
@@ -97,6 +104,9 @@ function shareOf(key: string, shared: Shared, { address, skipped }: OpenedDataba
   return {
     address,
     skipped,
+    condemn: () => {
+      shared.broken = true;
+    },
     giveBack: async (thread) => {
       if (given) return undefined;
       given = true;
@@ -122,6 +132,12 @@ async function openOn(
   return ok(answer.value.opened);
 }
 
-function settingsOf({ readOnly, memoryLimit, threads, allowedDirectories, tempDirectory }: DuckDbConfig): string {
+function settingsOf({
+  readOnly,
+  memoryLimit,
+  threads,
+  allowedDirectories,
+  tempDirectory,
+}: DuckDbConfig): string {
   return JSON.stringify([readOnly, memoryLimit, threads, allowedDirectories, tempDirectory]);
 }

@@ -69,7 +69,9 @@ export function errorOf(failure: AdbcFailure, statement: FailedStatement): Gatew
         message: "one statement at a time; the text holds several",
       });
     case "refused":
-      return gatewayError("query.permission", { message: "this kind of statement may not run here" });
+      return gatewayError("query.permission", {
+        message: "this kind of statement may not run here",
+      });
     case "parameters":
       return gatewayError("query.parameters", { message: failure.message });
     case "unreadable":
@@ -214,6 +216,8 @@ function parsedFields(text: string): Readonly<Record<string, string>> | undefine
     return undefined;
   }
   if (typeof parsed !== "object" || parsed === null) return undefined;
-  const texts = Object.entries(parsed).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const texts = Object.entries(parsed).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
   return Object.fromEntries(texts);
 }

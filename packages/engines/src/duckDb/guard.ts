@@ -13,7 +13,13 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
-import { asciiLower, openSql, tokenText, upperWord, type SqlCursor } from "@gateway/core/sql/cursor.ts";
+import {
+  asciiLower,
+  openSql,
+  tokenText,
+  upperWord,
+  type SqlCursor,
+} from "@gateway/core/sql/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex.ts";
 import { decodeIdentifier } from "@gateway/core/sql/literal.ts";
 import type { ExpectedStatement } from "../adbc/message.ts";
@@ -111,7 +117,10 @@ function judge(found: StatementClass, words: Words, text: Text): Judged {
     case "reset":
       return refuse("query.permission", "the settings of the engine are locked");
     case "use":
-      return refuse("query.unsupported", "the catalog and schema of the session are chosen with USE alone");
+      return refuse(
+        "query.unsupported",
+        "the catalog and schema of the session are chosen with USE alone",
+      );
     case "begin":
     case "commit":
     case "rollback":
@@ -120,7 +129,10 @@ function judge(found: StatementClass, words: Words, text: Text): Judged {
     case "prepare":
     case "execute":
     case "deallocate":
-      return refuse("query.unsupported", `${found.tag} as text; use prepared statements of the protocol`);
+      return refuse(
+        "query.unsupported",
+        `${found.tag} as text; use prepared statements of the protocol`,
+      );
     case "discard":
     case "declare":
     case "fetch":
@@ -135,7 +147,12 @@ function judge(found: StatementClass, words: Words, text: Text): Judged {
 function rows(types: readonly number[], { pivots }: Words): Guarded {
   // DuckDB makes a type for the columns of a PIVOT before it runs the query itself.
   const expandedType = pivots ? T.create : undefined;
-  return { answers: "rows", updateType: undefined, writes: false, expected: { types, expandedType } };
+  return {
+    answers: "rows",
+    updateType: undefined,
+    writes: false,
+    expected: { types, expandedType },
+  };
 }
 
 function change(found: StatementClass, words: Words, type: number): Guarded {
@@ -152,7 +169,11 @@ function definition(found: StatementClass, types: readonly number[]): Judged {
   return ok({ answers: "count", updateType: found.tag, writes: true, expected });
 }
 
-function judgeDefinition(found: StatementClass, { head, pivots }: Words, { pinned }: GuardPlace): Judged {
+function judgeDefinition(
+  found: StatementClass,
+  { head, pivots }: Words,
+  { pinned }: GuardPlace,
+): Judged {
   switch (found.firstWord) {
     case "CREATE":
       if (found.tag === "CREATE SECRET") return refuseSecret();
@@ -190,7 +211,8 @@ function isTemporary(head: readonly string[]): boolean {
 
 /** Only from a file into a table; the engine itself holds the file to the allowed directories. */
 function judgeCopy(found: StatementClass, { to }: Words): Judged {
-  if (found.tag !== "COPY FROM" || to) return refuse("query.permission", `${found.tag} is not permitted`);
+  if (found.tag !== "COPY FROM" || to)
+    return refuse("query.permission", `${found.tag} is not permitted`);
   return definition(found, [T.copy]);
 }
 
@@ -236,7 +258,8 @@ function judgePragma(sql: string): Judged {
   if (!nextSignificant(cursor)) return ok(unreadable);
   const name = nameOf(cursor) ?? "";
   const more = nextSignificant(cursor);
-  const shows = harmlessPragmas.has(name) && (!more || cursor.kind === "open" || cursor.kind === "semicolon");
+  const shows =
+    harmlessPragmas.has(name) && (!more || cursor.kind === "open" || cursor.kind === "semicolon");
   if (!shows) return refuse("query.permission", `the pragma ${name} is not permitted`);
   const expected = { types: [T.select, T.pragma], expandedType: undefined };
   return ok({ answers: "rows", updateType: undefined, writes: false, expected });

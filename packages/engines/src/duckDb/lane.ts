@@ -31,7 +31,11 @@ export class TransactionLane implements PinnedLane {
   #closed: Promise<void> | undefined;
 
   /** `taken` keeps a connection with a transaction begun on it, which stands at `place`. */
-  constructor(taken: TakenThread, lane: Lane, stands: { readonly place: string | undefined; readonly defaultCatalog: string }) {
+  constructor(
+    taken: TakenThread,
+    lane: Lane,
+    stands: { readonly place: string | undefined; readonly defaultCatalog: string },
+  ) {
     this.#taken = taken;
     this.#place = stands.place;
     this.#defaultCatalog = stands.defaultCatalog;
@@ -54,7 +58,10 @@ export class TransactionLane implements PinnedLane {
     yield* runStatement(this.#lane, this.#statement(query, guarded.value), signal);
   }
 
-  async describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>> {
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined) return err(over);
     if (speaksOfSession(query.engineSql)) return ok({ parameters: [], columns: [] });

@@ -33,9 +33,9 @@ export function databaseOptions(
   if (threads !== undefined) options.push(["threads", `${threads}`]);
   if (memoryLimit !== undefined) options.push(["memory_limit", memoryLimit]);
   if (readOnly) options.push(["access_mode", "read_only"]);
-  // A fault of the engine in one query otherwise makes the whole database refuse everything. With
-  // nothing on disk that it could damage, going on is the lesser evil.
-  if (readOnly || path === inMemoryPath) options.push(["disable_database_invalidation", "true"]);
+  // A fault of the engine in one query otherwise makes the whole database refuse everything. Where
+  // anything is written this must stay so: with it off, DuckDB keeps half of a failed statement.
+  if (readOnly) options.push(["disable_database_invalidation", "true"]);
   return { options, setup: [...timeZone, ...contents, ...locks(config.allowedDirectories)] };
 }
 

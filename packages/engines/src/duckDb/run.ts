@@ -44,7 +44,11 @@ export interface Statement {
 }
 
 /** Runs it. Ending the generator early waits until the engine has stopped. */
-export async function* runStatement(lane: Lane, statement: Statement, signal: AbortSignal): ResultStream {
+export async function* runStatement(
+  lane: Lane,
+  statement: Statement,
+  signal: AbortSignal,
+): ResultStream {
   const { guarded, sql } = statement;
   const startedMs = lane.clock.nowMs();
   let rows = 0;
@@ -57,7 +61,10 @@ export async function* runStatement(lane: Lane, statement: Statement, signal: Ab
       const step = await stream.next();
       if (step.done === true) {
         if (!step.value.ok) {
-          yield { kind: "failed", error: failureOf(lane, step.value.error, { sql, writes: guarded.writes }) };
+          yield {
+            kind: "failed",
+            error: failureOf(lane, step.value.error, { sql, writes: guarded.writes }),
+          };
           return;
         }
         const stats = { queueMs: 0, executionMs: lane.clock.nowMs() - startedMs, rows, bytes };
@@ -151,11 +158,15 @@ async function askDescription(
   const request = { kind: "describe", statement: requestOf(lane, statement) } as const;
   const answer = await lane.thread.ask(request, signal);
   if (!answer.ok) return answer;
-  if (answer.value.kind !== "described") throw new Error("a description answered by something else");
+  if (answer.value.kind !== "described")
+    throw new Error("a description answered by something else");
   return ok(answer.value.described);
 }
 
-function requestOf({ database }: Lane, { sql, parameters, before, guarded }: Statement): StatementRequest {
+function requestOf(
+  { database }: Lane,
+  { sql, parameters, before, guarded }: Statement,
+): StatementRequest {
   return { sql, parameters, database, before, expected: guarded.expected };
 }
 

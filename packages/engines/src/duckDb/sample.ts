@@ -23,10 +23,74 @@ function oneOf(seed: string, texts: readonly string[]): string {
   return `[${texts.map((text) => `'${text}'`).join(", ")}][1 + ${pick(seed, texts.length)}]`;
 }
 
-const firstNames = ["Ada", "Björn", "Chloé", "Dmitri", "Emeka", "Fatima", "Grace", "Hiroshi", "Inés", "João", "Katarzyna", "Lián", "Maya", "Noor", "Ólafur", "Priya"];
-const lastNames = ["Andersson", "Baptiste", "Çelik", "Dubois", "Eriksen", "Fernández", "García", "Haddad", "Ivanova", "Jensen", "Kowalski", "Lefèvre", "Müller", "Nakamura", "Okafor", "Patel"];
-const countries = ["AT", "BR", "CA", "CH", "DE", "DK", "ES", "FR", "GB", "IN", "IT", "JP", "MX", "NL", "NO", "PL", "SE", "US"];
-const products = ["lamp", "desk", "chair", "shelf", "rug", "mirror", "clock", "vase", "kettle", "blanket"];
+const firstNames = [
+  "Ada",
+  "Björn",
+  "Chloé",
+  "Dmitri",
+  "Emeka",
+  "Fatima",
+  "Grace",
+  "Hiroshi",
+  "Inés",
+  "João",
+  "Katarzyna",
+  "Lián",
+  "Maya",
+  "Noor",
+  "Ólafur",
+  "Priya",
+];
+const lastNames = [
+  "Andersson",
+  "Baptiste",
+  "Çelik",
+  "Dubois",
+  "Eriksen",
+  "Fernández",
+  "García",
+  "Haddad",
+  "Ivanova",
+  "Jensen",
+  "Kowalski",
+  "Lefèvre",
+  "Müller",
+  "Nakamura",
+  "Okafor",
+  "Patel",
+];
+const countries = [
+  "AT",
+  "BR",
+  "CA",
+  "CH",
+  "DE",
+  "DK",
+  "ES",
+  "FR",
+  "GB",
+  "IN",
+  "IT",
+  "JP",
+  "MX",
+  "NL",
+  "NO",
+  "PL",
+  "SE",
+  "US",
+];
+const products = [
+  "lamp",
+  "desk",
+  "chair",
+  "shelf",
+  "rug",
+  "mirror",
+  "clock",
+  "vase",
+  "kettle",
+  "blanket",
+];
 
 const customers = `
 CREATE TABLE IF NOT EXISTS customers AS
@@ -79,6 +143,9 @@ SELECT
 FROM range(${sampleRows.events}) t(i)`;
 
 /** The statements that make the sample, leaving alone what is there already. */
-export const sampleStatements: readonly SetupStatement[] = [customers, orders, lineItems, events].map(
-  (sql) => ({ sql }),
-);
+export const sampleStatements: readonly SetupStatement[] = [
+  customers,
+  orders,
+  lineItems,
+  events,
+].map((sql) => ({ sql }));

@@ -61,7 +61,10 @@ export async function* runUse(
 ): AsyncGenerator<ResultEvent, Standing | undefined, void> {
   const startedMs = lane.clock.nowMs();
   const sql = useStatement(...path);
-  const request = ownStatement("SELECT current_catalog(), current_schema()", lane.database, [...before, sql]);
+  const request = ownStatement("SELECT current_catalog(), current_schema()", lane.database, [
+    ...before,
+    sql,
+  ]);
   const rows = await rowsOf(lane.thread, request, signal);
   if (!rows.ok) {
     yield { kind: "failed", error: failureOf(lane, rows.error, { sql, writes: false }) };

@@ -54,7 +54,12 @@ export interface StatementLog {
 
 /** Keeps a log from now on until disposed. */
 export function statementsLogged(): StatementLog & Disposable {
-  const entries: { cluster: string; sql: string; startedMs: number; endedMs: number | undefined }[] = [];
+  const entries: {
+    cluster: string;
+    sql: string;
+    startedMs: number;
+    endedMs: number | undefined;
+  }[] = [];
   let waiters: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
   const running = (sql: string): boolean =>
     entries.some((entry) => entry.sql === sql && entry.endedMs === undefined);

@@ -74,6 +74,7 @@ const formatNames: Readonly<Record<string, string>> = {
   bit: "BIT",
   bignum: "BIGNUM",
   time_tz: "TIME WITH TIME ZONE",
+  "geoarrow.wkb": "GEOMETRY",
 };
 
 const integerNames = {
@@ -140,7 +141,11 @@ function readType(reader: NameReader, depth: number): DataType | undefined {
   if (depth > depthMax) return undefined;
   let type = readSingle(reader, depth);
   // `INTEGER[]` and `INTEGER[3]`, as often as they come.
-  for (let brackets = bracketsAt(reader); type !== undefined && brackets > 0; brackets = bracketsAt(reader)) {
+  for (
+    let brackets = bracketsAt(reader);
+    type !== undefined && brackets > 0;
+    brackets = bracketsAt(reader)
+  ) {
     reader.at += brackets;
     type = { kind: "list", item: type };
   }
@@ -184,7 +189,11 @@ function readArguments(reader: NameReader, word: string, depth: number): DataTyp
 
 type StructField = { readonly name: string; readonly type: DataType };
 
-function readFields(reader: NameReader, depth: number, first: readonly StructField[]): DataType | undefined {
+function readFields(
+  reader: NameReader,
+  depth: number,
+  first: readonly StructField[],
+): DataType | undefined {
   const fields = [...first];
   do {
     const quoted = takeWhile(reader, /^"(?:[^"]|"")*"/);

@@ -118,7 +118,9 @@ export class OwnedConnection implements Connection {
       throw new Error("upgrade without a certificate or twice");
     const raw = this.#socket;
     raw.removeAllListeners("data");
-    raw.removeAllListeners("readable");
+    // Only where there is one: the stream would otherwise change its mode in the next tick, and the
+    // handshake never sees what was unshifted.
+    if (raw.listenerCount("readable") > 0) raw.removeAllListeners("readable");
     raw.pause();
     if (rest !== undefined && rest.length > 0) raw.unshift(rest);
     const secured = await tls.secure(raw);

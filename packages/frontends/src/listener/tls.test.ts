@@ -214,10 +214,10 @@ async function echoAtOnce(connection: Connection): Promise<void> {
   secured?.on("data", (chunk: Buffer) => void connection.send(chunk));
 }
 
-/** Takes one byte as the request and what came behind it as the start of the handshake, in the middle of the read. */
+/** Takes one byte as the request and what came behind it as the start of the handshake. */
 function silentAfterRequest(connection: Connection): void {
-  connection.socket.once("data", (chunk: Buffer) => {
-    connection.upgrade(chunk.subarray(1)).then(
+  connection.socket.on("data", (chunk: Buffer) => {
+    connection.upgrade(Uint8Array.from(chunk.subarray(1))).then(
       (secured) => secured?.on("data", (more: Buffer) => void connection.send(more)),
       () => undefined,
     );

@@ -47,7 +47,8 @@ export interface ListenerParts {
   readonly door: Door;
   readonly host: Host;
   readonly members: Members;
-  readonly passwordKey: Promise<PasswordKey>;
+  /** The listener's key, made when it is first asked for. */
+  readonly passwordKey: () => Promise<PasswordKey>;
   readonly startedMs: number;
   readonly port: () => number;
 }
@@ -250,22 +251,19 @@ export class MysqlConnection implements Member {
   }
 
   async #upgrade(): Promise<void> {
-    // The socket must have returned from its own read: it would stop the handle that TLS just started.
-    await Promise.resolve();
-    const rest = this.#reader.takeRest(); console.log("REST", rest.length);
-    const secured = await this.#connection.upgrade(rest);
+    const secured = await this.#connection.upgrade(this.#reader.takeRest());
     if (secured === undefined) return;
     this.#listen();
     this.#resume({ kind: "secured" });
   }
 
   async #sendPublicKey(): Promise<void> {
-    const key = await this.#parts.passwordKey;
+    const key = await this.#parts.passwordKey();
     this.#send((out) => putAuthMoreData(out, Buffer.from(key.publicPem)));
   }
 
   async #open(ciphertext: Uint8Array): Promise<void> {
-    const key = await this.#parts.passwordKey;
+    const key = await this.#parts.passwordKey();
     const password = await key.open(ciphertext, this.#greeting.nonce);
     this.#resume({ kind: "opened", password });
   }

@@ -9,13 +9,19 @@ import { putErrorPacket } from "./encode.ts";
 import { errorReply } from "./errors.ts";
 import { Members } from "./members.ts";
 import { frontendKind } from "./opening.ts";
-import { makePasswordKey } from "./passwordKey.ts";
+import { makePasswordKey, type PasswordKey } from "./passwordKey.ts";
 
 export const listen: Listen<MysqlConfig> = async (config, door, host) => {
   const members = new Members();
+  let made: Promise<PasswordKey> | undefined;
+  const passwordKey = () => {
+    made ??= makePasswordKey();
+    return made;
+  };
   // Made while clients connect; the first that needs it waits.
-  const passwordKey = makePasswordKey();
-  passwordKey.catch((bug: unknown) => host.log.bug(bug, { listener: frontendKind }));
+  if (door.asksPassword) {
+    passwordKey().catch((bug: unknown) => host.log.bug(bug, { listener: frontendKind }));
+  }
   let boundPort = config.port;
   const parts = {
     door,

@@ -7,6 +7,7 @@ import { virtualHost } from "@gateway/core/port/virtual.ts";
 import type { DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
+import { createConnection, type Connection, type ConnectionOptions } from "mysql2/promise";
 import { certificateOf } from "../listener/testCertificate.ts";
 import { scriptedDoor, type Script, type ScriptedDoor } from "../scriptedDoor.ts";
 import { mysqlConfig } from "./config.ts";
@@ -43,7 +44,7 @@ export async function serverOf(
 }
 
 /** The `tls` section of a config, its files in a folder that is removed on disposal. */
-export function tlsFilesOf(): Disposable & { readonly tls: object } {
+export function tlsFilesOf(): Disposable & { readonly tls: object; readonly cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "mysql-"));
   const { cert, key } = certificateOf("localhost");
   const certFile = join(folder, "cert.pem");
@@ -52,6 +53,7 @@ export function tlsFilesOf(): Disposable & { readonly tls: object } {
   writeFileSync(keyFile, key);
   return {
     tls: { certFile, keyFile },
+    cert,
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   };
 }
@@ -69,4 +71,26 @@ export function resultOf(
   rows: readonly (readonly Value[])[],
 ): readonly ResultEvent[] {
   return [{ kind: "columns", columns }, { kind: "batch", batch: batchOf(columns, rows) }, doneOf()];
+}
+
+/** A client that is logged in, closed on disposal. */
+export async function clientOf(
+  server: OpenServer,
+  options: ConnectionOptions = {},
+): Promise<Connection & AsyncDisposable> {
+  const base = { host: "127.0.0.1", port: server.port, user: "ann" };
+  const client = await createConnection({ ...base, ...options });
+  // The package reports the loss of a connection that nobody waits on as an event.
+  client.on("error", () => undefined);
+  return Object.assign(client, { [Symbol.asyncDispose]: async () => client.destroy() });
+}
+
+/** What a promise that must fail fails with. */
+export async function failureOf(attempt: Promise<unknown>): Promise<Error> {
+  try {
+    await attempt;
+  } catch (failure) {
+    return failure instanceof Error ? failure : new Error(String(failure));
+  }
+  throw new Error("it did not fail");
 }

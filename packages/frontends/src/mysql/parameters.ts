@@ -102,13 +102,13 @@ function bytesOf(
   context: ParameterContext,
 ): Typed {
   if (bound.type === columnType.bit) return bitsOf(bytes, described);
-  if (described.kind === "binary") return ok({ type: described, value: bytes.slice() });
+  if (described.kind === "binary") return ok({ type: described, value: new Uint8Array(bytes) });
   const unknown = described.kind === "null";
   const text = unknown && isBlob(bound.type) ? undefined : context.decode(bytes);
   if (text === undefined) {
     // Clients bind bytes as a string type too; only a place that takes bytes or anything gets them.
     return unknown
-      ? ok({ type: { kind: "binary" }, value: bytes.slice() })
+      ? ok({ type: { kind: "binary" }, value: new Uint8Array(bytes) })
       : err(refused("A text parameter is not valid in the connection's character set."));
   }
   if (bound.type === columnType.newDecimal || bound.type === columnType.decimal) {

@@ -45,7 +45,7 @@ export class PreparedStatements {
   #textBytes = 0;
   #longBytes = 0;
 
-  /** `bytesMax` bounds texts and values sent ahead, each. Config: `maxMessageBytes`. */
+  /** `bytesMax` bounds the texts, of which each is kept twice, and the values sent ahead. Config: `maxMessageBytes`. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -94,8 +94,9 @@ export class PreparedStatements {
       return;
     }
     const pieces = kept.longData.get(parameter) ?? [];
-    // A piece is a view of what was received; its own copy keeps no more alive than itself.
-    pieces.push(bytes.slice());
+    // A piece is a view of what was received; its own copy keeps no more alive than itself. (`slice`
+    // of a Buffer would be another view.)
+    pieces.push(new Uint8Array(bytes));
     kept.longData.set(parameter, pieces);
     kept.longBytes += cost;
     this.#longBytes += cost;

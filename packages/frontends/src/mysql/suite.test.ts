@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
 import { frontendSuite } from "../frontend.suite.ts";
 import type { ConnectClient, SuiteAnswer } from "../suite/subject.suite.ts";
@@ -55,9 +56,16 @@ function connectMysql2(): ConnectClient {
       ...(password === undefined ? {} : { password }),
       ...(ca === undefined ? {} : { ssl: { ca } }),
     });
+    // The package leaves a query that waits for ever without an answer when it is destroyed.
+    const gone = new AbortController();
+    const left = once(gone.signal, "abort").then(() => Promise.reject(new Error("left")));
+    left.catch(() => undefined);
     return {
-      query: (sql) => textsOf(client, sql),
-      destroy: () => client.destroy(),
+      query: (sql) => Promise.race([textsOf(client, sql), left]),
+      destroy: () => {
+        client.destroy();
+        gone.abort();
+      },
       close: () => client.end(),
     };
   };
@@ -74,5 +82,5 @@ async function textsOf(client: Connection, sql: string): Promise<SuiteAnswer> {
   // The package types `fields` as always there; a statement without rows has none.
   const columns = (fields as typeof fields | undefined)?.map(({ name }) => name) ?? [];
   if (!Array.isArray(result)) return { columns, rows: [], updateCount: result.affectedRows };
-  return { columns, rows: (result as RowDataPacket[]) as unknown as SuiteAnswer["rows"] };
+  return { columns, rows: result as RowDataPacket[] as unknown as SuiteAnswer["rows"] };
 }

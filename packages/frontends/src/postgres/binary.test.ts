@@ -8,7 +8,11 @@ import { binaryWriter } from "./binary.ts";
 import { readParameter } from "./parameter.ts";
 import { columnShape } from "./types.ts";
 
-const int = (bits: 8 | 16 | 32 | 64, signed = true): DataType => ({ kind: "integer", bits, signed });
+const int = (bits: 8 | 16 | 32 | 64, signed = true): DataType => ({
+  kind: "integer",
+  bits,
+  signed,
+});
 
 const goldens: readonly (readonly [DataType, Value, string])[] = [
   [{ kind: "boolean" }, true, "01"],
@@ -33,11 +37,23 @@ const goldens: readonly (readonly [DataType, Value, string])[] = [
   [{ kind: "timestamp", unit: "us", zoned: false }, 0n, "fffca2fec4c82000"],
   [{ kind: "timestamp", unit: "s", zoned: false }, 946_684_801n, "00000000000f4240"],
   [{ kind: "timestamp", unit: "ns", zoned: false }, 946_684_799_999_999_999n, "ffffffffffffffff"],
-  [{ kind: "interval" }, { months: 14, days: -3, nanoseconds: 1_500_000n }, "00000000000005dcfffffffd0000000e"],
+  [
+    { kind: "interval" },
+    { months: 14, days: -3, nanoseconds: 1_500_000n },
+    "00000000000005dcfffffffd0000000e",
+  ],
   [{ kind: "uuid" }, "00112233-4455-6677-8899-aabbccddeeff", "00112233445566778899aabbccddeeff"],
-  [{ kind: "list", item: int(16) }, [1n, null], "0000000100000001000000150000000200000001000000020001ffffffff"],
+  [
+    { kind: "list", item: int(16) },
+    [1n, null],
+    "0000000100000001000000150000000200000001000000020001ffffffff",
+  ],
   [{ kind: "list", item: int(16) }, [], "000000000000000000000015"],
-  [{ kind: "list", item: { kind: "text" } }, ["a"], "00000001000000000000001900000001000000010000000161"],
+  [
+    { kind: "list", item: { kind: "text" } },
+    ["a"],
+    "00000001000000000000001900000001000000010000000161",
+  ],
 ];
 
 describe("binaryWriter", () => {
@@ -51,7 +67,9 @@ describe("binaryWriter", () => {
   it("shows what PostgreSQL's range can not hold as infinity", () => {
     const micros: DataType = { kind: "timestamp", unit: "us", zoned: true };
     expect(hexOf(written(micros, -(2n ** 63n)))).toBe("8000000000000000");
-    expect(hexOf(written({ kind: "timestamp", unit: "s", zoned: true }, 2n ** 62n))).toBe("7fffffffffffffff");
+    expect(hexOf(written({ kind: "timestamp", unit: "s", zoned: true }, 2n ** 62n))).toBe(
+      "7fffffffffffffff",
+    );
     expect(hexOf(written({ kind: "date" }, 2n ** 31n - 1n))).toBe("7fffffff");
     expect(hexOf(written({ kind: "date" }, -(2n ** 31n)))).toBe("80000000");
   });

@@ -72,10 +72,7 @@ function booleanWriter({ values, offset }: Vector): CellWriter {
   };
 }
 
-function integerWriter(
-  vector: Vector,
-  type: Extract<DataType, { kind: "integer" }>,
-): CellWriter {
+function integerWriter(vector: Vector, type: Extract<DataType, { kind: "integer" }>): CellWriter {
   const { bits, signed } = type;
   const { scalar } = columnShape(type);
   if (scalar === "numeric") return numericWriter(vector, 0, { bits, signed });
@@ -180,7 +177,7 @@ function microsWriter({ values, offset }: Vector, unit: TimeUnit, instant: boole
       if (Math.abs(count) > Number.MAX_SAFE_INTEGER || !Number.isSafeInteger(micros)) {
         return putWideMicros(out, at, { value: view.getBigInt64(place, true), unit, instant });
       }
-      return putInt32(out, putInt32(out, at, Math.floor(micros / 2 ** 32)), micros % 2 ** 32 | 0);
+      return putInt32(out, putInt32(out, at, Math.floor(micros / 2 ** 32)), (micros % 2 ** 32) | 0);
     },
   };
 }

@@ -10,7 +10,9 @@ describe("ClientSession", () => {
   });
 
   it("goes back to the start-up packet's value on RESET, not to the server's", () => {
-    const session = new ClientSession(sessionOf({ settings: new Map([["timezone", "Europe/Berlin"]]) }));
+    const session = new ClientSession(
+      sessionOf({ settings: new Map([["timezone", "Europe/Berlin"]]) }),
+    );
     session.set("TimeZone", "UTC");
     expect(session.setting("timezone")).toBe("UTC");
     session.set("TimeZone", undefined);

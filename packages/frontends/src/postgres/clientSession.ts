@@ -11,7 +11,7 @@ import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
-import { invalid, settings, unsupported, wantsMessage, type Setting } from "./settings.ts";
+import { invalid, settings, wantsMessage, type Refusal, type Setting } from "./settings.ts";
 import { schemaFrom } from "./searchPath.ts";
 import { parseTags } from "./tags.ts";
 
@@ -89,10 +89,13 @@ export class ClientSession {
       // RESET of what never changes is no mistake.
       return value === undefined ? ok(undefined) : err(fixedError(setting));
     }
-    const accepted = value === undefined ? ok(this.#initial.get(key)) : accept(name, setting, value);
+    const accepted =
+      value === undefined ? ok(this.#initial.get(key)) : accept(name, setting, value);
     if (!accepted.ok) return accepted;
     if (!this.#value.settings.has(key) && this.#value.settings.size >= settingsMax) {
-      return err(gatewayError("query.invalid", { sqlState: "54000", message: "too many settings" }));
+      return err(
+        gatewayError("query.invalid", { sqlState: "54000", message: "too many settings" }),
+      );
     }
     if (local && !this.#local.has(key)) this.#local.set(key, this.#value.settings.get(key));
     // A plain SET inside the transaction outlives it, whatever SET LOCAL covered before.
@@ -136,7 +139,9 @@ export class ClientSession {
     this.#before = undefined;
     const back = committed
       ? this.#local
-      : new Map([...this.#value.settings.keys(), ...before.keys()].map((key) => [key, before.get(key)]));
+      : new Map(
+          [...this.#value.settings.keys(), ...before.keys()].map((key) => [key, before.get(key)]),
+        );
     this.#local = new Map();
     for (const [key, value] of back) this.#put(key, value);
   }
@@ -187,15 +192,20 @@ export function accept(
   setting: Setting | undefined,
   value: string,
 ): Result<string, GatewayError> {
-  const refused = (reason: typeof invalid | typeof unsupported) => {
+  const refused = (reason: Refusal) => {
     const shown = setting?.name ?? name;
     const message = `invalid value for parameter "${shown}": "${value.slice(0, 100)}"`;
     return reason === invalid
       ? err(gatewayError("query.invalid", { sqlState: "22023", message }))
-      : err(gatewayError("query.unsupported", { message: `the gateway does not support ${shown} = ${value.slice(0, 100)}` }));
+      : err(
+          gatewayError("query.unsupported", {
+            message: `the gateway does not support ${shown} = ${value.slice(0, 100)}`,
+          }),
+        );
   };
   if (value.length > valueMax || value.includes("\0")) return refused(invalid);
-  if (name.toLowerCase() === "gateway.tags" && parseTags(value) === undefined) return refused(invalid);
+  if (name.toLowerCase() === "gateway.tags" && parseTags(value) === undefined)
+    return refused(invalid);
   const kept = setting?.accept?.(value) ?? value;
   return typeof kept === "symbol" ? refused(kept) : ok(kept);
 }

@@ -202,7 +202,10 @@ describe("encryption", () => {
 
   it("asks for no password before TLS where clear text is not allowed", async () => {
     const tls = withTls();
-    await using server = await served({ answers, passwords: { ann: "x" } }, { ...tls, host: "0.0.0.0" });
+    await using server = await served(
+      { answers, passwords: { ann: "x" } },
+      { ...tls, host: "0.0.0.0" },
+    );
     await using client = await RawClient.open(server.port);
     client.send(startupOf({ user: "ann" }));
     expect(errorOf((await client.rest())[0])).toMatchObject({ C: "28000" });
@@ -220,7 +223,11 @@ describe("broken messages", () => {
     ["a message over the limit", Buffer.from("5100100001", "hex"), "54000"],
     ["a Query without its end", messageOf("Q", Buffer.from("select 1")), "08P01"],
     ["a Query with something behind it", messageOf("Q", textOf("a"), textOf("b")), "08P01"],
-    ["a Bind that counts more values than it has", messageOf("B", Buffer.from("0000000000ff", "hex")), "08P01"],
+    [
+      "a Bind that counts more values than it has",
+      messageOf("B", Buffer.from("0000000000ff", "hex")),
+      "08P01",
+    ],
   ])("ends the connection after %s", async (_, bytes, code) => {
     await using server = await served({ answers }, { maxMessageBytes: 1 << 20 });
     await using client = await RawClient.start(server.port);
@@ -264,15 +271,20 @@ describe("broken messages", () => {
 
   it("survives any bytes: an answer or a close, and the next client is served", async () => {
     await using server = await served({ answers });
-    const anyBytes = fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.boolean(), async (bytes, inside) => {
-      await using client = inside
-        ? await RawClient.start(server.port)
-        : await RawClient.open(server.port);
-      client.send(bytes, Buffer.alloc(300, 0xff));
-      // What still waits for the rest of a message never gets it.
-      client.finish();
-      for (const message of await client.rest()) expect("ESZTDCtRKnINvA123".includes(message.type)).toBe(true);
-    });
+    const anyBytes = fc.asyncProperty(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.boolean(),
+      async (bytes, inside) => {
+        await using client = inside
+          ? await RawClient.start(server.port)
+          : await RawClient.open(server.port);
+        client.send(bytes, Buffer.alloc(300, 0xff));
+        // What still waits for the rest of a message never gets it.
+        client.finish();
+        for (const message of await client.rest())
+          expect("ESZTDCtRKnINvA123".includes(message.type)).toBe(true);
+      },
+    );
     await fc.assert(anyBytes, { numRuns: 60 });
     await using client = await RawClient.start(server.port);
     client.send(queryOf("select 1"));

@@ -6,6 +6,7 @@
  * statement runs the socket is still read into a bounded queue: a client that leaves is noticed by
  * reading only.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -22,8 +23,16 @@ import { encodeError } from "./encode.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
 import { frontendKind, openSession, readStartup, type Opening } from "./handshake.ts";
 import { Desk } from "./desk.ts";
-import { advance, beforeStart, type Effect, type Input, type Phase } from "./machine.ts";
+import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
+import {
+  encodingError,
+  functionError,
+  passwordError,
+  protocolError,
+  violationError,
+  violationInput,
+} from "./violations.ts";
 
 export interface ConversationParts {
   readonly door: Door;
@@ -35,6 +44,9 @@ export interface ConversationParts {
 const loginBytesMax = 65_535;
 /** First byte of a TLS handshake: a client that begins with it asks for no permission. */
 const tlsHandshake = 0x16;
+
+/** Messages handled in one go before other connections get a turn. A client can send millions at once. */
+const messagesPerTurn = 256;
 
 type Message = StartMessage | FrontendMessage;
 
@@ -82,12 +94,15 @@ class Conversation {
   }
 
   async run(): Promise<void> {
+    let handled = 0;
     while (this.#phase !== "closed" && !this.#connection.closed.aborted) {
       if (this.#phase === "start" && this.#reader.peek() === tlsHandshake) {
         if (!(await this.#startTls())) return;
         continue;
       }
       const step = this.#reader.next(this.#rule());
+      handled = step.kind === "wait" ? 0 : handled + 1;
+      if (handled % messagesPerTurn === messagesPerTurn - 1) await setImmediate();
       if (step.kind === "wait") {
         await this.#moreBytes();
       } else if (step.kind === "violation") {
@@ -97,10 +112,11 @@ class Conversation {
           ? parseStart(step.frame.body)
           : parseFrontend(step.frame);
         if (parsed.kind === "message") await this.#receive(parsed.message);
-        else await this.#happen(violationInput(parsed.violation, this.#phase), {
-          message: undefined,
-          violation: parsed.violation,
-        });
+        else
+          await this.#happen(violationInput(parsed.violation, this.#phase), {
+            message: undefined,
+            violation: parsed.violation,
+          });
       }
     }
   }
@@ -249,8 +265,7 @@ class Conversation {
     }
     // What came behind the request was not encrypted and would be taken for what is.
     if (this.#reader.pending > 0) {
-      const message = "received unencrypted data after SSL request";
-      return await this.#fatal(gatewayError("protocol.violation", { message }));
+      return await this.#fatal(protocolError("received unencrypted data after SSL request"));
     }
     this.#out.writer.u8(sslAccepted);
     await this.#out.flush();
@@ -280,7 +295,8 @@ class Conversation {
       this.#out.put({ kind: "negotiateVersion", version: (3 << 16) | minor, unknownOptions });
     }
     if (!this.#parts.door.asksPassword) return await this.#login(undefined);
-    if (!mayTakeCredentials(this.#connection)) return await this.#fatal(gatewayError("auth.cleartext"));
+    if (!mayTakeCredentials(this.#connection))
+      return await this.#fatal(gatewayError("auth.cleartext"));
     this.#out.put({ kind: "authenticationCleartext" });
     await this.#happen("passwordWanted", nothing);
   }
@@ -333,49 +349,4 @@ function isTyped(message: Message): message is FrontendMessage {
     default:
       return true;
   }
-}
-
-function violationInput(violation: Violation, phase: Phase): Input {
-  if (violation.kind !== "text" || beforeStart(phase)) return "violation";
-  return violation.what === "Query" ? "badQueryText" : "badText";
-}
-
-function violationError(violation: Violation | undefined, before: Phase): GatewayError {
-  switch (violation?.kind) {
-    case "tooLarge":
-      // A first packet of absurd length comes from a client of another protocol.
-      if (beforeStart(before)) return protocolError("invalid length of startup packet");
-      return gatewayError("protocol.tooLarge", {
-        message: `message of ${violation.length} bytes is larger than the limit of ${violation.limit}`,
-      });
-    case "length":
-      return protocolError("invalid message length");
-    case "unknownType":
-      return protocolError(`invalid frontend message type ${violation.type}`);
-    case "malformed":
-    case "text":
-      return protocolError(`invalid message format: ${violation.what}`);
-    case undefined:
-      return protocolError(
-        before === "login" ? "expected password response" : "unexpected message in this state",
-      );
-  }
-}
-
-function protocolError(message: string): GatewayError {
-  return gatewayError("protocol.violation", { message });
-}
-
-function passwordError(user: string): GatewayError {
-  const message = `password authentication failed for user "${user}"`;
-  return gatewayError("auth.refused", { message });
-}
-
-function encodingError(): GatewayError {
-  const message = 'invalid byte sequence for encoding "UTF8"';
-  return gatewayError("query.data", { sqlState: "22021", message });
-}
-
-function functionError(): GatewayError {
-  return gatewayError("query.unsupported", { message: "function calls by the protocol are not supported" });
 }

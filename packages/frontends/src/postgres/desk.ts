@@ -46,7 +46,12 @@ export class Desk {
       process: this.#registration.key.process,
       forget: (what) => this.#series.forget(what),
     });
-    this.#series = new Series({ session: this.#session, out, runner: this.#runner, maxMessageBytes });
+    this.#series = new Series({
+      session: this.#session,
+      out,
+      runner: this.#runner,
+      maxMessageBytes,
+    });
   }
 
   /** Nothing is open that a drain would have to wait for. */

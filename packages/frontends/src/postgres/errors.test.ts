@@ -43,7 +43,7 @@ describe("errorReport", () => {
     const sql = "select '😀'; select nope";
     const error = gatewayError("query.unknownObject", { position: 8 });
     expect(errorReport(error, { sql, statementStart: 13 }).position).toBe(20);
-    expect([...sql][19]).toBe("n");
+    expect(Array.from(sql)[19]).toBe("n");
   });
 
   it("leaves the position out when it does not know the text", () => {

@@ -5,6 +5,7 @@
  * The engine is asked for the next piece only when the last one was taken by the socket. Ending it
  * early ends the engine's work.
  */
+import { setImmediate } from "node:timers/promises";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { DoneEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
@@ -38,11 +39,15 @@ export type Stop =
   | { readonly kind: "suspended" }
   | { readonly kind: "failed"; readonly error: GatewayError };
 
+export type ExecutionState = "fresh" | "parked" | "complete" | "failed" | "abandoned";
+
 const complete: Stop = { kind: "complete" };
 const suspended: Stop = { kind: "suspended" };
 
 /** A portal that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
 const parkedMsMax = 300_000;
+/** Writes that were taken at once before other connections get a turn: about a megabyte. */
+const writesPerTurn = 16;
 /** Below it a batch fits the buffer as it is. */
 const manyRows = 256;
 
@@ -59,9 +64,10 @@ export class Execution implements AsyncDisposable {
   #events: ResultStream | undefined;
   #rows: RowWriter | undefined;
   #row = 0;
+  #writes = 0;
   #formats: readonly Format[] = [];
   #columns: readonly Column[] | undefined;
-  #over = false;
+  #state: ExecutionState = "fresh";
   #parked: Disposable | undefined;
 
   constructor(plan: Plan, parts: ExecutionParts) {
@@ -74,9 +80,9 @@ export class Execution implements AsyncDisposable {
     return this.#columns;
   }
 
-  /** Nothing more comes. */
-  get over(): boolean {
-    return this.#over;
+  /** How far it is. `fresh` and `parked` can be stepped; the others have nothing left. */
+  get state(): ExecutionState {
+    return this.#state;
   }
 
   /** Ends the engine's work; the step that runs now fails with `reason`. */
@@ -92,14 +98,18 @@ export class Execution implements AsyncDisposable {
     using _limit =
       limitMs === 0 ? undefined : host.clock.timer(limitMs, () => this.cancel(timeoutError()));
     const stop = await this.#run(maxRows, announce);
-    if (stop.kind === "suspended") this.#park();
-    else await this[Symbol.asyncDispose]();
+    if (stop.kind === "suspended") {
+      this.#park();
+    } else {
+      await this[Symbol.asyncDispose]();
+      this.#state = stop.kind;
+    }
     return stop;
   }
 
   /** Never called while a step runs: that one is cancelled first and ends by itself. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over = true;
+    if (this.#state === "parked") this.#state = "failed";
     this.#rows = undefined;
     this.#parked?.[Symbol.dispose]();
     const events = this.#events;
@@ -108,18 +118,19 @@ export class Execution implements AsyncDisposable {
   }
 
   #park(): void {
+    this.#state = "parked";
     this.#parked = this.#parts.host.clock.timer(parkedMsMax, () => {
-      this.cancel(gatewayError("query.abandoned"));
+      this.#state = "abandoned";
       this[Symbol.asyncDispose]().catch((bug: unknown) => this.#parts.host.log.bug(bug));
     });
   }
 
   async #run(maxRows: number, announce: Announce): Promise<Stop> {
-    if (this.#over) return { kind: "failed", error: abortError(this.#controller.signal) };
     const events = (this.#events ??= this.plan.start(this.#controller.signal));
     let sent = 0;
     for (;;) {
-      if (this.#rows !== undefined) sent += await this.#writeRows(this.#rows, maxRows - sent, maxRows === 0);
+      if (this.#rows !== undefined)
+        sent += await this.#writeRows(this.#rows, maxRows - sent, maxRows === 0);
       if (maxRows !== 0 && sent >= maxRows) return suspended;
       const next = await events.next();
       // A stream that ends without a last event would look like a complete result.
@@ -147,7 +158,8 @@ export class Execution implements AsyncDisposable {
   /** Waits for a slow client, but no longer than the query lives: its slot is not the client's to hold. */
   async #taken(sent: Promise<void> | undefined): Promise<void> {
     const { signal } = this.#controller;
-    if (sent === undefined || signal.aborted) return;
+    if (signal.aborted) return;
+    if (sent === undefined) return await this.#breathe();
     await new Promise<void>((resolve) => {
       const settle = (): void => {
         signal.removeEventListener("abort", settle);
@@ -156,6 +168,12 @@ export class Execution implements AsyncDisposable {
       signal.addEventListener("abort", settle);
       void sent.then(settle);
     });
+  }
+
+  /** A fast engine and a fast client would otherwise never let anything else of the process happen. */
+  async #breathe(): Promise<void> {
+    this.#writes += 1;
+    if (this.#writes % writesPerTurn === 0) await setImmediate();
   }
 
   #take(event: ResultEvent, sent: number, announce: Announce): Stop | undefined {

@@ -57,8 +57,12 @@ describe("readStartup", () => {
   });
 
   it("says what it does not speak of a newer protocol", () => {
-    expect(started({ user: "a" }, 3, 2)).toMatchObject({ value: { minor: 2, unknownOptions: undefined } });
-    expect(started({ user: "a" }, 3, 9999)).toMatchObject({ value: { minor: 2, unknownOptions: [] } });
+    expect(started({ user: "a" }, 3, 2)).toMatchObject({
+      value: { minor: 2, unknownOptions: undefined },
+    });
+    expect(started({ user: "a" }, 3, 9999)).toMatchObject({
+      value: { minor: 2, unknownOptions: [] },
+    });
     expect(started({ user: "a", "_pq_.compression": "on" })).toMatchObject({
       value: { minor: 0, unknownOptions: ["_pq_.compression"], settings: new Map() },
     });
@@ -68,7 +72,13 @@ describe("readStartup", () => {
 describe("readOptions", () => {
   it.each([
     ["", []],
-    ["-c a=1 -c b=2", [["a", "1"], ["b", "2"]]],
+    [
+      "-c a=1 -c b=2",
+      [
+        ["a", "1"],
+        ["b", "2"],
+      ],
+    ],
     ["-ca=1", [["a", "1"]]],
     ["--search-path=x", [["search_path", "x"]]],
     ["-c a=one\\ two", [["a", "one two"]]],
@@ -109,7 +119,12 @@ describe("openSession", () => {
 
 describe("parseTags", () => {
   it("takes a word without a colon as a key", () => {
-    expect(parseTags("a:b:c, d ,,")).toEqual(new Map([["a", "b:c"], ["d", ""]]));
+    expect(parseTags("a:b:c, d ,,")).toEqual(
+      new Map([
+        ["a", "b:c"],
+        ["d", ""],
+      ]),
+    );
   });
 
   it("refuses more or longer ones than a session may have", () => {

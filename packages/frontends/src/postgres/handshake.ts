@@ -69,7 +69,7 @@ function collectSettings(
 ): Result<ReadonlyMap<string, string>, GatewayError> {
   const options = readOptions(parameters.get("options") ?? "");
   if (options === undefined) {
-    const message = "invalid command-line arguments in the start-up parameter \"options\"";
+    const message = 'invalid command-line arguments in the start-up parameter "options"';
     return err(gatewayError("query.invalid", { sqlState: "22023", message }));
   }
   // What stands by its own name comes after the options and wins.

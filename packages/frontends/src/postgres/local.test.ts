@@ -17,7 +17,7 @@ describe("readLocal", () => {
     ["SET SESSION DateStyle='ISO'", set("datestyle", "ISO")],
     ["SET DateStyle TO ISO, DMY", set("datestyle", "ISO, DMY")],
     ["SET LOCAL statement_timeout = '5s'", set("statement_timeout", "5s", true)],
-    ["SET TimeZone = \"Europe/Berlin\"", set("timezone", "Europe/Berlin")],
+    ['SET TimeZone = "Europe/Berlin"', set("timezone", "Europe/Berlin")],
     ["SET TIME ZONE -3", set("timezone", "-3")],
     ["SET TIME ZONE LOCAL", set("timezone", undefined)],
     ["SET NAMES 'utf8'", set("client_encoding", "utf8")],
@@ -39,7 +39,7 @@ describe("readLocal", () => {
     ["SHOW ALL", { kind: "showAll" }],
     ["DISCARD ALL", { kind: "discardAll" }],
     ["DISCARD TEMPORARY", { kind: "nothing", tag: "DISCARD TEMP" }],
-    ["DEALLOCATE PREPARE \"S 1\"", { kind: "deallocate", name: "S 1" }],
+    ['DEALLOCATE PREPARE "S 1"', { kind: "deallocate", name: "S 1" }],
     ["DEALLOCATE ALL", { kind: "deallocate", name: undefined }],
     ["CLOSE ALL", { kind: "nothing", tag: "CLOSE CURSOR ALL" }],
     ["UNLISTEN *", { kind: "nothing", tag: "UNLISTEN" }],
@@ -90,7 +90,9 @@ describe("readLocal", () => {
     ["SELECT set_config('search_path','x',false)", ["set_config"]],
   ])("answers %s", (sql, labels) => {
     const local = readLocal(sql);
-    expect(local?.kind === "ask" ? local.questions.map(({ label }) => label) : local).toEqual(labels);
+    expect(local?.kind === "ask" ? local.questions.map(({ label }) => label) : local).toEqual(
+      labels,
+    );
   });
 
   it("knows the question about array types however it is laid out", () => {
@@ -110,12 +112,20 @@ describe("readLocal", () => {
 describe("answerLocal", () => {
   it("answers questions from the session", () => {
     const answered = ask("select current_user, current_setting('timezone'), pg_backend_pid()");
-    expect(answered).toMatchObject({ ok: true, value: { rows: [["ann", "UTC", 77n]], tag: "SELECT" } });
+    expect(answered).toMatchObject({
+      ok: true,
+      value: { rows: [["ann", "UTC", 77n]], tag: "SELECT" },
+    });
   });
 
   it("knows no setting that does not exist, unless a miss is allowed", () => {
-    expect(ask("select current_setting('nope')")).toMatchObject({ ok: false, error: { sqlState: "42704" } });
-    expect(ask("select current_setting('nope', true)")).toMatchObject({ value: { rows: [[null]] } });
+    expect(ask("select current_setting('nope')")).toMatchObject({
+      ok: false,
+      error: { sqlState: "42704" },
+    });
+    expect(ask("select current_setting('nope', true)")).toMatchObject({
+      value: { rows: [[null]] },
+    });
     expect(ask("show my.own")).toMatchObject({ ok: false, error: { sqlState: "42704" } });
   });
 

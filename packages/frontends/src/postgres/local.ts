@@ -56,7 +56,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["copy", readCopy],
   ["prepare", () => refuse("PREPARE as a statement is not supported; use the protocol's own")],
   ["execute", () => refuse("EXECUTE as a statement is not supported; use the protocol's own")],
-  ["declare", () => refuse("cursors by DECLARE are not supported; use a row limit of the protocol")],
+  [
+    "declare",
+    () => refuse("cursors by DECLARE are not supported; use a row limit of the protocol"),
+  ],
   ["fetch", () => refuse("cursors by DECLARE are not supported; use a row limit of the protocol")],
   ["move", () => refuse("cursors by DECLARE are not supported; use a row limit of the protocol")],
   ["listen", () => refuse("LISTEN and NOTIFY are not supported")],
@@ -189,7 +192,10 @@ function readDiscard(rest: TokenReader): LocalStatement | undefined {
   if (what === "all") return { kind: "discardAll" };
   // Plans, sequences and temporary tables do not outlive a statement here.
   if (/^(plans|sequences|temp|temporary)$/.test(what)) {
-    return { kind: "nothing", tag: `DISCARD ${what === "temporary" ? "TEMP" : what.toUpperCase()}` };
+    return {
+      kind: "nothing",
+      tag: `DISCARD ${what === "temporary" ? "TEMP" : what.toUpperCase()}`,
+    };
   }
   return undefined;
 }

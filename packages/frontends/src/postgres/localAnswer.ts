@@ -65,7 +65,8 @@ export function answerLocal(
   server: LocalServer,
 ): Result<LocalOutcome, GatewayError> {
   const columns = localColumns(statement);
-  const result = (rows: readonly (readonly Value[])[], tag = "SELECT") => ok({ columns, rows, tag });
+  const result = (rows: readonly (readonly Value[])[], tag = "SELECT") =>
+    ok({ columns, rows, tag });
   switch (statement.kind) {
     case "set":
       return answerSet(statement, session);
@@ -125,7 +126,9 @@ function answerShow(
   columns: readonly Column[] | undefined,
 ): Result<LocalOutcome, GatewayError> {
   const value = session.known(name);
-  return value === undefined ? err(unknownSetting(name)) : ok({ columns, rows: [[value]], tag: "SHOW" });
+  return value === undefined
+    ? err(unknownSetting(name))
+    : ok({ columns, rows: [[value]], tag: "SHOW" });
 }
 
 function unknownSetting(name: string): GatewayError {
@@ -203,7 +206,11 @@ function answerQuestion(
       return second === "true" ? ok(null) : err(unknownSetting(first));
     }
     case "set_config": {
-      const changed = session.set(first, second ?? "", third === "true" && session.pin !== undefined);
+      const changed = session.set(
+        first,
+        second ?? "",
+        third === "true" && session.pin !== undefined,
+      );
       return changed.ok ? ok(session.setting(first.toLowerCase())) : changed;
     }
     case "pg_backend_pid":

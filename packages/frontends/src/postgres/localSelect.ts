@@ -47,7 +47,8 @@ function readQuestion(rest: TokenReader): Question | undefined {
   if (!isQuestion(ask)) return undefined;
   const { brackets, counts } = functions[ask];
   const given = brackets ? readArguments(rest) : [];
-  if (given === undefined || !(counts as readonly number[]).includes(given.length)) return undefined;
+  if (given === undefined || !(counts as readonly number[]).includes(given.length))
+    return undefined;
   const label = readLabel(rest, ask);
   return label === undefined ? undefined : { ask, arguments: given, label };
 }
@@ -64,7 +65,8 @@ function readArguments(rest: TokenReader): readonly string[] | undefined {
   if (rest.takeText(")")) return values;
   do {
     const token = rest.next();
-    const value = literalOf(token) ?? (/^(true|false)$/.test(token?.word ?? "") ? token?.word : undefined);
+    const value =
+      literalOf(token) ?? (/^(true|false)$/.test(token?.word ?? "") ? token?.word : undefined);
     if (value === undefined) return undefined;
     values.push(value);
   } while (rest.takeText(","));

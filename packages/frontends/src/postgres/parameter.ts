@@ -207,7 +207,9 @@ function timeFrom(micros: bigint): bigint | Bad {
 function instantFrom(micros: bigint): bigint | Bad {
   const since1970 = micros + epochMicros;
   // PostgreSQL's infinities and what lies beside them have no neutral counterpart.
-  return since1970 === BigInt.asIntN(64, since1970) && micros !== -(2n ** 63n) ? since1970 : badBinary;
+  return since1970 === BigInt.asIntN(64, since1970) && micros !== -(2n ** 63n)
+    ? since1970
+    : badBinary;
 }
 
 function intervalFrom(view: DataView): Value | Bad {

@@ -101,7 +101,11 @@ export class RawClient implements AsyncDisposable {
   /** Goes over to TLS after the server agreed, or at once. */
   async secure(servername?: string): Promise<void> {
     this.#socket.removeAllListeners();
-    const secured = connectTls({ socket: this.#socket, rejectUnauthorized: false, ...(servername === undefined ? {} : { servername }) });
+    const secured = connectTls({
+      socket: this.#socket,
+      rejectUnauthorized: false,
+      ...(servername === undefined ? {} : { servername }),
+    });
     await new Promise<void>((resolve, reject) => {
       secured.once("secureConnect", resolve);
       secured.once("error", reject);
@@ -144,7 +148,10 @@ export class RawClient implements AsyncDisposable {
 
 /** A start-up packet. */
 export function startupOf(parameters: Record<string, string>, version = 0x00030000): Uint8Array {
-  const pairs = Object.entries(parameters).flatMap(([name, value]) => [textOf(name), textOf(value)]);
+  const pairs = Object.entries(parameters).flatMap(([name, value]) => [
+    textOf(name),
+    textOf(value),
+  ]);
   return untypedOf(int32(version), ...pairs, Uint8Array.of(0));
 }
 
@@ -157,7 +164,10 @@ export function untypedOf(...parts: readonly Uint8Array[]): Uint8Array {
 export const sslRequest = untypedOf(int32(80877103));
 export const gssRequest = untypedOf(int32(80877104));
 
-export function cancelOf(key: { readonly process: number; readonly secret: Uint8Array }): Uint8Array {
+export function cancelOf(key: {
+  readonly process: number;
+  readonly secret: Uint8Array;
+}): Uint8Array {
   return untypedOf(int32(80877102), int32(key.process), key.secret);
 }
 
@@ -175,7 +185,13 @@ export function queryOf(sql: string): Uint8Array {
 }
 
 export function parseOf(name: string, sql: string, types: readonly number[] = []): Uint8Array {
-  return messageOf("P", textOf(name), textOf(sql), int16(types.length), ...types.map(int32));
+  return messageOf(
+    "P",
+    textOf(name),
+    textOf(sql),
+    int16(types.length),
+    Buffer.concat(types.map(int32)),
+  );
 }
 
 export interface Binding {
@@ -195,7 +211,7 @@ export function bindOf(binding: Binding = {}): Uint8Array {
     int16(formats.length),
     ...formats.map(int16),
     int16(values.length),
-    ...values.flatMap(valueOf),
+    Buffer.concat(values.flatMap(valueOf)),
     int16(resultFormats.length),
     ...resultFormats.map(int16),
   );

@@ -56,7 +56,8 @@ export function rowWriter(batch: Batch, shape: RowShape): RowWriter {
   const cells = batch.columns.map((vector, index) => cellOf(vector, index, shape));
   const growing = cells.filter(({ vector }) => !isFixedWidth(vector)).map(({ writer }) => writer);
   const fixedBytes = cells.reduce(
-    (sum, { vector, writer }) => sum + 4 + (isFixedWidth(vector) && batch.rows > 0 ? writer.bound(0) : 0),
+    (sum, { vector, writer }) =>
+      sum + 4 + (isFixedWidth(vector) && batch.rows > 0 ? writer.bound(0) : 0),
     rowHeadBytes,
   );
 
@@ -71,7 +72,10 @@ export function rowWriter(batch: Batch, shape: RowShape): RowWriter {
     let at = putInt16(bytes, start + 5, cells.length);
     for (const { writer, validity, offset, empty } of cells) {
       const index = offset + row;
-      if (empty || (validity !== undefined && ((validity[index >> 3] ?? 0) & (1 << (index & 7))) === 0)) {
+      if (
+        empty ||
+        (validity !== undefined && ((validity[index >> 3] ?? 0) & (1 << (index & 7))) === 0)
+      ) {
         at = putInt32(bytes, at, -1);
         continue;
       }

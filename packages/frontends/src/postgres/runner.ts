@@ -110,7 +110,7 @@ export class Runner {
 
   /** The frontend's own answer as events. */
   async *#answer(local: LocalStatement): ResultStream {
-    const { session, process, forget } = this.#parts;
+    const { session, process } = this.#parts;
     if (session.pin?.state === "aborted") {
       yield { kind: "failed", error: gatewayError("query.transactionAborted") };
       return;
@@ -121,7 +121,7 @@ export class Runner {
       return;
     }
     const { columns, rows, tag, warning } = answered.value;
-    const refused = answered.value.forget && (await forget(answered.value.forget));
+    const refused = answered.value.forget && (await this.#parts.forget(answered.value.forget));
     if (refused !== undefined) {
       yield { kind: "failed", error: refused };
       return;

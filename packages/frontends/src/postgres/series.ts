@@ -62,7 +62,8 @@ export class Series {
     }
     this.#dropStatement("");
     const bytes = sql.length * 2;
-    if (this.#statements.size >= statementsMax || this.#tooMuch(bytes)) return failure(tooManyKept());
+    if (this.#statements.size >= statementsMax || this.#tooMuch(bytes))
+      return failure(tooManyKept());
     const prepared = preparedOf(sql, types);
     if (!prepared.ok) return { error: prepared.error, place: { sql } };
     this.#statements.set(statement, prepared.value);
@@ -97,7 +98,9 @@ export class Series {
   }
 
   async describe({ target, name }: MessageOf<"describe">): Promise<Failure | undefined> {
-    return target === "statement" ? await this.#describeStatement(name) : this.#describePortal(name);
+    return target === "statement"
+      ? await this.#describeStatement(name)
+      : this.#describePortal(name);
   }
 
   /** A description waits for the next message. */
@@ -132,7 +135,8 @@ export class Series {
       out.put({ kind: "emptyQuery" });
       return undefined;
     }
-    if (portal.execution?.over === true) return this.#executeAgain(name, portal);
+    const state = portal.execution?.state ?? "fresh";
+    if (state !== "fresh" && state !== "parked") return this.#executeAgain(name, portal);
     // The end of a transaction ends its cursors; parked ones would keep its connection busy.
     if (prepared.kind.kind === "transaction" && prepared.kind.ends) await this.#dropPortals(name);
 
@@ -229,17 +233,15 @@ export class Series {
     return undefined;
   }
 
-  /** A portal that is over gives no more rows; one without rows can not be run twice. */
-  #executeAgain(name: string, { execution, prepared }: Portal): Failure | undefined {
-    if (execution?.columns !== undefined) {
+  /** A portal that is complete gives no more rows; one without rows, or that failed, can not be run again. */
+  #executeAgain(name: string, { execution }: Portal): Failure | undefined {
+    if (execution?.state === "abandoned") return failure(gatewayError("query.abandoned"));
+    if (execution?.state === "complete" && execution.columns !== undefined) {
       this.#parts.out.put({ kind: "commandComplete", tag: "SELECT 0" });
       return undefined;
     }
-    const error = gatewayError("query.invalid", {
-      sqlState: "55000",
-      message: `portal "${name}" cannot be run`,
-    });
-    return { error, place: placeOf(prepared) };
+    const message = `portal "${name}" cannot be run`;
+    return failure(gatewayError("query.invalid", { sqlState: "55000", message }));
   }
 
   async #parametersOf(
@@ -309,83 +311,4 @@ export class Series {
       if (name !== except) await this.#dropPortal(name);
     }
   }
-}
-
-function failure(error: GatewayError, place: ErrorPlace = {}): Failure {
-  return { error, place };
-}
-
-function placeOf(prepared: Prepared, queryId?: string): ErrorPlace {
-  const place = { sql: prepared.text, statementStart: prepared.start };
-  return queryId === undefined ? place : { ...place, queryId };
-}
-
-/** Columns that need no engine to be known. */
-function knownColumns({ kind, description }: Prepared): readonly Column[] | undefined {
-  switch (kind.kind) {
-    case "empty":
-    case "transaction":
-      return [];
-    case "local":
-      return localColumns(kind.local) ?? [];
-    case "query":
-      return description?.columns;
-  }
-}
-
-/** What the client was told, and the engine has to keep to. An own answer keeps to it by itself. */
-function promisedOf({ kind, description }: Prepared): readonly Column[] | undefined {
-  return kind.kind === "query" ? description?.columns : undefined;
-}
-
-/** The client's own types as typed NULLs, so that an engine can tell the rest from them. */
-function declaredNulls({ types }: Prepared): readonly Parameter[] {
-  if (types.every((oid) => oid === 0)) return [];
-  return types.map((oid) => ({
-    type: parameterShape(oid)?.type ?? { kind: "null" },
-    value: null,
-  }));
-}
-
-/** The client's word first, then the engine's, then text. */
-function typeOf(
-  prepared: Prepared,
-  description: Description | undefined,
-  index: number,
-): ParameterType {
-  const declared = prepared.types[index] ?? 0;
-  if (declared !== 0) return { oid: declared, type: parameterShape(declared)?.type ?? untyped.type };
-  const type = description?.parameters[index];
-  if (type === undefined || type.kind === "null") return untyped;
-  return { oid: columnShape(type).oid, type };
-}
-
-function unknownStatement(name: string): GatewayError {
-  const shown = name === "" ? "unnamed prepared statement" : `prepared statement "${name}"`;
-  return gatewayError("query.invalid", {
-    sqlState: "26000",
-    message: `${shown} does not exist`,
-  });
-}
-
-function unknownPortal(name: string): GatewayError {
-  const message = `portal "${name}" does not exist`;
-  return gatewayError("query.invalid", { sqlState: "34000", message });
-}
-
-function tooManyKept(): GatewayError {
-  return gatewayError("query.invalid", {
-    sqlState: "54000",
-    message: "the connection keeps too many prepared statements or portals",
-    hint: "Close those that are not needed any more.",
-  });
-}
-
-function parameterCountError(
-  given: number,
-  wanted: number,
-  { statement }: MessageOf<"bind">,
-): GatewayError {
-  const message = `bind message supplies ${given} parameters, but prepared statement "${statement}" requires ${wanted}`;
-  return gatewayError("query.parameters", { sqlState: "08P01", message });
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { invalid, milliseconds, reportedSettings, settings, unsupported, wantsMessage } from "./settings.ts";
+import {
+  invalid,
+  milliseconds,
+  reportedSettings,
+  settings,
+  unsupported,
+  wantsMessage,
+} from "./settings.ts";
 
 describe("settings", () => {
   it("reports what every driver waits for", () => {
@@ -52,7 +59,12 @@ describe("settings", () => {
   });
 
   it("lets nobody change what the server is", () => {
-    for (const name of ["server_version", "is_superuser", "session_authorization", "integer_datetimes"]) {
+    for (const name of [
+      "server_version",
+      "is_superuser",
+      "session_authorization",
+      "integer_datetimes",
+    ]) {
       expect(settings.get(name)?.accept).toBeUndefined();
     }
   });

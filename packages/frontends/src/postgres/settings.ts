@@ -132,7 +132,6 @@ export const settings: ReadonlyMap<string, Setting> = new Map(
   list.map((setting) => [setting.name.toLowerCase(), setting]),
 );
 
-
 /** Settings told to the client at the start, in this order. */
 export const reportedSettings: readonly Setting[] = list.filter(({ reported }) => reported);
 
@@ -173,7 +172,17 @@ function isolation(value: string): string | Refusal {
   return known.includes(level) ? level : invalid;
 }
 
-const levels = ["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
+const levels = [
+  "debug5",
+  "debug4",
+  "debug3",
+  "debug2",
+  "debug1",
+  "log",
+  "notice",
+  "warning",
+  "error",
+];
 
 function messageLevel(value: string): string | Refusal {
   const level = value.toLowerCase();

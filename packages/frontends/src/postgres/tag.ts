@@ -18,7 +18,8 @@ export function commandTag(
   rows: number | undefined,
   sql: string,
 ): string {
-  if (updateType === undefined) return rows === undefined ? (classifyStatement(sql, "postgres").tag || "OK") : `SELECT ${rows}`;
+  if (updateType === undefined)
+    return rows === undefined ? classifyStatement(sql, "postgres").tag || "OK" : `SELECT ${rows}`;
   const count = updateCount ?? rows ?? 0;
   // The zero was an object id once and is still expected.
   if (updateType === "INSERT") return `INSERT 0 ${count}`;

@@ -54,10 +54,7 @@ export function refused(message: string): Handling {
 }
 
 /** A result made here. */
-export function rows(
-  columns: readonly Column[],
-  values: readonly (readonly Value[])[],
-): Handling {
+export function rows(columns: readonly Column[], values: readonly (readonly Value[])[]): Handling {
   return { kind: "answer", events: () => resultOf(columns, values), headers: [] };
 }
 

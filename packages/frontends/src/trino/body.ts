@@ -23,18 +23,22 @@ export function readStatement(
   pending: Pending,
 ): Promise<Result<string, GatewayError> | undefined> {
   const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") return Promise.resolve(err(violation("compressed statements are not read")));
+  if (encoding !== "identity")
+    return Promise.resolve(err(violation("compressed statements are not read")));
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > bytesMax) return Promise.resolve(err(gatewayError("protocol.tooLarge")));
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let ended = false;
     const end = (answer: Result<string, GatewayError> | undefined): void => {
-      request.removeAllListeners("data");
+      if (ended) return;
+      ended = true;
       pending.bytes -= length;
       resolve(answer);
     };
     request.on("data", (chunk: Buffer) => {
+      if (ended) return;
       length += chunk.length;
       pending.bytes += chunk.length;
       chunks.push(chunk);
@@ -42,8 +46,7 @@ export function readStatement(
       else if (pending.bytes > pendingBytesMax) end(err(gatewayError("connection.limit")));
     });
     request.once("end", () => end(textOf(chunks)));
-    // Behind the end it changes nothing: a promise keeps its first answer.
-    request.once("close", () => resolve(undefined));
+    request.once("close", () => end(undefined));
   });
 }
 

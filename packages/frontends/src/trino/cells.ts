@@ -73,8 +73,11 @@ function pureText({ months, days, nanoseconds }: Interval, pure: PureInterval): 
   }
   const totalMs = BigInt(days) * 24n * hourMs + nanoseconds / 1_000_000n;
   const ahead = totalMs < 0n ? -totalMs : totalMs;
-  const two = (part: bigint) => String(part).padStart(2, "0");
   const clock = `${two((ahead / hourMs) % 24n)}:${two((ahead / 60_000n) % 60n)}:${two((ahead / 1000n) % 60n)}`;
   const fraction = String(ahead % 1000n).padStart(3, "0");
   return `${totalMs < 0n ? "-" : ""}${ahead / (24n * hourMs)} ${clock}.${fraction}`;
+}
+
+function two(part: bigint): string {
+  return String(part).padStart(2, "0");
 }

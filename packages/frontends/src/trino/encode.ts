@@ -19,7 +19,9 @@ const [n, u, l] = [0x6e, 0x75, 0x6c];
 /** Room for one cell's comma and `null`. */
 const cellRoom = 5;
 
-const capacityMin = 1024;
+/** What a page takes first. Up to half of Node's pool it is a piece of that, which is cheaper than memory of its own. */
+const capacityMin = 512;
+const pooledMax = Buffer.poolSize >>> 1;
 
 /** The rows of one page: bytes so far and how many are wanted. */
 export interface RowBuffer {
@@ -157,7 +159,8 @@ function writeNull(out: Uint8Array, at: number): number {
 function grow(page: RowBuffer, room: number): void {
   const wanted = page.length + room;
   const doubled = Math.max(capacityMin, Math.min(page.bytes.length * 2, page.targetBytes * 2));
-  const bytes = Buffer.allocUnsafeSlow(Math.max(wanted, doubled));
+  const size = Math.max(wanted, doubled);
+  const bytes = size < pooledMax ? Buffer.allocUnsafe(size) : Buffer.allocUnsafeSlow(size);
   bytes.set(page.bytes.subarray(0, page.length));
   page.bytes = bytes;
 }

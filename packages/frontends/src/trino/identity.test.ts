@@ -67,7 +67,14 @@ describe("presentedBy", () => {
   });
 
   it("refuses a malformed or unknown credential like a wrong one", () => {
-    for (const authorization of ["", "Basic", "Basic !!!", "Basic YWxpY2U=", "Basic OnB3", "Negotiate x"]) {
+    for (const authorization of [
+      "",
+      "Basic",
+      "Basic !!!",
+      "Basic YWxpY2U=",
+      "Basic OnB3",
+      "Negotiate x",
+    ]) {
       expect(presentedBy({ authorization })).toMatchObject({
         ok: false,
         error: { code: "auth.refused" },

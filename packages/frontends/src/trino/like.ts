@@ -3,7 +3,7 @@
 /** True when the whole text fits: `%` is any text, `_` one character, and the one behind `escape` itself. */
 export function isLike(text: string, pattern: string, escape?: string): boolean {
   const parts = partsOf(pattern, escape);
-  const characters = [...text];
+  const characters = Array.from(text);
   let at = 0;
   let part = 0;
   // Where to go on when the text behind the last `%` does not fit: it then swallows one character more.

@@ -54,15 +54,14 @@ function showSession(reader: TokenReader, session: Session): Handling | undefine
   return rows(columns, values);
 }
 
-function showCatalogs(
-  reader: TokenReader,
-  session: Session,
-  door: Listings,
-): Handling | undefined {
+function showCatalogs(reader: TokenReader, session: Session, door: Listings): Handling | undefined {
   const like = likeOf(reader);
   if (like === undefined || !reader.atEnd()) return undefined;
   const names = door.catalogs(session).filter((name) => like.fits(name));
-  return rows([textColumn("Catalog")], names.toSorted().map((name) => [name]));
+  return rows(
+    [textColumn("Catalog")],
+    names.toSorted().map((name) => [name]),
+  );
 }
 
 function showSchemas(reader: TokenReader, session: Session, door: Listings): Handling | undefined {
@@ -76,7 +75,11 @@ function showSchemas(reader: TokenReader, session: Session, door: Listings): Han
     catalogCondition("catalog_name", named[0] ?? catalogOf(session, door), places),
     like.condition("schema_name", places),
   ];
-  return listed({ column: "schema_name", heading: "Schema", table: "schemata" }, conditions, places);
+  return listed(
+    { column: "schema_name", heading: "Schema", table: "schemata" },
+    conditions,
+    places,
+  );
 }
 
 function showTables(reader: TokenReader, session: Session, door: Listings): Handling | undefined {
@@ -178,7 +181,8 @@ function likeOf(reader: TokenReader): Like | undefined {
   if (!reader.word("LIKE")) return everything;
   const pattern = reader.string();
   const escape = reader.word("ESCAPE") ? reader.string() : "";
-  if (pattern === undefined || escape === undefined || [...escape].length > 1) return undefined;
+  if (pattern === undefined || escape === undefined || Array.from(escape).length > 1)
+    return undefined;
   return {
     kind: "pattern",
     fits: (name) => isLike(name, pattern, escape === "" ? undefined : escape),

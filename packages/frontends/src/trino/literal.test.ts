@@ -101,7 +101,13 @@ describe("readLiterals", () => {
   });
 
   it("refuses a value that its type does not hold", () => {
-    for (const literal of ["TINYINT '300'", "DATE 'tomorrow'", "X'0'", "99999999999999999999", "1e999"]) {
+    for (const literal of [
+      "TINYINT '300'",
+      "DATE 'tomorrow'",
+      "X'0'",
+      "99999999999999999999",
+      "1e999",
+    ]) {
       expect(readLiterals(new TokenReader(literal))).toMatchObject({
         ok: false,
         error: { code: "query.data" },

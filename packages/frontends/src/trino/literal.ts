@@ -73,7 +73,8 @@ function readNumber(reader: TokenReader, sign: string): Read<Parameter> {
   const parts = /^-?(\d*)\.(\d*)$/.exec(text);
   if (parts !== null) return decimal(text, parts[1] ?? "", parts[2] ?? "");
   const number = Number(text);
-  if (!/e/i.test(text) || !Number.isFinite(number)) return err(dataError(`Invalid number: ${text}`));
+  if (!/e/i.test(text) || !Number.isFinite(number))
+    return err(dataError(`Invalid number: ${text}`));
   return ok({ type: { kind: "float", bits: 64 }, value: number });
 }
 
@@ -158,8 +159,9 @@ function readCast(reader: TokenReader, depth: number): Read<Parameter> {
 /** A literal as the text a cast reads; null for NULL, undefined for what casts from text do not cover. */
 export function literalText({ type, value }: Parameter): string | null | undefined {
   if (value === null || typeof value === "string") return value;
-  if (type.kind === "integer" || type.kind === "boolean" || type.kind === "float") return String(value);
-  if (type.kind !== "decimal" || typeof value !== "bigint") return undefined;
+  if (typeof value === "boolean" || typeof value === "number") return String(value);
+  if (typeof value !== "bigint") return undefined;
+  if (type.kind !== "decimal") return type.kind === "integer" ? String(value) : undefined;
   const digits = String(value < 0n ? -value : value).padStart(type.scale + 1, "0");
   const whole = digits.slice(0, digits.length - type.scale);
   return `${value < 0n ? "-" : ""}${whole}.${digits.slice(whole.length)}`;

@@ -35,7 +35,7 @@ describe("handle", () => {
   });
 
   it("reads keywords in any case, comments anywhere and one semicolon at the end", async () => {
-    const answer = await answerOf("/* a */ uSe /* b */ Tpch . \"Ti ny\" ;");
+    const answer = await answerOf('/* a */ uSe /* b */ Tpch . "Ti ny" ;');
     expect(answer).toMatchObject({ updateType: "USE" });
     expect(answer.headers).toEqual([
       ["X-Trino-Set-Catalog", "tpch"],
@@ -80,7 +80,9 @@ describe("handle", () => {
     expect(await headers("SET TIME ZONE INTERVAL -'8' HOUR")).toEqual([
       ["X-Trino-Set-Session", "time_zone_id=-08%3A00"],
     ]);
-    expect(await headers("SET TIME ZONE LOCAL")).toEqual([["X-Trino-Clear-Session", "time_zone_id"]]);
+    expect(await headers("SET TIME ZONE LOCAL")).toEqual([
+      ["X-Trino-Clear-Session", "time_zone_id"],
+    ]);
     expect((await answerOf("SET TIME ZONE 'Nowhere'")).error).toMatchObject({
       code: "query.unsupported",
       message: "Time zone not supported: Nowhere",
@@ -119,9 +121,9 @@ describe("prepared statements", () => {
       ],
       verbatim: false,
     });
-    expect(handle("EXECUTE IMMEDIATE 'SELECT ''a'', ?' USING 1", sessionOf(), doorOf())).toMatchObject(
-      { sql: "SELECT 'a', $1", parameters: [{ value: 1n }] },
-    );
+    expect(
+      handle("EXECUTE IMMEDIATE 'SELECT ''a'', ?' USING 1", sessionOf(), doorOf()),
+    ).toMatchObject({ sql: "SELECT 'a', $1", parameters: [{ value: 1n }] });
   });
 
   it("need as many values as they have places", async () => {
@@ -136,7 +138,12 @@ describe("prepared statements", () => {
   });
 
   it("that are unknown are refused by name", async () => {
-    for (const sql of ["EXECUTE q", "DEALLOCATE PREPARE q", "DESCRIBE INPUT q", "DESCRIBE OUTPUT q"]) {
+    for (const sql of [
+      "EXECUTE q",
+      "DEALLOCATE PREPARE q",
+      "DESCRIBE INPUT q",
+      "DESCRIBE OUTPUT q",
+    ]) {
       expect((await answerOf(sql)).error?.message).toBe("Prepared statement not found: q");
     }
   });
@@ -222,7 +229,7 @@ describe("SHOW", () => {
       `SELECT table_name AS "Table" FROM information_schema.tables WHERE table_catalog = $1 AND table_schema = $2 ORDER BY 1`,
       ["tpch", "tiny"],
     ]);
-    expect(run('SHOW TABLES FROM memory."S\'1" LIKE \'a!_%\' ESCAPE \'!\'', session)).toEqual([
+    expect(run("SHOW TABLES FROM memory.\"S'1\" LIKE 'a!_%' ESCAPE '!'", session)).toEqual([
       `SELECT table_name AS "Table" FROM information_schema.tables WHERE table_catalog = $1 AND table_schema = $2 AND table_name LIKE $3 ESCAPE $4 ORDER BY 1`,
       ["memory", "S'1", "a!_%", "!"],
     ]);

@@ -105,7 +105,11 @@ function describe(
 }
 
 /** `USE catalog.schema` or `USE schema`. */
-function use(reader: TokenReader, { session }: TrinoSession, door: LocalDoor): Handling | undefined {
+function use(
+  reader: TokenReader,
+  { session }: TrinoSession,
+  door: LocalDoor,
+): Handling | undefined {
   const first = reader.name();
   const second = reader.mark(".") ? reader.name() : undefined;
   if (first === undefined || !reader.atEnd()) return undefined;
@@ -119,7 +123,8 @@ function use(reader: TokenReader, { session }: TrinoSession, door: LocalDoor): H
 
 function set(reader: TokenReader): Handling | undefined {
   if (reader.words("TIME", "ZONE")) return setTimeZone(reader);
-  if (reader.word("PATH")) return changed("SET PATH", [[responseHeader.setPath, headerText(reader.rest())]]);
+  if (reader.word("PATH"))
+    return changed("SET PATH", [[responseHeader.setPath, headerText(reader.rest())]]);
   if (!reader.word("SESSION")) return undefined;
   if (reader.peek().text.toUpperCase() === "AUTHORIZATION") return failure(noOtherUser);
   return setSession(reader);
@@ -128,7 +133,8 @@ function set(reader: TokenReader): Handling | undefined {
 /** `SET SESSION name = literal`, the name with its catalog or without. */
 function setSession(reader: TokenReader): Handling {
   const name = propertyName(reader);
-  if (name === undefined || !reader.mark("=")) return refused("SET SESSION needs a name and a value");
+  if (name === undefined || !reader.mark("="))
+    return refused("SET SESSION needs a name and a value");
   const literal = readLiteral(reader);
   if (!literal.ok) return failure(literal.error);
   const value = literalText(literal.value);
@@ -141,7 +147,9 @@ function setSession(reader: TokenReader): Handling {
 function reset(reader: TokenReader): Handling | undefined {
   if (!reader.word("SESSION")) return undefined;
   if (reader.word("AUTHORIZATION")) {
-    return changed("RESET SESSION AUTHORIZATION", [[responseHeader.resetAuthorizationUser, "true"]]);
+    return changed("RESET SESSION AUTHORIZATION", [
+      [responseHeader.resetAuthorizationUser, "true"],
+    ]);
   }
   const name = propertyName(reader);
   if (name === undefined || !reader.atEnd()) return refused("RESET SESSION needs a name");
@@ -160,7 +168,8 @@ function setTimeZone(reader: TokenReader): Handling {
   if (reader.word("LOCAL")) return changedBy("SET TIME ZONE", zoneChange(undefined));
   const interval = reader.word("INTERVAL");
   const text = interval ? intervalZone(reader) : reader.string();
-  if (text === undefined || !reader.atEnd()) return refused("SET TIME ZONE needs the name of a zone");
+  if (text === undefined || !reader.atEnd())
+    return refused("SET TIME ZONE needs the name of a zone");
   if (zoneOf(text) === undefined) {
     const message = `Time zone not supported: ${text}`;
     return failure(gatewayError("query.unsupported", { message }));

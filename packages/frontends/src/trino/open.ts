@@ -28,7 +28,12 @@ export function openStatement(sql: string, asked: TrinoSession, parts: OpenParts
   const handling = session.ok
     ? handle(sql, { ...asked, session: session.value }, parts.door)
     : failure(session.error);
-  return statementOf(sql, handling, session.ok ? { ...asked, session: session.value } : asked, parts);
+  return statementOf(
+    sql,
+    handling,
+    session.ok ? { ...asked, session: session.value } : asked,
+    parts,
+  );
 }
 
 function statementOf(

@@ -5,7 +5,7 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { statementPathOf } from "@gateway/wire/trino/path.ts";
-import type { ResultColumn, StatementStats, Warning } from "@gateway/wire/trino/results.ts";
+import type { ResultColumn, Warning } from "@gateway/wire/trino/results.ts";
 import { queryError } from "./errors.ts";
 import type { Notice, Progress } from "./machine.ts";
 import { resultColumn } from "./types.ts";
@@ -19,13 +19,16 @@ export interface Page {
   readonly phase: "queued" | "executing";
   /** `"columns":[…],`, or nothing while they are not known. */
   readonly columns: string;
-  /** The rows without the brackets around them; undefined when there are none. */
-  readonly rows: Uint8Array | undefined;
+  /** The rows without the brackets around them, as text when they are few; undefined when there are none. */
+  readonly rows: Uint8Array | string | undefined;
   /** From `"stats"` to the closing brace. */
   readonly tail: string;
   /** Response headers that change the client's session. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
+
+/** Rows up to here are kept and sent as text, together with what surrounds them. */
+export const rowsTextBytesMax = 4 * 1024;
 
 /** Where the links of an answer point. */
 export interface Links {
@@ -83,10 +86,10 @@ export interface TailFacts {
 
 /** The text from `"stats"` to the end. An answer that is not the last hides how the statement ended. */
 export function tailText(facts: TailFacts, last: boolean): string {
-  const { progress } = facts;
-  const stats = JSON.stringify(statsOf(facts, last));
-  const warnings = JSON.stringify(progress.notices.map(warning));
-  return `"stats":${stats},"warnings":${warnings}${last ? endText(progress, facts.sql) : ""}}`;
+  const { notices } = facts.progress;
+  const warnings = notices.length === 0 ? "[]" : JSON.stringify(notices.map(warning));
+  const end = last ? endText(facts.progress, facts.sql) : "";
+  return `"stats":${statsText(facts, last)},"warnings":${warnings}${end}}`;
 }
 
 function endText({ error, updateType, updateCount }: Progress, sql: string | undefined): string {
@@ -103,36 +106,19 @@ function warning({ code, text }: Notice): Warning {
   return { warningCode: { code: 0, name: code }, message: text };
 }
 
-/** The query as one split on one node: nothing is claimed that we do not know. */
-function statsOf({ progress, elapsedMs, rows }: TailFacts, last: boolean): StatementStats {
-  const state = progress.queuedMs === undefined ? "QUEUED" : "RUNNING";
-  const shown = last ? progress.state : state;
-  const executionMs = Math.round(progress.stats?.executionMs ?? 0);
-  const started = progress.queuedMs !== undefined;
-  return {
-    state: shown,
-    queued: shown === "QUEUED",
-    scheduled: started,
-    ...(shown === "FINISHED" ? { progressPercentage: 100, runningPercentage: 0 } : {}),
-    nodes: started ? 1 : 0,
-    totalSplits: 1,
-    queuedSplits: started ? 0 : 1,
-    runningSplits: shown === "RUNNING" ? 1 : 0,
-    completedSplits: shown === "FINISHED" ? 1 : 0,
-    planningTimeMillis: 0,
-    analysisTimeMillis: 0,
-    cpuTimeMillis: 0,
-    wallTimeMillis: executionMs,
-    queuedTimeMillis: Math.round(progress.stats?.queueMs ?? progress.queuedMs ?? elapsedMs),
-    elapsedTimeMillis: Math.round(elapsedMs),
-    finishingTimeMillis: 0,
-    physicalInputTimeMillis: 0,
-    processedRows: Math.max(rows, progress.stats?.rows ?? 0),
-    processedBytes: progress.stats?.bytes ?? 0,
-    physicalInputBytes: 0,
-    physicalWrittenBytes: 0,
-    internalNetworkInputBytes: 0,
-    peakMemoryBytes: 0,
-    spilledBytes: 0,
-  };
+/**
+ * The query as one split on one node: nothing is claimed that we do not know. Written by hand, because
+ * it stands in every answer and holds numbers only; the fields are those of `StatementStats`.
+ */
+function statsText({ progress, elapsedMs, rows }: TailFacts, last: boolean): string {
+  const { queuedMs, stats } = progress;
+  const started = queuedMs !== undefined;
+  const state = last ? progress.state : started ? "RUNNING" : "QUEUED";
+  const finished = state === "FINISHED";
+  const queueMs = Math.round(stats?.queueMs ?? queuedMs ?? elapsedMs);
+  const done = finished ? '"progressPercentage":100.0,"runningPercentage":0.0,' : "";
+  const splits = `"totalSplits":1,"queuedSplits":${started ? 0 : 1},"runningSplits":${state === "RUNNING" ? 1 : 0},"completedSplits":${finished ? 1 : 0}`;
+  const times = `"planningTimeMillis":0,"analysisTimeMillis":0,"cpuTimeMillis":0,"wallTimeMillis":${Math.round(stats?.executionMs ?? 0)},"queuedTimeMillis":${queueMs},"elapsedTimeMillis":${Math.round(elapsedMs)},"finishingTimeMillis":0,"physicalInputTimeMillis":0`;
+  const bytes = `"processedRows":${Math.max(rows, stats?.rows ?? 0)},"processedBytes":${stats?.bytes ?? 0},"physicalInputBytes":0,"physicalWrittenBytes":0,"internalNetworkInputBytes":0,"peakMemoryBytes":0,"spilledBytes":0`;
+  return `{"state":"${state}","queued":${state === "QUEUED"},"scheduled":${started},${done}"nodes":${started ? 1 : 0},${splits},${times},${bytes}}`;
 }

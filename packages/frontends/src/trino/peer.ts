@@ -2,7 +2,7 @@
  * What is believed of where a request came from: the client's address, whether secrets may pass, and
  * the base of the links in its answer.
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Connection } from "../listener/connection.ts";
@@ -11,6 +11,7 @@ import {
   hostAllowed,
   originAllowed,
   trustedRanges,
+  type Forwarded,
   type TrustedRanges,
 } from "../listener/httpHost.ts";
 import { loopbackOnly, mayTakeCredentials } from "../listener/tls.ts";
@@ -76,12 +77,7 @@ export class Peers {
     if (headers.origin !== undefined && !originAllowed(headers.origin, host, this.#config)) {
       return err({ status: 403, text: "Requests from other sites' pages are refused" });
     }
-    const peer = { address: connection.address, secure: connection.secure };
-    const forwarded = {
-      "x-forwarded-for": headers["x-forwarded-for"],
-      "x-forwarded-proto": headers["x-forwarded-proto"],
-    };
-    const client = forwardedClient(peer, forwarded, this.#trusted);
+    const client = this.#client(connection, headers);
     const scheme = client.secure ? "https" : "http";
     return ok({
       address: client.address,
@@ -90,6 +86,15 @@ export class Peers {
       readsFirstAnswer: readsFirst.test(headers["user-agent"] ?? ""),
       mayCompress: !loopbackOnly(client.address),
     });
+  }
+
+  #client(connection: Connection, headers: IncomingHttpHeaders): Forwarded {
+    if (this.#config.trustedProxies.length === 0) return connection;
+    const forwarded = {
+      "x-forwarded-for": headers["x-forwarded-for"],
+      "x-forwarded-proto": headers["x-forwarded-proto"],
+    };
+    return forwardedClient(connection, forwarded, this.#trusted);
   }
 
   #isAllowed(host: string): boolean {

@@ -26,7 +26,7 @@ import {
 } from "./answer.ts";
 import { readLiterals } from "./literal.ts";
 import type { TrinoSession } from "./session.ts";
-import { TokenReader } from "./tokens.ts";
+import type { TokenReader } from "./tokens.ts";
 import { typeText } from "./types.ts";
 
 /** A statement that is to run with values for its places. */
@@ -89,7 +89,9 @@ export function execution(
 
 function immediate(reader: TokenReader): Result<string, GatewayError> {
   const sql = reader.string();
-  return sql === undefined ? err(syntax("EXECUTE IMMEDIATE needs a statement as a string")) : ok(sql);
+  return sql === undefined
+    ? err(syntax("EXECUTE IMMEDIATE needs a statement as a string"))
+    : ok(sql);
 }
 
 function named(reader: TokenReader, session: TrinoSession): Result<string, GatewayError> {
@@ -135,7 +137,10 @@ export function described(
   table: DescriptionTable,
   door: Pick<Door, "describe">,
 ): Handling {
-  const events = async function* describing(query: Parameters<Door["describe"]>[0], signal: AbortSignal): ResultStream {
+  const events = async function* describing(
+    query: Parameters<Door["describe"]>[0],
+    signal: AbortSignal,
+  ): ResultStream {
     const description = await door.describe({ ...query, sql }, signal);
     if (description.ok) yield* resultOf(table.columns, table.rows(description.value));
     else yield { kind: "failed", error: description.error };

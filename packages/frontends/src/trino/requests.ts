@@ -30,6 +30,7 @@ import { Transactions } from "./transactions.ts";
 /** Bytes of the part of a slug that names this listener, and of the part nobody can guess. */
 const instanceBytes = 6;
 const secretBytes = 16;
+const secretsPerDraw = 256;
 
 const queryPath = "/v1/query/";
 
@@ -54,6 +55,7 @@ export class Requests {
   readonly #startedMs: number;
   /** Begins the slug of every statement of this listener; another one's links are told apart by it. */
   readonly #instance: string;
+  readonly #secrets: Secrets;
   #draining = false;
 
   constructor(config: TrinoConfig, door: Door, host: Host, peers: Peers) {
@@ -65,6 +67,7 @@ export class Requests {
     this.transactions = new Transactions(host);
     this.#startedMs = host.clock.nowMs();
     this.#instance = hexOf(host.randomBytes(instanceBytes));
+    this.#secrets = new Secrets(host);
   }
 
   /** From now on only statements that have begun are answered. Resolves when each was answered to its end, or at the deadline. */
@@ -138,7 +141,7 @@ export class Requests {
       host: this.#host,
       local: this.#local,
       transactions: this.transactions,
-      slug: this.#instance + hexOf(this.#host.randomBytes(secretBytes)),
+      slug: this.#instance + this.#secrets.take(),
     });
     return this.#held(exchange, statement, () => statement.first(peer.readsFirstAnswer));
   }
@@ -147,7 +150,8 @@ export class Requests {
     const found = await this.#find(exchange, path.id as QueryId);
     if (!found.ok) return refuse(exchange, this.#elsewhere(path.slug) ?? found.error);
     const statement = found.value;
-    if (!sameSecret(statement.slug, path.slug)) return refuse(exchange, gatewayError("query.unknown"));
+    if (!sameSecret(statement.slug, path.slug))
+      return refuse(exchange, gatewayError("query.unknown"));
     switch (method) {
       case "GET":
         return this.#held(exchange, statement, () => statement.answer(path.token));
@@ -168,7 +172,8 @@ export class Requests {
     if (method !== "GET" && method !== "DELETE") return notAllowed(exchange, "GET, DELETE");
     const found = await this.#find(exchange, id);
     if (!found.ok) return refuse(exchange, found.error);
-    if (method === "GET") return sendJson(response, queryInfo(found.value, this.#host.clock.nowMs()));
+    if (method === "GET")
+      return sendJson(response, queryInfo(found.value, this.#host.clock.nowMs()));
     found.value.cancel();
     response.statusCode = 204;
     return void response.end();
@@ -291,6 +296,26 @@ function sameSecret(ours: string, theirs: string): boolean {
   const a = Buffer.from(ours);
   const b = Buffer.from(theirs);
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Unguessable texts, each used once. Drawn many at a time, because a draw costs more than its bytes. */
+class Secrets {
+  readonly #host: Pick<Host, "randomBytes">;
+  #bytes = "";
+  #at = 0;
+
+  constructor(host: Pick<Host, "randomBytes">) {
+    this.#host = host;
+  }
+
+  take(): string {
+    if (this.#at === this.#bytes.length) {
+      this.#bytes = hexOf(this.#host.randomBytes(secretBytes * secretsPerDraw));
+      this.#at = 0;
+    }
+    this.#at += secretBytes * 2;
+    return this.#bytes.slice(this.#at - secretBytes * 2, this.#at);
+  }
 }
 
 function hexOf(bytes: Uint8Array): string {

@@ -12,9 +12,6 @@ const compress = promisify(gzip);
 const compressedBytesMin = 8 * 1024;
 /** Level 1 keeps up with the encoder; higher ones do not. */
 const compression = { level: 1 } as const;
-/** Answers up to here go out as one text together with their headers, in one write. */
-const textBytesMax = 4 * 1024;
-
 const json = "application/json";
 
 /** Sends a page. `mayCompress` says whether the way to the client is worth it. */
@@ -27,12 +24,12 @@ export async function sendPage(
   const head = pageHead(page, sent.links);
   const tail = pageTail(page);
   for (const [name, value] of page.headers) response.appendHeader(name, value);
-  response.setHeader("Content-Type", json);
-  const rows = page.rows ?? noRows;
-  if (rows.length <= textBytesMax) return endText(response, head + utf8(rows) + tail);
+  const { rows = "" } = page;
+  if (typeof rows === "string") return endText(response, json, head + rows + tail);
 
   const pieces = [Buffer.from(head), rows, Buffer.from(tail)];
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  response.setHeader("Content-Type", json);
   if (sent.mayCompress && length >= compressedBytesMin && acceptsGzip(request)) {
     return endCompressed(response, await compress(Buffer.concat(pieces), compression));
   }
@@ -44,17 +41,9 @@ export async function sendPage(
   return undefined;
 }
 
-const noRows = new Uint8Array(0);
-
-function utf8(bytes: Uint8Array): string {
-  return bytes.length === 0
-    ? ""
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-}
-
-function endText(response: ServerResponse, text: string): void {
-  response.setHeader("Content-Length", Buffer.byteLength(text));
-  response.end(text);
+function endText(response: ServerResponse, type: string, text: string): void {
+  const headers = ["Content-Type", type, "Content-Length", String(Buffer.byteLength(text))];
+  response.writeHead(response.statusCode, headers).end(text);
 }
 
 function endCompressed(response: ServerResponse, bytes: Buffer): void {
@@ -77,8 +66,7 @@ function acceptsGzip(request: IncomingMessage): boolean {
 
 /** Sends a small document. */
 export function sendJson(response: ServerResponse, document: unknown): void {
-  response.setHeader("Content-Type", json);
-  endText(response, JSON.stringify(document));
+  endText(response, json, JSON.stringify(document));
 }
 
 /** Sends a status with a line for people. A body that was not read closes the connection, so that nothing of it is taken for a request. */
@@ -89,9 +77,8 @@ export function sendStatus(
   text: string,
 ): void {
   response.statusCode = status;
-  response.setHeader("Content-Type", "text/plain; charset=utf-8");
   if (!request.complete) response.setHeader("Connection", "close");
-  endText(response, text);
+  endText(response, "text/plain; charset=utf-8", text);
 }
 
 /** What a wait of unknown length is given as. */

@@ -8,7 +8,11 @@ describe("Shelf.put", () => {
   it("gives up finished statements, oldest first, when they keep too much", () => {
     const shelf = shelfOf(["running", 10_000, false], ["a", 10_000, true], ["b", 10_000, true]);
     shelf.put(statementOf("c", 10_000, true), 0);
-    expect(["running", "a", "b", "c"].filter((id) => has(shelf, id))).toEqual(["running", "b", "c"]);
+    expect(["running", "a", "b", "c"].filter((id) => has(shelf, id))).toEqual([
+      "running",
+      "b",
+      "c",
+    ]);
     expect(shelf.bytes).toBe(30_000);
   });
 
@@ -44,14 +48,11 @@ describe("Shelf.put", () => {
 describe("Shelf.idle", () => {
   it("resolves when the last unfinished statement finished", async () => {
     const shelf = shelfOf(["a", 1, false]);
-    let idle = false;
-    const waiting = shelf.idle(new AbortController().signal).then(() => {
-      idle = true;
-    });
-    await Promise.resolve();
-    expect(idle).toBe(false);
+    const waiting = shelf.idle(new AbortController().signal);
+    const later = Promise.resolve("waits");
+    expect(await Promise.race([waiting, later])).toBe("waits");
     shelf.put(statementOf("a", 1, true), 1);
-    await waiting;
+    await expect(waiting).resolves.toBeUndefined();
   });
 
   it("resolves when its signal is aborted", async () => {

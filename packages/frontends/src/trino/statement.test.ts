@@ -4,20 +4,35 @@ import { columnOf } from "@gateway/core/type/build.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { holds, type Statement } from "./statement.ts";
-import { batchOfNumbers, done, elapsed, numbers, resultsOf, statementOf, stats } from "./trino.suite.ts";
+import {
+  batchOfNumbers,
+  done,
+  elapsed,
+  numbers,
+  resultsOf,
+  statementOf,
+  stats,
+} from "./trino.suite.ts";
 import type { Page } from "./page.ts";
 import type { VirtualHost } from "@gateway/core/port/virtual.ts";
 
 describe("Statement", () => {
   it("gives every row once and in order, and equal answers for equal numbers, whatever is polled when", async () => {
     const batches = fc.array(
-      fc.record({ rows: fc.nat(3), wide: fc.boolean(), pauseMs: fc.constantFrom(0, 0, 3, 50, 1500) }),
+      fc.record({
+        rows: fc.nat(3),
+        wide: fc.boolean(),
+        pauseMs: fc.constantFrom(0, 0, 3, 50, 1500),
+      }),
       { maxLength: 8 },
     );
-    const polls = fc.array(fc.record({ back: fc.nat(2), pauseMs: fc.constantFrom(0, 0, 10, 700) }), {
-      minLength: 1,
-      maxLength: 12,
-    });
+    const polls = fc.array(
+      fc.record({ back: fc.nat(2), pauseMs: fc.constantFrom(0, 0, 10, 700) }),
+      {
+        minLength: 1,
+        maxLength: 12,
+      },
+    );
     const whole = fc.asyncProperty(batches, polls, fc.boolean(), async (made, asked, readsRows) => {
       const { run, rows } = engineOf(made);
       const { host, statement } = statementOf(async function* engine() {
@@ -248,13 +263,20 @@ describe("Statement.hold", () => {
 describe("the parking place behind a statement", () => {
   it("keeps it for a minute when its last answer was given", async () => {
     const { host, queries, statement } = statementOf(shortResult);
-    await statement.first(true);
+    await statement.first(false);
+    await statement.answer(1);
     await host.settle();
     const { id, session } = statement.polled.query;
     await host.advance(polledLimits.keepMs - 1);
     expect(queries.resume(id, session.identity).ok).toBe(true);
     await host.advance(1);
     expect(queries.resume(id, session.identity).ok).toBe(false);
+  });
+
+  it("keeps nothing of it when the answer to the POST was the last one, which has no link", async () => {
+    const { queries, statement } = statementOf(shortResult);
+    await statement.first(true);
+    expect(queries.count).toBe(0);
   });
 
   it("keeps it longer when the last answer is built ahead but was not asked for", async () => {
@@ -352,8 +374,7 @@ async function conversation(
       const [page, same] = await Promise.all([statement.answer(token), statement.answer(token)]);
       expect(same).toBe(page);
       if (back === 0 && page !== undefined) pages.push(page);
-      if (back === 1) expect(page).toBe(pages.at(-1));
-      if (back === 2) expect(page).toBeUndefined();
+      expect(page).toBe(back === 2 ? undefined : pages.at(-1));
       const dueNow = back === 0 ? undefined : await statement.answer(pages.length);
       if (dueNow !== undefined) pages.push(dueNow);
     }

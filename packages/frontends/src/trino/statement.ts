@@ -8,9 +8,16 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
-import type { PolledQuery } from "@gateway/core/query/polled.ts";
+import { neverAborted, type PolledQuery } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
-import { isFull, openBatch, rowBuffer, writeRows, type OpenBatch, type RowBuffer } from "./encode.ts";
+import {
+  isFull,
+  openBatch,
+  rowBuffer,
+  writeRows,
+  type OpenBatch,
+  type RowBuffer,
+} from "./encode.ts";
 import { trinoErrors } from "./errors.ts";
 import {
   ask,
@@ -24,7 +31,7 @@ import {
   type Progress,
   type Turn,
 } from "./machine.ts";
-import { columnsText, resultlessColumns, tailText, type Page } from "./page.ts";
+import { columnsText, resultlessColumns, rowsTextBytesMax, tailText, type Page } from "./page.ts";
 
 /** How long requests are held for something new: rows, an error, the end. */
 export const holds = {
@@ -57,8 +64,6 @@ export class Statement {
   readonly polled: PolledQuery;
   readonly slug: string;
   readonly #parts: StatementParts;
-  /** Never aborted: leaving clients are counted by `hold`, and `cancel` says that none is left. */
-  readonly #signal = new AbortController().signal;
   #turn: Turn = firstTurn;
   #progress: Progress = noProgress;
   #columns = "";
@@ -124,9 +129,7 @@ export class Statement {
       case "gone":
         return undefined;
       case "next":
-        this.#upcoming ??= this.#produce(holds.pollMs).finally(() => {
-          this.#upcoming = undefined;
-        });
+        this.#upcoming ??= this.#produce(holds.pollMs);
         return this.#upcoming;
     }
   }
@@ -139,11 +142,11 @@ export class Statement {
   /** A request waits here. Its leave without an answer cancels the query, unless another one waits too. */
   hold(): { readonly answered: () => void; readonly hungUp: () => void } {
     this.#holders += 1;
-    let holds = true;
+    let waits = true;
     const leave = (): boolean => {
-      const left = holds;
-      if (holds) this.#holders -= 1;
-      holds = false;
+      const left = waits;
+      if (waits) this.#holders -= 1;
+      waits = false;
       return left && this.#holders === 0;
     };
     return {
@@ -167,11 +170,12 @@ export class Statement {
   async discard(): Promise<void> {
     this.cancel();
     await this.#fill(holds.pollMs);
-    if (isOver(this.#progress)) await this.polled.next(0, this.#signal);
+    if (isOver(this.#progress)) await this.polled.next(0, neverAborted);
   }
 
   async #produce(holdMs: number): Promise<Page> {
     await this.#fill(holdMs);
+    this.#upcoming = undefined;
     return this.#give(this.#page());
   }
 
@@ -189,20 +193,21 @@ export class Statement {
     return this.#lingered || isFull(this.#draft) || isOver(this.#progress);
   }
 
-  /** One step, shared by everybody who waits for it. */
-  #advance(waitMs: number): Promise<void> {
-    this.#step ??= this.#takeStep(waitMs).finally(() => {
-      this.#step = undefined;
-    });
+  /** One step, shared by everybody who waits for it. What needs no waiting is done at once. */
+  #advance(waitMs: number): Promise<void> | undefined {
+    if (this.#step !== undefined) return this.#step;
+    if (this.#batch !== undefined) return this.#writeMore(this.#batch);
+    if (isOver(this.#progress)) return undefined;
+    this.#step = this.#takeStep(waitMs);
     return this.#step;
   }
 
   async #takeStep(waitMs: number): Promise<void> {
-    if (this.#batch !== undefined) return this.#writeMore(this.#batch);
-    if (isOver(this.#progress)) return;
     const hasRows = this.#draft.rows > 0;
     const limitMs = hasRows ? Math.min(waitMs, holds.lingerMs) : waitMs;
-    const event = await this.polled.next(limitMs, this.#signal);
+    // Leaving clients are counted by `hold`, and `cancel` says that none is left.
+    const event = await this.polled.next(limitMs, neverAborted);
+    this.#step = undefined;
     if (event === undefined) this.#lingered = hasRows;
     else this.#takeSafely(event);
   }
@@ -232,7 +237,7 @@ export class Statement {
     if (event.kind === "done") this.#end();
   }
 
-  #writeMore(batch: OpenBatch): void {
+  #writeMore(batch: OpenBatch): undefined {
     if (writeRows(batch, this.#draft)) this.#batch = undefined;
   }
 
@@ -254,7 +259,7 @@ export class Statement {
   #page(): Page {
     const draft = this.#draft;
     const last = isOver(this.#progress) && this.#batch === undefined;
-    const rows = draft.rows > 0 ? draft.bytes.subarray(0, draft.length) : undefined;
+    const rows = draft.rows > 0 ? rowsOf(draft) : undefined;
     if (rows !== undefined) {
       this.#pagesWithRows += 1;
       this.#rowsGiven += draft.rows;
@@ -290,9 +295,15 @@ export class Statement {
   #give(page: Page): Page {
     this.#turn = given(this.#turn, !page.more);
     this.#last = page;
-    // The call behind the last event tells the parking place that the client has seen the end.
-    if (!page.more) void this.polled.next(0, this.#signal);
+    if (!page.more) this.#seeEnd(page);
     return page;
+  }
+
+  #seeEnd({ token }: Page): void {
+    // The call behind the last event tells the parking place that the client has seen the end.
+    void this.polled.next(0, neverAborted);
+    // With the answer to its POST the client got no link to ask again with.
+    if (token === 0) this.polled.forget?.();
   }
 
   #tail(last: boolean): string {
@@ -315,6 +326,13 @@ export class Statement {
   #elapsedMs(): number {
     return this.#parts.clock.nowMs() - this.polled.query.receivedAtMs;
   }
+}
+
+/** Little ones as text, which is smaller to keep and sent as it is. */
+function rowsOf({ bytes, length }: RowBuffer): Uint8Array | string {
+  const rows = bytes.subarray(0, length);
+  if (length > rowsTextBytesMax) return rows;
+  return Buffer.from(rows.buffer, rows.byteOffset, length).toString("utf8");
 }
 
 /** The one row that says how many rows were changed. */

@@ -106,7 +106,7 @@ async function query(trino: Trino, sql: string): Promise<SuiteAnswer> {
 
 function cellText(cell: unknown): string | null {
   if (cell === null) return null;
-  return typeof cell === "object" ? JSON.stringify(cell) : String(cell);
+  return typeof cell === "string" ? cell : JSON.stringify(cell);
 }
 
 /** The client parses JSON into doubles; integers beyond them are kept as text to be compared. */

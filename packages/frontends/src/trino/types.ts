@@ -7,7 +7,12 @@
 import { fractionDigits } from "@gateway/core/type/name.ts";
 import { jsonText, type TextStyle } from "@gateway/core/type/text.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
-import type { NamedType, ResultColumn, TypeArgument, TypeSignature } from "@gateway/wire/trino/results.ts";
+import type {
+  NamedType,
+  ResultColumn,
+  TypeArgument,
+  TypeSignature,
+} from "@gateway/wire/trino/results.ts";
 
 /** The length Trino's clients read as "no limit". */
 const unboundedLength = 2_147_483_647;
@@ -19,7 +24,9 @@ export const trinoText: TextStyle = { ...jsonText, intervals: "trino", structs: 
 export type PureInterval = "interval day to second" | "interval year to month";
 
 /** What the engine's own name of an interval type promises; undefined when its values may mix both halves. */
-export function pureInterval(column: Pick<Column, "type" | "engineType">): PureInterval | undefined {
+export function pureInterval(
+  column: Pick<Column, "type" | "engineType">,
+): PureInterval | undefined {
   if (column.type.kind !== "interval" || column.engineType === undefined) return undefined;
   const name = column.engineType.toLowerCase();
   return name === "interval day to second" || name === "interval year to month" ? name : undefined;
@@ -149,6 +156,7 @@ function item(type: DataType): TypeArgument {
 }
 
 function named(name: string, type: TypeSignature): TypeArgument {
-  const value = name === "" ? { typeSignature: type } : { fieldName: { name }, typeSignature: type };
+  const value =
+    name === "" ? { typeSignature: type } : { fieldName: { name }, typeSignature: type };
   return { kind: "NAMED_TYPE", value };
 }

@@ -48,7 +48,7 @@ describe("parseConfig", () => {
     expect(loaded.ok && loaded.value.gateway).toMatchObject({
       role: "standalone",
       frontends: {},
-      adminApi: { enabled: true, host: "127.0.0.1", port: 9000 },
+      adminApi: { enabled: true, host: "0.0.0.0", port: 9000 },
       shutdownDrainTimeoutSecs: 30,
     });
   });

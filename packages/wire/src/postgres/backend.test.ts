@@ -11,10 +11,7 @@ describe("writeBackend", () => {
       { kind: "authenticationSasl", mechanisms: ["SCRAM-SHA-256"] },
       "R 00000017 0000000a 534352414d2d5348412d32353600 00",
     ],
-    [
-      { kind: "authenticationSaslContinue", body: Uint8Array.of(1, 2) },
-      "R 0000000a 0000000b 0102",
-    ],
+    [{ kind: "authenticationSaslContinue", body: Uint8Array.of(1, 2) }, "R 0000000a 0000000b 0102"],
     [{ kind: "authenticationSaslFinal", body: Uint8Array.of(3) }, "R 00000009 0000000c 03"],
     [
       { kind: "backendKey", process: 4711, secret: Uint8Array.of(1, 2, 3, 4) },

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { duckDbConfig } from "./config.ts";
+
+describe("duckDbConfig", () => {
+  it("is a database in memory without access to any file unless something is written", () => {
+    expect(duckDbConfig.parse({ engine: "duckDb" })).toEqual({
+      engine: "duckDb",
+      enabled: true,
+      databasePath: ":memory:",
+      readOnly: false,
+      allowedDirectories: [],
+      poolSize: 16,
+    });
+  });
+
+  it("refuses unknown keys, sizes without a unit, relative folders and an empty read-only database", () => {
+    const refused = [
+      { path: "x" },
+      { memoryLimit: "4" },
+      { memoryLimit: "80%" },
+      { allowedDirectories: ["data"] },
+      { readOnly: true },
+      { threads: 0 },
+      { poolSize: 0 },
+      { queryAuth: { type: "impersonate" } },
+    ];
+    for (const more of refused) {
+      expect([more, duckDbConfig.safeParse({ engine: "duckDb", ...more }).success]).toEqual([
+        more,
+        false,
+      ]);
+    }
+  });
+});

@@ -1,0 +1,328 @@
+/** What no client package can be made to send: bytes by hand, one connection each. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { columnOf } from "@gateway/core/type/build.ts";
+import { PacketReader, type Packet } from "@gateway/wire/mysql/packetReader.ts";
+import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
+import { describe, expect, it } from "vitest";
+import { gateOf } from "../suite/answers.suite.ts";
+import { runs } from "../suite/wait.suite.ts";
+import { pipelinedBytesMax } from "./limits.ts";
+import { doneOf, resultOf, serverOf, type OpenServer } from "./mysql.suite.ts";
+
+const int32 = { kind: "integer", bits: 32, signed: true } as const;
+const one = resultOf([columnOf("a", int32)], [[1n]]);
+const flags =
+  capability.protocol41 |
+  capability.secureConnection |
+  capability.pluginAuth |
+  capability.deprecateEof |
+  capability.sessionTrack;
+
+describe("the command phase", () => {
+  it("answers commands that came in one chunk in their order", async () => {
+    await using server = await serverOf({ answers: { "select 1": one } });
+    using client = await RawClient.login(server);
+    client.send("0e", "7f", ascii("\u0003select 1"), "0e");
+    expect(await client.answer()).toMatch(/^00/);
+    expect(await client.answer()).toMatch(/^ff1704/);
+    expect([await client.answer(), await client.answer()]).toEqual([
+      "01",
+      "03646566000000016101610c3f000b000000038000000000",
+    ]);
+    expect([await client.answer(), await client.answer()]).toEqual([
+      "0131",
+      expect.stringMatching(/^fe0000/) as unknown,
+    ]);
+    expect(await client.answer()).toMatch(/^00/);
+  });
+
+  it("stops reading when too many commands wait, and answers each of them in the end", async () => {
+    const gate = gateOf();
+    await using server = await serverOf({ answers: { "select wait": gate.answer } });
+    using client = await RawClient.login(server);
+    client.send(ascii("\u0003select wait"));
+    await runs(server.door, "select wait");
+    // More than is read ahead, and more than a single read brings.
+    const count = Math.ceil((pipelinedBytesMax * 1.2) / 5);
+    client.send(...Array.from({ length: count }, () => "0e"));
+    gate.open();
+    for (let packet = 0; packet < 4; packet += 1) await client.answer();
+    let oks = 0;
+    while (oks < count && (await client.answer()).startsWith("00")) oks += 1;
+    expect(oks).toBe(count);
+    expect(server.bugs()).toEqual([]);
+  });
+
+  it("names the statement an unknown id was given to", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send("17050000000001000000", "1a05000000", "1c0500000001000000");
+    expect(await client.errno()).toBe(1243);
+    expect(await client.errno()).toBe(1243);
+    expect(await client.errno()).toBe(1421);
+  });
+
+  it("answers values sent ahead and closing with nothing at all", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send("180500000000006162", "1905000000", "0e");
+    expect(await client.answer()).toMatch(/^00/);
+  });
+
+  it("uses values that were sent ahead, for one execution", async () => {
+    const sql = "select $1";
+    await using server = await serverOf({
+      answers: { [sql]: one },
+      descriptions: { [sql]: { parameters: [{ kind: "text" }], columns: [] } },
+    });
+    using client = await RawClient.login(server);
+    client.send(ascii("\u0016select ?"));
+    expect(await client.answer()).toBe("000100000000000100000000");
+    await client.answer();
+    client.send("18010000000000" + ascii("ab"), "18010000000000" + ascii("c"));
+    client.send("170100000000010000000001fc00");
+    for (let packet = 0; packet < 4; packet += 1) await client.answer();
+    expect(server.door.queries.at(-1)?.parameters).toEqual([
+      { type: { kind: "text" }, value: "abc" },
+    ]);
+    client.send("170100000000010000000100");
+    for (let packet = 0; packet < 4; packet += 1) await client.answer();
+    expect(server.door.queries.at(-1)?.parameters).toEqual([
+      { type: { kind: "text" }, value: null },
+    ]);
+  });
+
+  it("refuses parameters that are cut short and goes on", async () => {
+    const sql = "select $1";
+    await using server = await serverOf({
+      descriptions: { [sql]: { parameters: [{ kind: "text" }], columns: [] } },
+    });
+    using client = await RawClient.login(server);
+    client.send(ascii("\u0016select ?"));
+    await client.answer();
+    await client.answer();
+    client.send("170100000000010000000001fd00ff", "0e");
+    expect(await client.errno()).toBe(1835);
+    expect(await client.answer()).toMatch(/^00/);
+    expect(server.door.queries).toEqual([]);
+  });
+
+  it("refuses a hundred thousand places in a statement", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send(ascii(`\u0016select ${"?,".repeat(100_000)}?`));
+    expect(await client.errno()).toBe(1390);
+  });
+
+  it("tells the new database with the OK packet", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send(ascii("\u0002mart"), ascii("\u0003select database()"));
+    expect(await client.answer()).toBe("0000000240000000070105046d617274");
+    for (let packet = 0; packet < 2; packet += 1) await client.answer();
+    expect(await client.answer()).toBe("046d617274");
+  });
+
+  it("describes the columns of a table for COM_FIELD_LIST, by its wildcard", async () => {
+    const sql = 'SELECT * FROM "t"';
+    const columns = [columnOf("abc", int32), columnOf("xyz", int32)];
+    await using server = await serverOf({ descriptions: { [sql]: { parameters: [], columns } } });
+    using client = await RawClient.login(server);
+    client.send(ascii("\u0004t\0a%"));
+    expect(await client.answer()).toMatch(/0361626303616263.*fb$/);
+    expect(await client.answer()).toMatch(/^fe/);
+    client.send(ascii("\u0004nosuch\0"));
+    expect(await client.errno()).toBe(1064);
+  });
+
+  it("answers statistics with a line of text and options with an end mark", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send("09", "1b0000", ascii("\u0003set @a = 1; set @b = 2"), "1b0500");
+    expect(Buffer.from(await client.answer(), "hex").toString()).toMatch(
+      /^Uptime: \d+ {2}Threads: 1/,
+    );
+    expect(await client.answer()).toMatch(/^fe/);
+    expect(await client.answer()).toMatch(/^0000000a/);
+    expect(await client.answer()).toMatch(/^00000002/);
+    expect(await client.errno()).toBe(1047);
+  });
+
+  it("goes back to the login on COM_RESET_CONNECTION", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send(ascii("\u0003set @a = 1"), "1f", ascii("\u0003select @a"));
+    for (let packet = 0; packet < 4; packet += 1) await client.answer();
+    expect(await client.answer()).toBe("fb");
+  });
+
+  it("refuses text that is not valid in the connection's character set", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send("03ff", "16ff", "02ff");
+    expect(await client.errno()).toBe(1300);
+    expect(await client.errno()).toBe(1300);
+    expect(await client.errno()).toBe(1046);
+    expect(server.door.queries).toEqual([]);
+  });
+
+  it("says what is empty or open instead of hanging", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.send(
+      "03",
+      ascii("\u0003-- only this"),
+      ascii("\u0003select $$"),
+      ascii("\u0016select 'open"),
+    );
+    expect(await client.errno()).toBe(1065);
+    expect(await client.errno()).toBe(1065);
+    expect(await client.errno()).toBe(1064);
+    expect(await client.errno()).toBe(1064);
+  });
+
+  it("closes when a packet is numbered wrongly, and says so first", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.socket.write(Buffer.from("010000050e", "hex"));
+    expect(await client.errno()).toBe(1156);
+    await client.closed;
+  });
+});
+
+describe("the connection phase", () => {
+  it("refuses a client over the cap with MySQL's number in place of the greeting", async () => {
+    await using server = await serverOf({}, { maxConnections: 1 });
+    using first = await RawClient.login(server);
+    using second = new RawClient(connect(server.port, "127.0.0.1"));
+    expect(await second.errno()).toBe(1040);
+    await second.closed;
+    first.send("0e");
+    expect(await first.answer()).toMatch(/^00/);
+  });
+
+  it("refuses a second response where a command belongs", async () => {
+    await using server = await serverOf();
+    using client = await RawClient.login(server);
+    client.socket.write(packetOf(responseHex("mysql_native_password"), 3));
+    expect(await client.errno()).toBe(1156);
+    await client.closed;
+  });
+
+  it("refuses a response that is larger than any honest one, before it has arrived", async () => {
+    await using server = await serverOf();
+    using client = new RawClient(connect(server.port, "127.0.0.1"));
+    await client.answer();
+    client.socket.write(Buffer.from("00001001", "hex"));
+    expect(await client.errno()).toBe(1153);
+    await client.closed;
+  });
+
+  it("gives every connection its own challenge and id", async () => {
+    await using server = await serverOf();
+    using first = new RawClient(connect(server.port, "127.0.0.1"));
+    using second = new RawClient(connect(server.port, "127.0.0.1"));
+    const [one1, two] = [await first.answer(), await second.answer()];
+    expect(one1.slice(30, 38)).not.toBe(two.slice(30, 38));
+    expect(one1.slice(38, 54)).not.toBe(two.slice(38, 54));
+  });
+});
+
+describe("an answer", () => {
+  it("comes with EOF packets for clients that want them", async () => {
+    await using server = await serverOf({ answers: { "select 1": one, x: [doneOf()] } });
+    const plain = flags & ~capability.deprecateEof & ~capability.sessionTrack;
+    using client = await RawClient.login(server, plain);
+    client.send(ascii("\u0003select 1"));
+    await client.answer();
+    await client.answer();
+    expect(await client.answer()).toBe("fe00000200");
+    expect(await client.answer()).toBe("0131");
+    expect(await client.answer()).toBe("fe00000200");
+    client.send(ascii("\u0003x"));
+    expect(await client.answer()).toBe(
+      `00000002000000${ascii("Query id: ")}${ascii(server.door.queries[1]?.id ?? "")}`,
+    );
+  });
+});
+
+/** Speaks bytes. */
+class RawClient {
+  readonly socket: Socket;
+  readonly closed: Promise<unknown>;
+  readonly #reader = new PacketReader(1 << 26);
+  #wake: () => void = () => undefined;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = once(socket, "close");
+    socket.on("error", () => undefined);
+    socket.on("data", (chunk: Buffer) => {
+      this.#reader.push(chunk);
+      this.#wake();
+    });
+    socket.on("close", () => this.#wake());
+  }
+
+  /** Logs in under provider none. */
+  static async login(server: OpenServer, capabilities: number = flags): Promise<RawClient> {
+    const client = new RawClient(connect(server.port, "127.0.0.1"));
+    await client.answer();
+    client.socket.write(packetOf(responseHex("mysql_native_password", capabilities), 1));
+    if (!(await client.answer()).startsWith("00")) throw new Error("the login was refused");
+    return client;
+  }
+
+  /** Commands as digits, all in one write. */
+  send(...commands: readonly string[]): void {
+    this.socket.write(Buffer.concat(commands.map((hex) => packetOf(hex, 0))));
+  }
+
+  /** The next packet as digits. */
+  async answer(): Promise<string> {
+    return Buffer.from((await this.#packet()).payload).toString("hex");
+  }
+
+  /** The number of the error that comes next. */
+  async errno(): Promise<number | undefined> {
+    const { payload } = await this.#packet();
+    return payload[0] === 0xff ? (payload[1] ?? 0) | ((payload[2] ?? 0) << 8) : undefined;
+  }
+
+  async #packet(): Promise<Packet> {
+    for (;;) {
+      const step = this.#reader.next();
+      if (step.kind === "packet") return step;
+      if (step.kind === "violation" || this.socket.closed) throw new Error("no packet came");
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy();
+  }
+}
+
+function packetOf(hex: string, sequence: number): Buffer {
+  const out = new PacketWriter();
+  out.sequence = sequence;
+  out.begin();
+  out.raw(Buffer.from(hex, "hex"));
+  out.end();
+  return Buffer.from(out.release());
+}
+
+function responseHex(plugin: string, capabilities: number = flags): string {
+  const head = Buffer.alloc(32);
+  head.writeUInt32LE(capabilities >>> 0);
+  head[8] = 255;
+  return `${head.toString("hex")}${ascii("ann")}0000${ascii(plugin)}00`;
+}
+
+function ascii(text: string): string {
+  return Buffer.from(text, "latin1").toString("hex");
+}

@@ -1,0 +1,283 @@
+import type { Pin } from "@gateway/core/query/pin.ts";
+import type { QueryResults } from "@gateway/wire/trino/results.ts";
+import { describe, expect, it } from "vitest";
+import {
+  failing,
+  manyBatches,
+  opened,
+  rawClient,
+  rowsOf,
+  sendRaw,
+  start,
+  untilAborted,
+  type TestServer,
+} from "./server.suite.ts";
+import { done, numbers, resultOf } from "./trino.suite.ts";
+
+const java = { "user-agent": "StatementClientV1/476" };
+
+describe("POST /v1/statement", () => {
+  it("answers a short query in one request to a client that reads rows there, and in two otherwise", async () => {
+    const server = await opened({ answers: { "SELECT 1": resultOf(numbers, [[1n]]) } });
+    const one = await server.follow("SELECT 1", java);
+    const two = await server.follow("SELECT 1");
+    expect([one.length, two.length]).toEqual([1, 2]);
+    expect([rowsOf(one), rowsOf(two)]).toEqual([[[1]], [[1]]]);
+    expect(two[0]?.results).not.toHaveProperty("data");
+  });
+
+  it("hands the session of the headers to the door", async () => {
+    const server = await opened({ answers: { "SELECT 1": resultOf(numbers, [[1n]]) } });
+    await server.follow("SELECT 1", { "x-trino-catalog": "tpch", "x-trino-client-tags": "a:b" });
+    expect(server.door.queries[0]?.session).toMatchObject({
+      frontend: "trinoHttp",
+      identity: { user: "alice" },
+      clientAddress: "127.0.0.1",
+      catalog: "tpch",
+      tags: new Map([["a", "b"]]),
+    });
+  });
+
+  it("takes prepared statements and properties over many requests, as a client keeps them", async () => {
+    const server = await opened({ answers: { "SELECT $1": resultOf(numbers, [[7n]]) } });
+    const [prepared] = await server.follow("PREPARE p FROM SELECT ?", java);
+    const header = prepared?.headers.get("x-trino-added-prepare") ?? "";
+    const answers = await server.follow("EXECUTE p USING 7", {
+      "x-trino-prepared-statement": header,
+    });
+    expect(rowsOf(answers)).toEqual([[7]]);
+    expect(server.door.queries[0]?.parameters).toMatchObject([{ value: 7n }]);
+  });
+
+  it("answers statements about the session also to clients that read the link only", async () => {
+    const server = await opened({ answers: {} });
+    const answers = await server.follow("SHOW CATALOGS");
+    expect(rowsOf(answers)).toEqual([["memory"]]);
+    const failed = await server.follow("EXECUTE nothing");
+    expect(failed.at(-1)?.results.error?.errorName).toBe("NOT_FOUND");
+    expect(server.door.queries).toEqual([]);
+  });
+
+  it("answers a refusal before the query by a status, to every client", async () => {
+    const server = await opened({
+      answers: {
+        starting: failing("config.notReady"),
+        draining: failing("gateway.draining"),
+        identity: failing("auth.noBackendIdentity"),
+      },
+    });
+    for (const sql of ["starting", "draining"]) {
+      for (const headers of [java, {}]) {
+        const response = await server.ask("/v1/statement", { sql, headers });
+        expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+      }
+    }
+    const answers = await server.follow("identity");
+    expect(answers.at(-1)?.results.error).toMatchObject({
+      errorName: "PERMISSION_DENIED",
+      errorCode: 4,
+    });
+  });
+
+  it("refuses a body that is too long, compressed, not UTF-8, or empty", async () => {
+    const server = await opened({ answers: {} }, { maxMessageBytes: 1024 });
+    const status = async (sql: string | Uint8Array<ArrayBuffer>, headers = {}) =>
+      (await server.ask("/v1/statement", { method: "POST", body: sql, headers })).status;
+    expect(await status("x".repeat(1025))).toBe(413);
+    expect(await status("SELECT 1", { "content-encoding": "gzip" })).toBe(400);
+    expect(await status(Uint8Array.of(0x53, 0xff))).toBe(400);
+    expect(await status(" \n")).toBe(400);
+    expect(server.door.queries).toEqual([]);
+  });
+
+  it("refuses an announced length before anything of it came, and a chunked body as it grows", async () => {
+    const server = await opened({ answers: {} }, { maxMessageBytes: 1024 });
+    const head = "POST /v1/statement HTTP/1.1\r\nHost: localhost\r\nX-Trino-User: alice\r\n";
+    expect(await sendRaw(server.port, `${head}Content-Length: 1000000000\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 413 .*Connection: close/s,
+    );
+    const chunk = `400\r\n${"x".repeat(1024)}\r\n`;
+    expect(
+      await sendRaw(server.port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`),
+    ).toMatch(/^HTTP\/1.1 413 /);
+  });
+});
+
+describe("GET of a link", () => {
+  it("repeats the same answer for the same number and refuses one that is past", async () => {
+    const server = await opened({ answers: { many: manyBatches } });
+    const links: string[] = [];
+    const texts: string[] = [];
+    let next = (await start(server, "many")).nextUri;
+    while (next !== undefined) {
+      links.push(next);
+      const [first, again] = [await textOf(server, next), await textOf(server, next)];
+      expect(again).toBe(first);
+      texts.push(first);
+      next = (JSON.parse(first) as QueryResults).nextUri;
+    }
+    const rows = texts.flatMap((text) => (JSON.parse(text) as QueryResults).data ?? []);
+    expect(rows).toHaveLength(60_000);
+    expect((await server.ask(links.at(-2) ?? "")).status).toBe(410);
+    expect(await textOf(server, links.at(-1) ?? "")).toBe(texts.at(-1));
+  });
+
+  it("answers another user, a guessed secret and an unknown id alike", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const { nextUri = "" } = await start(server, "slow");
+    const forged = nextUri.replace(/\/[0-9a-f]{12}([0-9a-f]{32})\//, (slug) =>
+      slug.replace(/.\/$/, slug.at(-2) === "0" ? "1/" : "0/"),
+    );
+    const asked = [
+      await server.ask(nextUri, { headers: { "x-trino-user": "bob" } }),
+      await server.ask(forged),
+      await server.ask(nextUri.replace("_test/", "_tset/")),
+      await server.ask(nextUri, { method: "DELETE", headers: { "x-trino-user": "bob" } }),
+    ];
+    const answers = await Promise.all(asked.map(async (one) => [one.status, await one.text()]));
+    expect(new Set(answers.map(String))).toEqual(new Set(["404,There is no such query."]));
+    expect(server.door.ended).toEqual([]);
+  });
+
+  it("sends a link that another instance gave out elsewhere, to be tried again", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const { nextUri = "" } = await start(server, "slow");
+    const foreign = nextUri.replace("_test/", "_tset/").replace(/\/[0-9a-f]{12}/, "/000000000000");
+    const response = await server.ask(foreign);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+
+  it("needs no name where names are not verified: the link is the secret", async () => {
+    const server = await opened({ answers: { "SELECT 1": resultOf(numbers, [[1n]]) } });
+    const { nextUri = "" } = await start(server, "SELECT 1");
+    const response = await fetch(nextUri);
+    expect(await response.json()).toMatchObject({ data: [[1]] });
+  });
+
+  it("cancels the query when its client hangs up while it waits", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const { nextUri = "" } = await start(server, "slow");
+    const client = await rawClient(server.port);
+    const path = nextUri.slice(server.url.length);
+    client.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Trino-User: alice\r\n\r\n`);
+    await server.door.untilStarted(1);
+    client.destroy();
+    await server.door.untilEnded(1);
+    expect(await (await server.ask(nextUri)).json()).toMatchObject({
+      stats: { state: "FAILED" },
+      error: { errorName: "USER_CANCELED" },
+    });
+  });
+
+  it("stays alive by a HEAD, which takes no answer", async () => {
+    const server = await opened({ answers: { "SELECT 1": resultOf(numbers, [[1n]]) } });
+    const { nextUri = "" } = await start(server, "SELECT 1");
+    const head = await server.ask(nextUri, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect(await (await server.ask(nextUri)).json()).toMatchObject({ data: [[1]] });
+  });
+});
+
+describe("DELETE", () => {
+  it("of a link cancels: 204, and a later poll answers FAILED", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const { nextUri = "" } = await start(server, "slow");
+    const response = await server.ask(nextUri, { method: "DELETE" });
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+    await server.door.untilEnded(1);
+    const results = (await (await server.ask(nextUri)).json()) as QueryResults;
+    expect(results.error).toMatchObject({ errorName: "USER_CANCELED", errorCode: 3 });
+    expect(results.nextUri).toBeUndefined();
+  });
+
+  it("of a query cancels it for its owner only", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const { id } = await start(server, "slow");
+    const path = `/v1/query/${id}`;
+    const asBob = { method: "DELETE", headers: { "x-trino-user": "bob" } };
+    expect((await server.ask(path, asBob)).status).toBe(404);
+    expect((await server.ask(path, { method: "DELETE" })).status).toBe(204);
+    expect(await (await server.ask(path)).json()).toMatchObject({
+      queryId: id,
+      state: "FAILED",
+      errorCode: { name: "USER_CANCELED" },
+      query: "slow",
+    });
+  });
+});
+
+describe("transactions", () => {
+  it("run in the pin that the client's id names, for its owner, until they end", async () => {
+    const pin: Pin = { cluster: "c", group: "g", state: "open", end: async () => undefined };
+    const server = await opened({
+      answers: {
+        "START TRANSACTION": [
+          { kind: "session", change: { kind: "pinned", pin } },
+          { ...done, updateType: "START TRANSACTION" },
+        ],
+        "SELECT 1": resultOf(numbers, [[1n]]),
+        COMMIT: [
+          { kind: "session", change: { kind: "unpinned" } },
+          { ...done, updateType: "COMMIT" },
+        ],
+      },
+    });
+    const none = { ...java, "x-trino-transaction-id": "NONE" };
+    const [started] = await server.follow("START TRANSACTION", none);
+    const id = started?.headers.get("x-trino-started-transaction-id") ?? "";
+    const inside = { ...java, "x-trino-transaction-id": id };
+    await server.follow("SELECT 1", inside);
+    expect(server.door.queries.at(-1)?.session.pin).toBe(pin);
+    const [stolen] = await server.follow("SELECT 1", { ...inside, "x-trino-user": "bob" });
+    expect(stolen?.results.error?.errorName).toBe("UNKNOWN_TRANSACTION");
+    const [committed] = await server.follow("COMMIT", inside);
+    expect(committed?.headers.get("x-trino-clear-transaction-id")).toBe("true");
+    const [late] = await server.follow("SELECT 1", inside);
+    expect(late?.results.error?.errorName).toBe("UNKNOWN_TRANSACTION");
+  });
+});
+
+describe("other paths", () => {
+  it("tell what the server is, without a login", async () => {
+    const server = await opened({ answers: {}, passwords: { alice: "x" } });
+    const info = await fetch(`${server.url}/v1/info`);
+    expect(await info.json()).toMatchObject({
+      nodeVersion: { version: "476-gateway" },
+      coordinator: true,
+      starting: false,
+    });
+    expect((await fetch(`${server.url}/v1/info`, { method: "HEAD" })).status).toBe(200);
+    expect(await (await fetch(`${server.url}/v1/info/state`)).json()).toBe("ACTIVE");
+  });
+
+  it("are unknown, and known ones are asked in their own way", async () => {
+    const server = await opened({ answers: {} });
+    const status = async (path: string, method = "GET") =>
+      (await server.ask(path, { method })).status;
+    expect(await status("/")).toBe(404);
+    expect(await status("/v1/statement/executing/a/b/x")).toBe(404);
+    expect(await status("/v1/query/none")).toBe(404);
+    expect(await status("/ui/")).toBe(404);
+    const put = await server.ask("/v1/statement", { method: "PUT" });
+    expect([put.status, put.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await status("/v1/info", "POST")).toBe(405);
+  });
+
+  it("survive garbage", async () => {
+    const server = await opened({ answers: {} });
+    for (const bytes of [
+      "\0\0\0\0\r\n\r\n",
+      "GET\r\n\r\n",
+      "GET / HTTP/9.9\r\n\r\n",
+      `GET /${"a".repeat(70_000)} HTTP/1.1\r\n\r\n`,
+    ]) {
+      expect(await sendRaw(server.port, bytes)).toMatch(/^HTTP\/1.1 4\d\d /);
+    }
+    expect((await server.ask("/v1/info")).status).toBe(200);
+    expect(server.host.log.bugs).toEqual([]);
+  });
+});
+
+async function textOf(server: TestServer, link: string): Promise<string> {
+  return (await server.ask(link)).text();
+}
