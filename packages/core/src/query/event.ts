@@ -59,6 +59,9 @@ export type ResultEvent =
 /** The events of one query. Ending the generator early (`return()`) cancels the query. */
 export type ResultStream = AsyncGenerator<ResultEvent, void, void>;
 
+/** A part of the line of a query: events for the client, then how it ended. */
+export type Stage<Ended = LastEvent> = AsyncGenerator<ResultEvent, Ended, void>;
+
 /** What a statement takes and gives, found without running it. */
 export interface Description {
   /** Types of `$1`, `$2`, …; kind `null` where the engine can not tell. */

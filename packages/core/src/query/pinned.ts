@@ -10,13 +10,12 @@ import type { Slot } from "../port/capacity.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { HeldGeneration } from "../snapshot/generation.ts";
 import { classifyStatement } from "../sql/classify.ts";
-import type { Description, LastEvent } from "./event.ts";
+import type { Description, LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";
 import type { Pin } from "./pin.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Identified, Query, Routed } from "./query.ts";
 import { relay } from "./relay.ts";
-import type { Stage } from "./run.ts";
 
 export type TransactionStatement = "begin" | "commit" | "rollback";
 

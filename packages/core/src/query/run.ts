@@ -8,15 +8,12 @@
  */
 import { gatewayError, type GatewayError } from "../error.ts";
 import type { Generation } from "../snapshot/generation.ts";
-import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
+import type { LastEvent, ResultStream, Stage } from "./event.ts";
 import { closeQuery, openQuery, type OpenQuery } from "./lifecycle.ts";
 import { beginTransaction, runPinned, transactionStatement } from "./pinned.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Policed, Query } from "./query.ts";
 import { relay } from "./relay.ts";
-
-/** A part of the line: events for the client, then how it ended. */
-export type Stage<Ended = LastEvent> = AsyncGenerator<ResultEvent, Ended, void>;
 
 /** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
 export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {

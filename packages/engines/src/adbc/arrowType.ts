@@ -3,7 +3,7 @@
  * stream. Only types that layout.ts can answer appear here.
  */
 import type { Column, DataType, TimeUnit } from "@gateway/core/type/type.ts";
-import { TimeUnit as ArrowTimeUnit, Type } from "apache-arrow/enum";
+import { Precision, TimeUnit as ArrowTimeUnit, Type } from "apache-arrow/enum";
 import { Field } from "apache-arrow/schema";
 import {
   Binary,
@@ -90,7 +90,7 @@ function arrowTypeOf(type: DataType): ArrowType {
       const entry = new Struct<MapEntry>([
         child("key", type.key, false),
         child("value", type.value),
-      ]);
+      ] as Field<ArrowType>[]);
       return new Map_(new Field("entries", entry, false));
     }
   }
@@ -118,17 +118,22 @@ function arrowIntegerOf(bits: 8 | 16 | 32 | 64 | 128, signed: boolean): ArrowTyp
 }
 
 /** Arrow's names for what its own types can not say; integers of 128 bits go by the name DuckDB gave them. */
-function extensionOf(type: DataType): readonly (readonly [string, string])[] {
-  const opaque = (name: string): readonly (readonly [string, string])[] => [
-    ["ARROW:extension:name", "arrow.opaque"],
-    ["ARROW:extension:metadata", JSON.stringify({ type_name: name, vendor_name: "DuckDB" })],
-  ];
+function extensionOf(type: DataType): Extension {
   if (type.kind === "integer" && type.bits === 128)
     return opaque(type.signed ? "hugeint" : "uhugeint");
   if (type.kind !== "uuid" && type.kind !== "json") return [];
   return [
     ["ARROW:extension:name", `arrow.${type.kind}`],
     ["ARROW:extension:metadata", ""],
+  ];
+}
+
+type Extension = readonly (readonly [string, string])[];
+
+function opaque(name: string): Extension {
+  return [
+    ["ARROW:extension:name", "arrow.opaque"],
+    ["ARROW:extension:metadata", JSON.stringify({ type_name: name, vendor_name: "DuckDB" })],
   ];
 }
 
@@ -151,7 +156,7 @@ function neutralTypeOf(field: Field): DataType {
     case Type.Int:
       return integerTypeOf(type as ArrowInt);
     case Type.Float:
-      return { kind: "float", bits: (type as ArrowFloat).precision === 1 ? 32 : 64 };
+      return { kind: "float", bits: (type as ArrowFloat).precision === Precision.SINGLE ? 32 : 64 };
     case Type.Decimal: {
       const { precision, scale } = type as ArrowDecimal;
       return { kind: "decimal", precision, scale };

@@ -163,14 +163,6 @@ interface SchemaParts {
 }
 
 function schemaOf(type: DataType): SchemaParts {
-  const plain = (format: string): SchemaParts => ({ format, metadata: [], children: [] });
-  const opaque = (format: string, name: string): SchemaParts => ({
-    ...plain(format),
-    metadata: [
-      ["ARROW:extension:name", "arrow.opaque"],
-      ["ARROW:extension:metadata", `{"type_name":"${name}","vendor_name":"DuckDB"}`],
-    ],
-  });
   switch (type.kind) {
     case "integer":
       if (type.bits === 128) return opaque("w:16", type.signed ? "hugeint" : "uhugeint");
@@ -202,6 +194,20 @@ function schemaOf(type: DataType): SchemaParts {
     default:
       return plain(plainFormats[type.kind]);
   }
+}
+
+function plain(format: string): SchemaParts {
+  return { format, metadata: [], children: [] };
+}
+
+function opaque(format: string, name: string): SchemaParts {
+  return {
+    ...plain(format),
+    metadata: [
+      ["ARROW:extension:name", "arrow.opaque"],
+      ["ARROW:extension:metadata", `{"type_name":"${name}","vendor_name":"DuckDB"}`],
+    ],
+  };
 }
 
 const plainFormats = {

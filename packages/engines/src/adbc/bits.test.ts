@@ -11,10 +11,8 @@ describe("copyBits", () => {
     const check = fc.property(
       bitmap,
       bitmap,
-      place,
-      place,
-      place,
-      (source, target, first, second, third) => {
+      fc.tuple(place, place, place),
+      (source, target, [first, second, third]) => {
         const from = Math.floor(first * source.length * 8);
         const at = Math.floor(second * target.length * 8);
         const count = Math.floor(

@@ -261,8 +261,8 @@ function gathered(type: ArrowField, arrays: readonly HandMade[]) {
   for (const message of gatherer.messages()) {
     messages += 1;
     const [vector] = readBatchMessage(message, [layout.value.type]).columns;
-    for (let row = 0; vector !== undefined && row < vector.length; row += 1)
-      values.push(valueAt(vector, row));
+    if (vector === undefined) continue;
+    for (let row = 0; row < vector.length; row += 1) values.push(valueAt(vector, row));
   }
   return { type: layout.value.type, values, messages };
 }

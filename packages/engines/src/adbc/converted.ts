@@ -247,9 +247,9 @@ export class DictionarySink implements Sink {
 
 interface Dictionary {
   readonly bytes: Uint8Array;
-  start(index: number): number;
-  end(index: number): number;
-  present(index: number): boolean;
+  readonly start: (index: number) => number;
+  readonly end: (index: number) => number;
+  readonly present: (index: number) => boolean;
 }
 
 /** Copies a dictionary out of native memory. Drivers send it with every array, so it is never kept. */

@@ -170,6 +170,7 @@ function using<T>(run: (connection: Connection, tools: StatementTools) => T, cre
     control: new DriverControl(block),
     inspector: new Inspector(driver.library),
     structs,
+    nowMs: () => 0,
     unsent,
     flush: () => {
       flushes += 1;

@@ -53,9 +53,10 @@ describe("DriverThread", () => {
     side?.send(schema());
     await first;
     let left = false;
-    const leaving = stream.return(err(failureOf("cancelled", ""))).then(() => {
+    const leaving = (async () => {
+      await stream.return(err(failureOf("cancelled", "")));
       left = true;
-    });
+    })();
     await Promise.resolve();
     expect([left, side?.control.cancelled]).toEqual([false, true]);
     side?.send({ kind: "answer", answer: err(failureOf("driver", "interrupted")) });

@@ -56,12 +56,14 @@ interface Pending {
 }
 
 function newPending(): Pending {
-  let onAnswer = (): void => {};
+  let onAnswer = nothing;
   const answered = new Promise<void>((resolve) => {
     onAnswer = resolve;
   });
   return { messages: [], wake: undefined, answered, onAnswer };
 }
+
+function nothing(): void {}
 
 export class DriverThread {
   readonly #thread: Thread;

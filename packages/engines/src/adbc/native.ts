@@ -138,7 +138,7 @@ const decoded = new Map<Signature, Map<Address, NativeFunction>>();
  */
 export function functionAt(address: Address, signature: Signature): NativeFunction {
   let known = decoded.get(signature);
-  if (known === undefined) decoded.set(signature, (known = new Map()));
+  if (known === undefined) decoded.set(signature, (known = new Map<Address, NativeFunction>()));
   let found = known.get(address);
   if (found === undefined) {
     const types = signature.takes.map((type) => cTypes[type]);

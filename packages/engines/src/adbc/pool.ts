@@ -53,7 +53,8 @@ export class ThreadPool {
   async close(last: (thread: DriverThread) => Promise<void>): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const waiter of [...this.#waiters]) waiter.take(undefined);
+    // Each one that is told leaves the set.
+    for (const waiter of this.#waiters) waiter.take(undefined);
     const threads = [...this.#busy, ...this.#idle];
     await Promise.all(threads.map((thread) => quieted(thread)));
     const speaker = threads.find((thread) => thread.alive) ?? this.#start();

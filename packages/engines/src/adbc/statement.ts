@@ -26,6 +26,8 @@ export interface StatementTools {
   readonly control: DriverControl;
   readonly inspector: Inspector | undefined;
   readonly structs: Structs;
+  /** Monotonic milliseconds. */
+  nowMs(): number;
   /** Messages of the result that go with the next ones, or with the answer. */
   readonly unsent: ResultMessage[];
   /** Sends everything unsent. */
@@ -206,7 +208,7 @@ class Statement implements Disposable {
   }
 
   #sendStream(stream: Block, statementType: number | undefined): AdbcFailure | undefined {
-    const startedMs = performance.now();
+    const startedMs = this.#tools.nowMs();
     const fields = this.#streamSchema(stream);
     if (!fields.ok) return fields.error;
     const shape = layouts(fields.value);
@@ -222,9 +224,9 @@ class Statement implements Disposable {
     const getNext = functionAt(stream.pointer(streamStruct.getNext), nextSignature);
     for (;;) {
       if (this.#control.cancelled) return cancelled;
-      const calledMs = performance.now();
+      const calledMs = this.#tools.nowMs();
       if (Number(getNext(stream.address, gatherer.next)) !== 0) return this.#streamFailure(stream);
-      const nowMs = performance.now();
+      const nowMs = this.#tools.nowMs();
       const last = !isPresent(gatherer.next);
       if (!last) gatherer.take();
       // Rows of a slow query are not kept waiting for more of them; those of a quick one wait for

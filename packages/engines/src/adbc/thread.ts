@@ -5,6 +5,7 @@
  * It ends when the main thread ends it; everything native that must outlive it (databases) is held by
  * address on the main side.
  */
+import { hrtime } from "node:process";
 import { parentPort, workerData } from "node:worker_threads";
 import { err, ok } from "@gateway/core/result.ts";
 import { closeDatabase, Connection, openDatabase } from "./connection.ts";
@@ -25,6 +26,8 @@ const tools: StatementTools = {
   inspector:
     loaded.ok && data.inspect === "duckDb" ? new Inspector(loaded.value.library) : undefined,
   structs: threadStructs(),
+  // A thread has no Host; only differences within it are looked at.
+  nowMs: () => Number(hrtime.bigint() / 1_000n) / 1_000,
   unsent: [],
   flush: () => {
     const messages = tools.unsent.splice(0);

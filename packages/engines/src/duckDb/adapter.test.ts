@@ -171,7 +171,7 @@ describe("execute on DuckDB", () => {
   });
 });
 
-describe("describe on DuckDB", () => {
+describe("a description by DuckDB", () => {
   let backend: Backend;
   beforeAll(async () => {
     backend = await backendOf();

@@ -26,7 +26,7 @@ import { folderStatements } from "./folder.ts";
 import { guardStatement } from "./guard.ts";
 import { TransactionLane } from "./lane.ts";
 import { duckDbDriver } from "./library.ts";
-import { catalogsSql, tablesOf, tablesSql } from "./listing.ts";
+import { catalogsSql, tablesOf, tablesSql, textOf } from "./listing.ts";
 import { databaseOptions } from "./options.ts";
 import { describeOn, failureOf, notTaken, rowsOf, runStatement, type Lane } from "./run.ts";
 import { sampleStatements } from "./sample.ts";
@@ -216,7 +216,7 @@ class DuckDbBackend implements Backend {
     const request = ownStatement(catalogsSql, shared.value.address);
     const catalogs = await rowsOf(taken.thread, request, never);
     if (!catalogs.ok) return catalogs.error;
-    this.#catalogs = catalogs.value.map(([name]) => String(name));
+    this.#catalogs = catalogs.value.map(([name]) => textOf(name));
     return undefined;
   }
 

@@ -27,12 +27,12 @@ describe("shareDatabase", () => {
   });
 
   it("keeps what is on disk when the last one lets go, and lets others open the file then", async () => {
-    const databasePath = join(folder, "kept.db");
+    const path = join(folder, "kept.db");
     {
-      await using backend = await backendOf("kept", { databasePath });
+      await using backend = await backendOf("kept", { databasePath: path });
       await ran(backend, "create table t as select 7 as a");
     }
-    await using again = await backendOf("kept", { databasePath, readOnly: true });
+    await using again = await backendOf("kept", { databasePath: path, readOnly: true });
     expect((await ran(again, "select a from t")).rows).toEqual([[7n]]);
     expect((await ran(again, "delete from t")).last?.kind).toBe("failed");
   });

@@ -8,6 +8,7 @@ import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../engine.sui
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
 import { guardStatement } from "./guard.ts";
+import { textOf } from "./listing.ts";
 import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
 
 let folder: string;
@@ -284,7 +285,7 @@ describe("refusedFunctions and harmlessPragmas", () => {
     const { rows } = await ran(backend, sql);
     const unknown = rows
       .flat()
-      .filter((name) => !judged.has(String(name)) && !refusedFunctions.has(String(name)));
+      .filter((name) => !judged.has(textOf(name)) && !refusedFunctions.has(textOf(name)));
     expect(rows.length).toBeGreaterThan(80);
     expect(unknown).toEqual([]);
   });

@@ -98,7 +98,7 @@ export class TransactionLane implements PinnedLane {
 
   async #takeTurn(): Promise<Disposable> {
     const before = this.#turn;
-    let pass = (): void => {};
+    let pass = nothing;
     this.#turn = new Promise((resolve) => {
       pass = resolve;
     });
@@ -134,3 +134,5 @@ export class TransactionLane implements PinnedLane {
     return err(failureOf(this.#lane, answer.error, { sql, writes: true }));
   }
 }
+
+function nothing(): void {}

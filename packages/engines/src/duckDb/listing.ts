@@ -45,6 +45,7 @@ export function tablesOf(rows: readonly (readonly Value[])[]): readonly TableLis
   return tables;
 }
 
-function textOf(value: Value | undefined): string {
+/** A cell of text; NULL is empty. */
+export function textOf(value: Value | undefined): string {
   return typeof value === "string" ? value : "";
 }

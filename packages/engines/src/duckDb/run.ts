@@ -5,7 +5,13 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
-import type { Description, DoneEvent, ResultStream } from "@gateway/core/query/event.ts";
+import type {
+  Description,
+  DoneEvent,
+  LastEvent,
+  ResultEvent,
+  ResultStream,
+} from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
@@ -14,7 +20,7 @@ import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import type { DriverThread, StreamEvent } from "../adbc/driverThread.ts";
 import { readSchemaMessage } from "../adbc/ipc.ts";
-import type { Described, StatementRequest } from "../adbc/message.ts";
+import type { Described, Executed, StatementRequest } from "../adbc/message.ts";
 import type { Address } from "../adbc/native.ts";
 import { errorOf, type FailedStatement } from "./errors.ts";
 import type { Guarded } from "./guard.ts";
@@ -54,39 +60,59 @@ export async function* runStatement(
   let rows = 0;
   let bytes = 0;
   let changed: number | undefined;
-  using _logged = statementBegins(lane.cluster, sql);
+  using _logged = statementBegins(lane.cluster, sql, lane.clock);
   const stream = lane.thread.execute(requestOf(lane, statement), signal);
   try {
     for (;;) {
       const step = await stream.next();
       if (step.done === true) {
-        if (!step.value.ok) {
-          yield {
-            kind: "failed",
-            error: failureOf(lane, step.value.error, { sql, writes: guarded.writes }),
-          };
-          return;
-        }
         const stats = { queueMs: 0, executionMs: lane.clock.nowMs() - startedMs, rows, bytes };
-        const updateCount = guarded.answers === "rows" ? rows : changed;
-        yield doneOf(guarded, stats, updateCount);
+        yield lastOf(lane, statement, step.value, { stats, changed });
         return;
       }
+      const event = step.value;
       if (guarded.answers === "count") {
-        changed = countIn(step.value) ?? changed;
+        changed = countIn(event) ?? changed;
         continue;
       }
-      if (step.value.kind === "columns") {
-        yield { kind: "columns", columns: withEngineTypes(step.value.columns) };
-      } else {
-        rows += step.value.batch.rows;
-        bytes += batchBytes(step.value.batch);
-        yield { kind: "batch", batch: step.value.batch };
+      if (event.kind === "batch") {
+        rows += event.batch.rows;
+        bytes += batchBytes(event.batch);
       }
+      yield shown(event);
     }
   } finally {
     await stream.return(err(cancelledFailure));
   }
+}
+
+function shown(event: StreamEvent): ResultEvent {
+  if (event.kind === "batch") return event;
+  return { kind: "columns", columns: withEngineTypes(event.columns) };
+}
+
+/** What a statement came to, beside its answer. */
+interface Outcome {
+  readonly stats: DoneEvent["stats"];
+  readonly changed: number | undefined;
+}
+
+function lastOf(
+  lane: Lane,
+  { sql, guarded }: Statement,
+  answer: Result<Executed, AdbcFailure>,
+  { stats, changed }: Outcome,
+): LastEvent {
+  if (!answer.ok) {
+    return {
+      kind: "failed",
+      error: failureOf(lane, answer.error, { sql, writes: guarded.writes }),
+    };
+  }
+  const { updateType } = guarded;
+  if (updateType === undefined) return { kind: "done", stats };
+  const updateCount = guarded.answers === "rows" ? stats.rows : changed;
+  return { kind: "done", stats, updateType, ...(updateCount === undefined ? {} : { updateCount }) };
 }
 
 const cancelledFailure: AdbcFailure = {
@@ -168,15 +194,6 @@ function requestOf(
   { sql, parameters, before, guarded }: Statement,
 ): StatementRequest {
   return { sql, parameters, database, before, expected: guarded.expected };
-}
-
-function doneOf(
-  { updateType }: Guarded,
-  stats: DoneEvent["stats"],
-  updateCount: number | undefined,
-): DoneEvent {
-  if (updateType === undefined) return { kind: "done", stats };
-  return { kind: "done", stats, updateType, ...(updateCount === undefined ? {} : { updateCount }) };
 }
 
 /** How many rows changed: DuckDB answers such statements with one number in a column `Count`. */

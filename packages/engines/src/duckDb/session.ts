@@ -10,6 +10,7 @@ import { classifyStatement } from "@gateway/core/sql/classify.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import { quotePath } from "./quote.ts";
+import { textOf } from "./listing.ts";
 import { failureOf, rowsOf, type Lane } from "./run.ts";
 import { ownStatement } from "./statementTypes.ts";
 
@@ -71,7 +72,7 @@ export async function* runUse(
     return undefined;
   }
   const [[catalog, schema] = []] = rows.value;
-  const standing = { catalog: String(catalog), schema: String(schema) };
+  const standing = { catalog: textOf(catalog), schema: textOf(schema) };
   yield { kind: "session", change: { kind: "catalog", ...standing } };
   const executionMs = lane.clock.nowMs() - startedMs;
   yield { kind: "done", stats: { queueMs: 0, executionMs, rows: 0, bytes: 0 }, updateType: "USE" };

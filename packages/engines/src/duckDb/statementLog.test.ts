@@ -13,13 +13,14 @@ describe("statementsLogged", () => {
   it("knows what is running and what has ended", async () => {
     using log = statementsLogged();
     const started = log.started("a");
-    const first = statementBegins("c", "a");
+    const first = statementBegins("c", "a", hostOf().clock);
     await started;
-    const second = statementBegins("c", "a");
+    const second = statementBegins("c", "a", hostOf().clock);
     let over = false;
-    const ended = log.ended("a").then(() => {
+    const ended = (async () => {
+      await log.ended("a");
       over = true;
-    });
+    })();
     first[Symbol.dispose]();
     await Promise.resolve();
     expect(over).toBe(false);
@@ -31,7 +32,7 @@ describe("statementsLogged", () => {
   it("hears nothing after it was disposed", () => {
     const log = statementsLogged();
     log[Symbol.dispose]();
-    statementBegins("c", "a")[Symbol.dispose]();
+    statementBegins("c", "a", hostOf().clock)[Symbol.dispose]();
     expect(log.statements()).toEqual([]);
   });
 

@@ -5,6 +5,7 @@
  * and never by asking the gateway. A statement counts from before its text is handed to the driver's
  * thread until that thread has answered, so overlaps are never missed.
  */
+import type { Clock } from "@gateway/core/port/clock.ts";
 
 /** One statement. Times are of the process's monotonic clock, in milliseconds. */
 export interface StatementEntry {
@@ -17,20 +18,20 @@ export interface StatementEntry {
 
 /** Told of every phase; must not throw. */
 export interface StatementWatcher {
-  started(cluster: string, sql: string): void;
-  ended(cluster: string, sql: string): void;
+  started(cluster: string, sql: string, atMs: number): void;
+  ended(cluster: string, sql: string, atMs: number): void;
 }
 
 const watchers = new Set<StatementWatcher>();
 
 /** Tells watchers that a statement begins. Disposing the answer tells that it has ended. */
-export function statementBegins(cluster: string, sql: string): Disposable {
+export function statementBegins(cluster: string, sql: string, clock: Clock): Disposable {
   if (watchers.size === 0) return unwatched;
   const told = [...watchers];
-  for (const watcher of told) watcher.started(cluster, sql);
+  for (const watcher of told) watcher.started(cluster, sql, clock.nowMs());
   return {
     [Symbol.dispose]: () => {
-      for (const watcher of told) watcher.ended(cluster, sql);
+      for (const watcher of told) watcher.ended(cluster, sql, clock.nowMs());
     },
   };
 }
@@ -74,15 +75,15 @@ export function statementsLogged(): StatementLog & Disposable {
       wake();
     });
   const watching = watchStatements({
-    started: (cluster, sql) => {
-      entries.push({ cluster, sql, startedMs: performance.now(), endedMs: undefined });
+    started: (cluster, sql, startedMs) => {
+      entries.push({ cluster, sql, startedMs, endedMs: undefined });
       wake();
     },
-    ended: (cluster, sql) => {
+    ended: (cluster, sql, endedMs) => {
       const entry = entries.find(
         (one) => one.cluster === cluster && one.sql === sql && one.endedMs === undefined,
       );
-      if (entry !== undefined) entry.endedMs = performance.now();
+      if (entry !== undefined) entry.endedMs = endedMs;
       wake();
     },
   });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeOf, hostOf, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
+import { textOf } from "./listing.ts";
 import { engineTypeOf, typeOfName } from "./types.ts";
 
 let backend: Backend;
@@ -150,12 +151,12 @@ describe("engineTypeOf", () => {
       "select column_name, column_type from (describe from test_all_types())",
     );
     const { columns } = await ran(backend, "select * from test_all_types()");
-    const simple = rows.filter(([, type]) => !/ENUM|\[\d+\]/.test(String(type)));
+    const simple = rows.filter(([, type]) => !/ENUM|\[\d+\]/.test(textOf(type)));
     expect(simple.length).toBeGreaterThan(35);
     for (const [name, type] of simple) {
       // DuckDB quotes names of fields that are keywords, which differ between versions.
       const ours = columns.find((column) => column.name === name)?.engineType?.replaceAll('"', "");
-      expect([name, ours]).toEqual([name, String(type).replaceAll('"', "")]);
+      expect([name, ours]).toEqual([name, textOf(type).replaceAll('"', "")]);
     }
   });
 });
@@ -169,7 +170,7 @@ describe("typeOfName", () => {
     const { columns } = await ran(backend, "select * from test_all_types()");
     for (const [name, type] of rows) {
       const column = columns.find((one) => one.name === name);
-      expect([name, typeName(typeOfName(String(type)))]).toEqual([
+      expect([name, typeName(typeOfName(textOf(type)))]).toEqual([
         name,
         column && typeName(column.type),
       ]);

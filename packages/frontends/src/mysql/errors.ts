@@ -123,6 +123,7 @@ export const ownErrors = {
     reply(1792, "25006", "Cannot execute statement in a READ ONLY transaction."),
   unknownCharset: (name: string) => reply(1115, "42000", `Unknown character set: '${name}'`),
   unknownZone: (name: string) => reply(1298, "HY000", `Unknown or incorrect time zone: '${name}'`),
+  unknownDatabase: (name: string) => reply(1049, "42000", `Unknown database '${name}'`),
   noDatabase: () => reply(1046, "3D000", "No database selected"),
   emptyQuery: () => reply(1065, "42000", "Query was empty"),
   notUtf8: () => reply(1300, "HY000", "Invalid utf8mb4 character string"),

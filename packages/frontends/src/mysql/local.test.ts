@@ -1,15 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { after, answerOf, clientOf, errnoOf } from "./local/local.suite.ts";
+import { answerOf, clientOf, errnoOf } from "./local/local.suite.ts";
 
 describe("answerLocally", () => {
-  it("changes the default database, and tells the client", () => {
-    const client = after("USE `my db`");
-    expect(client.session.schema).toBe("my db");
-    expect(client.tracked).toEqual([{ kind: "schema", name: "my db" }]);
-    expect(after("use lake.sales", client).session).toMatchObject({
-      catalog: "lake",
-      schema: "sales",
-    });
+  it("reads where USE wants to go", () => {
+    const sql = "USE `my db`";
+    expect(answerOf(sql)).toEqual({ kind: "use", sql, catalog: undefined, schema: "my db" });
+    expect(answerOf("use lake.sales")).toMatchObject({ catalog: "lake", schema: "sales" });
     expect(errnoOf("USE a.b.c")).toBe(1064);
     expect(errnoOf("USE")).toBe(1064);
   });

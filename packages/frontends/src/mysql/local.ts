@@ -10,7 +10,6 @@ import { nextSignificant } from "@gateway/core/sql/lex.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import type { SessionStatement } from "@gateway/core/sql/sessionStatement.ts";
 import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/tokenReader.ts";
-import { withSchema } from "./clientSession.ts";
 import { ownErrors } from "./errors.ts";
 import type { LocalAnswer } from "./local/answer.ts";
 import { describeTable } from "./local/schema.ts";
@@ -55,7 +54,7 @@ function answerSession(sql: string, context: ShowContext): LocalAnswer | undefin
     case "set":
       return answerSet(statement.changes, context);
     case "use":
-      return answerUse(statement, context);
+      return answerUse(statement, sql, context);
     case "kill":
       return answerKill(statement);
     case "commit":
@@ -69,18 +68,18 @@ function answerSession(sql: string, context: ShowContext): LocalAnswer | undefin
   }
 }
 
-/** `USE schema` and `USE catalog.schema`. Whether it exists is said by the next statement that needs it. */
+/** `USE schema` and `USE catalog.schema`. */
 function answerUse(
   { path }: Extract<SessionStatement, { kind: "use" }>,
+  sql: string,
   { client }: ShowContext,
 ): LocalAnswer | undefined {
   const [first, second, third] = path;
   if (first === undefined || third !== undefined) return undefined;
-  const changed =
-    second === undefined
-      ? withSchema(client, client.session.catalog, first.text)
-      : withSchema(client, first.text, second.text);
-  return { kind: "changed", client: changed, commit: false };
+  if (second !== undefined) {
+    return { kind: "use", sql, catalog: first.text, schema: second.text };
+  }
+  return { kind: "use", sql, catalog: client.session.catalog, schema: first.text };
 }
 
 function answerKill({

@@ -125,6 +125,7 @@ async function localStatement(
     case "rows":
       return made(answer.columns);
     case "changed":
+    case "use":
     case "kill":
       return made([]);
     case "error":

@@ -1,6 +1,7 @@
 /** What no client package can be made to send: bytes by hand, one connection each. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { gatewayError } from "@gateway/core/error.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import { PacketReader, type Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
@@ -117,12 +118,33 @@ describe("the command phase", () => {
   });
 
   it("tells the new database with the OK packet", async () => {
-    await using server = await serverOf();
+    const change = { kind: "catalog", catalog: "lake", schema: "mart" } as const;
+    await using server = await serverOf({
+      answers: { "USE `mart`": [{ kind: "session", change }, doneOf({ updateType: "USE" })] },
+    });
     using client = await RawClient.login(server);
     client.send(ascii("\u0002mart"), ascii("\u0003select database()"));
     expect(await client.answer()).toBe("0000000240000000070105046d617274");
     for (let packet = 0; packet < 2; packet += 1) await client.answer();
     expect(await client.answer()).toBe("046d617274");
+  });
+
+  it("keeps the database for an engine that knows no USE, and refuses one that does not exist", async () => {
+    const failed = (code: "query.unsupported" | "query.unknownObject") =>
+      [{ kind: "failed", error: gatewayError(code) }] as const;
+    await using server = await serverOf({
+      answers: {
+        "USE `mart`": failed("query.unsupported"),
+        "use nosuch": failed("query.unknownObject"),
+        "select 1": one,
+      },
+    });
+    using client = await RawClient.login(server);
+    client.send(ascii("\u0002mart"), ascii("\u0003use nosuch"), ascii("\u0003select 1"));
+    expect(await client.answer()).toMatch(/^00/);
+    expect(await client.errno()).toBe(1049);
+    for (let packet = 0; packet < 4; packet += 1) await client.answer();
+    expect(server.door.queries.at(-1)?.session.schema).toBe("mart");
   });
 
   it("describes the columns of a table for COM_FIELD_LIST, by its wildcard", async () => {

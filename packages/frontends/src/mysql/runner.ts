@@ -30,6 +30,8 @@ export interface RunnerParts {
   readonly server: ServerFacts;
 }
 
+type UseWish = Pick<Extract<LocalAnswer, { kind: "use" }>, "sql" | "catalog" | "schema">;
+
 /** What clients may ask about the listener. */
 export interface ServerFacts {
   readonly port: number;
@@ -62,7 +64,7 @@ export class Runner {
       case "query":
         return await this.#query(command.sql);
       case "initDb":
-        return this.#useDatabase(command.database);
+        return await this.#useDatabase(command.database);
       case "fieldList":
         return await this.#fieldList(command.table, command.wildcard);
       case "statistics":
@@ -166,6 +168,8 @@ export class Runner {
       }
       case "rewritten":
         return await talk.answer({ ...answer, rowLimit: undefined, timeMs: undefined }, form);
+      case "use":
+        return await this.#use(answer, form);
       case "kill":
         return this.#kill(answer.connectionId, answer.whole, form);
       case "error":
@@ -186,12 +190,30 @@ export class Runner {
     }
   }
 
-  #useDatabase(bytes: Uint8Array): void {
+  /** COM_INIT_DB. */
+  async #useDatabase(bytes: Uint8Array): Promise<void> {
     const { talk } = this.#parts;
-    const name = talk.client.charset.decode(bytes);
-    if (name === undefined || name === "") return this.#refuse(ownErrors.noDatabase());
-    talk.client = withSchema(talk.client, talk.client.session.catalog, name);
-    talk.putOk();
+    const schema = talk.client.charset.decode(bytes);
+    if (schema === undefined || schema === "") return this.#refuse(ownErrors.noDatabase());
+    const sql = `USE \`${schema.replaceAll("`", "``")}\``;
+    const { catalog } = talk.client.session;
+    await this.#use({ sql, catalog, schema }, textForm);
+  }
+
+  /** The engine says where the session then stands; an engine that can not is told with each statement. */
+  async #use(wish: UseWish, form: AnswerForm): Promise<boolean> {
+    const { talk } = this.#parts;
+    const error = await talk.runQuietly(wish.sql);
+    if (error?.code === "query.unknownObject") {
+      return talk.putError(ownErrors.unknownDatabase(wish.schema));
+    }
+    if (error !== undefined && error.code !== "query.unsupported") {
+      return talk.putError(errorReply(error));
+    }
+    if (error !== undefined) talk.client = withSchema(talk.client, wish.catalog, wish.schema);
+    talk.client = { ...talk.client, rowCount: 0 };
+    talk.putOk(form.moreFollow);
+    return true;
   }
 
   /** COM_FIELD_LIST: the columns of a table, found without running anything. */

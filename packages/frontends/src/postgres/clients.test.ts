@@ -210,7 +210,7 @@ describe("the client pg", () => {
     const running = client.query("endless").catch((error: unknown) => error);
     await eventually(() => server.door.queries.length === 1);
     await client.end();
-    await running;
+    expect(await running).toBeInstanceOf(Error);
     await eventually(() => server.door.ended.length === 1);
   });
 });

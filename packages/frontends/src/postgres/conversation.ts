@@ -23,7 +23,7 @@ import { encodeError } from "./encode.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
 import { frontendKind, openSession, readStartup, type Opening } from "./handshake.ts";
 import { Desk } from "./desk.ts";
-import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
+import { advance, beforeStart, type Effect, type Input, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
 import {
   encodingError,

@@ -77,6 +77,23 @@ export function preparedOf(text: string, types: readonly number[]): Result<Prepa
   return ok({ ...first, text, types, description: undefined });
 }
 
+/** True for a statement after which a text may mean something else: anything but reading and writing rows. */
+export function mayChangeTypes({ sql, kind }: Statement): boolean {
+  const [first = ""] = firstWords(sql);
+  return kind.kind === "query" && !rowWords.has(first);
+}
+
+const rowWords: ReadonlySet<string> = new Set([
+  "select",
+  "with",
+  "values",
+  "table",
+  "insert",
+  "update",
+  "delete",
+  "merge",
+]);
+
 function kindOf(sql: string): Kind {
   const local = readLocal(sql);
   if (local !== undefined) return { kind: "local", local };

@@ -53,9 +53,9 @@ export async function serverOf(
   const host = suiteHost();
   const door = parkingDoor(script, host);
   const parsed = trinoConfig.parse({ host: "127.0.0.1", port: 0, ...config });
-  const opened = await listenWith({ ...times, ...limits }, parsed, door, host);
-  if (!opened.ok) throw new Error(opened.error.detail);
-  const frontend = opened.value;
+  const listening = await listenWith({ ...times, ...limits }, parsed, door, host);
+  if (!listening.ok) throw new Error(listening.error.detail);
+  const frontend = listening.value;
   const url = `http://127.0.0.1:${frontend.port}`;
   const ask: TestServer["ask"] = (path, { sql, ...init } = {}) => {
     const headers = { "x-trino-user": "alice", ...(init.headers as Record<string, string>) };

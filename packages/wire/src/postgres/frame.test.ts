@@ -119,8 +119,8 @@ describe("FrameReader", () => {
         arrived += chunk.length;
         const step = reader.next(typed);
         if (step.kind === "violation") return;
-        const taken = step.kind === "frame" ? step.frame.body.length : 0;
-        expect(taken).toBeLessThanOrEqual(1020);
+        const bodyBytes = step.kind === "frame" ? step.frame.body.length : 0;
+        expect(bodyBytes).toBeLessThanOrEqual(1020);
         expect(reader.pending).toBeLessThanOrEqual(arrived);
       }
     });

@@ -17,6 +17,13 @@ export type LocalAnswer =
       readonly sql: string;
       readonly parameters: readonly Parameter[];
     }
+  /** The engine goes there when it can, and says so; an engine without USE is told with each statement. */
+  | {
+      readonly kind: "use";
+      readonly sql: string;
+      readonly catalog: string | undefined;
+      readonly schema: string;
+    }
   /** Ends a connection, or only what it runs. */
   | { readonly kind: "kill"; readonly connectionId: number; readonly whole: boolean }
   | { readonly kind: "error"; readonly reply: ErrorReply };

@@ -1,0 +1,98 @@
+/** What is known of a prepared statement's parameters and columns, and who said so. Pure. */
+import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
+import { localColumns } from "./localAnswer.ts";
+import { untyped, type ParameterType } from "./parameter.ts";
+import type { Prepared } from "./statement.ts";
+import { columnShape, parameterShape } from "./types.ts";
+
+/** Columns as far as they are known without asking the engine; undefined when they are not. */
+export function knownColumns({ kind, description }: Prepared): readonly Column[] | undefined {
+  switch (kind.kind) {
+    case "empty":
+    case "transaction":
+      return [];
+    case "local":
+      return localColumns(kind.local) ?? [];
+    case "query":
+      return description?.columns;
+  }
+}
+
+/** What the client was told, and the engine has to keep to. An own answer keeps to it by itself. */
+export function promisedColumns({ kind, description }: Prepared): readonly Column[] | undefined {
+  return kind.kind === "query" ? description?.columns : undefined;
+}
+
+/** The client's own types as typed NULLs, so that an engine can tell the rest from them. */
+export function declaredNulls({ types }: Prepared): readonly Parameter[] {
+  if (types.every((oid) => oid === 0)) return [];
+  return types.map((oid) => ({ type: parameterShape(oid)?.type ?? { kind: "null" }, value: null }));
+}
+
+/** True when the client left the type of one of the first `count` parameters to the engine. */
+export function leavesTypesOpen({ types }: Prepared, count: number): boolean {
+  return types.length < count || types.includes(0);
+}
+
+/** The type of a parameter: the client's word first, then the engine's, then text. */
+export function parameterType(
+  { types }: Prepared,
+  described: readonly DataType[],
+  index: number,
+): ParameterType {
+  const declared = types[index] ?? 0;
+  if (declared !== 0) {
+    return { oid: declared, type: parameterShape(declared)?.type ?? untyped.type };
+  }
+  const type = described[index];
+  if (type === undefined || type.kind === "null") return untyped;
+  return { oid: columnShape(type).oid, type };
+}
+
+/** The id a client is told for a parameter: its own, the engine's, or text. */
+export function parameterOid(
+  prepared: Prepared,
+  described: readonly DataType[],
+  index: number,
+): number {
+  const { oid } = parameterType(prepared, described, index);
+  return oid === 0 ? columnShape(untyped.type).oid : oid;
+}
+
+/** Texts remembered per connection, and the longest that is. */
+const textsMax = 100;
+const textLengthMax = 2000;
+
+/**
+ * Parameter types of texts that were asked about before: drivers without named statements send the
+ * same text again and again, and each question to the engine costs as much as a query.
+ *
+ * Only how a value is read depends on it. Whoever sees a value or a statement fail forgets the text.
+ */
+export class TypeMemory {
+  readonly #known = new Map<string, readonly DataType[]>();
+
+  get(prepared: Prepared): readonly DataType[] | undefined {
+    return this.#known.get(keyOf(prepared));
+  }
+
+  put(prepared: Prepared, types: readonly DataType[]): void {
+    if (prepared.text.length > textLengthMax) return;
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= textsMax && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(keyOf(prepared), types);
+  }
+
+  forget(prepared: Prepared): void {
+    this.#known.delete(keyOf(prepared));
+  }
+
+  /** After a statement that may have changed what tables there are. */
+  forgetAll(): void {
+    this.#known.clear();
+  }
+}
+
+function keyOf({ text, types }: Prepared): string {
+  return `${types.join(",")} ${text}`;
+}

@@ -1,0 +1,119 @@
+/** What a client leaves on its connection: prepared statements and portals by their names, counted and limited. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Portal, Prepared } from "./statement.ts";
+
+/** Names one connection may keep. */
+const statementsMax = 5000;
+const portalsMax = 500;
+
+export class Kept {
+  readonly #statements = new Map<string, Prepared>();
+  readonly #portals = new Map<string, Portal>();
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  /** `bytesMax` bounds the texts of statements and the values of portals together. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  statement(name: string): Result<Prepared, GatewayError> {
+    const prepared = this.#statements.get(name);
+    return prepared === undefined ? err(unknownStatement(name)) : ok(prepared);
+  }
+
+  portal(name: string): Result<Portal, GatewayError> {
+    const portal = this.#portals.get(name);
+    return portal === undefined ? err(unknownPortal(name)) : ok(portal);
+  }
+
+  /** Whether a statement of that name and length may be put. The unnamed one gives way. */
+  admitStatement(name: string, text: string): GatewayError | undefined {
+    if (name !== "" && this.#statements.has(name)) {
+      const message = `prepared statement "${name}" already exists`;
+      return gatewayError("query.invalid", { sqlState: "42P05", message });
+    }
+    if (name === "") this.dropStatement("");
+    const tooMany = this.#statements.size >= statementsMax;
+    return tooMany || this.#tooMuch(bytesOf(text)) ? tooManyKept() : undefined;
+  }
+
+  putStatement(name: string, prepared: Prepared): void {
+    this.#statements.set(name, prepared);
+    this.#bytes += bytesOf(prepared.text);
+  }
+
+  /** Whether a portal of that name and with values of that size may be put. The unnamed one gives way. */
+  async admitPortal(name: string, bytes: number): Promise<GatewayError | undefined> {
+    if (name === "") await this.dropPortal("");
+    if (this.#portals.has(name)) {
+      const message = `cursor "${name}" already exists`;
+      return gatewayError("query.invalid", { sqlState: "42P03", message });
+    }
+    const tooMany = this.#portals.size >= portalsMax;
+    return tooMany || this.#tooMuch(bytes) ? tooManyKept() : undefined;
+  }
+
+  putPortal(name: string, portal: Portal): void {
+    this.#portals.set(name, portal);
+    this.#bytes += portal.bytes;
+  }
+
+  dropStatement(name: string): void {
+    const prepared = this.#statements.get(name);
+    if (prepared === undefined) return;
+    this.#statements.delete(name);
+    this.#bytes -= bytesOf(prepared.text);
+  }
+
+  dropStatements(): void {
+    for (const name of this.#statements.keys()) this.dropStatement(name);
+  }
+
+  /** Ends the portal's statement, if it is parked, and forgets the name. */
+  async dropPortal(name: string): Promise<void> {
+    const portal = this.#portals.get(name);
+    if (portal === undefined) return;
+    this.#portals.delete(name);
+    this.#bytes -= portal.bytes;
+    await portal.execution?.[Symbol.asyncDispose]();
+  }
+
+  /** All of them but one, which can not be ended from inside its own statement. */
+  async dropPortals(except?: string): Promise<void> {
+    for (const name of this.#portals.keys()) {
+      if (name !== except) await this.dropPortal(name);
+    }
+  }
+
+  get portalCount(): number {
+    return this.#portals.size;
+  }
+
+  #tooMuch(bytes: number): boolean {
+    return this.#bytes + bytes > this.#bytesMax;
+  }
+}
+
+function bytesOf(text: string): number {
+  return text.length * 2;
+}
+
+function unknownStatement(name: string): GatewayError {
+  const shown = name === "" ? "unnamed prepared statement" : `prepared statement "${name}"`;
+  return gatewayError("query.invalid", { sqlState: "26000", message: `${shown} does not exist` });
+}
+
+function unknownPortal(name: string): GatewayError {
+  const message = `portal "${name}" does not exist`;
+  return gatewayError("query.invalid", { sqlState: "34000", message });
+}
+
+function tooManyKept(): GatewayError {
+  return gatewayError("query.invalid", {
+    sqlState: "54000",
+    message: "the connection keeps too many prepared statements or portals",
+    hint: "Close those that are not needed any more.",
+  });
+}
