@@ -151,10 +151,17 @@ async function describe(
   const query = talk.door.query(sql, [], talk.client.session);
   const described = await talk.door.describe(query, running.signal);
   if (described.ok) return described;
-  // Some engines can not describe a statement that they can run: its types come with its result.
-  return described.error.code === "query.unsupported"
+  return comesWithTheValues(described.error)
     ? ok({ parameters: [], columns: [] })
     : err(errorReply(described.error, query.id));
+}
+
+/** No function takes these arguments: in `? + 1` they are not known before the values are. */
+const undefinedFunction = "42883";
+
+/** A statement that can not be described may run all the same; its columns then come with its result. */
+function comesWithTheValues({ code, sqlState }: GatewayError): boolean {
+  return code === "query.unsupported" || sqlState === undefinedFunction;
 }
 
 function valuesOf(

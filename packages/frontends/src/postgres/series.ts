@@ -286,9 +286,9 @@ export class Series {
     prepared: Prepared,
     count: number,
   ): Promise<Result<readonly DataType[], GatewayError>> {
-    if (!leavesTypesOpen(prepared, count)) return ok([]);
     const known = prepared.description?.parameters ?? this.#memory.get(prepared);
     if (known !== undefined) return ok(known);
+    if (!leavesTypesOpen(prepared, count)) return ok([]);
     const described = await this.#descriptionOf(prepared);
     if (!described.ok) return described;
     this.#memory.put(prepared, described.value.parameters);

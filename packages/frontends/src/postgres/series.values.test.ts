@@ -3,7 +3,6 @@ import type { Query } from "@gateway/core/query/query.ts";
 import { describe, expect, it } from "vitest";
 import {
   bindOf,
-  cellsOf,
   describeOf,
   executeOf,
   fieldsOf,

@@ -169,6 +169,39 @@ describe("GET of a link", () => {
     });
   });
 
+  it("cancels also when its client left while its login was checked", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const { nextUri = "" } = await start(server, "slow");
+    const authenticate = server.door.authenticate.bind(server.door);
+    const asked = gateOf();
+    const checked = gateOf();
+    Object.assign(server.door, {
+      authenticate: async (...login: Parameters<typeof authenticate>) => {
+        asked.resolve();
+        await checked.promise;
+        return authenticate(...login);
+      },
+    });
+    const client = await rawClient(server.port);
+    const path = nextUri.slice(server.url.length);
+    client.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Trino-User: alice\r\n\r\n`);
+    await asked.promise;
+    client.destroy();
+    // Behind this answer the server has seen the other connection's end.
+    await server.ask("/v1/info");
+    await server.ask("/v1/info");
+    checked.resolve();
+    await server.door.untilEnded(1);
+    expect(server.door.ended).toHaveLength(1);
+  });
+
+  it("finds the next answer built while its client read the last one", async () => {
+    const server = await opened({ answers: { "SELECT 1": resultOf(numbers, [[1n]]) } });
+    const { nextUri = "" } = await start(server, "SELECT 1");
+    await server.door.untilEnded(1);
+    expect(await (await server.ask(nextUri)).json()).toMatchObject({ data: [[1]] });
+  });
+
   it("stays alive by a HEAD, which takes no answer", async () => {
     const server = await opened({ answers: { "SELECT 1": resultOf(numbers, [[1n]]) } });
     const { nextUri = "" } = await start(server, "SELECT 1");
@@ -280,4 +313,11 @@ describe("other paths", () => {
 
 async function textOf(server: TestServer, link: string): Promise<string> {
   return (await server.ask(link)).text();
+}
+
+/** A promise and what resolves it. */
+function gateOf() {
+  const resolvers: (() => void)[] = [];
+  const promise = new Promise<void>((resolve) => resolvers.push(resolve));
+  return { promise, resolve: () => resolvers[0]?.() };
 }
