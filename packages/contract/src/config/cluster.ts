@@ -13,13 +13,10 @@ export type QueryAuthMode = (typeof queryAuthModes)[number];
 export function clusterShape(modes: readonly [QueryAuthMode, ...QueryAuthMode[]]) {
   const reason = `this engine has ${modes.join(", ")} only`;
   return {
-    enabled: z
-      .boolean()
-      .default(true)
-      .meta({
-        title: "Enabled",
-        description: "A disabled cluster takes no queries and is not opened.",
-      }),
+    enabled: z.boolean().default(true).meta({
+      title: "Enabled",
+      description: "A disabled cluster takes no queries and is not opened.",
+    }),
     maxRunningQueries: z.int().min(1).optional().meta({
       title: "Running queries",
       description: "Cap of the cluster over all groups.",

@@ -86,6 +86,8 @@ async function describeOn(
   if (!identified.ok) return identified;
   const ended = generation.attempt(query.group, slot.cluster);
   const described = await generation.backend(slot.cluster).describe(identified.value, signal);
-  ended(signal.aborted ? "neutral" : attemptOutcome(described.ok ? undefined : described.error.code));
+  ended(
+    signal.aborted ? "neutral" : attemptOutcome(described.ok ? undefined : described.error.code),
+  );
   return signal.aborted ? err(abortError(signal)) : described;
 }

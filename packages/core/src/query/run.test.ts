@@ -15,7 +15,13 @@ describe("runQuery", () => {
     const events = await allOf(plane, "select n");
     expect(events.map(shown)).toEqual(["queued 2", "queued 1", "columns", "batch 3", "done"]);
     expect(plane.records).toMatchObject([
-      { status: "finished", rowsReturned: 3, clusterGroup: "main", cluster: "main", engine: "duckDb" },
+      {
+        status: "finished",
+        rowsReturned: 3,
+        clusterGroup: "main",
+        cluster: "main",
+        engine: "duckDb",
+      },
     ]);
   });
 
@@ -73,7 +79,11 @@ describe("runQuery", () => {
     const plane = planeOf({ clusters: { first: unreachable(), second: rowsOf(2) } });
     const events = await allOf(plane, "select n");
     expect(events.map(shown)).toEqual(["columns", "batch 2", "done"]);
-    expect(plane.reached.slice(0, 3)).toEqual(["first failed", "first neutral", "second succeeded"]);
+    expect(plane.reached.slice(0, 3)).toEqual([
+      "first failed",
+      "first neutral",
+      "second succeeded",
+    ]);
     expect(plane.records).toMatchObject([{ cluster: "second", status: "finished" }]);
     expect(plane.slots.size).toBe(0);
   });
@@ -161,7 +171,11 @@ describe("runQuery in a transaction", () => {
     const plane = planeOf({ clusters: { main: rowsOf(1) } });
     const pin = await beginOn(plane);
     expect(plane.slots.size).toBe(1);
-    expect((await allOf(plane, "select n", pin)).map(shown)).toEqual(["columns", "batch 1", "done"]);
+    expect((await allOf(plane, "select n", pin)).map(shown)).toEqual([
+      "columns",
+      "batch 1",
+      "done",
+    ]);
     expect(plane.slots.size).toBe(1);
     const committed = await allOf(plane, "commit", pin);
     expect(committed.map(shown)).toEqual(["session unpinned", "done COMMIT"]);
@@ -178,8 +192,13 @@ describe("runQuery in a transaction", () => {
     const pin = await beginOn(plane);
     await allOf(plane, "select 1/0", pin);
     expect(pin.state).toBe("aborted");
-    expect((await allOf(plane, "select 1", pin)).map(shown)).toEqual(["failed query.transactionAborted"]);
-    expect((await allOf(plane, "commit", pin)).map(shown)).toEqual(["session unpinned", "done ROLLBACK"]);
+    expect((await allOf(plane, "select 1", pin)).map(shown)).toEqual([
+      "failed query.transactionAborted",
+    ]);
+    expect((await allOf(plane, "commit", pin)).map(shown)).toEqual([
+      "session unpinned",
+      "done ROLLBACK",
+    ]);
     expect(plane.lanes).toEqual(["begin main", "rollback", "closed"]);
   });
 
@@ -204,7 +223,10 @@ describe("runQuery in a transaction", () => {
 
   it("answers COMMIT without a transaction as success with a notice", async () => {
     const plane = planeOf({ clusters: { main: rowsOf(1) } });
-    expect((await allOf(plane, "COMMIT")).map(shown)).toEqual(["notice noTransaction", "done COMMIT"]);
+    expect((await allOf(plane, "COMMIT")).map(shown)).toEqual([
+      "notice noTransaction",
+      "done COMMIT",
+    ]);
     expect(plane.slots.size).toBe(0);
   });
 

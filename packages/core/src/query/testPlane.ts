@@ -30,7 +30,11 @@ export interface TestPlane extends DataPlane {
 export interface PlaneOptions {
   readonly clusters: Readonly<Record<string, Execute>>;
   readonly limits?: LiveLimits;
-  readonly refuse?: { readonly route?: GatewayError; readonly police?: GatewayError; readonly admit?: GatewayError };
+  readonly refuse?: {
+    readonly route?: GatewayError;
+    readonly police?: GatewayError;
+    readonly admit?: GatewayError;
+  };
   readonly routeThrows?: boolean;
   /** Positions shown before the slot. */
   readonly positions?: readonly number[];
@@ -74,7 +78,10 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
   );
   return {
     revision: "1.1.test",
-    authenticator: { asksPassword: false, authenticate: async () => err(gatewayError("auth.refused")) },
+    authenticator: {
+      asksPassword: false,
+      authenticate: async () => err(gatewayError("auth.refused")),
+    },
     authorizer: { mayUse: async () => true, mayCancel: () => false },
     route: async (query, trace) => {
       if (options.routeThrows === true) throw new Error("a bug in a router");
@@ -89,7 +96,11 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
     admission: (query, excluded) => {
       const left = backends.filter(({ cluster }) => !excluded.has(cluster));
       if (left.length === 0) return err(gatewayError("cluster.unavailable"));
-      const candidates = left.map(({ cluster }) => ({ cluster, clusterCap: undefined, groupCap: 1 }));
+      const candidates = left.map(({ cluster }) => ({
+        cluster,
+        clusterCap: undefined,
+        groupCap: 1,
+      }));
       const request: AdmitRequest = {
         query,
         group: "main",

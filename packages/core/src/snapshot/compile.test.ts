@@ -64,10 +64,16 @@ describe("a compiled generation behind the door", () => {
     const query = queryOf("select 1");
     const running = allOf(door.run(query, new AbortController().signal));
     const stranger = { ...query.session.identity, user: "mallory" };
-    expect(door.cancel(query.id, stranger)).toMatchObject({ ok: false, error: { code: "query.unknown" } });
+    expect(door.cancel(query.id, stranger)).toMatchObject({
+      ok: false,
+      error: { code: "query.unknown" },
+    });
     const operator = { ...stranger, groups: ["operators"] };
     expect(door.cancel(query.id, operator).ok).toBe(true);
-    expect((await running).at(-1)).toMatchObject({ kind: "failed", error: { code: "query.cancelled" } });
+    expect((await running).at(-1)).toMatchObject({
+      kind: "failed",
+      error: { code: "query.cancelled" },
+    });
     expect(door.cancel(query.id, operator).ok).toBe(false);
   });
 
@@ -115,7 +121,11 @@ function doorOf({ clusters, groups }: Setup) {
   );
   void generations.swap(
     compileSnapshot(
-      { clusters: Object.fromEntries([...backends.keys()].map((name) => [name, {}])), clusterGroups, routers: [] },
+      {
+        clusters: Object.fromEntries([...backends.keys()].map((name) => [name, {}])),
+        clusterGroups,
+        routers: [],
+      },
       {
         host,
         backends,

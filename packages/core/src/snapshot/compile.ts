@@ -53,7 +53,10 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const { host, backends, authenticator, authorizer } = parts;
   const watches = new Map<string, Watch>();
   for (const [name, backend] of backends) {
-    watches.set(name, watchBackend(backend, host, () => parts.changed()));
+    watches.set(
+      name,
+      watchBackend(backend, host, () => parts.changed()),
+    );
   }
   const groups = new Map(
     Object.entries(config.clusterGroups).map(([name, group]) => [
@@ -128,7 +131,10 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
   for (const { cluster } of open) {
     if (group.circuitBreaker === undefined) continue;
     const place = { group: name, cluster };
-    breakers.set(cluster, circuitBreaker(group.circuitBreaker, place, parts.host, () => parts.changed()));
+    breakers.set(
+      cluster,
+      circuitBreaker(group.circuitBreaker, place, parts.host, () => parts.changed()),
+    );
   }
   return {
     config: group,
@@ -143,7 +149,8 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
     maxRunning: group.maxRunningQueries,
     strategy: strategyOf(group.strategy),
     limits: {
-      maxExecutionMs: group.maxExecutionSecs === undefined ? undefined : group.maxExecutionSecs * 1_000,
+      maxExecutionMs:
+        group.maxExecutionSecs === undefined ? undefined : group.maxExecutionSecs * 1_000,
       maxRows: group.maxRows,
     },
     waitTimeoutMs: capacityWaitTimeoutMs(group),

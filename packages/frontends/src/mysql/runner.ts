@@ -4,6 +4,7 @@
  *
  * When `run` resolves the whole answer has been written and sent. It rejects only for a bug.
  */
+import { ok } from "@gateway/core/result.ts";
 import { classifyStatement } from "@gateway/core/sql/classify.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
 import { withSchema, type ClientSession } from "./clientSession.ts";
@@ -11,6 +12,7 @@ import type { AnswerForm, Conversation } from "./conversation.ts";
 import { putFieldList, putRowsEnd } from "./encode.ts";
 import { errorReply, ownErrors } from "./errors.ts";
 import { statementsPerTextMax } from "./limits.ts";
+import { forwardedSql } from "./forward.ts";
 import { answerLocally } from "./local.ts";
 import type { LocalAnswer } from "./local/answer.ts";
 import { isLike } from "./local/filter.ts";
@@ -137,9 +139,11 @@ export class Runner {
     const failed = await beforeStatement(talk, statement);
     if (failed !== undefined) return talk.putError(failed);
     const isSelect = statement.kind === "select";
+    const text = bound === undefined ? forwardedSql(sql) : ok(bound.sql);
+    if (!text.ok) return talk.putError(text.error);
     const done = await talk.answer(
       {
-        sql: bound?.sql ?? sql,
+        sql: text.value,
         parameters: bound?.parameters ?? [],
         rowLimit: isSelect ? talk.client.rowLimit : undefined,
         timeMs: isSelect ? executionMs(talk.client) : undefined,
@@ -195,7 +199,7 @@ export class Runner {
     const { talk } = this.#parts;
     const schema = talk.client.charset.decode(bytes);
     if (schema === undefined || schema === "") return this.#refuse(ownErrors.noDatabase());
-    const sql = `USE \`${schema.replaceAll("`", "``")}\``;
+    const sql = `USE "${schema.replaceAll('"', '""')}"`;
     const { catalog } = talk.client.session;
     await this.#use({ sql, catalog, schema }, textForm);
   }
@@ -203,7 +207,9 @@ export class Runner {
   /** The engine says where the session then stands; an engine that can not is told with each statement. */
   async #use(wish: UseWish, form: AnswerForm): Promise<boolean> {
     const { talk } = this.#parts;
-    const error = await talk.runQuietly(wish.sql);
+    const text = forwardedSql(wish.sql);
+    if (!text.ok) return talk.putError(text.error);
+    const error = await talk.runQuietly(text.value);
     if (error?.code === "query.unknownObject") {
       return talk.putError(ownErrors.unknownDatabase(wish.schema));
     }

@@ -6,15 +6,24 @@
  * statement is the engine's.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import { isQuestion, readSelect, type Question } from "./localSelect.ts";
+import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type {
+  Isolation,
+  SessionStatement,
+  SettingChange,
+  SettingValue,
+} from "@gateway/core/sql/sessionStatement.ts";
+import { looksAtWord, readTokens } from "@gateway/core/sql/tokenReader.ts";
+import { isQuestion, readArrayTypes, readSelect, type Question } from "./localSelect.ts";
+import { quotedEntry } from "./searchPath.ts";
 import { settings } from "./settings.ts";
-import { firstWords, literalOf, nameOf, TokenReader, tokensOf, type Token } from "./tokens.ts";
+import { firstWords } from "./words.ts";
 
 export type LocalStatement =
   /** `value` undefined is DEFAULT. `local`: until the end of the transaction. */
   | {
       readonly kind: "set";
-      readonly changes: readonly { readonly name: string; readonly value: string | undefined }[];
+      readonly changes: readonly NamedValue[];
       readonly local: boolean;
     }
   | { readonly kind: "reset"; readonly name: string }
@@ -30,222 +39,210 @@ export type LocalStatement =
   | { readonly kind: "arrayTypes" }
   | { readonly kind: "refuse"; readonly error: GatewayError };
 
-/** Longer statements are never local. */
-const tokensMax = 256;
+/** A setting by its lower-case name, and its new value. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string | undefined;
+}
 
 /** What the statement asks of the frontend; undefined when it is the engine's. Cheap for the engine's. */
 export function readLocal(sql: string): LocalStatement | undefined {
   const [first = "", second = ""] = firstWords(sql);
-  const reader = readers.get(first);
-  if (reader === undefined || (first === "select" && !mayBeQuestion(second))) return undefined;
-  const tokens = tokensOf(sql, tokensMax);
-  return tokens === undefined ? undefined : reader(new TokenReader(tokens.slice(1)), tokens);
+  switch (first) {
+    case "SET":
+    case "RESET":
+    case "SHOW":
+    case "DISCARD":
+    case "DEALLOCATE":
+    case "PREPARE":
+    case "EXECUTE":
+      return localOf(readSessionStatement(sql, "postgres"));
+    case "SELECT":
+      return readQuestions(sql, second);
+    case "COPY":
+      return readCopy(sql);
+    case "CLOSE":
+      return second === "ALL" ? { kind: "nothing", tag: "CLOSE CURSOR ALL" } : refuse(noCursors);
+    case "UNLISTEN":
+      return { kind: "nothing", tag: "UNLISTEN" };
+    case "DECLARE":
+    case "FETCH":
+    case "MOVE":
+      return refuse(noCursors);
+    case "LISTEN":
+    case "NOTIFY":
+      return refuse("LISTEN and NOTIFY are not supported");
+    default:
+      return undefined;
+  }
 }
 
-type Reader = (rest: TokenReader, tokens: readonly Token[]) => LocalStatement | undefined;
-
-const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  ["set", readSet],
-  ["reset", readReset],
-  ["show", readShow],
-  ["discard", readDiscard],
-  ["deallocate", readDeallocate],
-  ["close", readClose],
-  ["unlisten", () => ({ kind: "nothing", tag: "UNLISTEN" })],
-  ["select", readQuestions],
-  ["copy", readCopy],
-  ["prepare", () => refuse("PREPARE as a statement is not supported; use the protocol's own")],
-  ["execute", () => refuse("EXECUTE as a statement is not supported; use the protocol's own")],
-  [
-    "declare",
-    () => refuse("cursors by DECLARE are not supported; use a row limit of the protocol"),
-  ],
-  ["fetch", () => refuse("cursors by DECLARE are not supported; use a row limit of the protocol")],
-  ["move", () => refuse("cursors by DECLARE are not supported; use a row limit of the protocol")],
-  ["listen", () => refuse("LISTEN and NOTIFY are not supported")],
-  ["notify", () => refuse("LISTEN and NOTIFY are not supported")],
-]);
+const noCursors = "cursors by DECLARE are not supported; use a row limit of the protocol";
 
 function refuse(message: string): LocalStatement {
   return { kind: "refuse", error: gatewayError("query.unsupported", { message }) };
 }
 
-function readSet(rest: TokenReader): LocalStatement | undefined {
-  if (rest.takeWords("session", "characteristics", "as", "transaction")) {
-    return readModes(rest, "default_transaction_");
+function localOf(statement: SessionStatement | undefined): LocalStatement | undefined {
+  switch (statement?.kind) {
+    case "set":
+      return setOf(statement.changes);
+    case "reset":
+      if (isIdentity(statement.name)) return { kind: "nothing", tag: "RESET" };
+      return isOurs(statement.name) ? statement : undefined;
+    case "resetAll":
+      return statement;
+    case "show":
+      if (statement.name === "all") return { kind: "showAll" };
+      return isOurs(statement.name) ? statement : undefined;
+    case "discard":
+      // Plans, sequences and temporary tables do not outlive a statement here.
+      return statement.what === "all"
+        ? { kind: "discardAll" }
+        : { kind: "nothing", tag: `DISCARD ${statement.what.toUpperCase()}` };
+    case "deallocate":
+      return statement;
+    case "deallocateAll":
+      return { kind: "deallocate", name: undefined };
+    case "prepare":
+      return refuse("PREPARE as a statement is not supported; use the protocol's own");
+    case "execute":
+    case "executeImmediate":
+      return refuse("EXECUTE as a statement is not supported; use the protocol's own");
+    default:
+      return undefined;
   }
-  if (rest.takeWords("transaction")) return readModes(rest, "transaction_");
-  const local = rest.takeWords("local");
-  if (!local) rest.takeWords("session");
-  if (rest.takeWords("role")) return readIdentity(rest, "none");
-  if (rest.takeWords("authorization") || rest.takeWords("session", "authorization")) {
-    return readIdentity(rest, "default");
-  }
-  if (rest.takeWords("time", "zone")) return setOne("timezone", zoneValue(rest), local);
-  if (rest.takeWords("names")) return setOne("client_encoding", valueOf(rest), local);
-  const name = settingName(rest);
-  if (name === undefined || !(rest.takeText("=") || rest.takeWords("to"))) return undefined;
-  // A name with a dot is a client's own; any other that PostgreSQL does not have is the engine's.
-  if (!settings.has(name) && !name.includes(".")) return undefined;
-  return setOne(name, valueOf(rest, name === "search_path"), local);
 }
 
-/** `null` is what could not be read. */
-function setOne(name: string, value: string | null | undefined, local: boolean) {
-  if (value === null) return undefined;
-  return { kind: "set", changes: [{ name, value }], local } as const;
+/** A name with a dot is a client's own; any other that PostgreSQL does not have is the engine's. */
+function isOurs(name: string): boolean {
+  return settings.has(name) || name.includes(".");
 }
+
+function isIdentity(name: string): boolean {
+  return name === "role" || name === "session_authorization";
+}
+
+/** PostgreSQL has one change in a SET; the list is of other dialects. */
+function setOf(changes: readonly SettingChange[]): LocalStatement | undefined {
+  const [change, second] = changes;
+  if (change === undefined || second !== undefined) return undefined;
+  switch (change.kind) {
+    case "variable":
+      return variableOf(change);
+    case "names":
+      return oneOf("client_encoding", [change.charset], false);
+    case "timeZone":
+      return zoneOf(change);
+    case "transaction":
+      return transactionOf(change);
+    case "role":
+      return ownIdentity(change.role);
+    case "authorization":
+      return ownIdentity(change.user);
+    case "userVariable":
+      return undefined;
+  }
+}
+
+function variableOf({
+  name,
+  scope,
+  values,
+}: Extract<SettingChange, { kind: "variable" }>): LocalStatement | undefined {
+  if (name === "role") return ownIdentity(values[0]);
+  // `SET SCHEMA 'x'` is another way to write the search path.
+  const known = name === "schema" ? "search_path" : name;
+  const meant = scope === "unsaid" || scope === "session" || scope === "local";
+  return meant && isOurs(known) ? oneOf(known, values, scope === "local") : undefined;
+}
+
+function zoneOf({
+  value,
+  scope,
+}: Extract<SettingChange, { kind: "timeZone" }>): LocalStatement | undefined {
+  const own = value.kind === "word" && value.text.toUpperCase() === "LOCAL";
+  return oneOf("timezone", own ? [{ kind: "default" }] : [value], scope === "local");
+}
+
+function oneOf(
+  name: string,
+  values: readonly SettingValue[],
+  local: boolean,
+): LocalStatement | undefined {
+  const texts = values.map((value) => textOf(name, value));
+  if (texts.includes(undefined)) {
+    const isDefault = values.length === 1 && values[0]?.kind === "default";
+    return isDefault ? { kind: "set", changes: [{ name, value: undefined }], local } : undefined;
+  }
+  return { kind: "set", changes: [{ name, value: texts.join(", ") }], local };
+}
+
+/** Undefined for DEFAULT and for expressions, which are not computed here. */
+function textOf(name: string, value: SettingValue): string | undefined {
+  switch (value.kind) {
+    case "text":
+    case "number":
+      return value.text;
+    case "word":
+      return name === "search_path" ? quotedEntry(value.text) : value.text;
+    case "default":
+    case "raw":
+      return undefined;
+  }
+}
+
+function transactionOf({
+  scope,
+  modes,
+}: Extract<SettingChange, { kind: "transaction" }>): LocalStatement | undefined {
+  if (scope === "global") return undefined;
+  const prefix = scope === "session" ? "default_transaction_" : "transaction_";
+  const changes: NamedValue[] = [];
+  if (modes.isolation !== undefined) {
+    changes.push({ name: `${prefix}isolation`, value: isolationNames[modes.isolation] });
+  }
+  if (modes.readOnly !== undefined) {
+    changes.push({ name: `${prefix}read_only`, value: modes.readOnly ? "on" : "off" });
+  }
+  if (modes.deferrable !== undefined) {
+    changes.push({ name: `${prefix}deferrable`, value: modes.deferrable ? "on" : "off" });
+  }
+  return { kind: "set", changes, local: scope === "next" };
+}
+
+const isolationNames = {
+  readUncommitted: "read uncommitted",
+  readCommitted: "read committed",
+  repeatableRead: "repeatable read",
+  serializable: "serializable",
+} as const satisfies Record<Isolation, string>;
 
 /** `SET ROLE NONE` and the like change nothing. Another identity is not for the client to choose. */
-function readIdentity(rest: TokenReader, own: "none" | "default"): LocalStatement {
-  if (rest.takeWords(own) && rest.done) return { kind: "nothing", tag: "SET" };
+function ownIdentity(value: SettingValue | undefined): LocalStatement {
+  const own =
+    value?.kind === "default" || (value?.kind === "word" && value.text.toUpperCase() === "NONE");
+  if (own) return { kind: "nothing", tag: "SET" };
   return refuse("the identity of a session is decided by the gateway and can not be changed");
 }
 
-/** `ISOLATION LEVEL REPEATABLE READ, READ WRITE, NOT DEFERRABLE`; commas are optional. */
-function readModes(rest: TokenReader, prefix: string): LocalStatement | undefined {
-  const changes: { name: string; value: string }[] = [];
-  while (!rest.done) {
-    const change = readMode(rest);
-    if (change === undefined) return undefined;
-    changes.push({ name: prefix + change[0], value: change[1] });
-    rest.takeText(",");
-  }
-  if (changes.length === 0) return undefined;
-  return { kind: "set", changes, local: prefix === "transaction_" };
-}
-
-function readMode(rest: TokenReader): readonly [string, string] | undefined {
-  if (rest.takeWords("isolation", "level")) {
-    const first = rest.next()?.word ?? "";
-    if (first === "serializable") return ["isolation", first];
-    return ["isolation", `${first} ${rest.next()?.word ?? ""}`];
-  }
-  if (rest.takeWords("read", "only")) return ["read_only", "on"];
-  if (rest.takeWords("read", "write")) return ["read_only", "off"];
-  if (rest.takeWords("not", "deferrable")) return ["deferrable", "off"];
-  if (rest.takeWords("deferrable")) return ["deferrable", "on"];
-  return undefined;
-}
-
-/** `name` or `name.part`, in lower case. */
-function settingName(rest: TokenReader): string | undefined {
-  const name = nameOf(rest.next());
-  if (name === undefined) return undefined;
-  if (!rest.takeText(".")) return name.toLowerCase();
-  const part = nameOf(rest.next());
-  return part === undefined ? undefined : `${name}.${part}`.toLowerCase();
-}
-
-/** One value or a list; undefined for DEFAULT, null for what is neither. Quotes of names stay where they mean something. */
-function valueOf(rest: TokenReader, keepQuotes = false): string | null | undefined {
-  if (rest.takeWords("default")) return rest.done ? undefined : null;
-  const parts: string[] = [];
-  do {
-    const sign = rest.takeText("-") ? "-" : "";
-    const token = rest.next();
-    const part = literalOf(token) ?? bareValue(token, keepQuotes);
-    if (part === undefined) return null;
-    parts.push(sign + part);
-  } while (rest.takeText(","));
-  return rest.done ? parts.join(", ") : null;
-}
-
-function bareValue(token: Token | undefined, keepQuotes: boolean): string | undefined {
-  if (token?.kind === "word" || token?.kind === "number") return token.text;
-  return keepQuotes && token?.kind === "quotedIdentifier" ? token.text : nameOf(token);
-}
-
-function zoneValue(rest: TokenReader): string | null | undefined {
-  if (rest.takeWords("local")) return rest.done ? undefined : null;
-  return valueOf(rest);
-}
-
-function readReset(rest: TokenReader): LocalStatement | undefined {
-  if (rest.takeWords("all")) return rest.done ? { kind: "resetAll" } : undefined;
-  if (rest.takeWords("role") || rest.takeWords("session", "authorization")) {
-    return { kind: "nothing", tag: "RESET" };
-  }
-  const name = rest.takeWords("time", "zone") ? "timezone" : settingName(rest);
-  if (name === undefined || !rest.done) return undefined;
-  return settings.has(name) || name.includes(".") ? { kind: "reset", name } : undefined;
-}
-
-function readShow(rest: TokenReader): LocalStatement | undefined {
-  if (rest.takeWords("all")) return rest.done ? { kind: "showAll" } : undefined;
-  const name = shownName(rest);
-  if (name === undefined || !rest.done) return undefined;
-  // `SHOW tables` is a question to the engine.
-  return settings.has(name) || name.includes(".") ? { kind: "show", name } : undefined;
-}
-
-function shownName(rest: TokenReader): string | undefined {
-  if (rest.takeWords("time", "zone")) return "timezone";
-  if (rest.takeWords("transaction", "isolation", "level")) return "transaction_isolation";
-  if (rest.takeWords("session", "authorization")) return "session_authorization";
-  return settingName(rest);
-}
-
-function readDiscard(rest: TokenReader): LocalStatement | undefined {
-  const what = rest.next()?.word ?? "";
-  if (!rest.done) return undefined;
-  if (what === "all") return { kind: "discardAll" };
-  // Plans, sequences and temporary tables do not outlive a statement here.
-  if (/^(plans|sequences|temp|temporary)$/.test(what)) {
-    return {
-      kind: "nothing",
-      tag: `DISCARD ${what === "temporary" ? "TEMP" : what.toUpperCase()}`,
-    };
-  }
-  return undefined;
-}
-
-function readDeallocate(rest: TokenReader): LocalStatement | undefined {
-  rest.takeWords("prepare");
-  const token = rest.next();
-  const name = nameOf(token);
-  if (name === undefined || !rest.done) return undefined;
-  return { kind: "deallocate", name: token?.word === "all" ? undefined : name };
-}
-
-function readClose(rest: TokenReader): LocalStatement {
-  if (rest.takeWords("all") && rest.done) return { kind: "nothing", tag: "CLOSE CURSOR ALL" };
-  return refuse("cursors by DECLARE are not supported; use a row limit of the protocol");
-}
-
 /** COPY with the client's own connection; COPY with a file is the engine's to allow or refuse. */
-function readCopy(_: TokenReader, tokens: readonly Token[]): LocalStatement | undefined {
-  const streamed = tokens.some(
-    ({ word }, index) =>
-      (word === "stdout" && tokens[index - 1]?.word === "to") ||
-      (word === "stdin" && tokens[index - 1]?.word === "from"),
+function readCopy(sql: string): LocalStatement | undefined {
+  const reader = readTokens(sql, "postgres");
+  const streamed = reader?.tokens.some(
+    (_, at) =>
+      (looksAtWord(reader, ["TO"], at) && looksAtWord(reader, ["STDOUT"], at + 1)) ||
+      (looksAtWord(reader, ["FROM"], at) && looksAtWord(reader, ["STDIN"], at + 1)),
   );
-  return streamed ? refuse("COPY TO STDOUT and COPY FROM STDIN are not supported") : undefined;
+  return streamed === true
+    ? refuse("COPY TO STDOUT and COPY FROM STDIN are not supported")
+    : undefined;
 }
 
 /** Most SELECTs are the engine's, and their second word shows it. */
-function mayBeQuestion(word: string): boolean {
-  return word === arrayTypesTokens[1] || word === "pg_catalog" || isQuestion(word);
-}
-
-function readQuestions(rest: TokenReader, tokens: readonly Token[]): LocalStatement | undefined {
-  if (isArrayTypes(tokens)) return { kind: "arrayTypes" };
-  const questions = readSelect(rest);
+function readQuestions(sql: string, second: string): LocalStatement | undefined {
+  if (second === "B") return readArrayTypes(sql) ? { kind: "arrayTypes" } : undefined;
+  if (second !== "PG_CATALOG" && !isQuestion(second.toLowerCase())) return undefined;
+  const questions = readSelect(sql);
   return questions === undefined ? undefined : { kind: "ask", questions };
-}
-
-/** What the client `postgres` asks once per connection: which type is whose array. */
-const arrayTypesText =
-  "select b.oid,b.typarray from pg_catalog.pg_type a left join pg_catalog.pg_type b " +
-  "on b.oid=a.typelem where a.typcategory='A' group by b.oid,b.typarray order by b.oid";
-
-const arrayTypesTokens: readonly string[] = (tokensOf(arrayTypesText, tokensMax) ?? []).map(
-  ({ text }) => text.toLowerCase(),
-);
-
-function isArrayTypes(tokens: readonly Token[]): boolean {
-  return (
-    tokens.length === arrayTypesTokens.length &&
-    tokens.every(({ text }, index) => text.toLowerCase() === arrayTypesTokens[index])
-  );
 }

@@ -3,7 +3,18 @@
  *
  * One item that is something else, a FROM, a cast: the statement is the engine's.
  */
-import { literalOf, nameOf, type TokenReader } from "./tokens.ts";
+import { decodeString } from "@gateway/core/sql/literal.ts";
+import {
+  atEnd,
+  looksAtWord,
+  peekToken,
+  readTokens,
+  takeFoldedName,
+  takeOneOf,
+  takeSymbol,
+  takeWords,
+  type TokenReader,
+} from "@gateway/core/sql/tokenReader.ts";
 
 /** One item of the list. */
 export interface Question {
@@ -30,52 +41,80 @@ const functions = {
 
 export type QuestionName = keyof typeof functions;
 
-/** The items after SELECT; undefined when one of them is not ours to answer. */
-export function readSelect(rest: TokenReader): readonly Question[] | undefined {
-  const questions: Question[] = [];
-  do {
-    const question = readQuestion(rest);
-    if (question === undefined) return undefined;
-    questions.push(question);
-  } while (rest.takeText(","));
-  return rest.done ? questions : undefined;
-}
-
-function readQuestion(rest: TokenReader): Question | undefined {
-  if (rest.takeWords("pg_catalog") && !rest.takeText(".")) return undefined;
-  const ask = rest.next()?.word ?? "";
-  if (!isQuestion(ask)) return undefined;
-  const { brackets, counts } = functions[ask];
-  const given = brackets ? readArguments(rest) : [];
-  if (given === undefined || !(counts as readonly number[]).includes(given.length))
-    return undefined;
-  const label = readLabel(rest, ask);
-  return label === undefined ? undefined : { ask, arguments: given, label };
-}
-
-/** True for the name of a function that is answered here. */
+/** True for the name of a function that is answered here, in lower case. */
 export function isQuestion(word: string): word is QuestionName {
   return Object.hasOwn(functions, word);
 }
 
-/** Literals in brackets: strings, `true`, `false`. */
-function readArguments(rest: TokenReader): readonly string[] | undefined {
-  if (!rest.takeText("(")) return undefined;
-  const values: string[] = [];
-  if (rest.takeText(")")) return values;
+/** The items of a SELECT; undefined when one of them is not ours to answer. */
+export function readSelect(sql: string): readonly Question[] | undefined {
+  const reader = readTokens(sql, "postgres");
+  if (reader === undefined || !takeWords(reader, "SELECT")) return undefined;
+  const questions: Question[] = [];
   do {
-    const token = rest.next();
-    const value =
-      literalOf(token) ?? (/^(true|false)$/.test(token?.word ?? "") ? token?.word : undefined);
-    if (value === undefined) return undefined;
-    values.push(value);
-  } while (rest.takeText(","));
-  return rest.takeText(")") ? values : undefined;
+    const question = readQuestion(reader);
+    if (question === undefined) return undefined;
+    questions.push(question);
+  } while (takeSymbol(reader, ","));
+  return atEnd(reader) ? questions : undefined;
 }
 
-function readLabel(rest: TokenReader, ask: QuestionName): string | undefined {
-  const token = rest.peek();
+function readQuestion(reader: TokenReader): Question | undefined {
+  if (takeWords(reader, "PG_CATALOG") && !takeSymbol(reader, ".")) return undefined;
+  const ask = takeFoldedName(reader) ?? "";
+  if (!isQuestion(ask)) return undefined;
+  const { brackets, counts } = functions[ask];
+  const given = brackets ? readArguments(reader) : [];
+  if (given === undefined || !(counts as readonly number[]).includes(given.length)) {
+    return undefined;
+  }
+  const label = readLabel(reader, ask);
+  return label === undefined ? undefined : { ask, arguments: given, label };
+}
+
+/** Literals in brackets: strings, `true`, `false`. */
+function readArguments(reader: TokenReader): readonly string[] | undefined {
+  if (!takeSymbol(reader, "(")) return undefined;
+  const values: string[] = [];
+  if (takeSymbol(reader, ")")) return values;
+  do {
+    const value = takeLiteral(reader);
+    if (value === undefined) return undefined;
+    values.push(value);
+  } while (takeSymbol(reader, ","));
+  return takeSymbol(reader, ")") ? values : undefined;
+}
+
+function takeLiteral(reader: TokenReader): string | undefined {
+  const token = peekToken(reader);
+  if (token?.kind !== "string") return takeOneOf(reader, ["TRUE", "FALSE"])?.toLowerCase();
+  reader.at += 1;
+  return decodeString(token.text, "postgres");
+}
+
+function readLabel(reader: TokenReader, ask: QuestionName): string | undefined {
+  const token = peekToken(reader);
   if (token === undefined || token.kind === "comma") return ask;
-  if (!rest.takeWords("as") && token.word === "from") return undefined;
-  return nameOf(rest.next());
+  if (!takeWords(reader, "AS") && looksAtWord(reader, ["FROM"])) return undefined;
+  return takeFoldedName(reader);
+}
+
+/** What the client `postgres` asks once per connection: which type is whose array. */
+const arrayTypes =
+  "select b.oid,b.typarray from pg_catalog.pg_type a left join pg_catalog.pg_type b " +
+  "on b.oid=a.typelem where a.typcategory='A' group by b.oid,b.typarray order by b.oid";
+
+const arrayTypesTokens = textsOf(arrayTypes);
+
+/** True for that question, however it is laid out. */
+export function readArrayTypes(sql: string): boolean {
+  const texts = textsOf(sql);
+  return (
+    texts.length === arrayTypesTokens.length &&
+    texts.every((text, index) => text === arrayTypesTokens[index])
+  );
+}
+
+function textsOf(sql: string): readonly string[] {
+  return readTokens(sql, "postgres")?.tokens.map(({ upper }) => upper) ?? [];
 }

@@ -33,3 +33,8 @@ export function entriesOf(path: string): readonly string[] {
   }
   return [...entries, entry.trim()].filter((name) => name !== "");
 }
+
+/** An entry as it must be written to mean this name: bare where that is the same. */
+export function quotedEntry(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}

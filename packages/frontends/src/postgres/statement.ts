@@ -8,7 +8,7 @@ import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { Execution } from "./execution.ts";
 import { readLocal, type LocalStatement } from "./local.ts";
-import { firstWords } from "./tokens.ts";
+import { firstWords } from "./words.ts";
 
 /** Who answers a statement. */
 export type Kind =
@@ -84,14 +84,14 @@ export function mayChangeTypes({ sql, kind }: Statement): boolean {
 }
 
 const rowWords: ReadonlySet<string> = new Set([
-  "select",
-  "with",
-  "values",
-  "table",
-  "insert",
-  "update",
-  "delete",
-  "merge",
+  "SELECT",
+  "WITH",
+  "VALUES",
+  "TABLE",
+  "INSERT",
+  "UPDATE",
+  "DELETE",
+  "MERGE",
 ]);
 
 function kindOf(sql: string): Kind {
@@ -112,11 +112,11 @@ function kindOf(sql: string): Kind {
 }
 
 const transactionWords: ReadonlySet<string> = new Set([
-  "begin",
-  "start",
-  "commit",
-  "end",
-  "rollback",
-  "abort",
-  "prepare",
+  "BEGIN",
+  "START",
+  "COMMIT",
+  "END",
+  "ROLLBACK",
+  "ABORT",
+  "PREPARE",
 ]);

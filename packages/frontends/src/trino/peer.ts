@@ -36,10 +36,10 @@ export interface PeerRefusal {
 
 /**
  * Clients that take rows and the end from the answer to their POST, which saves them a request: Java's
- * (CLI and JDBC, under their old and new names) and Python's. The npm client and Go's look at the
+ * (CLI and JDBC, under their old and new names), Python's, and people with curl. The npm client and Go's look at the
  * link alone and would lose the rows.
  */
-const readsFirst = /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client)\//;
+const readsFirst = /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client|curl)\//;
 
 /** Hosts remembered as allowed. A client may send any text, so only a few are kept. */
 const hostsMax = 64;

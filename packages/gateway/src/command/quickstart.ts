@@ -13,8 +13,7 @@ import { refuseStart } from "./start.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
 /** Run as they stand by every client that the banner names. */
-const sampleExample =
-  "select country, count(*) as customers from customers group by country order by country limit 5";
+const sampleExample = "select country, count(*) from customers group by country order by country";
 const folderExample = "select table_name from information_schema.tables order by table_name";
 
 export interface QuickstartOptions {

@@ -1,6 +1,9 @@
 /** What the quick start prints: for each listener its address and a command to paste. */
 import type { OpenListener, Running } from "../running.ts";
 
+/** Columns before an address or a command. */
+const indent = 14;
+
 const titles: Readonly<Record<string, string>> = {
   trinoHttp: "Trino",
   postgresWire: "PostgreSQL",
@@ -10,16 +13,16 @@ const titles: Readonly<Record<string, string>> = {
 
 /** `example` is a query over the data that is served. */
 export function banner(running: Running, example: string): string {
-  const rows = running.listeners.map((listener) => {
-    const title = (titles[listener.kind] ?? listener.kind).padEnd(11);
-    return `  ${title} ${`${listener.host}:${listener.port}`.padEnd(17)} ${commandOf(listener, example)}`;
+  const sections = running.listeners.flatMap((listener) => {
+    const title = (titles[listener.kind] ?? listener.kind).padEnd(indent - 2);
+    const commands = commandsOf(listener, example).map((line) => " ".repeat(indent) + line);
+    return [`  ${title}${listener.host}:${listener.port}`, ...commands, ""];
   });
   return [
     "",
     "Query Gateway is ready. Paste one of these:",
     "",
-    ...rows,
-    "",
+    ...sections,
     "Everything listens on this machine only and nobody is asked for a password. To turn on users",
     "and TLS, write a config (docs/reference/config.md: auth, gateway.frontends.*.tls) and run",
     "  npx gateway start --config gateway.yaml",
@@ -29,15 +32,19 @@ export function banner(running: Running, example: string): string {
   ].join("\n");
 }
 
-function commandOf({ kind, host, port }: OpenListener, example: string): string {
+function commandsOf({ kind, host, port }: OpenListener, example: string): readonly string[] {
+  const url = `http://${host}:${port}`;
   switch (kind) {
     case "postgresWire":
-      return `psql "host=${host} port=${port} user=$USER" -c "${example}"`;
+      return [`psql "host=${host} port=${port} user=$USER" -c "${example}"`];
     case "mysqlWire":
-      return `mysql -h ${host} -P ${port} -u "$USER" -e "${example}"`;
+      return [`mysql -h ${host} -P ${port} -u "$USER" -e "${example}"`];
     case "trinoHttp":
-      return `trino --server http://${host}:${port} --execute "${example}"\n${" ".repeat(31)}curl -s http://${host}:${port}/v1/statement -H "X-Trino-User: $USER" -d "${example}"`;
+      return [
+        `trino --server ${url} --execute "${example}"`,
+        `curl -s ${url}/v1/statement -H "X-Trino-User: $USER" -d "${example}"`,
+      ];
     default:
-      return `curl http://${host}:${port}/metrics`;
+      return [`curl ${url}/metrics`];
   }
 }

@@ -1,0 +1,108 @@
+import { openSql, tokenText } from "@gateway/core/sql/cursor.ts";
+import { nextToken } from "@gateway/core/sql/lex.ts";
+import { decodeString } from "@gateway/core/sql/literal.ts";
+import fc from "fast-check";
+import { escape, escapeId } from "mysql2";
+import { describe, expect, it } from "vitest";
+import { forwardedDialect, forwardedSql } from "./forward.ts";
+
+describe("forwardedSql", () => {
+  it("never lets a value that a driver escaped out of its string", () => {
+    const nasty = fc.constantFrom("'", '"', "\\", "`", ";", "--", "/*", "*/", "#", "$$", "\n", "\r");
+    const value = fc.oneof(
+      fc.string({ unit: "grapheme" }),
+      fc.array(fc.oneof(nasty, fc.string({ maxLength: 3 })), { maxLength: 12 }).map((all) => all.join("")),
+    );
+    fc.assert(
+      fc.property(value.filter((text) => !text.includes("\0")), (text) => {
+        const forwarded = forwardedSql(`select ${escape(text)} as a, ${escape("end")}`);
+        const sql = forwarded.ok ? forwarded.value : "";
+        expect(tokensOf(sql).map(([kind]) => kind)).toEqual(shape);
+        expect(stringsOf(sql)).toEqual([text, "end"]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("never lets a name out of its quotes", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (name) => {
+        const forwarded = forwardedSql(`select ${escapeId(name, true)}`);
+        const tokens = tokensOf(forwarded.ok ? forwarded.value : "");
+        expect(tokens).toEqual([
+          ["word", "select"],
+          ["quotedIdentifier", `"${name.replaceAll('"', '""')}"`],
+        ]);
+      }),
+    );
+  });
+
+  it("keeps a text that both read alike", () => {
+    const same = [
+      "select 1",
+      "select a, 'it''s' from t where b >= 1.5 -1",
+      "select count(*) from orders where name like 'a%' limit 10",
+    ];
+    for (const sql of same) expect(forwardedSql(sql)).toEqual({ ok: true, value: sql });
+  });
+
+  it("writes strings and names in the standard's way", () => {
+    expect(valueOf(`select "it's", 'a\\'b\\\\', \`my \`\`"col\``)).toBe(
+      `select 'it''s', 'a''b\\', "my \`""col"`,
+    );
+    expect(valueOf("select N'x', x'ff', B'01'")).toBe("select 'x', x'ff', B'01'");
+  });
+
+  it("drops comments, which end elsewhere for other engines", () => {
+    expect(valueOf("select 1 # one\r; drop table t")).toBe("select 1  ");
+    expect(valueOf("select /* a /* b */ 2 -- c")).toBe("select   2  ");
+    expect(valueOf("select /*!40001 SQL_NO_CACHE '*/' */ 3").replace(/ +/g, " ")).toBe("select 3");
+  });
+
+  it("keeps a string from joining the word before it", () => {
+    expect(valueOf("select E'a\\\\' from t")).toBe("select E 'a\\' from t");
+    expect(valueOf("select e'\\\\'''")).toBe("select e '\\'''");
+    expect(valueOf(`select u&'x'"y"`)).toBe("select u& 'x' 'y'");
+  });
+
+  it("refuses what is open, has no meaning, or would be a string elsewhere", () => {
+    const refused = [
+      "select 'open\\'",
+      "select `open",
+      "select 1 /* open",
+      "select /*! open",
+      "select $$",
+      "select $a$ x $a$",
+      "select 'a\\0b'",
+      "select \\N",
+      "select x'\\''",
+    ];
+    for (const sql of refused) {
+      expect([sql, forwardedSql(sql)]).toMatchObject([sql, { ok: false, error: { errno: 1064 } }]);
+    }
+  });
+});
+
+/** Kinds of the tokens of the first property's text. */
+const shape = ["word", "string", "word", "word", "comma", "string"];
+
+/** Tokens that mean something, as the engine's lexis cuts them. */
+function tokensOf(sql: string): readonly (readonly [string, string])[] {
+  const cursor = openSql(sql, forwardedDialect);
+  const tokens: (readonly [string, string])[] = [];
+  while (nextToken(cursor)) {
+    if (cursor.kind !== "whitespace") tokens.push([cursor.kind, tokenText(cursor)]);
+  }
+  return tokens;
+}
+
+function stringsOf(sql: string): readonly (string | undefined)[] {
+  return tokensOf(sql)
+    .filter(([kind]) => kind === "string")
+    .map(([, text]) => decodeString(text, forwardedDialect));
+}
+
+function valueOf(sql: string): string {
+  const forwarded = forwardedSql(sql);
+  return forwarded.ok ? forwarded.value : forwarded.error.message;
+}
