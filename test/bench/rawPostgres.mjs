@@ -12,6 +12,8 @@ export function pgQuery(sql) {
 /**
  * Reads messages until ReadyForQuery; answers how many rows and bytes came. `pace(bytes)` may answer
  * a promise, which holds the reading up. Only message heads are looked at.
+ *
+ * @param {(bytes: number) => Promise<void> | undefined} pace
  */
 export async function readUntilReady(socket, pace = () => undefined) {
   let rows = 0;

@@ -9,6 +9,10 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
+const long = "select count(*) from range(400000000) t(i) where hash(i) % 7 = 0";
+/** Runs for minutes unless it is interrupted. */
+const endless =
+  "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1";
 let folder: string;
 
 beforeAll(() => {
@@ -42,19 +46,33 @@ describe("gateway start", () => {
     expect(ended.stderr).toContain(`mysqlWire: the port is in use (127.0.0.1:${taken.port}`);
   });
 
-  it("serves until SIGINT, lets the running query finish, and ends with 0", async () => {
-    const child = spawnProgram(["start", "--config", configFile(yamlOf(0))]);
-    const port = await loggedPort(child, "postgresWire");
-    const client = new pg.Client({ host: "127.0.0.1", port, user: "a" });
-    await client.connect();
-    await client.query("begin");
-    await client.query("select 1");
-    await client.query("commit");
-    await client.end();
+  it("ends with 2 and names the listener and the file when a certificate can not be read", async () => {
+    const tls = `{certFile: ${join(folder, "none.pem")}, keyFile: ${join(folder, "none.key")}}`;
+    const text = yamlOf(0).replace("postgresWire: {", `postgresWire: {tls: ${tls}, `);
+    const ended = await outcomeOf(["start", "--config", configFile(text)]);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain("postgresWire: the certificate can not be used");
+    expect(ended.stderr).toContain("none.pem");
+  });
+
+  it("lets the running query finish after SIGINT, refuses new clients, and ends with 0", async () => {
+    const { child, port, client } = await busy(long);
     const ended = exitOf(child);
     child.kill("SIGINT");
+    await until(async () => (await connected(port)) === undefined);
+    expect(Number((await client.answer).rows[0]?.[0])).toBeGreaterThan(0);
     expect(await ended).toBe(0);
-  });
+  }, 60_000);
+
+  it("ends at once with 3 when a second signal comes", async () => {
+    const { child, port, client } = await busy(endless);
+    const ended = exitOf(child);
+    child.kill("SIGTERM");
+    await until(async () => (await connected(port)) === undefined);
+    child.kill("SIGINT");
+    expect(await ended).toBe(3);
+    await expect(client.answer).rejects.toBeInstanceOf(Error);
+  }, 60_000);
 });
 
 describe("gateway hash-password", () => {
@@ -66,6 +84,42 @@ describe("gateway hash-password", () => {
     expect(stdout).toMatch(/^\$2b\$10\$[./A-Za-z0-9]{53}\n$/);
   });
 });
+
+/** A started gateway whose engine runs `sql` for a connected client. */
+async function busy(sql: string) {
+  const child = spawnProgram(["start", "--config", configFile(yamlOf(0))]);
+  const [port, ops] = await Promise.all([
+    loggedPort(child, "postgresWire"),
+    loggedPort(child, "adminApi"),
+  ]);
+  const client = await connected(port);
+  if (client === undefined) throw new Error("the gateway took no client");
+  const answer = client.query<unknown[]>({ text: sql, rowMode: "array" });
+  // Its rejection is looked at when the test comes to it.
+  answer.catch(() => {});
+  await until(async () => {
+    const text = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text();
+    return /^gateway_running_queries\{.*\} 1$/m.test(text);
+  });
+  return { child, port, client: { answer } };
+}
+
+/** A client, or undefined when the gateway takes none. */
+async function connected(port: number): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ host: "127.0.0.1", port, user: "a" });
+  // What ends the connection also fails the query.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch {
+    return undefined;
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate);
+}
 
 function yamlOf(mysqlPort: number): string {
   return `

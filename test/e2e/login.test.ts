@@ -1,9 +1,7 @@
 /** The same right, wrong, unknown and missing credential on every frontend: each answers in its own words, none tells who exists. */
 import { hashSync } from "bcryptjs";
-import * as mariadb from "mariadb";
-import * as mysql from "mysql2/promise";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askPg, askTrino, basicOf, clients, type Ask } from "./clients.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 const host = "127.0.0.1";
@@ -29,12 +27,17 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-describe.each([
-  ["pg", byPg, "28P01"],
-  ["mysql2", byMysql2, "1045"],
-  ["mariadb", byMariadb, "1045"],
-  ["trino over fetch", byTrino, "401"],
-] as const)("a login through %s", (_name, ask, refused) => {
+const refusals = {
+  pg: "28P01",
+  mysql2: "1045",
+  mariadb: "1045",
+  "trino over HTTP": "401",
+} as const;
+
+describe.each(clients)("a login through %s", (name, askClient) => {
+  const refused = refusals[name];
+  const ask = (user: string, password: string) => login(askClient, user, password);
+
   it("takes a right password", async () => {
     expect(await ask("alice", "alice-secret")).toBe("1");
   });
@@ -68,9 +71,45 @@ describe("the Trino frontend", () => {
   });
 });
 
+describe("a gateway that does not require a login", () => {
+  let open: TestGateway;
+
+  beforeAll(async () => {
+    const users = { alice: { passwordHash: hashSync("alice-secret", 6) } };
+    open = await gatewayOf(
+      configOf({
+        auth: { provider: "static", required: false, staticUsers: { users } },
+        clusterGroups: {
+          default: { members: ["local"], maxRunningQueries: 4 },
+          guests: { members: ["local"], maxRunningQueries: 4, maxRows: 1 },
+        },
+        routers: [{ type: "userGroup", userToGroup: { anonymous: "guests" } }],
+      }),
+    );
+  }, 30_000);
+
+  afterAll(() => open[Symbol.asyncDispose]());
+
+  const sql = "select i from range(2) t(i)";
+
+  it("takes a Trino client without credentials as anonymous, whatever name it claims", async () => {
+    expect(await askTrino(open, { sql, user: "alice" })).toBe("GENERIC_INSUFFICIENT_RESOURCES");
+    expect(await askTrino(open, { sql, user: "alice", password: "alice-secret" })).toBe("0");
+  });
+
+  it("refuses wrong credentials all the same, and asks PostgreSQL and MySQL clients for theirs", async () => {
+    for (const [name, ask] of clients) {
+      expect(await ask(open, { sql, password: "wrong" })).toBe(refusals[name]);
+      if (ask === askTrino) continue;
+      expect(await ask(open, { sql, user: "anonymous", password: "" })).toBe(refusals[name]);
+      expect(await ask(open, { sql, password: "alice-secret" })).toBe("0");
+    }
+  });
+});
+
 describe("the metrics", () => {
   it("count refusals by frontend and name nobody", async () => {
-    await byPg("alice", "wrong");
+    await login(askPg, "alice", "wrong");
     const text = await gateway.metrics();
     expect(text).toMatch(/gateway_auth_failures_total\{frontend="postgresWire"\} \d+/);
     expect(text).not.toContain("alice");
@@ -78,73 +117,11 @@ describe("the metrics", () => {
   });
 });
 
-/** Answers `1`, or the protocol's code of the refusal. */
-async function byPg(user: string, password: string): Promise<string> {
-  const client = new pg.Client({ host, port: portOf(gateway, "postgresWire"), user, password });
-  try {
-    await client.connect();
-    const { rows } = await client.query({ text: "select 1", rowMode: "array" });
-    return String(rows[0]?.[0]);
-  } catch (error) {
-    return String((error as { code?: unknown }).code);
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
-async function byMysql2(user: string, password: string): Promise<string> {
-  try {
-    const port = portOf(gateway, "mysqlWire");
-    const client = await mysql.createConnection({ host, port, user, password });
-    try {
-      const [rows] = await client.query({ sql: "select 1", rowsAsArray: true });
-      return String((rows as unknown[][])[0]?.[0]);
-    } finally {
-      client.destroy();
-    }
-  } catch (error) {
-    return String((error as { errno?: unknown }).errno);
-  }
-}
-
-async function byMariadb(user: string, password: string): Promise<string> {
-  try {
-    const port = portOf(gateway, "mysqlWire");
-    const options = { host, port, user, password, allowPublicKeyRetrieval: true };
-    const client = await mariadb.createConnection(options);
-    try {
-      const rows = (await client.query({ sql: "select 1", rowsAsArray: true })) as unknown[][];
-      return String(rows[0]?.[0]);
-    } finally {
-      client.destroy();
-    }
-  } catch (error) {
-    return String((error as { errno?: unknown }).errno);
-  }
-}
-
-async function byTrino(user: string, password: string): Promise<string> {
-  const response = await statement({ authorization: basicOf(user, password) });
-  if (response.status !== 200) return String(response.status);
-  let page = (await response.json()) as {
-    data?: unknown[][];
-    nextUri?: string;
-    error?: { errorName: string };
-  };
-  for (;;) {
-    if (page.error !== undefined) return page.error.errorName;
-    if (page.data !== undefined) return String(page.data[0]?.[0]);
-    if (page.nextUri === undefined) return "no rows";
-    const headers = { authorization: basicOf(user, password) };
-    page = (await (await fetch(page.nextUri, { headers })).json()) as typeof page;
-  }
+function login(ask: Ask, user: string, password: string): Promise<string> {
+  return ask(gateway, { sql: "select 1", user, password });
 }
 
 function statement(headers: Record<string, string>): Promise<Response> {
   const url = `http://${host}:${portOf(gateway, "trinoHttp")}/v1/statement`;
   return fetch(url, { method: "POST", headers, body: "select 1" });
-}
-
-function basicOf(user: string, password: string): string {
-  return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 }

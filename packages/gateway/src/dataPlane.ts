@@ -17,6 +17,8 @@ export interface DataPlaneParts {
   readonly generations: Generations;
   readonly capacity: Capacity;
   readonly history: History;
+  /** Aborted when the drain begins; readiness looks at it too. */
+  readonly stopping: AbortController;
 }
 
 export interface RunningDataPlane {
@@ -34,7 +36,6 @@ export async function startDataPlane(
   host: Host,
 ): Promise<Result<RunningDataPlane, readonly ListenError[]>> {
   const live = new LiveQueries();
-  let draining = false;
   const door = openDoor({
     ...parts,
     host,
@@ -42,7 +43,7 @@ export async function startDataPlane(
     metrics: queryMetrics(host.metrics),
     worker: undefined,
     idleInTransactionMs: config.idleInTransactionSecs * 1000,
-    draining: () => draining,
+    draining: () => parts.stopping.signal.aborted,
   });
 
   const opened = await Promise.all(openings(config, door.door, host));
@@ -59,7 +60,7 @@ export async function startDataPlane(
     frontends: open,
     live,
     drain: async (deadline) => {
-      draining = true;
+      parts.stopping.abort();
       await Promise.all([live.idle(deadline), ...open.map((frontend) => frontend.drain(deadline))]);
       const clean = live.list().length === 0;
       live.cancelAll(gatewayError("gateway.draining"));

@@ -28,8 +28,8 @@ export async function start(
   await generations.swap(generation.value);
 
   const history = memoryHistory(host.log, config.gateway.logLevel === "debug");
-  const made = { generations, capacity, history };
+  const made = { generations, capacity, history, stopping: new AbortController() };
   const data = await startDataPlane(made, config.gateway, host);
-  const ops = await startOps(generations, config.gateway, host);
+  const ops = await startOps(made, config.gateway, host);
   return together({ data, ops, generations, history });
 }

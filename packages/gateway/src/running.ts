@@ -3,7 +3,7 @@ import type { ListenError } from "@gateway/core/port/frontend.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { GatewayConfig } from "./config/schema.ts";
-import type { RunningDataPlane } from "./dataPlane.ts";
+import type { DataPlaneParts, RunningDataPlane } from "./dataPlane.ts";
 import type { MemoryHistory } from "./history.ts";
 import type { NodeHost } from "./host/node.ts";
 import { opsApp } from "./ops/app.ts";
@@ -30,18 +30,22 @@ export interface Running {
 
 type StartedOps = Result<OpenOps | undefined, ListenError>;
 
+/** Opens the operations listener when it is enabled. */
 export async function startOps(
-  generations: Generations,
+  { generations, stopping }: Pick<DataPlaneParts, "generations" | "stopping">,
   config: GatewayConfig,
   host: NodeHost,
 ): Promise<StartedOps> {
   if (!config.adminApi.enabled) return ok(undefined);
   const app = opsApp({
-    notReady: () => (generations.active === undefined ? "no active configuration" : undefined),
+    notReady: () => {
+      if (stopping.signal.aborted) return "draining";
+      return generations.active === undefined ? "no active configuration" : undefined;
+    },
     metrics: () => host.metrics.expose(),
     metricsType: host.metrics.contentType,
   });
-  return listenOps(config.adminApi, app);
+  return listenOps(config.adminApi, app, host);
 }
 
 /** Joins what was started; if a part failed, ends the others and answers every failure. */

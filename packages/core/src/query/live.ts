@@ -5,7 +5,7 @@
  * for the drain. It decides nothing about the query's way.
  */
 import type { QueryRecord, QueryStatus, RoutingStep } from "@gateway/contract/record.ts";
-import { gatewayError, type GatewayError } from "../error.ts";
+import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import type { Clock } from "../port/clock.ts";
 import type { Batch } from "../type/vector.ts";
 import { batchBytes } from "../type/size.ts";
@@ -32,7 +32,7 @@ export class LiveQuery implements LiveView {
   readonly #controller = new AbortController();
   readonly #client: AbortSignal;
   readonly #createdAt: number;
-  readonly #onClientAbort = (): void => this.cancel(gatewayError("query.cancelled"));
+  readonly #onClientAbort = (): void => this.cancel(abortError(this.#client));
   #limit: Disposable | undefined;
   #startedAt: number | undefined;
   #startedMs: number | undefined;

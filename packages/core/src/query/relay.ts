@@ -9,12 +9,17 @@ export interface Relayed {
   readonly reached: boolean;
 }
 
-/** Ending this generator early ends the engine's stream, which cancels its query. */
+/**
+ * Says that the query runs, then passes on what the engine says. Only the latter counts as begun.
+ * Ending this generator early ends the engine's stream, which cancels its query.
+ */
 export async function* relay(
   events: ResultStream,
   live: LiveQuery,
 ): AsyncGenerator<ResultEvent, Relayed, void> {
   let started = false;
+  // A polling client would otherwise show a long query as waiting until its first row.
+  yield { kind: "progress", state: "running", stats: live.stats() };
   for await (const event of events) {
     switch (event.kind) {
       case "done":

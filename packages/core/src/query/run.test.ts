@@ -25,6 +25,17 @@ describe("runQuery", () => {
     ]);
   });
 
+  it("says that it runs as soon as it has its slot, before the engine gave anything", async () => {
+    const plane = planeOf({ clusters: { main: untilAborted }, positions: [1] });
+    const stream = runQuery(queryOf("select n"), plane, new AbortController().signal);
+    await stream.next();
+    expect(plane.live.list()).toMatchObject([{ state: "queued", cluster: undefined }]);
+    expect((await stream.next()).value).toMatchObject({ kind: "progress", state: "running" });
+    expect(plane.live.list()).toMatchObject([{ state: "running", cluster: "main" }]);
+    await stream.return();
+    expect(plane.slots.size).toBe(0);
+  });
+
   it("gives slot and record back before the last event leaves", async () => {
     const plane = planeOf({ clusters: { main: rowsOf(1) } });
     const stream = runQuery(queryOf("select n"), plane, new AbortController().signal);
@@ -85,6 +96,10 @@ describe("runQuery", () => {
       "second succeeded",
     ]);
     expect(plane.records).toMatchObject([{ cluster: "second", status: "finished" }]);
+    expect(plane.records[0]?.routingTrace).toEqual([
+      { step: "fallback", outcome: "main" },
+      { step: "attempt", outcome: "first unreachable" },
+    ]);
     expect(plane.slots.size).toBe(0);
   });
 
@@ -242,10 +257,11 @@ describe("runQuery in a transaction", () => {
   });
 });
 
+/** Everything but the progress, which says nothing of how a query ends. */
 async function allOf(plane: TestPlane, sql: string, pin?: Pin): Promise<ResultEvent[]> {
   const events: ResultEvent[] = [];
   const stream = runQuery(queryOf(sql, { pin }), plane, new AbortController().signal);
-  for await (const event of stream) events.push(event);
+  for await (const event of stream) if (event.kind !== "progress") events.push(event);
   return events;
 }
 

@@ -38,8 +38,3 @@ export function digestSql(sql: string, dialect: Dialect): SqlDigest {
     return { text: undefined, fingerprint: hashText(`${cursor.doubt}\n${text}`) };
   return { text, fingerprint: hashText(text) };
 }
-
-/** The hash of the exact text: 32 hex digits, stable over releases, not cryptographic. */
-export function sqlHash(sql: string): string {
-  return hashText(sql);
-}

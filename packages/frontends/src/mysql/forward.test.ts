@@ -8,18 +8,36 @@ import { forwardedDialect, forwardedSql } from "./forward.ts";
 
 describe("forwardedSql", () => {
   it("never lets a value that a driver escaped out of its string", () => {
-    const nasty = fc.constantFrom("'", '"', "\\", "`", ";", "--", "/*", "*/", "#", "$$", "\n", "\r");
+    const nasty = fc.constantFrom(
+      "'",
+      '"',
+      "\\",
+      "`",
+      ";",
+      "--",
+      "/*",
+      "*/",
+      "#",
+      "$$",
+      "\n",
+      "\r",
+    );
     const value = fc.oneof(
       fc.string({ unit: "grapheme" }),
-      fc.array(fc.oneof(nasty, fc.string({ maxLength: 3 })), { maxLength: 12 }).map((all) => all.join("")),
+      fc
+        .array(fc.oneof(nasty, fc.string({ maxLength: 3 })), { maxLength: 12 })
+        .map((all) => all.join("")),
     );
     fc.assert(
-      fc.property(value.filter((text) => !text.includes("\0")), (text) => {
-        const forwarded = forwardedSql(`select ${escape(text)} as a, ${escape("end")}`);
-        const sql = forwarded.ok ? forwarded.value : "";
-        expect(tokensOf(sql).map(([kind]) => kind)).toEqual(shape);
-        expect(stringsOf(sql)).toEqual([text, "end"]);
-      }),
+      fc.property(
+        value.filter((text) => !text.includes("\0")),
+        (text) => {
+          const forwarded = forwardedSql(`select ${escape(text)} as a, ${escape("end")}`);
+          const sql = forwarded.ok ? forwarded.value : "";
+          expect(tokensOf(sql).map(([kind]) => kind)).toEqual(shape);
+          expect(stringsOf(sql)).toEqual([text, "end"]);
+        },
+      ),
       { numRuns: 2000 },
     );
   });

@@ -2,6 +2,7 @@ import { gatewayError } from "@gateway/core/error.ts";
 import type { Pin } from "@gateway/core/query/pin.ts";
 import type { ResultStream } from "@gateway/core/query/event.ts";
 import type { Query } from "@gateway/core/query/query.ts";
+import { err } from "@gateway/core/result.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import { describe, expect, it } from "vitest";
@@ -110,6 +111,19 @@ describe("a session of mysql2", () => {
     expect((await client.query("select 1;"))[0]).toEqual([{ a: 1 }]);
   });
 
+  it("hands values that the package escapes to the engine as the strings they are", async () => {
+    const sql = "select 'it''s \\\\ \"q\" --', \"a b\"";
+    await using server = await serverOf({
+      answers: { [sql]: one, [`${sql}, $1`]: one },
+      descriptions: { [`${sql}, $1`]: { parameters: [text], columns: [] } },
+    });
+    await using client = await clientOf(server);
+    const value = 'it\'s \\\\ "q" --';
+    await client.query("select ?, ??", [value, "a b"]);
+    await client.execute(`${client.format("select ?, ??", [value, "a b"])}, ?`, ["x"]);
+    expect(server.door.queries.map((query) => query.sql)).toEqual([sql, `${sql}, $1`]);
+  });
+
   it("learns the query's id from the OK packet and from an error", async () => {
     await using server = await serverOf({ answers: { "insert x": [doneOf({ updateCount: 1 })] } });
     await using client = await clientOf(server);
@@ -174,6 +188,20 @@ describe("a session of mysql2", () => {
     await runs(server.door, "select wait");
     await server.host.advance(1000);
     expect(await failure).toMatchObject({ errno: 3024 });
+  });
+});
+
+describe("statements that can not be described", () => {
+  it("are prepared all the same where only the values can tell", async () => {
+    await using server = await serverOf({ answers: { "select $1 + 1": one } });
+    const { door } = server;
+    const error = gatewayError("query.unknownObject", { sqlState: "42883" });
+    Object.assign(door, { describe: async () => err(error) });
+    await using client = await clientOf(server);
+    expect((await client.execute("select ? + 1", [1.5]))[0]).toEqual([{ a: 1 }]);
+    expect(door.queries.at(-1)?.parameters).toEqual([
+      { type: { kind: "float", bits: 64 }, value: 1.5 },
+    ]);
   });
 });
 

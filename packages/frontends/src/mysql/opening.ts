@@ -6,6 +6,7 @@ import type { Session } from "@gateway/core/query/query.ts";
 import { nonceBytes, type Greeting } from "@gateway/wire/mysql/handshake.ts";
 import { capability, collationId, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "../listener/connection.ts";
+import { forwardedDialect } from "./forward.ts";
 import { authPlugin, type Claim } from "./machine.ts";
 import { parseTags } from "./tags.ts";
 import { serverVersion } from "./version.ts";
@@ -60,7 +61,7 @@ export function sessionOf(claim: Claim, login: Login, clientAddress: string): Se
     identity: login.identity,
     credential: login.credential,
     clientAddress,
-    dialect: "mysql",
+    dialect: forwardedDialect,
     catalog: undefined,
     schema: claim.database,
     settings: new Map(),

@@ -18,6 +18,7 @@ import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Conversation } from "./conversation.ts";
 import { putPreparedPackets } from "./encode.ts";
 import { errorReply, ownErrors } from "./errors.ts";
+import { forwardedDialect, forwardedSql } from "./forward.ts";
 import { preparedMax } from "./limits.ts";
 import type { LocalAnswer } from "./local/answer.ts";
 import { parameterOf } from "./parameters.ts";
@@ -80,7 +81,9 @@ async function statementOf(
   const source = text.slice(slice.start, slice.end);
   const local = parts.answerLocally(source);
   if (local !== undefined) return await localStatement(parts, source, local);
-  const places = findPlaces(source, "mysql");
+  const forwarded = forwardedSql(source);
+  if (!forwarded.ok) return forwarded;
+  const places = findPlaces(forwarded.value, forwardedDialect, ["question"]);
   if (!places.ok) return err(placesReply(places.error, source));
   const { sql } = rewritePlaces(places.value, "dollarNumber");
   const described = await describe(parts.talk, source, sql);

@@ -120,7 +120,7 @@ describe("the command phase", () => {
   it("tells the new database with the OK packet", async () => {
     const change = { kind: "catalog", catalog: "lake", schema: "mart" } as const;
     await using server = await serverOf({
-      answers: { "USE `mart`": [{ kind: "session", change }, doneOf({ updateType: "USE" })] },
+      answers: { 'USE "mart"': [{ kind: "session", change }, doneOf({ updateType: "USE" })] },
     });
     using client = await RawClient.login(server);
     client.send(ascii("\u0002mart"), ascii("\u0003select database()"));
@@ -134,7 +134,7 @@ describe("the command phase", () => {
       [{ kind: "failed", error: gatewayError(code) }] as const;
     await using server = await serverOf({
       answers: {
-        "USE `mart`": failed("query.unsupported"),
+        'USE "mart"': failed("query.unsupported"),
         "use nosuch": failed("query.unknownObject"),
         "select 1": one,
       },

@@ -135,12 +135,12 @@ export class Runner {
     const local = bound === undefined ? answerLocally(sql, this.#context()) : undefined;
     if (local !== undefined) return await this.#local(local, form);
 
+    const text = bound === undefined ? forwardedSql(sql) : ok(bound.sql);
+    if (!text.ok) return talk.putError(text.error);
     const statement = classifyStatement(sql, "mysql");
     const failed = await beforeStatement(talk, statement);
     if (failed !== undefined) return talk.putError(failed);
     const isSelect = statement.kind === "select";
-    const text = bound === undefined ? forwardedSql(sql) : ok(bound.sql);
-    if (!text.ok) return talk.putError(text.error);
     const done = await talk.answer(
       {
         sql: text.value,
@@ -199,7 +199,7 @@ export class Runner {
     const { talk } = this.#parts;
     const schema = talk.client.charset.decode(bytes);
     if (schema === undefined || schema === "") return this.#refuse(ownErrors.noDatabase());
-    const sql = `USE "${schema.replaceAll('"', '""')}"`;
+    const sql = `USE \`${schema.replaceAll("`", "``")}\``;
     const { catalog } = talk.client.session;
     await this.#use({ sql, catalog, schema }, textForm);
   }

@@ -1,5 +1,6 @@
 /** What is known of a prepared statement's parameters and columns, and who said so. Pure. */
 import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
+import { castTypes } from "./casts.ts";
 import { localColumns } from "./localAnswer.ts";
 import { untyped, type ParameterType } from "./parameter.ts";
 import type { Prepared } from "./statement.ts";
@@ -34,19 +35,25 @@ export function leavesTypesOpen({ types }: Prepared, count: number): boolean {
   return types.length < count || types.includes(0);
 }
 
-/** The type of a parameter: the client's word first, then the engine's, then text. */
+/** The type of a parameter: the client's word first, then the engine's, then a cast beside it, then text. */
 export function parameterType(
-  { types }: Prepared,
+  prepared: Prepared,
   described: readonly DataType[],
   index: number,
 ): ParameterType {
-  const declared = types[index] ?? 0;
-  if (declared !== 0) {
-    return { oid: declared, type: parameterShape(declared)?.type ?? untyped.type };
-  }
-  const type = described[index];
-  if (type === undefined || type.kind === "null") return untyped;
-  return { oid: columnShape(type).oid, type };
+  const declared = prepared.types[index] ?? 0;
+  if (declared !== 0) return typeOf(declared);
+  const type = described[index] ?? { kind: "null" };
+  if (type.kind !== "null" && type.kind !== "text") return { oid: columnShape(type).oid, type };
+  // An engine that knows no better says text; what the client wrote beside the place is more.
+  prepared.casts ??= castTypes(prepared.sql);
+  const cast = prepared.casts.get(index + 1);
+  if (cast !== undefined) return typeOf(cast);
+  return type.kind === "text" ? { oid: columnShape(type).oid, type } : untyped;
+}
+
+function typeOf(oid: number): ParameterType {
+  return { oid, type: parameterShape(oid)?.type ?? untyped.type };
 }
 
 /** The id a client is told for a parameter: its own, the engine's, or text. */

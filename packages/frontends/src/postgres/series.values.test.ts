@@ -94,6 +94,28 @@ describe("parameters", () => {
     expect(asked[0]?.parameters).toEqual([{ type: int32, value: null }]);
   });
 
+  it("takes a cast beside the place for its type where the engine can not say one", async () => {
+    const sql = "select $1::int[]";
+    const unsaid = { [sql]: { parameters: [{ kind: "null" }], columns: column("n") } } as const;
+    await using server = await served({
+      answers: { [sql]: resultOf(column("n"), [1n]) },
+      descriptions: unsaid,
+    });
+    await using client = await RawClient.start(server.port);
+    client.send(
+      parseOf("", sql),
+      describeOf("S"),
+      bindOf({ values: ["{1,2}"] }),
+      executeOf(),
+      sync,
+    );
+    const seen = await client.until("Z");
+    expect(seen[1]?.body).toEqual(Buffer.from("0001000003ef", "hex"));
+    expect(server.door.queries[0]?.parameters).toEqual([
+      { type: { kind: "list", item: int32 }, value: [1n, 2n] },
+    ]);
+  });
+
   it("takes a value for text where nobody knows better", async () => {
     const unknown = {
       "select $1": { parameters: [{ kind: "null" }], columns: column("n") },

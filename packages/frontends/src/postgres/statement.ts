@@ -36,6 +36,8 @@ export interface Prepared extends Statement {
   readonly types: readonly number[];
   /** Found once, when somebody needs it. */
   description: Description | undefined;
+  /** Types the text itself gives to parameters (`casts.ts`). Found once, when somebody needs them. */
+  casts: ReadonlyMap<number, number> | undefined;
 }
 
 /** A statement with its values. */
@@ -74,7 +76,7 @@ export function preparedOf(text: string, types: readonly number[]): Result<Prepa
     const message = "cannot insert multiple commands into a prepared statement";
     return err(gatewayError("query.syntax", { message }));
   }
-  return ok({ ...first, text, types, description: undefined });
+  return ok({ ...first, text, types, description: undefined, casts: undefined });
 }
 
 /** True for a statement after which a text may mean something else: anything but reading and writing rows. */

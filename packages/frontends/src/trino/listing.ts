@@ -11,7 +11,7 @@ import { isLike } from "./like.ts";
 import { described } from "./prepared.ts";
 import { timeZoneProperty, timeZoneSetting } from "./session.ts";
 import type { TokenReader } from "./tokens.ts";
-import { typeText } from "./types.ts";
+import { displayName } from "./types.ts";
 
 type Listings = Pick<Door, "catalogs" | "describe">;
 
@@ -37,7 +37,7 @@ export function showColumns(reader: TokenReader, door: Listings): Handling | und
   const shown = (description: Description) =>
     description.columns
       .filter((column) => like.fits(column.name))
-      .map((column) => [column.name, typeText(column.type), "", ""]);
+      .map((column) => [column.name, displayName(column.type), "", ""]);
   // The types are the ones a query over the table would show, which no listing of an engine has.
   return described(`SELECT * FROM ${name}`, { columns, rows: shown }, door);
 }

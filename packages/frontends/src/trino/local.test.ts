@@ -196,7 +196,7 @@ describe("prepared statements", () => {
     ]);
     expect(output.rows).toEqual([
       ["x", "", "", "", "unknown", 1n, false],
-      ["a", "", "", "", "decimal(20, 1)", 16n, false],
+      ["a", "", "", "", "decimal(20,1)", 16n, false],
     ]);
   });
 });

@@ -7,6 +7,7 @@ import type { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
+import { durationMs } from "@gateway/wire/trino/results.ts";
 import { failure, type Handling } from "./answer.ts";
 import { handle } from "./local.ts";
 import { changeHeaders, type TrinoSession } from "./session.ts";
@@ -47,6 +48,7 @@ function statementOf(
     slug: parts.slug,
     clock: host.clock,
     headersOf: (change: SessionChange) => headersOf(change, asked, parts.transactions),
+    timeLimitMs: timeLimitMs(asked.session),
     report: (bug: unknown) => host.log.bug(bug),
   };
   if (handling.kind === "answer") {
@@ -93,4 +95,13 @@ function headersOf(
     case "setting":
       return changeHeaders(change);
   }
+}
+
+const timerMsMax = 2_147_483_647;
+
+/** JDBC's `setQueryTimeout` is this session property. */
+function timeLimitMs({ settings }: Session): number | undefined {
+  const limitMs = durationMs(settings.get("query_max_run_time") ?? "");
+  // Weeks: timers of the system do not reach further, and no query does.
+  return limitMs === undefined || limitMs > timerMsMax ? undefined : limitMs;
 }

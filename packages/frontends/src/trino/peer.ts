@@ -39,7 +39,8 @@ export interface PeerRefusal {
  * (CLI and JDBC, under their old and new names), Python's, and people with curl. The npm client and Go's look at the
  * link alone and would lose the rows.
  */
-const readsFirst = /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client|curl)\//;
+const readsFirst =
+  /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client|curl)\//;
 
 /** Hosts remembered as allowed. A client may send any text, so only a few are kept. */
 const hostsMax = 64;

@@ -27,7 +27,7 @@ import {
 import { readLiterals } from "./literal.ts";
 import type { TrinoSession } from "./session.ts";
 import type { TokenReader } from "./tokens.ts";
-import { typeText } from "./types.ts";
+import { displayName } from "./types.ts";
 
 /** A statement that is to run with values for its places. */
 export interface Execution {
@@ -155,7 +155,7 @@ function inputTable(count: number): DescriptionTable {
     rows: ({ parameters }) =>
       Array.from({ length: count }, (_, index) => [
         BigInt(index),
-        typeText(parameters[index] ?? { kind: "null" }),
+        displayName(parameters[index] ?? { kind: "null" }),
       ]),
   };
 }
@@ -171,7 +171,7 @@ const outputTable: DescriptionTable = {
     columnOf("Aliased", { kind: "boolean" }),
   ],
   rows: ({ columns }) =>
-    columns.map(({ name, type }) => [name, "", "", "", typeText(type), typeSize(type), false]),
+    columns.map(({ name, type }) => [name, "", "", "", displayName(type), typeSize(type), false]),
 };
 
 /** Bytes of a value of fixed width, otherwise 0, as Trino shows them. */

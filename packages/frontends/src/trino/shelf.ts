@@ -28,7 +28,7 @@ export interface ShelfLimits {
 
 export const shelfLimits: ShelfLimits = {
   bytesMax: 256 * 1024 * 1024,
-  overCountMax: 20_000,
+  overCountMax: 5_000,
   overMs: 60_000,
   forgottenMs: 480_000,
 };

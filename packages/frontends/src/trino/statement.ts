@@ -10,6 +10,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
 import { neverAborted, type PolledQuery } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
+import { durationText } from "@gateway/wire/trino/results.ts";
 import {
   isFull,
   openBatch,
@@ -56,6 +57,8 @@ export interface StatementParts {
   readonly headersOf: (change: SessionChange) => readonly (readonly [string, string])[];
   /** Further headers of the last answer, when the statement succeeded. */
   readonly endHeaders: readonly (readonly [string, string])[];
+  /** The client's own limit from the receipt to the end; undefined when it set none. */
+  readonly timeLimitMs: number | undefined;
   /** Takes what must not happen: the statement then fails as `internal.bug`. */
   readonly report: (bug: unknown) => void;
 }
@@ -78,11 +81,17 @@ export class Statement {
   #upcoming: Promise<Page> | undefined;
   #holders = 0;
   #cancelled = false;
+  /** It ended by our own decision and not by an event. */
+  #failedHere = false;
+  #limit: Disposable | undefined;
 
   constructor(parts: StatementParts) {
     this.#parts = parts;
     this.polled = parts.polled;
     this.slug = parts.slug;
+    const { timeLimitMs, clock } = parts;
+    if (timeLimitMs === undefined) return;
+    this.#limit = clock.timer(timeLimitMs, () => this.#expire(timeLimitMs));
   }
 
   get id(): QueryId {
@@ -160,6 +169,7 @@ export class Statement {
   /** Ends the query as its client's wish, unless it is over. A later poll answers the failure. */
   cancel(): void {
     if (isOver(this.#progress)) return;
+    this.#limit?.[Symbol.dispose]();
     this.#cancelled = true;
     this.#batch = undefined;
     this.#draft = rowBuffer(pageTargetBytes(0));
@@ -170,7 +180,7 @@ export class Statement {
   async discard(): Promise<void> {
     this.cancel();
     await this.#fill(holds.pollMs);
-    if (isOver(this.#progress)) await this.polled.next(0, neverAborted);
+    if (isOver(this.#progress)) await this.#readEnd();
   }
 
   async #produce(holdMs: number): Promise<Page> {
@@ -222,12 +232,21 @@ export class Statement {
     }
   }
 
+  #expire(timeLimitMs: number): void {
+    if (isOver(this.#progress)) return;
+    const message = `Query exceeded the maximum run time limit of ${durationText(timeLimitMs)}`;
+    this.#fail(gatewayError("query.timeout", { message }));
+  }
+
   #fail(error: GatewayError): void {
     this.cancel();
+    this.#failedHere = true;
     this.#progress = observe(this.#progress, { kind: "failed", error }, this.#elapsedMs());
   }
 
   #take(event: ResultEvent): void {
+    // It failed here meanwhile; what the engine says of its end is no news.
+    if (isOver(this.#progress)) return;
     this.#progress = observe(this.#progress, event, this.#elapsedMs());
     if (event.kind === "columns") this.#columns = columnsText(event.columns);
     if (event.kind === "batch") {
@@ -235,6 +254,7 @@ export class Statement {
       this.#writeMore(this.#batch);
     }
     if (event.kind === "done") this.#end();
+    if (isOver(this.#progress)) this.#limit?.[Symbol.dispose]();
   }
 
   #writeMore(batch: OpenBatch): undefined {
@@ -300,10 +320,17 @@ export class Statement {
   }
 
   #seeEnd({ token }: Page): void {
-    // The call behind the last event tells the parking place that the client has seen the end.
-    void this.polled.next(0, neverAborted);
     // With the answer to its POST the client got no link to ask again with.
-    if (token === 0) this.polled.forget?.();
+    if (token === 0 && this.polled.forget !== undefined) this.polled.forget();
+    else void this.#readEnd();
+  }
+
+  /** The call behind the last event tells the parking place that the client has seen the end. */
+  async #readEnd(): Promise<void> {
+    await this.#step;
+    // What failed here has its own last event still to come.
+    if (this.#failedHere) await this.polled.next(holds.pollMs, neverAborted);
+    await this.polled.next(0, neverAborted);
   }
 
   #tail(last: boolean): string {

@@ -66,6 +66,7 @@ export function statementOf(run: RunQuery, more: Partial<StatementParts> = {}) {
     sql: "SELECT 1",
     headersOf: () => [],
     endHeaders: [],
+    timeLimitMs: undefined,
     report: (bug) => void bugs.push(bug),
     ...more,
   });

@@ -1,6 +1,6 @@
 import type { DataType } from "@gateway/core/type/type.ts";
 import { describe, expect, it } from "vitest";
-import { pureInterval, resultColumn, typeSignature, typeText } from "./types.ts";
+import { displayName, pureInterval, resultColumn, typeSignature, typeText } from "./types.ts";
 
 /** Neutral type, text and signature. The signatures are copied from answers of Trino 476. */
 const table: readonly (readonly [DataType, string, string])[] = [
@@ -101,6 +101,16 @@ describe("typeSignature", () => {
       "time(6)",
       "time(9)",
     ]);
+  });
+});
+
+describe("displayName", () => {
+  it("leaves the space between numbers out, and only there", () => {
+    const decimal: DataType = { kind: "decimal", precision: 12, scale: 2 };
+    expect(displayName(decimal)).toBe("decimal(12,2)");
+    expect(displayName({ kind: "map", key: decimal, value: { kind: "text" } })).toBe(
+      "map(decimal(12,2), varchar)",
+    );
   });
 });
 

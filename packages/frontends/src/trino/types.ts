@@ -85,39 +85,49 @@ export function typeSignature(type: DataType): TypeSignature {
   }
 }
 
-/** The type as people read it and as `DESCRIBE` shows it: `decimal(12, 2)`, `timestamp(6) with time zone`. */
+/** The type as a result lists it beside its signature: `decimal(12, 2)`, `timestamp(6) with time zone`. */
 export function typeText(type: DataType): string {
-  return signatureText(typeSignature(type));
+  return signatureText(typeSignature(type), ", ");
 }
 
-function signatureText({ rawType, arguments: list }: TypeSignature): string {
-  const texts = list.map(argumentText);
+/** The type as `DESCRIBE` and `SHOW COLUMNS` name it: `decimal(12,2)`. JDBC takes these apart and stumbles over the space. */
+export function displayName(type: DataType): string {
+  return signatureText(typeSignature(type), ",");
+}
+
+/** `comma` stands between numbers; between types there is always a space. */
+function signatureText({ rawType, arguments: list }: TypeSignature, comma: string): string {
+  const texts = list.map((argument) => argumentText(argument, comma));
   switch (rawType) {
     case "varchar":
       return "varchar";
     case "timestamp with time zone":
-      return `timestamp(${texts.join(", ")}) with time zone`;
+      return `timestamp(${texts.join(comma)}) with time zone`;
+    case "array":
+    case "map":
+    case "row":
+      return `${rawType}(${texts.join(", ")})`;
     default:
-      return texts.length === 0 ? rawType : `${rawType}(${texts.join(", ")})`;
+      return texts.length === 0 ? rawType : `${rawType}(${texts.join(comma)})`;
   }
 }
 
-function argumentText(argument: TypeArgument): string {
+function argumentText(argument: TypeArgument, comma: string): string {
   switch (argument.kind) {
     case "LONG":
       return String(argument.value);
     case "TYPE":
-      return signatureText(argument.value);
+      return signatureText(argument.value, comma);
     case "NAMED_TYPE":
-      return namedText(argument.value);
+      return namedText(argument.value, comma);
   }
 }
 
-function namedText({ fieldName, typeSignature: type }: NamedType): string {
-  if (fieldName === undefined) return signatureText(type);
+function namedText({ fieldName, typeSignature: type }: NamedType, comma: string): string {
+  if (fieldName === undefined) return signatureText(type, comma);
   const plain = /^[a-z_][a-z0-9_]*$/i.test(fieldName.name);
   const name = plain ? fieldName.name : `"${fieldName.name.replaceAll('"', '""')}"`;
-  return `${name} ${signatureText(type)}`;
+  return `${name} ${signatureText(type, comma)}`;
 }
 
 const signedIntegers = {

@@ -4,6 +4,9 @@ import type { GatewayConfig } from "../config/schema.ts";
 import type { Running } from "../running.ts";
 import { exitCode } from "./terminal.ts";
 
+/** How long a second signal waits for the queries that it ends. */
+const hurryMsMax = 2_000;
+
 export async function runUntilSignal(
   running: Running,
   config: GatewayConfig,
@@ -16,10 +19,22 @@ export async function runUntilSignal(
   // The drain's timer alone does not keep a process alive; the wait for a second signal does.
   const keepAlive = setInterval(() => {}, 1_000);
   const second = nextSignal().then(() => "second" as const);
-  const ended = await Promise.race([running.drain(deadline.signal), second]);
+  const drained = running.drain(deadline.signal);
+  const ended = await Promise.race([drained, second]);
+  if (ended === "second") {
+    // A process can not exit while the engine computes in one of its threads: its queries end first.
+    deadline.abort();
+    await Promise.race([drained, passed(host, hurryMsMax)]);
+  }
   clearInterval(keepAlive);
   host.log.write("info", "drain.end", { clean: ended === true });
   return ended === true ? exitCode.clean : exitCode.drainOverrun;
+}
+
+function passed(host: Host, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    host.clock.timer(ms, resolve);
+  });
 }
 
 function nextSignal(): Promise<string> {

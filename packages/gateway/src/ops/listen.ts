@@ -1,13 +1,22 @@
 /** Opens the operations listener over Hono's Node server. */
-import { readFileSync } from "node:fs";
-import { createServer as createHttpsServer } from "node:https";
-import { createServer as createHttpServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server as HttpServer } from "node:http";
+import {
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { openTls, type TlsServer } from "@gateway/frontends/listener/tls.ts";
 import type { Hono } from "hono";
 import type { GatewayConfig } from "../config/schema.ts";
+
+const kind = "adminApi";
+
+const limits = { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 };
 
 export interface OpenOps {
   readonly host: string;
@@ -19,43 +28,57 @@ export interface OpenOps {
 export async function listenOps(
   config: GatewayConfig["adminApi"],
   app: Hono,
+  host: Host,
 ): Promise<Result<OpenOps, ListenError>> {
-  const made = serverOf(config, app);
-  if (!made.ok) return made;
-  const server = made.value;
+  const tls = config.tls === undefined ? ok(undefined) : openTls(kind, config.tls, host);
+  if (!tls.ok) return tls;
+  const http = httpServer(app);
+  const server = tls.value === undefined ? http : securedServer(http, tls.value);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     server.once("error", resolve);
     server.listen(config.port, config.host, () => resolve(undefined));
   });
-  if (failure !== undefined) return err(listenErrorOf(failure, config));
+  if (failure !== undefined) {
+    tls.value?.[Symbol.dispose]();
+    return err(listenErrorOf(failure, config));
+  }
   const { port } = server.address() as AddressInfo;
   return ok({
     host: config.host,
     port,
-    tls: config.tls !== undefined,
+    tls: tls.value !== undefined,
     close: () =>
       new Promise((resolve) => {
+        tls.value?.[Symbol.dispose]();
         server.close(() => resolve());
-        server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       }),
   });
 }
 
-function serverOf(config: GatewayConfig["adminApi"], app: Hono) {
+function httpServer(app: Hono): HttpServer {
   const answer = getRequestListener((request) => app.fetch(request));
-  const listener: RequestListener = (request, response) => void answer(request, response);
-  const limits = { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 };
-  if (config.tls === undefined) return ok(createHttpServer(limits, listener));
-  try {
-    const cert = readFileSync(config.tls.certFile);
-    const key = readFileSync(config.tls.keyFile);
-    const minVersion = config.tls.minVersion === "1.3" ? "TLSv1.3" : "TLSv1.2";
-    return ok(createHttpsServer({ ...limits, cert, key, minVersion }, listener));
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unusable";
-    const detail = `${config.tls.certFile}, ${config.tls.keyFile}: ${code}`;
-    return err({ kind: "adminApi", reason: "certificate", detail } as const);
-  }
+  return createServer(limits, (request, response) => void answer(request, response));
+}
+
+/** A server that does the handshakes for `http`, by the listeners' own TLS, which reloads its files. */
+function securedServer(http: HttpServer, tls: TlsServer): Server {
+  // It listens nowhere itself, but only this event starts the watch over its timeouts.
+  http.emit("listening");
+  return createTcpServer({ noDelay: true }, (raw) => {
+    raw.on("error", () => raw.destroy());
+    void serve(raw, http, tls);
+  });
+}
+
+async function serve(raw: Socket, http: HttpServer, tls: TlsServer): Promise<void> {
+  const secured = await tls.secure(raw);
+  if (secured !== undefined) http.emit("connection", secured);
 }
 
 function listenErrorOf(
@@ -65,10 +88,10 @@ function listenErrorOf(
   const detail = `${host}:${port} ${error.code ?? ""}`.trim();
   switch (error.code) {
     case "EADDRINUSE":
-      return { kind: "adminApi", reason: "portInUse", detail };
+      return { kind, reason: "portInUse", detail };
     case "EACCES":
-      return { kind: "adminApi", reason: "portForbidden", detail };
+      return { kind, reason: "portForbidden", detail };
     default:
-      return { kind: "adminApi", reason: "addressUnavailable", detail };
+      return { kind, reason: "addressUnavailable", detail };
   }
 }

@@ -132,3 +132,18 @@ export function durationText(ms: number): string {
   }
   return `${ms.toFixed(2)}ms`;
 }
+
+const unitsMs: ReadonlyMap<string, number> = new Map([
+  ["ns", 1e-6],
+  ["us", 1e-3],
+  ["ms", 1],
+  ...units,
+]);
+
+/** Milliseconds of a duration as Trino writes them; undefined for anything else. The inverse of `durationText` but for its rounding. */
+export function durationMs(text: string): number | undefined {
+  const [, count = "", unit = ""] =
+    /^\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]{1,2})\s*$/.exec(text) ?? [];
+  const unitMs = unitsMs.get(unit);
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
+}

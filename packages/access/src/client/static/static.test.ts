@@ -7,7 +7,7 @@ import { Secret } from "@gateway/core/secret.ts";
 import type { HashRequest } from "./hashThread.ts";
 import { staticAuthenticator } from "./static.ts";
 
-const at = { frontend: "postgresWire", address: "127.0.0.1" };
+const at = { frontend: "trinoHttp", address: "127.0.0.1" };
 const aliceHash = hashSync("alice-secret", 4);
 
 describe("staticAuthenticator", () => {
@@ -73,6 +73,18 @@ describe("staticAuthenticator", () => {
       ok: true,
       value: { identity: { user: "anonymous", groups: [] } },
     });
+  });
+
+  it("refuses a client that was asked for a password and showed none, also where none is required", async () => {
+    const { host } = hostOf();
+    const open = staticAuthenticator({ required: false, staticUsers: { users: {} } }, host);
+    for (const frontend of ["postgresWire", "mysqlWire"]) {
+      const shown = { kind: "nothing", user: "anonymous" } as const;
+      expect(await open.authenticate(shown, { ...at, frontend })).toMatchObject({
+        ok: false,
+        error: { code: "auth.required" },
+      });
+    }
   });
 
   it("answers that it is busy instead of holding thousands of logins", async () => {

@@ -9,6 +9,7 @@ import type {
   Authenticator,
   Login,
   Presented,
+  PresentedAt,
 } from "@gateway/core/port/authenticator.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -20,6 +21,9 @@ import { VerifiedLogins } from "./verified.ts";
 
 /** bcrypt looks at 72 bytes; more would make two passwords equal. */
 const passwordBytesMax = 72;
+
+/** Protocols whose clients are always asked for a password, so that showing none is a refused login and never `anonymous`. */
+const askingFrontends: ReadonlySet<string> = new Set(["postgresWire", "mysqlWire"]);
 
 export interface StaticConfig {
   readonly required: boolean;
@@ -49,14 +53,19 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     return ok(loginOf(user, entry, password));
   }
 
-  async function authenticate(presented: Presented): Promise<Result<Login, GatewayError>> {
+  async function authenticate(
+    presented: Presented,
+    { frontend }: PresentedAt,
+  ): Promise<Result<Login, GatewayError>> {
     switch (presented.kind) {
       case "password":
         return verify(presented.user, presented.password);
       case "bearer":
         return err(gatewayError("auth.refused"));
       case "nothing":
-        return config.required ? err(gatewayError("auth.required")) : ok(anonymous());
+        return config.required || askingFrontends.has(frontend)
+          ? err(gatewayError("auth.required"))
+          : ok(anonymous());
     }
   }
 

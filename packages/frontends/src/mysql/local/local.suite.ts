@@ -13,7 +13,7 @@ export function clientOf(more: Partial<ClientSession> = {}, schema?: string): Cl
     identity: { user: "ann", groups: [], roles: [], method: "none" },
     credential: { kind: "none" },
     clientAddress: "127.0.0.1",
-    dialect: "mysql",
+    dialect: "duckdb",
     catalog: undefined,
     schema,
     settings: new Map(),
