@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSql, tokenText, type LexDoubt, type TokenKind } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
-import { doubtOf, nextToken } from "./lex.ts";
+import { nextToken } from "./lex.ts";
 
 const dialects: readonly Dialect[] = [
   "duckdb",
@@ -249,7 +249,7 @@ describe("nextToken", () => {
   });
 });
 
-describe("doubtOf", () => {
+describe("a doubtful text", () => {
   it.each<[Dialect, string, LexDoubt | undefined]>([
     ["postgres", "select 'a'", undefined],
     ["postgres", "select 'a", "unterminated"],
@@ -294,4 +294,11 @@ function tokensOf(sql: string, dialect: Dialect): readonly (readonly [TokenKind,
   while (nextToken(cursor))
     if (cursor.kind !== "whitespace") tokens.push([cursor.kind, tokenText(cursor)]);
   return tokens;
+}
+
+/** Why the text is doubtful, found by walking to its end; undefined when it is not. */
+function doubtOf(sql: string, dialect: Dialect): LexDoubt | undefined {
+  const cursor = openSql(sql, dialect);
+  while (nextToken(cursor)) if (cursor.doubt !== undefined) return cursor.doubt;
+  return cursor.doubt;
 }

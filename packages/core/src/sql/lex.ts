@@ -11,12 +11,9 @@ import {
   becomeUnknown,
   noteDoubt,
   noteGuess,
-  openSql,
-  type LexDoubt,
   type SqlCursor,
   type TokenKind,
 } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
 import {
   closesVersionComment,
   closeVersionComment,
@@ -62,13 +59,6 @@ export function nextSignificant(cursor: SqlCursor): boolean {
       return true;
   }
   return false;
-}
-
-/** Walks to the end and answers why the text is doubtful, or undefined. Cost: linear. */
-export function doubtOf(sql: string, dialect: Dialect): LexDoubt | undefined {
-  const cursor = openSql(sql, dialect);
-  while (nextToken(cursor)) if (cursor.doubt !== undefined) return cursor.doubt;
-  return cursor.doubt;
 }
 
 /** What a character can begin. Numbers, because this is looked up for every token. */

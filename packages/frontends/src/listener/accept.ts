@@ -9,7 +9,7 @@ import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { OwnedConnection, type Connection, type ConnectionOwner } from "./connection.ts";
-import { handshakeMsMax, keepAliveMs, lingerMsMax, refusalsMax } from "./limits.ts";
+import { backlogMax, handshakeMsMax, keepAliveMs, lingerMsMax, refusalsMax } from "./limits.ts";
 import { readProxyHeader } from "./proxyHeader.ts";
 import { openTls, plainAddress, type TlsServer } from "./tls.ts";
 
@@ -106,7 +106,7 @@ class Listener implements OpenListener {
     const { host, port } = this.#options.config;
     const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
       this.#server.once("error", resolve);
-      this.#server.listen({ host, port }, () => resolve(undefined));
+      this.#server.listen({ host, port, backlog: backlogMax }, () => resolve(undefined));
     });
     if (failure !== undefined) return failure;
     this.#server.removeAllListeners("error");

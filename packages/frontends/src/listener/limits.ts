@@ -14,3 +14,6 @@ export const proxyHeaderBytesMax = 2_048;
 export const certificatePollMs = 5_000;
 /** After so much silence the system asks whether the peer is still there. */
 export const keepAliveMs = 30_000;
+
+/** Connections the system keeps until they are accepted; a burst beyond it waits for a retransmission of whole seconds. */
+export const backlogMax = 4_096;

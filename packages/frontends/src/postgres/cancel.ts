@@ -15,9 +15,29 @@ export interface CancelKey {
 /** Secrets of protocol 3.0 have four bytes; since 3.2 they may be long. */
 export const secretBytes = { short: 4, long: 32 } as const;
 
+/** A key in use. Disposing gives it back. */
+class Registration implements Disposable {
+  readonly key: CancelKey;
+  readonly cancel: () => void;
+  readonly #keys: Map<number, Registration>;
+
+  constructor(key: CancelKey, cancel: () => void, keys: Map<number, Registration>) {
+    this.key = key;
+    this.cancel = cancel;
+    this.#keys = keys;
+    keys.set(key.process, this);
+  }
+
+  [Symbol.dispose](): void {
+    this.#keys.delete(this.key.process);
+  }
+}
+
+export type CancelRegistration = Pick<Registration, "key"> & Disposable;
+
 /** The keys of one listener. */
 export class CancelKeys {
-  readonly #keys = new Map<number, { readonly secret: Uint8Array; readonly cancel: () => void }>();
+  readonly #keys = new Map<number, Registration>();
   readonly #host: Host;
 
   constructor(host: Host) {
@@ -25,23 +45,16 @@ export class CancelKeys {
   }
 
   /** A new key; `cancel` is called when it is presented, until the registration is disposed. */
-  register(length: number, cancel: () => void): { readonly key: CancelKey } & Disposable {
-    const process = this.#freeProcess();
-    const secret = this.#host.randomBytes(length);
-    this.#keys.set(process, { secret, cancel });
-    return {
-      key: { process, secret },
-      [Symbol.dispose]: () => {
-        this.#keys.delete(process);
-      },
-    };
+  register(length: number, cancel: () => void): CancelRegistration {
+    const key = { process: this.#freeProcess(), secret: this.#host.randomBytes(length) };
+    return new Registration(key, cancel, this.#keys);
   }
 
   /** Cancels the current statement of the key's owner, if the key is right. */
   present({ process, secret }: CancelKey): void {
     const found = this.#keys.get(process);
-    if (found === undefined || found.secret.length !== secret.length) return;
-    if (timingSafeEqual(found.secret, secret)) found.cancel();
+    if (found === undefined || found.key.secret.length !== secret.length) return;
+    if (timingSafeEqual(found.key.secret, secret)) found.cancel();
   }
 
   /** Connections that hold a key now. */

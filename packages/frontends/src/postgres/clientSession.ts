@@ -13,7 +13,7 @@ import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
 import { invalid, settings, wantsMessage, type Refusal, type Setting } from "./settings.ts";
 import { schemaFrom } from "./searchPath.ts";
-import { parseTags } from "./tags.ts";
+import { noTags, parseTags } from "./tags.ts";
 
 /** Settings one session may keep, and the length of a value. PostgreSQL has about 370 of them. */
 const settingsMax = 500;
@@ -25,11 +25,11 @@ export class ClientSession {
   readonly #initial: ReadonlyMap<string, string>;
   /** Settings before the transaction, for ROLLBACK; undefined outside of one. */
   #before: ReadonlyMap<string, string> | undefined;
-  /** What SET LOCAL covered: value before it, undefined where there was none. */
-  #local = new Map<string, string | undefined>();
+  /** What SET LOCAL covered: value before it, undefined where there was none. No map while it covers nothing. */
+  #local: Map<string, string | undefined> | undefined;
   #zone: Zone;
   /** Reported settings whose value changed since they were last taken. */
-  #changed = new Set<string>();
+  #changed: Set<string> | undefined;
   /** Id of the last query that went through the door. */
   lastQueryId = "";
 
@@ -97,9 +97,9 @@ export class ClientSession {
         gatewayError("query.invalid", { sqlState: "54000", message: "too many settings" }),
       );
     }
-    if (local && !this.#local.has(key)) this.#local.set(key, this.#value.settings.get(key));
+    if (local) this.#cover(key);
     // A plain SET inside the transaction outlives it, whatever SET LOCAL covered before.
-    if (!local) this.#local.delete(key);
+    else this.#local?.delete(key);
     this.#put(key, accepted.value);
     return ok(undefined);
   }
@@ -138,23 +138,28 @@ export class ClientSession {
     if (before === undefined) return;
     this.#before = undefined;
     const back = committed
-      ? this.#local
+      ? (this.#local ?? [])
       : new Map(
           [...this.#value.settings.keys(), ...before.keys()].map((key) => [key, before.get(key)]),
         );
-    this.#local = new Map();
+    this.#local = undefined;
     for (const [key, value] of back) this.#put(key, value);
   }
 
   /** Reported settings that changed since the last call, with their values. */
   takeChanges(): readonly { readonly name: string; readonly value: string }[] {
-    if (this.#changed.size === 0) return [];
+    if (this.#changed === undefined) return [];
     const changed = [...this.#changed].map((key) => ({
       name: settings.get(key)?.name ?? key,
       value: this.setting(key),
     }));
-    this.#changed = new Set();
+    this.#changed = undefined;
     return changed;
+  }
+
+  #cover(key: string): void {
+    this.#local ??= new Map();
+    if (!this.#local.has(key)) this.#local.set(key, this.#value.settings.get(key));
   }
 
   #put(key: string, value: string | undefined): void {
@@ -165,7 +170,7 @@ export class ClientSession {
     this.#value = { ...this.#value, settings: kept };
     const now = this.setting(key);
     if (now === before) return;
-    if (settings.get(key)?.reported === true) this.#changed.add(key);
+    if (settings.get(key)?.reported === true) (this.#changed ??= new Set()).add(key);
     this.#follow(key, now);
   }
 
@@ -176,7 +181,7 @@ export class ClientSession {
         this.#zone = zoneOf(value) ?? utc;
         return;
       case "gateway.tags":
-        this.#value = { ...this.#value, tags: parseTags(value) ?? new Map() };
+        this.#value = { ...this.#value, tags: parseTags(value) ?? noTags };
         return;
       case "search_path":
         this.#value = { ...this.#value, schema: schemaFrom(value) };

@@ -45,6 +45,9 @@ const loginBytesMax = 65_535;
 /** First byte of a TLS handshake: a client that begins with it asks for no permission. */
 const tlsHandshake = 0x16;
 
+/** What may wait beside a message of the largest size. A client that leaves while more waits is noticed later. */
+const readAheadBytes = 64 * 1024;
+
 /** Messages handled in one go before other connections get a turn. A client can send millions at once. */
 const messagesPerTurn = 256;
 
@@ -123,6 +126,8 @@ class Conversation {
 
   /** A bug of ours: the client is told that it is not its fault. */
   apologise(): void {
+    // What was not sent yet may end in the middle of a message.
+    this.#out.writer.take();
     const report = errorReport(gatewayError("internal.bug"), {}, "FATAL");
     this.#out.put({ kind: "error", report });
     void this.#out.flush();
@@ -142,8 +147,8 @@ class Conversation {
   #listen(): void {
     this.#connection.socket.on("data", (chunk: Buffer) => {
       this.#reader.push(chunk);
-      // Two messages of the largest size may wait; beyond it the client has to.
-      if (this.#reader.pending > this.#connection.config.maxMessageBytes * 2) {
+      // A whole message is there for certain: the client waits until it was answered.
+      if (this.#reader.pending > this.#rule().maxBytes + readAheadBytes) {
         this.#paused = true;
         this.#connection.socket.pause();
       }
@@ -162,7 +167,6 @@ class Conversation {
       this.#paused = false;
       this.#connection.socket.resume();
     }
-    // Nothing runs now: what was answered leaves, although the client did not ask with a Sync.
     const resting = this.#phase === "idle" && this.#desk?.resting === true;
     if (resting) this.#connection.idle(true);
     await new Promise<void>((resolve) => {
@@ -269,7 +273,8 @@ class Conversation {
     }
     this.#out.writer.u8(sslAccepted);
     await this.#out.flush();
-    if (!(await this.#upgrade(undefined))) this.#phase = "closed";
+    // The client may have begun its handshake while the answer was on its way.
+    if (!(await this.#upgrade(this.#reader.rest()))) this.#phase = "closed";
   }
 
   /** TLS without asking. Refused by silence where there is no certificate: the client speaks TLS only. */
@@ -279,7 +284,7 @@ class Conversation {
     return await this.#upgrade(this.#reader.rest());
   }
 
-  async #upgrade(rest: Uint8Array | undefined): Promise<boolean> {
+  async #upgrade(rest: Uint8Array): Promise<boolean> {
     const secured = await this.#connection.upgrade(rest);
     if (secured === undefined) return false;
     this.#listen();
@@ -333,6 +338,7 @@ class Conversation {
       keyBytes,
       maxMessageBytes: this.#connection.config.maxMessageBytes,
     });
+    this.#opening = undefined;
     this.#connection.handshakeDone();
     this.#desk.welcome();
     await this.#happen("admitted", nothing);

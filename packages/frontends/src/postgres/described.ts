@@ -77,26 +77,27 @@ const textLengthMax = 2000;
  * Only how a value is read depends on it. Whoever sees a value or a statement fail forgets the text.
  */
 export class TypeMemory {
-  readonly #known = new Map<string, readonly DataType[]>();
+  #known: Map<string, readonly DataType[]> | undefined;
 
   get(prepared: Prepared): readonly DataType[] | undefined {
-    return this.#known.get(keyOf(prepared));
+    return this.#known?.get(keyOf(prepared));
   }
 
   put(prepared: Prepared, types: readonly DataType[]): void {
     if (prepared.text.length > textLengthMax) return;
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= textsMax && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(keyOf(prepared), types);
+    const known = (this.#known ??= new Map());
+    const [oldest] = known.keys();
+    if (known.size >= textsMax && oldest !== undefined) known.delete(oldest);
+    known.set(keyOf(prepared), types);
   }
 
   forget(prepared: Prepared): void {
-    this.#known.delete(keyOf(prepared));
+    this.#known?.delete(keyOf(prepared));
   }
 
   /** After a statement that may have changed what tables there are. */
   forgetAll(): void {
-    this.#known.clear();
+    this.#known = undefined;
   }
 }
 

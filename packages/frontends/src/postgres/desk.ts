@@ -7,7 +7,7 @@ import type { Door } from "@gateway/core/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
-import type { CancelKey, CancelKeys } from "./cancel.ts";
+import type { CancelKeys, CancelRegistration } from "./cancel.ts";
 import { ClientSession } from "./clientSession.ts";
 import { encodeSettings } from "./encode.ts";
 import type { Outbox } from "./outbox.ts";
@@ -32,7 +32,7 @@ export class Desk {
   readonly #session: ClientSession;
   readonly #runner: Runner;
   readonly #series: Series;
-  readonly #registration: { readonly key: CancelKey } & Disposable;
+  readonly #registration: CancelRegistration;
 
   constructor({ door, host, keys, out, session, keyBytes, maxMessageBytes }: DeskParts) {
     this.#out = out;
@@ -117,8 +117,11 @@ export class Desk {
   /** The client is gone: gives back the key, the portals, and a transaction that is open. */
   async end(): Promise<void> {
     this.#registration[Symbol.dispose]();
-    await this.#series.end();
-    await this.#session.pin?.end();
+    try {
+      await this.#series.end();
+    } finally {
+      await this.#session.pin?.end();
+    }
   }
 
   /** Statements one after the other; the first failure ends the rest. */

@@ -13,7 +13,7 @@ import type { StartMessage } from "@gateway/wire/postgres/message.ts";
 import { accept } from "./clientSession.ts";
 import { schemaFrom } from "./searchPath.ts";
 import { settings } from "./settings.ts";
-import { parseTags } from "./tags.ts";
+import { noTags, parseTags } from "./tags.ts";
 
 /** The key of this frontend in config, sessions and records. */
 export const frontendKind = "postgresWire";
@@ -132,6 +132,8 @@ function splitWords(text: string): readonly string[] {
   return word === undefined ? words : [...words, word];
 }
 
+const noHeaders: ReadonlyMap<string, string> = new Map();
+
 /** The session of a client that logged in. The database is a catalog where an engine has one of that name. */
 export function openSession(
   opening: Opening,
@@ -148,8 +150,8 @@ export function openSession(
     catalog: undefined,
     schema: schemaFrom(opening.settings.get("search_path") ?? ""),
     settings: opening.settings,
-    tags: parseTags(opening.settings.get("gateway.tags") ?? "") ?? new Map(),
-    headers: new Map(),
+    tags: parseTags(opening.settings.get("gateway.tags") ?? "") ?? noTags,
+    headers: noHeaders,
     pin: undefined,
   };
   const known = door.catalogs(session).includes(opening.database);

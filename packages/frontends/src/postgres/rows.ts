@@ -142,7 +142,7 @@ function writerOf(vector: Vector, format: Format, { zone }: RowShape): CellWrite
   return binary ?? cellWriter(vector, styleOf(vector, zone));
 }
 
-/** Nested values travel as JSON and look as PostgreSQL's `to_json` makes them. */
+/** Nested values travel as JSON, with numbers bare and instants in ISO form, as `to_json` has them. */
 function styleOf({ type }: Vector, zone: Zone): TextStyle {
   const plain = { ...postgresText, zone };
   if (type.kind !== "list" && type.kind !== "struct" && type.kind !== "map") return plain;

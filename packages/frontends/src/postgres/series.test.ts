@@ -1,5 +1,6 @@
 import { gatewayError } from "@gateway/core/error.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   bindOf,
@@ -314,6 +315,32 @@ describe("prepared statements and portals", () => {
     expect(letters(await client.until("Z"))).toBe("112CZ");
     client.send(bindOf({ statement: "s" }), sync);
     expect(await errorAfter(client)).toMatchObject({ C: "26000" });
+  });
+
+  it("stays in step through any order of sound messages", async () => {
+    await using server = await served({ answers, descriptions });
+    const name = fc.constantFrom("", "a");
+    const message = fc.oneof(
+      fc
+        .tuple(name, fc.constantFrom("select 1", "select $1", "insert", "wrong", "set x.y = 1", ""))
+        .map(([statement, sql]) => parseOf(statement, sql)),
+      fc
+        .tuple(name, name, fc.constantFrom([], ["1"]))
+        .map(([portal, statement, values]) => bindOf({ portal, statement, values })),
+      fc.tuple(fc.constantFrom("S" as const, "P" as const), name).map((at) => describeOf(...at)),
+      fc.tuple(name, fc.nat(2)).map(([portal, rows]) => executeOf(portal, rows)),
+      fc.tuple(fc.constantFrom("S" as const, "P" as const), name).map((at) => closeOf(...at)),
+      fc.constantFrom(sync, flush, queryOf("select 1"), queryOf("wrong; insert")),
+    );
+    const inStep = fc.asyncProperty(fc.array(message, { maxLength: 25 }), async (messages) => {
+      await using client = await RawClient.start(server.port);
+      client.send(...messages, sync, queryOf("select ten; show timezone"));
+      const seen = await client.until("Z");
+      let answer = letters(seen);
+      while (!answer.endsWith(`STDDDDDDDDDDCTDCZ`)) answer = letters(await client.until("Z"));
+      expect(answer).toBe("STDDDDDDDDDDCTDCZ");
+    });
+    await fc.assert(inStep, { numRuns: 80 });
   });
 
   it("limits how many names and how many bytes a client may leave", async () => {

@@ -4,8 +4,12 @@
 const tagsMax = 64;
 const partMax = 256;
 
+/** One for all sessions without tags. */
+export const noTags: ReadonlyMap<string, string> = new Map();
+
 /** The tags; a word without a colon is a key with an empty value. Undefined when they are too many or too long. */
 export function parseTags(text: string): ReadonlyMap<string, string> | undefined {
+  if (text === "") return noTags;
   const tags = new Map<string, string>();
   for (const part of text.split(",", tagsMax + 1)) {
     const colon = part.indexOf(":");

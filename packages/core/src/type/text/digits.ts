@@ -8,8 +8,6 @@ export const point = 0x2e;
 export const quote = 0x22;
 export const zero = 0x30;
 
-/** Integers below this are exact in a number. */
-export const exactMax = 2 ** 53;
 const billion = 1e9;
 /** The halves of one word are divided one after the other, so that no step leaves the exact range. */
 const half = 0x10000;
