@@ -5,8 +5,9 @@ import { memoryHistory } from "./history.ts";
 
 describe("memoryHistory", () => {
   it("logs a line with the query's id and digest, never its text", () => {
-    const { log } = virtualHost(1);
-    const history = memoryHistory(log, false);
+    const host = virtualHost(1);
+    const { log } = host;
+    const history = memoryHistory(host, false);
     history.append(recordOf("q1", "select * from t where pin = 'hunter2'"));
     expect(log.lines).toEqual([]);
     history.flush();
@@ -18,8 +19,9 @@ describe("memoryHistory", () => {
   });
 
   it("gives queries that differ in their literals the same digest", () => {
-    const { log } = virtualHost(1);
-    const history = memoryHistory(log, false);
+    const host = virtualHost(1);
+    const { log } = host;
+    const history = memoryHistory(host, false);
     history.append(recordOf("q1", "select 1 from t"));
     history.append(recordOf("q2", "SELECT 22 from  t"));
     history.append(recordOf("q3", "select 1 from other"));
@@ -30,8 +32,9 @@ describe("memoryHistory", () => {
   });
 
   it("writes the text with its literals masked when asked to", () => {
-    const { log } = virtualHost(1);
-    const history = memoryHistory(log, true);
+    const host = virtualHost(1);
+    const { log } = host;
+    const history = memoryHistory(host, true);
     history.append(recordOf("q1", "select * from t where pin = 'hunter2'"));
     history.flush();
     const text = log.lines.find(({ event }) => event === "query.text");
@@ -40,7 +43,7 @@ describe("memoryHistory", () => {
   });
 
   it("keeps the newest thousand, and little of each long text", () => {
-    const history = memoryHistory(virtualHost(1).log, false);
+    const history = memoryHistory(virtualHost(1), false);
     for (let n = 0; n < 1_100; n += 1) history.append(recordOf(`q${n}`, "select 1"));
     history.append(recordOf("last", `select '${"x".repeat(100_000)}'`));
     history.flush();
@@ -49,8 +52,19 @@ describe("memoryHistory", () => {
     expect(history.records().at(-1)?.sql.length).toBe(4_096);
   });
 
+  it("counts what waits, what was written, and what was dropped because too many waited", () => {
+    const host = virtualHost(1);
+    const history = memoryHistory(host, false);
+    for (let n = 0; n < 50_010; n += 1) history.append(recordOf(`q${n}`, "select 1"));
+    expect(host.metrics.value("gateway_history_queued", {})).toBe(50_000);
+    expect(host.metrics.value("gateway_history_dropped_total", {})).toBe(10);
+    history.flush();
+    expect(host.metrics.value("gateway_history_queued", {})).toBe(0);
+    expect(host.metrics.value("gateway_history_sent_total", {})).toBe(50_000);
+  });
+
   it("writes by itself after the query's turn", async () => {
-    const history = memoryHistory(virtualHost(1).log, false);
+    const history = memoryHistory(virtualHost(1), false);
     history.append(recordOf("q1", "select 1"));
     expect(history.records()).toEqual([]);
     await new Promise(setImmediate);

@@ -6,14 +6,31 @@
  */
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import type { History } from "@gateway/core/port/history.ts";
+import type { Host } from "@gateway/core/port/host.ts";
 import type { Log } from "@gateway/core/port/log.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { digestSql } from "@gateway/core/sql/fingerprint.ts";
 import { maskLiterals } from "@gateway/core/sql/mask.ts";
 
 const keptMax = 1_000;
+/** Records that may wait for their turn; beyond it the oldest are dropped and counted. */
+const waitingMax = 50_000;
 /** Text kept of one statement; the newest thousand must stay small whatever clients send. */
 const sqlCharsMax = 4_096;
+
+export const historyFamilies = {
+  queued: {
+    name: "gateway_history_queued",
+    help: "Records that wait to be written.",
+    labels: [],
+  },
+  sent: { name: "gateway_history_sent_total", help: "Records written.", labels: [] },
+  dropped: {
+    name: "gateway_history_dropped_total",
+    help: "Records dropped because too many waited.",
+    labels: [],
+  },
+} as const;
 
 export interface MemoryHistory extends History {
   /** Newest last. */
@@ -23,7 +40,13 @@ export interface MemoryHistory extends History {
 }
 
 /** `texts`: also write each statement's text, its literals masked. */
-export function memoryHistory(log: Log, texts: boolean): MemoryHistory {
+export function memoryHistory(
+  { log, metrics }: Pick<Host, "log" | "metrics">,
+  texts: boolean,
+): MemoryHistory {
+  const queued = metrics.gauge(historyFamilies.queued, {});
+  const sent = metrics.counter(historyFamilies.sent, {});
+  const dropped = metrics.counter(historyFamilies.dropped, {});
   const kept: QueryRecord[] = [];
   let waiting: QueryRecord[] = [];
 
@@ -36,6 +59,8 @@ export function memoryHistory(log: Log, texts: boolean): MemoryHistory {
       if (texts) writeText(record, log);
     }
     if (kept.length > keptMax) kept.splice(0, kept.length - keptMax);
+    sent.add(records.length);
+    queued.set(0);
   }
 
   return {
@@ -44,6 +69,11 @@ export function memoryHistory(log: Log, texts: boolean): MemoryHistory {
     append: (record) => {
       if (waiting.length === 0) setImmediate(flush);
       waiting.push({ ...record, sql: record.sql.slice(0, sqlCharsMax) });
+      if (waiting.length > waitingMax) {
+        waiting.shift();
+        dropped.add(1);
+      }
+      queued.set(waiting.length);
     },
   };
 }

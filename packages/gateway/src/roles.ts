@@ -27,7 +27,7 @@ export async function start(
   if (!generation.ok) return generation;
   await generations.swap(generation.value);
 
-  const history = memoryHistory(host.log, config.gateway.logLevel === "debug");
+  const history = memoryHistory(host, config.gateway.logLevel === "debug");
   const made = { generations, capacity, history, stopping: new AbortController() };
   const data = await startDataPlane(made, config.gateway, host);
   const ops = await startOps(made, config.gateway, host);

@@ -163,23 +163,6 @@ describe("the client pg", () => {
     expect((await client.query("select 1")).rows).toEqual([{ n: 1 }]);
   });
 
-  it("answers queries that were sent before the first was answered, in order", async () => {
-    await using server = await served(script);
-    await using client = await connected(server.port);
-    const asked = await Promise.allSettled([
-      client.query("select 1"),
-      client.query("select $1, $2", [1, "a"]),
-      client.query("wrong"),
-      client.query("select ten"),
-    ]);
-    expect(asked.map(({ status }) => status)).toEqual([
-      "fulfilled",
-      "fulfilled",
-      "rejected",
-      "fulfilled",
-    ]);
-  });
-
   it("logs in with a password over TLS", async () => {
     const { cert, key } = certificateOf("localhost");
     writeFileSync(join(folder, "cert.pem"), cert);
@@ -242,6 +225,19 @@ describe("the client postgres", () => {
     await expect(sql.client.unsafe("wrong")).rejects.toMatchObject({ code: "42601" });
     await expect(sql.client`nothing described`).rejects.toMatchObject({ code: "42601" });
     expect(await sql.client`select 1`).toEqual([{ n: 1 }]);
+  });
+
+  it("gets answers in order to queries that were sent before the first was answered", async () => {
+    await using server = await served(script);
+    await using sql = pooled(server.port);
+    const asked = await Promise.allSettled([
+      sql.client`select 1`,
+      sql.client`select ${1}, ${"a"}`,
+      sql.client.unsafe("wrong"),
+      sql.client.unsafe("select ten"),
+    ]);
+    const statuses = asked.map(({ status }) => status);
+    expect(statuses).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
   });
 
   it("cancels a running query", async () => {

@@ -234,6 +234,23 @@ describe("transactions", () => {
     expect(pin.ended).toBe(1);
   });
 
+  it("undoes SET when the end of a transaction fails", async () => {
+    const begun = [
+      { kind: "session", change: { kind: "pinned", pin: pinOf() } },
+      doneOf("BEGIN"),
+    ] as const;
+    const lost = [
+      { kind: "session", change: { kind: "unpinned" } },
+      { kind: "failed", error: gatewayError("query.conflict") },
+    ] as const;
+    await using server = await served({ answers: { begin: begun, commit: lost } });
+    await using client = await RawClient.start(server.port);
+    await ask(client, "begin; set application_name = 'inside'");
+    expect(statusAfter(await ask(client, "commit"))).toBe("I");
+    const shown = await ask(client, "show application_name");
+    expect(cellsOf(shown[1] ?? none)).toEqual([""]);
+  });
+
   it("undoes SET by ROLLBACK and tells the client", async () => {
     const script = {
       begin: [

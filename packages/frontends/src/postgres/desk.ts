@@ -130,12 +130,13 @@ export class Desk {
     const statements = statementsOf(text);
     if (!statements.ok) return { error: statements.error, place: { sql: text } };
     if (statements.value.length === 0) this.#out.put({ kind: "emptyQuery" });
+    let failure: Failure | undefined;
     for (const statement of statements.value) {
-      const failure = await this.#runSimple(statement, text);
-      if (failure !== undefined) return failure;
+      failure = await this.#runSimple(statement, text);
+      if (failure !== undefined) break;
     }
     await this.#series.sync();
-    return undefined;
+    return failure;
   }
 
   async #runSimple(statement: Statement, text: string): Promise<Failure | undefined> {

@@ -97,13 +97,15 @@ export class Execution implements AsyncDisposable {
     const limitMs = milliseconds(session.setting("statement_timeout")) ?? 0;
     using _limit =
       limitMs === 0 ? undefined : host.clock.timer(limitMs, () => this.cancel(timeoutError()));
-    const stop = await this.#run(maxRows, announce);
-    if (stop.kind === "suspended") {
-      this.#park();
-    } else {
-      await this[Symbol.asyncDispose]();
-      this.#state = stop.kind;
+    let stop: Stop | undefined;
+    try {
+      stop = await this.#run(maxRows, announce);
+    } finally {
+      // Also after a bug: what the engine holds is given back.
+      if (stop?.kind !== "suspended") await this[Symbol.asyncDispose]();
     }
+    if (stop.kind === "suspended") this.#park();
+    else this.#state = stop.kind;
     return stop;
   }
 
@@ -129,30 +131,34 @@ export class Execution implements AsyncDisposable {
     const events = (this.#events ??= this.plan.start(this.#controller.signal));
     let sent = 0;
     for (;;) {
-      if (this.#rows !== undefined)
-        sent += await this.#writeRows(this.#rows, maxRows - sent, maxRows === 0);
+      if (this.#rows !== undefined) {
+        const most = maxRows === 0 ? this.#rows.rows : maxRows - sent;
+        const written = await this.#writeRows(this.#rows, most);
+        if (written === undefined) return this.#failed(abortError(this.#controller.signal));
+        sent += written;
+      }
       if (maxRows !== 0 && sent >= maxRows) return suspended;
       const next = await events.next();
       // A stream that ends without a last event would look like a complete result.
-      if (next.done === true) return { kind: "failed", error: gatewayError("engine.broken") };
+      if (next.done === true) return this.#failed(gatewayError("engine.broken"));
       const stop = this.#take(next.value, sent, announce);
       if (stop !== undefined) return stop;
     }
   }
 
-  /** Writes what is left of the batch, at most `most` rows; answers how many. */
-  async #writeRows(rows: RowWriter, most: number, all: boolean): Promise<number> {
+  /** Writes what is left of the batch, at most `most` rows; answers how many, or undefined when it was cut short. */
+  async #writeRows(rows: RowWriter, most: number): Promise<number | undefined> {
     const { out } = this.#parts;
     const first = this.#row;
-    const end = all ? rows.rows : Math.min(rows.rows, first + most);
-    while (this.#row < end && !this.#controller.signal.aborted) {
+    const end = Math.min(rows.rows, first + most);
+    while (this.#row < end) {
+      if (this.#controller.signal.aborted) return undefined;
       if (end - this.#row > manyRows) out.expectMuch();
       this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
       if (out.full) await this.#taken(out.flush());
     }
-    // Rows that an abort left unwritten are dropped with the batch: the stream fails next.
-    if (this.#row >= rows.rows || this.#controller.signal.aborted) this.#rows = undefined;
-    return this.#row - first;
+    if (this.#row >= rows.rows) this.#rows = undefined;
+    return end - first;
   }
 
   /** Waits for a slow client, but no longer than the query lives: its slot is not the client's to hold. */
@@ -198,7 +204,7 @@ export class Execution implements AsyncDisposable {
         this.#finish(event, sent, announce);
         return complete;
       case "failed":
-        return { kind: "failed", error: this.#reasonOf(event.error) };
+        return this.#failed(this.#reasonOf(event.error));
       default:
         return unreachable(event);
     }
@@ -207,11 +213,11 @@ export class Execution implements AsyncDisposable {
   #takeColumns(columns: readonly Column[], announce: Announce): Stop | undefined {
     const { promised } = this.plan;
     if (promised !== undefined && !sameShape(promised, columns)) {
-      return { kind: "failed", error: changedResult() };
+      return this.#failed(changedResult());
     }
     const formats = formatsFor(this.plan.formats, columns);
     if (formats === undefined) {
-      return { kind: "failed", error: formatCountError(this.plan.formats.length, columns.length) };
+      return this.#failed(formatCountError(this.plan.formats.length, columns.length));
     }
     this.#columns = columns;
     this.#formats = formats;
@@ -230,6 +236,13 @@ export class Execution implements AsyncDisposable {
     if (event.updateType === "ROLLBACK") session.endTransaction(false);
     const tag = commandTag(event, hasRows ? sent : undefined, this.plan.sql);
     out.put({ kind: "commandComplete", tag });
+  }
+
+  #failed(error: GatewayError): Stop {
+    const { session } = this.#parts;
+    // A transaction that is gone without a word of its own was rolled back.
+    if (session.pin === undefined) session.endTransaction(false);
+    return { kind: "failed", error };
   }
 
   /** What we ended ourselves has our reason, whatever the engine made of it. */

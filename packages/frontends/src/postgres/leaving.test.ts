@@ -120,6 +120,34 @@ describe("cancel and leave", () => {
     expect(server.door.ended.length).toBe(1);
   });
 
+  it("never shows a result as complete that a cancel cut short", async () => {
+    const columns = column("t", { kind: "text" });
+    // An engine that is done at the very moment, and does not notice the cancel any more.
+    const last = async function* () {
+      await Promise.resolve();
+      yield { kind: "columns", columns } as const;
+      yield batchEventOf(
+        columns,
+        Array.from({ length: 100 }, () => ["x".repeat(500_000)]),
+      );
+      yield doneOf();
+    };
+    await using server = await served({ answers: { last } });
+    await using client = await RawClient.open(server.port);
+    client.send(startupOf({ user: "ann" }));
+    const key = keyOf(await client.until("Z"));
+    client.pause();
+    client.send(queryOf("last"));
+    await eventually(() => server.door.queries.length === 1);
+    await using other = await RawClient.open(server.port);
+    other.send(cancelOf(key));
+    await eventually(() => server.door.ended.length === 1);
+    client.resume();
+    const seen = await client.until("Z");
+    expect(seen.filter(({ type }) => type === "D").length).toBeLessThan(100);
+    expect(errorOf(seen.at(-2))).toMatchObject({ C: "57014" });
+  });
+
   it("closes silently after Terminate", async () => {
     await using server = await served({ answers });
     await using client = await RawClient.start(server.port);

@@ -2,6 +2,7 @@
 import type { MetricFamily } from "@gateway/core/port/metrics.ts";
 import { queryFamilies } from "@gateway/core/query/metrics.ts";
 import { authFailures } from "@gateway/core/query/openDoor.ts";
+import { historyFamilies } from "../history.ts";
 import { bugs } from "../host/node.ts";
 import { code, page, table } from "./markdown.ts";
 
@@ -19,7 +20,12 @@ const labels = {
   status: "how the query ended: `finished`, `failed`, `cancelled` or `denied`",
 } as const;
 
-const families: readonly Family[] = [...Object.values(queryFamilies), authFailures, bugs];
+const families: readonly Family[] = [
+  ...Object.values(queryFamilies),
+  ...Object.values(historyFamilies),
+  authFailures,
+  bugs,
+];
 
 const introduction = [
   "The operations listener (`gateway.adminApi`) answers `/metrics` in the text format of Prometheus.",
