@@ -25,7 +25,7 @@ export const duckDbConfig = z
       .meta({
         title: "Memory limit",
         description:
-          "What the engine's buffers may take; beyond it queries use temporary files. Absent: 80 % of the machine's memory, which the gateway shares.",
+          "What the engine's buffers may take; beyond it queries use `tempDirectory`, or fail. Absent: 80 % of the machine's memory, which the gateway shares.",
         examples: ["4GB"],
       }),
     threads: z.int().min(1).max(1024).optional().meta({
@@ -41,7 +41,7 @@ export const duckDbConfig = z
     tempDirectory: z.string().min(1).optional().meta({
       title: "Temporary files",
       description:
-        "Folder for what does not fit into memory. Absent: beside the database file, or in the system's folder for temporary files.",
+        "Folder for what does not fit into memory; every client's SQL can read the files there, whose encryption DuckDB itself calls unsafe. Absent: none, and a query that needs more memory fails.",
     }),
     poolSize: z.int().min(1).max(256).default(16).meta({
       title: "Connections",

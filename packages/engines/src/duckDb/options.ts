@@ -4,8 +4,6 @@
  * External access is switched off after the allowed directories were set and the contents made,
  * because neither can be done afterwards; the lock comes last. Nothing here can be changed by a client.
  */
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { DatabaseOptions, SetupStatement } from "../adbc/message.ts";
 import type { DuckDbConfig } from "./config.ts";
 import { quoteText } from "./quote.ts";
@@ -24,7 +22,7 @@ export function databaseOptions(
     ["errors_as_json", "true"],
     // Without it 128-bit integers, times with an offset and UUIDs lose their type or their digits.
     ["arrow_lossless_conversion", "true"],
-    ["temp_directory", tempDirectory(path, config)],
+    ...temporaryFiles(config),
     ["autoinstall_known_extensions", "false"],
     ["autoload_known_extensions", "false"],
     ["allow_community_extensions", "false"],
@@ -51,7 +49,16 @@ function locks(allowedDirectories: readonly string[]): readonly SetupStatement[]
   ];
 }
 
-function tempDirectory(path: string, config: DuckDbConfig): string {
-  if (config.tempDirectory !== undefined) return config.tempDirectory;
-  return path === inMemoryPath ? join(tmpdir(), `query-gateway-${process.pid}`) : `${path}.tmp`;
+/**
+ * DuckDB lets every query read the folder of its temporary files, so there is none unless the
+ * operator names one. The files are then encrypted with a key of the process; DuckDB calls its
+ * built-in cryptography unsafe because of its random numbers, and the config says so.
+ */
+function temporaryFiles({ tempDirectory }: DuckDbConfig): readonly (readonly [string, string])[] {
+  if (tempDirectory === undefined) return [["temp_directory", ""]];
+  return [
+    ["temp_directory", tempDirectory],
+    ["temp_file_encryption", "true"],
+    ["force_mbedtls_unsafe", "true"],
+  ];
 }

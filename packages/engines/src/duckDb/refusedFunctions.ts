@@ -21,6 +21,7 @@ export const refusedFunctions: ReadonlySet<string> = new Set([
   "enable_peg_parser",
   "disable_peg_parser",
   "truncate_duckdb_logs",
+  "checkpoint",
   "force_checkpoint",
   // They show or forge what others did.
   "duckdb_logs",
