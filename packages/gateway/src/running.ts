@@ -44,6 +44,7 @@ export async function startOps(
     },
     metrics: () => host.metrics.expose(),
     metricsType: host.metrics.contentType,
+    allowedHosts: config.adminApi.allowedHosts,
   });
   return listenOps(config.adminApi, app, host);
 }

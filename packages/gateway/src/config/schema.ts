@@ -37,6 +37,15 @@ const adminApi = z
       .default(9000)
       .meta({ title: "Port", description: "TCP port; 0 picks a free one." }),
     tls: tlsSchema.optional(),
+    allowedHosts: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({
+        title: "Allowed hosts",
+        description:
+          "Names that requests may address the listener by, beside addresses and localhost: what a scraper's target says.",
+        examples: [["gateway.internal"]],
+      }),
   })
   .meta({ title: "Operations listener", description: "Serves /health, /readyz and /metrics." });
 

@@ -35,6 +35,16 @@ describe("listenOps", () => {
     await ops.close();
   });
 
+  it("answers only requests that were meant for it, whatever name points at this machine", async () => {
+    const app = appOf();
+    const ask = (headers: Record<string, string>) => app.request("/metrics", { headers });
+    expect((await ask({ host: "127.0.0.1:9000" })).status).toBe(200);
+    expect((await ask({ host: "localhost" })).status).toBe(200);
+    expect((await ask({ host: "gateway.internal:9000" })).status).toBe(200);
+    expect((await ask({ host: "evil.example" })).status).toBe(403);
+    expect((await ask({ host: "127.0.0.1", origin: "https://evil.example" })).status).toBe(403);
+  });
+
   it("speaks TLS, takes a new certificate without a restart, and closes with a client connected", async () => {
     const first = certificateOf("first");
     const tls = writtenOf(first);
@@ -77,6 +87,7 @@ function appOf(notReady: () => string | undefined = () => undefined) {
     notReady,
     metrics: async () => "gateway_bugs_total 0\n",
     metricsType: "text/plain",
+    allowedHosts: ["gateway.internal"],
   });
 }
 
