@@ -220,6 +220,11 @@ describe("checkConfig", () => {
     fc.assert(anything, { numRuns: 300 });
   });
 
+  it("survives an engine that can not be turned into text", () => {
+    const engine: unknown = Object.create(null);
+    expect(checkConfig({ clusters: { main: { engine } } }).ok).toBe(false);
+  });
+
   it("finds no fewer problems when one more part is broken", () => {
     const wellKnown = parseConfig(`${whole}\nroutingFallback: nowhere\n`);
     const withSlip = parseConfig(`${whole}\nroutingFallback: nowhere\nslip: 1\n`);

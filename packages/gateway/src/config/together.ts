@@ -42,7 +42,7 @@ function withNames(config: RootConfig, removed: readonly Path[], input: unknown)
     );
   const clusters = namesIn("clusters").map((name): [string, { engine: string }] => [
     name,
-    { engine: String(valueAt(input, ["clusters", name, "engine"])) },
+    { engine: engineOf(valueAt(input, ["clusters", name, "engine"])) },
   ]);
   const groups = namesIn("clusterGroups").map((name): [string, GroupConfig] => [name, anyGroup]);
   return {
@@ -50,6 +50,11 @@ function withNames(config: RootConfig, removed: readonly Path[], input: unknown)
     clusters: { ...config.clusters, ...Object.fromEntries(clusters) },
     clusterGroups: { ...Object.fromEntries(groups), ...config.clusterGroups },
   };
+}
+
+/** What is no text names no engine; turning it into one could throw. */
+function engineOf(written: unknown): string {
+  return typeof written === "string" ? written : "";
 }
 
 function startsWith(path: Path, start: Path): boolean {
