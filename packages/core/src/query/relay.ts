@@ -41,6 +41,9 @@ export async function* relay(
     started = true;
     yield event;
   }
+  if (live.signal.aborted) {
+    return { last: { kind: "failed", error: abortError(live.signal) }, reached: true };
+  }
   // An adapter that stops without a last event must never look like a complete result.
   return { last: { kind: "failed", error: gatewayError("engine.broken") }, reached: true };
 }

@@ -130,6 +130,32 @@ describe("runQuery", () => {
     expect(plane.slots.size).toBe(0);
   });
 
+  it("frees the slot of a query that ran too long although its client does not read", async () => {
+    let closed = false;
+    const endless: Execute = async function* () {
+      try {
+        yield columnsEvent;
+        for (;;) yield { kind: "batch", batch: batchOf(columns, [[1n]]) };
+      } finally {
+        closed = true;
+      }
+    };
+    const plane = planeOf({
+      clusters: { main: endless },
+      limits: { maxExecutionMs: 5_000, maxRows: undefined },
+    });
+    const stream = runQuery(queryOf("select n"), plane, new AbortController().signal);
+    await stream.next();
+    await stream.next();
+    expect(plane.slots.size).toBe(1);
+    await plane.host.advance(5_001);
+    expect(closed).toBe(true);
+    expect(plane.slots.size).toBe(0);
+    const { value } = await stream.next();
+    expect(value).toMatchObject({ kind: "failed", error: { code: "query.timeout" } });
+    expect(plane.records).toMatchObject([{ errorCode: "query.timeout" }]);
+  });
+
   it("fails a result with more rows than its group allows instead of cutting it", async () => {
     const plane = planeOf({
       clusters: { main: rowsOf(3) },

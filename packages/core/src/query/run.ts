@@ -14,6 +14,7 @@ import { beginTransaction, runPinned, transactionStatement } from "./pinned.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Policed, Query } from "./query.ts";
 import { relay } from "./relay.ts";
+import { freedOnAbort } from "./unread.ts";
 
 /** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
 export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {
@@ -92,8 +93,9 @@ async function* attempt(
   open.live.identityMode = identified.value.backendIdentity.mode;
 
   using tried = open.attempt(slot.cluster, generation);
-  const backend = generation.backend(slot.cluster);
-  const ended = yield* relay(backend.execute(identified.value, open.live.signal), open.live);
+  const events = generation.backend(slot.cluster).execute(identified.value, open.live.signal);
+  using _unread = freedOnAbort(events, slot, open.live, plane.host.log);
+  const ended = yield* relay(events, open.live);
   tried.ended(ended.last);
   return ended.reached ? ended.last : { kind: "unreachable", cluster: slot.cluster };
 }
