@@ -4,7 +4,6 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "test/real/**", "test/bench/**"],
-    setupFiles: ["test/seeds.ts"],
     globalSetup: ["test/setup.mjs"],
   },
 });
