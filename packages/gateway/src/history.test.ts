@@ -49,7 +49,7 @@ describe("memoryHistory", () => {
     history.flush();
     expect(history.records()).toHaveLength(1_000);
     expect(history.records().at(-1)?.proxyQueryId).toBe("last");
-    expect(history.records().at(-1)?.sql.length).toBe(4_096);
+    expect(history.records().at(-1)?.sql?.length).toBe(4_096);
   });
 
   it("counts what waits, what was written, and what was dropped because too many waited", () => {
@@ -101,6 +101,8 @@ function recordOf(proxyQueryId: string, sql: string): QueryRecord {
     backendIdentityMode: "serviceAccount",
     enginePrincipal: undefined,
     routingTrace: [],
+    policyActions: [],
+    engineStats: {},
     revision: "sha256:0",
   };
 }

@@ -68,7 +68,7 @@ export function memoryHistory(
     flush,
     append: (record) => {
       if (waiting.length === 0) setImmediate(flush);
-      waiting.push({ ...record, sql: record.sql.slice(0, sqlCharsMax) });
+      waiting.push({ ...record, sql: record.sql?.slice(0, sqlCharsMax) });
       if (waiting.length > waitingMax) {
         waiting.shift();
         dropped.add(1);
@@ -88,7 +88,7 @@ function writeLine(record: QueryRecord, log: Log): void {
     cluster: record.cluster,
     status: record.status,
     errorCode: record.errorCode,
-    digest: digestSql(record.sql, dialect).fingerprint,
+    digest: digestSql(record.sql ?? "", dialect).fingerprint,
     rows: record.rowsReturned,
     bytes: record.bytesReturned,
     queueMs: Math.round(record.queueMs * 1000) / 1000,
@@ -97,7 +97,7 @@ function writeLine(record: QueryRecord, log: Log): void {
 }
 
 function writeText(record: QueryRecord, log: Log): void {
-  const masked = maskLiterals(record.sql, record.sourceDialect as Dialect);
+  const masked = maskLiterals(record.sql ?? "", record.sourceDialect as Dialect);
   if (masked.ok)
     log.write("debug", "query.text", { queryId: record.proxyQueryId, sql: masked.value });
 }

@@ -133,6 +133,8 @@ export class LiveQuery implements LiveView {
       backendIdentityMode: this.identityMode,
       enginePrincipal: undefined,
       routingTrace: this.trace,
+      policyActions: [],
+      engineStats: {},
       revision,
     };
   }

@@ -1,24 +1,13 @@
 /**
- * The shape of the config file, put together from the catalogs: each engine and frontend owns its
- * own part. What the parts mean together (members that exist, regular expressions that compile) is
- * checked in core/snapshot/check.ts; what they mean for safety in rules.ts.
+ * The shape of the config file: this process (`gateway`) and the configuration that a snapshot
+ * carries, whose shapes are in control/config/objects.ts. What the parts mean together is checked in
+ * core/snapshot/check.ts; what they mean for safety in rules.ts.
  */
-import { authSchema } from "@gateway/access/client/config.ts";
-import { groupSchema } from "@gateway/contract/config/group.ts";
 import { tlsSchema } from "@gateway/contract/config/listener.ts";
-import { builtWords, notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
-import { routersSchema } from "@gateway/contract/config/router.ts";
-import { engines } from "@gateway/engines/catalog.ts";
+import { builtWords, notBuilt } from "@gateway/contract/config/notBuilt.ts";
+import { snapshotShape } from "@gateway/control/config/objects.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import { z } from "zod";
-
-/** Names appear in metric labels and in paths of the admin API. */
-const name = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
-    "must be letters, digits, dots, dashes or underscores",
-  );
 
 const adminApi = z
   .strictObject({
@@ -119,52 +108,11 @@ const gatewaySchema = z
     description: "This process: role, listeners, limits. Changes need a restart.",
   });
 
-/** Each engine's config is an object with its own name as `engine`. Zod looks when the union is first used; the type only says so. */
-function byEngine<Config>(config: z.ZodType<Config>) {
-  return config as z.ZodType<Config> & z.core.$ZodTypeDiscriminable;
-}
-
-const clusterSchema = z
-  .discriminatedUnion("engine", [
-    byEngine(engines.duckDb.config),
-    notBuiltVariant("engine", "trino", "the engine trino"),
-    notBuiltVariant("engine", "clickHouse", "the engine clickHouse"),
-    notBuiltVariant("engine", "starRocks", "the engine starRocks"),
-    notBuiltVariant("engine", "adbc", "the engine adbc"),
-  ])
-  .meta({ title: "Cluster", description: "One backend." });
-
 /** The whole file. Strict everywhere: an unknown key is an error. */
 export const rootSchema = z
   .strictObject({
     gateway: gatewaySchema.prefault({}),
-    clusters: z
-      .record(name, clusterSchema)
-      .default({})
-      .meta({ title: "Clusters", description: "Backends by name." }),
-    clusterGroups: z
-      .record(name, groupSchema)
-      .default({})
-      .meta({ title: "Cluster groups", description: "Routing targets by name." }),
-    routers: routersSchema,
-    routingFallback: z.string().min(1).optional().meta({
-      title: "Fallback group",
-      description: "Where a query goes that no router matched, if the caller may use it.",
-    }),
-    auth: authSchema.optional(),
-    authorization: z
-      .strictObject({
-        provider: builtWords(["none"], { openfga: "OpenFGA" }).default("none").meta({
-          title: "Provider",
-          description: "none leaves the allow lists of the groups alone in force.",
-        }),
-      })
-      .prefault({})
-      .meta({ title: "Authorization", description: "Which cluster groups a caller may use." }),
-    translation: notBuilt("translation between SQL dialects").optional(),
-    catalogProvider: notBuilt("the catalog provider").optional(),
-    guardrails: notBuilt("guardrails").optional(),
-    accessControl: notBuilt("access control of tables and columns").optional(),
+    ...snapshotShape,
   })
   .meta({ title: "Query gateway", description: "The configuration file." });
 

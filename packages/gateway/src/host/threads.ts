@@ -2,7 +2,11 @@
 import { Worker } from "node:worker_threads";
 import type { Thread, Threads } from "@gateway/core/port/threads.ts";
 
-const files = { adbc: "adbcThread.js", hash: "hashThread.js" } as const;
+const files = {
+  adbc: "adbcThread.js",
+  hash: "hashThread.js",
+  pglite: "pgliteThread.js",
+} as const;
 
 /** `bundle` is the folder that holds the built thread programs. */
 export function workerThreads(bundle: URL): Threads {

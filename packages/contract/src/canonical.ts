@@ -1,0 +1,50 @@
+/**
+ * JSON in one form only (RFC 8785), so that equal values have equal bytes and equal hashes on every
+ * replica and in every release.
+ *
+ * Numbers and strings are written as ECMAScript writes them, which is what the RFC asks for. It is
+ * not a serialiser for values outside JSON: one that JSON can not hold is a bug of the caller.
+ */
+
+/** Anything that JSON can hold. Keys whose value is undefined do not exist. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
+
+/** The canonical text. Throws for a number that is not finite, for a lone surrogate, and for a cycle (by stack). */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "string") return textOf(value);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new TypeError("not a JSON number");
+    return JSON.stringify(value);
+  }
+  if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const members = Object.keys(value)
+    .toSorted(byCodeUnits)
+    .flatMap((key) => {
+      const member = value[key];
+      return member === undefined ? [] : [`${textOf(key)}:${canonicalJson(member)}`];
+    });
+  return `{${members.join(",")}}`;
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function textOf(value: string): string {
+  // UTF-8 has no bytes for half a character, so two such texts could share one hash.
+  if (!value.isWellFormed()) throw new TypeError("not Unicode text");
+  return JSON.stringify(value);
+}
+
+/** RFC 8785 §3.2.3: by UTF-16 code units, which is how `<` compares. */
+function byCodeUnits(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,94 @@
+/** What the control plane's handlers are made of, handed over as one value. No host is known here. */
+import type { RoutingStep } from "@gateway/contract/record.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Log } from "@gateway/core/port/log.ts";
+import type { Metrics } from "@gateway/core/port/metrics.ts";
+import type { Result } from "@gateway/core/result.ts";
+import type { Secret } from "@gateway/core/secret.ts";
+import type { ConfigFault, Configuration } from "./config/configuration.ts";
+import type { Store } from "./store/store.ts";
+
+/** bcrypt, off the main thread where there are threads. */
+export interface PasswordHasher {
+  hash(password: string): Promise<string>;
+  matches(password: string, hash: string): Promise<boolean>;
+}
+
+/** A query of this process that has not ended. */
+export interface LocalQuery {
+  readonly id: string;
+  readonly user: string;
+  readonly frontend: string;
+  readonly state: "queued" | "running";
+  readonly group: string | undefined;
+  readonly cluster: string | undefined;
+  /** Unix milliseconds. */
+  readonly since: number;
+  readonly rows: number;
+  readonly sql: string;
+}
+
+/** The data plane of the same process; absent in a function. */
+export interface LocalQueries {
+  list(): readonly LocalQuery[];
+  /** False when it is not here. */
+  cancel(id: string): boolean;
+}
+
+/** What `route-explain` asks about. */
+export interface RouteQuestion {
+  readonly sql: string;
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly roles: readonly string[];
+  readonly frontend: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RouteAnswer {
+  /** Undefined when the query would be refused. */
+  readonly group: string | undefined;
+  readonly refusal: { readonly code: string; readonly message: string } | undefined;
+  readonly trace: readonly RoutingStep[];
+}
+
+/** Asks for the client's address and host that a host (Node, a function) knows and a `Request` does not. */
+export interface Caller {
+  /** Address of the peer, or of the client where a trusted proxy says so; `unknown` where nobody knows. */
+  readonly address: string;
+  /** True when the request came over TLS, here or at a trusted proxy: cookies are then `Secure`. */
+  readonly secure: boolean;
+}
+
+export interface ControlDeps {
+  readonly store: Store;
+  readonly config: Configuration;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  randomBytes(length: number): Uint8Array;
+  readonly passwords: PasswordHasher;
+  /** Who sends this request; never from a header that the host did not vouch for. */
+  caller(request: Request): Caller;
+  readonly queries: LocalQueries | undefined;
+  /** The routing stage over the current configuration; also in a function, for it opens nothing. */
+  explainRoute(question: RouteQuestion): Promise<RouteAnswer>;
+  /** Opens a cluster for a moment and asks it for a sign of life; undefined where no engine can be loaded. */
+  readonly testCluster:
+    | ((name: string, body: unknown) => Promise<Result<{ readonly tookMs: number }, string>>)
+    | undefined;
+  readonly workerApi: WorkerApiDeps | undefined;
+  /** `container` wakes waiters by the store's `watch`; `function` polls and holds for a shorter time. */
+  readonly host: "container" | "function";
+  /** Aborted when the process stops: waiters are answered and streams end. */
+  readonly stopping: AbortSignal;
+}
+
+export interface WorkerApiDeps {
+  /** Current first, then those that are still accepted. Each at least 32 characters. */
+  readonly secrets: readonly Secret[];
+}
+
+/** Faults that only this process knows (a listener that would take passwords in clear text). */
+export type JudgeConfig = (input: unknown) => readonly ConfigFault[];
