@@ -3,6 +3,7 @@ import type { GatewayError } from "../error.ts";
 import type { Description, ResultStream } from "../query/event.ts";
 import type { Identified } from "../query/query.ts";
 import type { Result } from "../result.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Column } from "../type/type.ts";
 import type { Host } from "./host.ts";
 
@@ -27,6 +28,8 @@ export interface PinnedLane extends Lane, AsyncDisposable {
 export interface Backend extends Lane, AsyncDisposable {
   readonly cluster: string;
   readonly engine: string;
+  /** What the engine reads, for records; undefined where no lexer of ours knows it. */
+  readonly dialect?: Dialect;
   /** Opens a lane and begins a transaction; `query` is the client's own BEGIN, which may ask for read-only. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;

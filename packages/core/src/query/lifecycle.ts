@@ -98,7 +98,7 @@ function running(
 ): Disposable {
   const group = live.group ?? "none";
   live.started(cluster, generation.limits(group));
-  live.engine = generation.backend(cluster).engine;
+  live.ranOn(generation.backend(cluster));
   const gauge = plane.metrics.running(group, cluster);
   gauge.add(1);
   return { [Symbol.dispose]: () => gauge.add(-1) };

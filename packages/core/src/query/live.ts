@@ -6,11 +6,13 @@
  */
 import type { QueryRecord, QueryStatus, RoutingStep } from "@gateway/contract/record.ts";
 import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import type { Backend } from "../port/backend.ts";
 import type { Clock } from "../port/clock.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Batch } from "../type/vector.ts";
 import { batchBytes } from "../type/size.ts";
 import type { LastEvent, QueryStats } from "./event.ts";
-import type { Query, QueryId } from "./query.ts";
+import type { Identified, Query, QueryId } from "./query.ts";
 
 export interface LiveLimits {
   readonly maxExecutionMs: number | undefined;
@@ -23,15 +25,19 @@ export interface LiveView {
   readonly state: "queued" | "running";
   readonly group: string | undefined;
   readonly cluster: string | undefined;
+  /** What the engine reads; undefined until there is one, and where it is not known. */
+  readonly targetDialect: Dialect | undefined;
+  /** Unix milliseconds at which the query came. */
+  readonly createdAt: number;
   readonly rows: number;
 }
 
 export class LiveQuery implements LiveView {
   readonly query: Query;
+  readonly createdAt: number;
   readonly #clock: Clock;
   readonly #controller = new AbortController();
   readonly #client: AbortSignal;
-  readonly #createdAt: number;
   readonly #onClientAbort = (): void => this.cancel(abortError(this.#client));
   #limit: Disposable | undefined;
   #startedAt: number | undefined;
@@ -41,6 +47,9 @@ export class LiveQuery implements LiveView {
   group: string | undefined;
   cluster: string | undefined;
   engine: string | undefined;
+  targetDialect: Dialect | undefined;
+  /** What the engine was given; kept in the record only when it is not the client's own text. */
+  engineSql: string | undefined;
   identityMode: string | undefined;
   rows = 0;
   bytes = 0;
@@ -49,7 +58,7 @@ export class LiveQuery implements LiveView {
     this.query = query;
     this.#clock = clock;
     this.#client = client;
-    this.#createdAt = clock.unixMs();
+    this.createdAt = clock.unixMs();
     if (client.aborted) this.#onClientAbort();
     else client.addEventListener("abort", this.#onClientAbort, { once: true });
   }
@@ -80,6 +89,18 @@ export class LiveQuery implements LiveView {
     );
   }
 
+  /** Notes the engine behind the slot, for the record. */
+  ranOn({ engine, dialect }: Pick<Backend, "engine" | "dialect">): void {
+    this.engine = engine;
+    this.targetDialect = dialect;
+  }
+
+  /** Notes what the engine is given and as whom, for the record. */
+  identified({ engineSql, backendIdentity }: Identified): void {
+    this.engineSql = engineSql;
+    this.identityMode = backendIdentity.mode;
+  }
+
   /** Counts a batch; answers the error when the row limit is passed. */
   counted(batch: Batch): GatewayError | undefined {
     this.rows += batch.rows;
@@ -98,7 +119,7 @@ export class LiveQuery implements LiveView {
     };
   }
 
-  /** Ends timers and listeners and writes what remains. */
+  /** Ends timers and listeners and answers what remains. Hashes are left to whoever writes it. */
   close(last: LastEvent, revision: string): QueryRecord {
     this.#limit?.[Symbol.dispose]();
     this.#client.removeEventListener("abort", this.#onClientAbort);
@@ -108,7 +129,7 @@ export class LiveQuery implements LiveView {
     return {
       proxyQueryId: id,
       backendQueryId: undefined,
-      createdAt: this.#createdAt,
+      createdAt: this.createdAt,
       startedAt: this.#startedAt,
       finishedAt: this.#clock.unixMs(),
       worker: undefined,
@@ -122,7 +143,9 @@ export class LiveQuery implements LiveView {
       schema: session.schema,
       tags: Object.fromEntries(session.tags),
       sql,
+      translatedSql: this.engineSql === sql ? undefined : this.engineSql,
       sourceDialect: session.dialect,
+      targetDialect: this.targetDialect,
       status: statusOf(last),
       errorCode: error?.code,
       errorMessage: error?.message,

@@ -157,7 +157,7 @@ async function openLane(
 ): Promise<Result<PinnedLane, GatewayError>> {
   const identified = identify(open.query, routed, slot, hold);
   if (!identified.ok) return identified;
-  open.live.identityMode = identified.value.backendIdentity.mode;
+  open.live.identified(identified.value);
   using tried = open.attempt(slot.cluster, hold.generation);
   const lane = await hold.generation
     .backend(slot.cluster)
@@ -192,7 +192,7 @@ export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
     return { kind: "failed", error: taken.error };
   }
   using _lane = taken.value;
-  open.live.engine = generation.backend(pin.cluster).engine;
+  open.live.ranOn(generation.backend(pin.cluster));
   open.live.started(pin.cluster, generation.limits(pin.group));
 
   const transaction = transactionStatement(open.query);
@@ -218,7 +218,7 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   const { lane, routed, slot, generation } = pin.held;
   const identified = identify(open.query, routed, slot, generation);
   if (!identified.ok) return { kind: "failed", error: identified.error };
-  open.live.identityMode = identified.value.backendIdentity.mode;
+  open.live.identified(identified.value);
   const { last } = yield* relay(lane.execute(identified.value, open.live.signal), open.live);
   return last;
 }

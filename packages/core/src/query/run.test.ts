@@ -25,6 +25,26 @@ describe("runQuery", () => {
     ]);
   });
 
+  it("records what the engine was given only where it is not the client's own text", async () => {
+    const plane = planeOf({ clusters: { main: rowsOf(1) } });
+    await allOf(plane, "select n");
+    const translating = planeOf({ clusters: { main: rowsOf(1) }, engineSql: "SELECT N" });
+    await allOf(translating, "select n");
+    const [same, translated] = [plane.records[0], translating.records[0]];
+    expect(same).toMatchObject({
+      sql: "select n",
+      sourceDialect: "postgres",
+      targetDialect: "duckdb",
+      backendIdentityMode: "serviceAccount",
+      policyActions: [],
+      engineStats: {},
+    });
+    expect(same?.translatedSql).toBeUndefined();
+    expect(translated).toMatchObject({ sql: "select n", translatedSql: "SELECT N" });
+    // Hashes belong to whoever writes the record.
+    expect([same?.sqlHash, same?.digestHash]).toEqual([undefined, undefined]);
+  });
+
   it("says that it runs as soon as it has its slot, before the engine gave anything", async () => {
     const plane = planeOf({ clusters: { main: untilAborted }, positions: [1] });
     const stream = runQuery(queryOf("select n"), plane, new AbortController().signal);

@@ -90,7 +90,7 @@ async function* attempt(
 
   const identified = generation.identify(translated.value);
   if (!identified.ok) return failed(identified.error);
-  open.live.identityMode = identified.value.backendIdentity.mode;
+  open.live.identified(identified.value);
 
   using tried = open.attempt(slot.cluster, generation);
   const events = generation.backend(slot.cluster).execute(identified.value, open.live.signal);

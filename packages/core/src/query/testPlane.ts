@@ -36,6 +36,8 @@ export interface PlaneOptions {
     readonly admit?: GatewayError;
   };
   readonly routeThrows?: boolean;
+  /** What the translator makes of every statement; the client's own text unless told. */
+  readonly engineSql?: string;
   /** Positions shown before the slot. */
   readonly positions?: readonly number[];
   /** No generation is active. */
@@ -111,7 +113,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       };
       return ok(request);
     },
-    translate: (query) => ok({ ...query, engineSql: query.allowedSql }),
+    translate: (query) => ok({ ...query, engineSql: options.engineSql ?? query.allowedSql }),
     identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
     backend: (name) => {
       const found = backends.find(({ cluster }) => cluster === name);
@@ -136,6 +138,7 @@ function backendOf(cluster: string, execute: Execute, lanes: string[]): Backend 
   return {
     cluster,
     engine: "duckDb",
+    dialect: "duckdb",
     catalogs: ["memory"],
     execute,
     describe: async () => ok({ parameters: [], columns: [] }),

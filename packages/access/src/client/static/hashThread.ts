@@ -1,21 +1,27 @@
-/** Thread program: compares passwords with bcrypt hashes. One comparison is about 70 ms of CPU, so it never runs on the main thread. */
+/** Thread program: bcrypt. One comparison or one new hash is about 70 ms of CPU, so neither ever runs on the main thread. */
 import { parentPort } from "node:worker_threads";
-import { compareSync } from "bcryptjs";
+import { compareSync, hashSync } from "bcryptjs";
+import { hashCost } from "./newHash.ts";
 
-/** One comparison asked for. */
+/** Compares `password` with `hash`, or makes a hash of it when there is none. */
 export interface HashRequest {
   readonly id: number;
   readonly password: string;
+  readonly hash: string | undefined;
+}
+
+export interface HashAnswer {
+  readonly id: number;
+  /** Of a comparison. */
+  readonly match: boolean;
+  /** The new hash; empty after a comparison. */
   readonly hash: string;
 }
 
-/** Its answer. */
-export interface HashAnswer {
-  readonly id: number;
-  readonly match: boolean;
-}
-
 parentPort?.on("message", ({ id, password, hash }: HashRequest) => {
-  const answer: HashAnswer = { id, match: compareSync(password, hash) };
+  const answer: HashAnswer =
+    hash === undefined
+      ? { id, match: false, hash: hashSync(password, hashCost) }
+      : { id, match: compareSync(password, hash), hash: "" };
   parentPort?.postMessage(answer);
 });

@@ -7,20 +7,40 @@ import type { HashAnswer, HashRequest } from "./hashThread.ts";
 /** Logins that may wait at once; at 70 ms each the last one waits about 18 s. */
 const pendingMax = 256;
 
-export type HashOutcome = "match" | "differs" | "busy" | "failed";
+/** `busy`: too many wait. `failed`: the thread died. */
+export type NoAnswer = "busy" | "failed";
+export type HashOutcome = "match" | "differs" | NoAnswer;
 
 export class Hasher implements AsyncDisposable {
-  readonly #host: Host;
-  readonly #pending = new Map<number, (outcome: HashOutcome) => void>();
+  readonly #host: Pick<Host, "threads" | "log">;
+  readonly #pending = new Map<number, (answer: HashAnswer | NoAnswer) => void>();
   #thread: Thread | undefined;
   #count = 0;
 
-  constructor(host: Host) {
+  constructor(host: Pick<Host, "threads" | "log">) {
     this.#host = host;
   }
 
-  /** Compares; `busy` when too many logins wait, `failed` when the thread died. */
-  compare(password: Secret, hash: string): Promise<HashOutcome> {
+  async compare(password: Secret, hash: string): Promise<HashOutcome> {
+    const answer = await this.#ask(password, hash);
+    if (typeof answer === "string") return answer;
+    return answer.match ? "match" : "differs";
+  }
+
+  /** A bcrypt hash with a fresh salt. */
+  async make(password: Secret): Promise<{ readonly hash: string } | NoAnswer> {
+    const answer = await this.#ask(password, undefined);
+    return typeof answer === "string" ? answer : { hash: answer.hash };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    this.#settleAll();
+    await thread?.terminate();
+  }
+
+  #ask(password: Secret, hash: string | undefined): Promise<HashAnswer | NoAnswer> {
     if (this.#pending.size >= pendingMax) return Promise.resolve("busy");
     const thread = (this.#thread ??= this.#start());
     this.#count += 1;
@@ -32,20 +52,13 @@ export class Hasher implements AsyncDisposable {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const thread = this.#thread;
-    this.#thread = undefined;
-    this.#settleAll();
-    await thread?.terminate();
-  }
-
   #start(): Thread {
     const thread = this.#host.threads.start("hash", undefined);
     thread.ref(false);
     thread.onMessage((message) => {
-      const { id, match } = message as HashAnswer;
-      this.#pending.get(id)?.(match ? "match" : "differs");
-      this.#pending.delete(id);
+      const answer = message as HashAnswer;
+      this.#pending.get(answer.id)?.(answer);
+      this.#pending.delete(answer.id);
       if (this.#pending.size === 0) thread.ref(false);
     });
     thread.onExit((error) => {

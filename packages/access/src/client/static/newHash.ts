@@ -3,7 +3,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { hash, truncates } from "bcryptjs";
 
 /** About 70 ms of one core for each comparison. */
-const cost = 10;
+export const hashCost = 10;
 
 /** Why a password gets no hash: bcrypt looks at 72 bytes, so a longer one would equal others. */
 export type HashRefusal = "empty" | "tooLong";
@@ -12,5 +12,5 @@ export type HashRefusal = "empty" | "tooLong";
 export async function newHash(password: string): Promise<Result<string, HashRefusal>> {
   if (password === "") return err("empty");
   if (truncates(password)) return err("tooLong");
-  return ok(await hash(password, cost));
+  return ok(await hash(password, hashCost));
 }

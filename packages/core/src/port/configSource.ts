@@ -1,0 +1,25 @@
+/**
+ * Where a worker's configuration comes from: an endless stream of what its sources say, in the order
+ * in which it became known. It judges nothing; core/snapshot/lifecycle.ts does.
+ */
+import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
+import type { Offer, OfferSource } from "../snapshot/offer.ts";
+
+/** One thing a source said. Heads and bodies were verified before they come here. */
+export type SourceEvent<Body> =
+  /** A snapshot, or only its head (`body` undefined) when the content is already known here. */
+  | {
+      readonly kind: "offer";
+      readonly offer: Offer;
+      readonly head: SnapshotHead;
+      readonly body: Body | undefined;
+    }
+  /** What was served is no snapshot: damaged, forged, of an unknown format, too large. */
+  | { readonly kind: "unverified"; readonly source: OfferSource; readonly reason: string }
+  /** There was no answer, or none that holds a configuration. */
+  | { readonly kind: "unreachable"; readonly source: OfferSource; readonly reason: string };
+
+export interface ConfigSource<Body> {
+  /** Ends when `signal` aborts, and never otherwise. A source that fails goes on trying. */
+  events(signal: AbortSignal): AsyncIterable<SourceEvent<Body>>;
+}

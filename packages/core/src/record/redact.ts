@@ -1,0 +1,182 @@
+/**
+ * What of a record may leave its process, by the redaction of the configuration.
+ *
+ * `full` keeps everything and adds the hashes. `maskLiterals` keeps the shape of the statement and no
+ * value of it. `metadata` keeps a written list of fields, so that a field added later stays here until
+ * someone lists it. Costs some 50 µs a record, hence for whoever writes it, not on the query's way.
+ */
+import type { QueryRecord, RoutingStep } from "@gateway/contract/record.ts";
+import { errorCatalogue } from "@gateway/contract/error.ts";
+import { lexRules, type Dialect } from "../sql/dialect.ts";
+import { digestSql } from "../sql/fingerprint.ts";
+import { hashText } from "../sql/hash.ts";
+import { maskLiterals } from "../sql/mask.ts";
+import { fitRecord } from "./fit.ts";
+import { maskText } from "./maskText.ts";
+import { valuesOf, type Reading, type Values } from "./values.ts";
+
+/** How much of a query its record may tell. Config: `history.redaction`. */
+export const redactions = ["full", "maskLiterals", "metadata"] as const;
+export type Redaction = (typeof redactions)[number];
+
+/** The record that may be stored or sent, with its hashes. `record` is as the pipeline made it. */
+export function redact(record: QueryRecord, mode: Redaction): QueryRecord {
+  return fitRecord(redacted(record, mode));
+}
+
+/** What may be shown of a statement before it has a record; undefined where nothing may. */
+export function redactSql(
+  sql: string,
+  dialects: readonly Dialect[],
+  mode: Redaction,
+): string | undefined {
+  switch (mode) {
+    case "full":
+      return sql;
+    case "maskLiterals":
+      return digestText(sql, dialects);
+    case "metadata":
+      return undefined;
+  }
+}
+
+/** The dialect of that name; text of an unknown one is read with doubt. */
+export function dialectOf(name: string | undefined): Dialect {
+  return name !== undefined && Object.hasOwn(lexRules, name) ? (name as Dialect) : "generic";
+}
+
+function redacted(record: QueryRecord, mode: Redaction): QueryRecord {
+  switch (mode) {
+    case "full":
+      return withHashes(record);
+    case "maskLiterals":
+      return masked(record);
+    case "metadata":
+      return metadataOf(record);
+  }
+}
+
+function withHashes(record: QueryRecord): QueryRecord {
+  const { sql } = record;
+  if (sql === undefined) return record;
+  return { ...record, sqlHash: hashText(sql), digestHash: digestHashOf(record) };
+}
+
+function digestHashOf({ sql, sourceDialect, digestHash }: QueryRecord): string | undefined {
+  return sql === undefined ? digestHash : digestSql(sql, dialectOf(sourceDialect)).fingerprint;
+}
+
+// ---------------------------------------------------------------- metadata
+
+/** Fields that say nothing of a statement's text. Everything else is dropped. */
+function metadataOf(record: QueryRecord): QueryRecord {
+  return {
+    proxyQueryId: record.proxyQueryId,
+    backendQueryId: record.backendQueryId,
+    createdAt: record.createdAt,
+    startedAt: record.startedAt,
+    finishedAt: record.finishedAt,
+    worker: record.worker,
+    frontend: record.frontend,
+    user: record.user,
+    clientAddress: record.clientAddress,
+    clusterGroup: record.clusterGroup,
+    cluster: record.cluster,
+    engine: record.engine,
+    catalog: record.catalog,
+    schema: record.schema,
+    sourceDialect: record.sourceDialect,
+    targetDialect: record.targetDialect,
+    digestHash: digestHashOf(record),
+    status: record.status,
+    errorCode: record.errorCode,
+    rowsReturned: record.rowsReturned,
+    bytesReturned: record.bytesReturned,
+    queueMs: record.queueMs,
+    executionMs: record.executionMs,
+    backendIdentityMode: record.backendIdentityMode,
+    enginePrincipal: record.enginePrincipal,
+    engineStats: record.engineStats,
+    revision: record.revision,
+    // Required by the schema, and text of a client or of a rule: empty.
+    tags: {},
+    routingTrace: [],
+    policyActions: [],
+  };
+}
+
+// ---------------------------------------------------------------- masked literals
+
+function masked(record: QueryRecord): QueryRecord {
+  const dialects = readers(record);
+  const values = valuesOf(readingsOf(record, dialects));
+  const hide = (text: string): string => maskText(text, values);
+  return {
+    ...record,
+    sqlHash: undefined,
+    digestHash: digestHashOf(record),
+    sql: digestText(record.sql, dialects),
+    translatedSql: maskedSql(record.translatedSql, dialectOf(record.targetDialect)),
+    errorMessage: maskedError(record, values),
+    tags: Object.fromEntries(
+      Object.entries(record.tags).map(([key, value]) => [hide(key), hide(value)]),
+    ),
+    routingTrace: record.routingTrace.map((step) => maskedStep(step, hide)),
+    policyActions: record.policyActions.map(hide),
+  };
+}
+
+/** The dialects in which the text was read: the engine's too where it was given the client's own text. */
+function readers(record: QueryRecord): readonly Dialect[] {
+  const source = dialectOf(record.sourceDialect);
+  if (record.targetDialect === undefined || record.translatedSql !== undefined) return [source];
+  const target = dialectOf(record.targetDialect);
+  return target === source ? [source] : [source, target];
+}
+
+function readingsOf(
+  { sql = "", translatedSql, targetDialect }: QueryRecord,
+  dialects: readonly Dialect[],
+): readonly Reading[] {
+  const own = dialects.map((dialect) => ({ sql, dialect }));
+  if (translatedSql === undefined) return own;
+  return [...own, { sql: translatedSql, dialect: dialectOf(targetDialect) }];
+}
+
+/** Undefined unless all dialects read the same text: what is a name to one may be a value to the other. */
+function digestText(sql: string | undefined, dialects: readonly Dialect[]): string | undefined {
+  if (sql === undefined) return undefined;
+  const texts = new Set(dialects.map((dialect) => digestSql(sql, dialect).text));
+  const [text] = texts;
+  return texts.size === 1 ? text : undefined;
+}
+
+function maskedSql(sql: string | undefined, dialect: Dialect): string | undefined {
+  if (sql === undefined) return undefined;
+  const text = maskLiterals(sql, dialect);
+  return text.ok ? text.value : undefined;
+}
+
+/** Where the values are not known, the catalogue's own text: no word of an engine can be trusted then. */
+function maskedError({ errorCode, errorMessage }: QueryRecord, values: Values): string | undefined {
+  if (errorMessage === undefined) return undefined;
+  const text = catalogueText(errorCode);
+  if (errorMessage === text || values.kind === "text") return text;
+  return maskText(errorMessage, values);
+}
+
+function catalogueText(code: string | undefined): string | undefined {
+  return code !== undefined && Object.hasOwn(errorCatalogue, code)
+    ? errorCatalogue[code as keyof typeof errorCatalogue].text
+    : undefined;
+}
+
+/** The places that the pipeline counts stay readable: `queryRegex[2]`, `rule 3: `. */
+function maskedStep({ step, outcome }: RoutingStep, hide: (text: string) => string): RoutingStep {
+  const [place = ""] = /^rule \d{1,4}: /.exec(outcome) ?? [];
+  const isPlace = /^[A-Za-z]{1,32}(?:\[\d{1,4}\])?$/.test(step);
+  return {
+    step: isPlace ? step : hide(step),
+    outcome: place + hide(outcome.slice(place.length)),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Says where a query would go and why, with the routes that queries really take.
+ *
+ * Opens nothing, runs nothing, and does not look at clusters: whether one of the group's is up is
+ * known only when a query asks. Identity is what the question says; nobody is logged in.
+ */
+import type { RoutingStep } from "@gateway/contract/record.ts";
+import type { Authorizer } from "../port/authorizer.ts";
+import type { Query, QueryId } from "../query/query.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { compileRoutes, type RoutesConfig } from "./route.ts";
+
+export interface RouteQuestion {
+  readonly sql: string;
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly roles: readonly string[];
+  readonly frontend: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Names in any case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RouteAnswer {
+  /** Undefined when the query would be refused. */
+  readonly group: string | undefined;
+  readonly refusal: { readonly code: string; readonly message: string } | undefined;
+  readonly trace: readonly RoutingStep[];
+}
+
+/** Compiles the routes of a checked configuration once; the answer explains any number of questions. */
+export function routeExplainer(
+  config: RoutesConfig,
+  authorizer: Authorizer,
+): (question: RouteQuestion) => Promise<RouteAnswer> {
+  const routes = compileRoutes(config, authorizer);
+  return async (question) => {
+    const trace: RoutingStep[] = [];
+    const routed = await routes.route(queryOf(question), trace, new AbortController().signal);
+    if (routed.ok) return { group: routed.value.group, refusal: undefined, trace };
+    const { code, message } = routed.error;
+    return { group: undefined, refusal: { code, message }, trace };
+  };
+}
+
+/** How a frontend's SQL is read. No rule of today looks at it; one that does must see the same. */
+const frontendDialects: ReadonlyMap<string, Dialect> = new Map([
+  ["trinoHttp", "trino"],
+  ["postgresWire", "postgres"],
+  ["mysqlWire", "duckdb"],
+]);
+
+function queryOf(question: RouteQuestion): Query {
+  const { sql, user, groups, roles, frontend, tags, headers } = question;
+  return {
+    id: "explain" as QueryId,
+    sql,
+    parameters: [],
+    receivedAtMs: 0,
+    session: {
+      frontend,
+      identity: { user, groups, roles, method: "none" },
+      credential: { kind: "none" },
+      clientAddress: "unknown",
+      dialect: frontendDialects.get(frontend) ?? "generic",
+      catalog: undefined,
+      schema: undefined,
+      settings: new Map(),
+      tags: new Map(Object.entries(tags)),
+      headers: new Map(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const),
+      ),
+      pin: undefined,
+    },
+  };
+}
