@@ -10,6 +10,8 @@ import { revisionHashSchema } from "./revision.ts";
 import type { SnapshotHead } from "./snapshot.ts";
 
 export const instanceTokenHeader = "gateway-instance-token";
+/** Whose token it is, where neither path nor body says so: for record batches. */
+export const instanceIdHeader = "gateway-instance-id";
 
 /** Longest hold of `GET /worker/config/wait`, in seconds; a function holds at most `waitSecsMaxFunction`. */
 export const waitSecsMax = 55;
@@ -37,16 +39,29 @@ export const missedHeartbeatsMax = 3;
 /** `POST /worker/register` */
 export const registerSchema = z.strictObject({
   name,
+  /** New and random for each start. One that is registered is refused (409) without its instance token. */
   instanceId,
   labels: z.record(z.string().max(256), label),
   version: z.string().max(128),
   /** Snapshot formats the worker reads. */
   schemaVersions: z.array(z.int()).min(1).max(100),
   heartbeatIntervalSecs: z.int().min(1).max(3_600),
-  /** Shows that the previous instance of this name has ended. */
+  /**
+   * Shows that the previous instance of this name has ended: `<its instanceId>.<hex HMAC-SHA256>` over
+   * `predecessorText`, under the lower-case hex SHA-256 of its instance token. Whoever can make it
+   * holds that instance's state folder, which only one process has at a time. It fits this request's
+   * `instanceId` only, and does not reveal the token.
+   */
   predecessorProof: z.string().max(4_096).optional(),
 });
+
+/** What `predecessorProof` authenticates. */
+export function predecessorText(predecessorId: string, successorId: string): string {
+  return `gateway predecessor v1\n${predecessorId}\n${successorId}`;
+}
+
 export type RegisterRequest = z.output<typeof registerSchema>;
+
 export interface RegisterAnswer {
   readonly instanceToken: string;
   /** Another live instance has this name; both are listed, and an operator should rename one. */
@@ -91,4 +106,9 @@ export interface HeartbeatAnswer {
 /** Body of a 200 from `GET /worker/config/wait`, and one line of `/worker/config/stream`. */
 export interface WaitAnswer {
   readonly head: SnapshotHead;
+}
+
+/** Last line of a `/worker/config/stream` that the control plane ends itself: the `since` to go on with. */
+export interface StreamEnd {
+  readonly resume: string;
 }

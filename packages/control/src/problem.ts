@@ -10,6 +10,8 @@ export interface Problem {
   readonly faults?: readonly { readonly path: string; readonly reason: string }[];
   /** For 412: the version that is there now; null when there is none. */
   readonly current?: number | null;
+  /** For 409 on a format: the ones that are read here. */
+  readonly supported?: readonly number[];
 }
 
 export const problemType = "application/problem+json";

@@ -7,12 +7,13 @@
  * Run directly it always builds. `buildIfStale` is for everything that is about to run the bundle.
  */
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const distFolder = join(root, "packages/gateway/dist");
+const migrationsFolder = join(root, "migrations");
 const recordFile = join(distFolder, "build.json");
 
 /** Each entry and the file it becomes. Threads are loaded by these names, beside the bundle. */
@@ -20,10 +21,11 @@ const entries = [
   { source: "packages/gateway/src/entry/cli.ts", output: "gateway.js" },
   { source: "packages/engines/src/adbc/thread.ts", output: "adbcThread.js" },
   { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
+  { source: "packages/control/src/store/driver/pgliteThread.ts", output: "pgliteThread.js" },
 ];
 
-/** Packages with native files of their own, found in `node_modules` at run time. */
-const nativePackages = /^(koffi|@duckdb\/node-bindings.*|esbuild)$/;
+/** Packages with native files or WASM of their own, found in `node_modules` at run time. */
+const nativePackages = /^(koffi|@duckdb\/node-bindings.*|@electric-sql\/pglite|esbuild)$/;
 
 /** CommonJS packages inside the bundle ask for built-in modules with `require`, which ESM lacks. */
 const banner = [
@@ -70,6 +72,7 @@ export async function build() {
     );
   }
 
+  await copyMigrations();
   const outputs = present.map(({ output }) => output);
   await writeWhole(recordFile, `${JSON.stringify({ ...sources, outputs }, null, 2)}\n`);
   return { outputs, missing };
@@ -102,6 +105,15 @@ async function buildEntry({ source, output }, bundle) {
   await Promise.all(outputFiles.map(({ path, contents }) => writeWhole(path, contents)));
 }
 
+/** A gateway brings its database up itself, so the files travel with it. */
+async function copyMigrations() {
+  const draft = join(distFolder, `.migrations.${process.pid}`);
+  const folder = join(distFolder, "migrations");
+  await cp(migrationsFolder, draft, { recursive: true });
+  await rm(folder, { recursive: true, force: true });
+  await rename(draft, folder);
+}
+
 /** Replaces a file in one step: another process may be loading the old one right now. */
 async function writeWhole(path, contents) {
   const draft = join(distFolder, `.${basename(path)}.${process.pid}`);
@@ -131,6 +143,8 @@ function sourcesNow() {
         .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
         .map((path) => join(folder, path)),
     );
+  const migrations = readdirSync(migrationsFolder, { recursive: true });
+  files.push(...migrations.map((path) => join(migrationsFolder, path)));
   files.push(fileURLToPath(import.meta.url), join(root, "package-lock.json"));
   const times = files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return { newestSourceMs: Math.max(...times), sourceCount: files.length };

@@ -8,8 +8,10 @@ import { authSchema } from "@gateway/access/client/config.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { builtWords, notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
+import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import { z } from "zod";
+import type { JsonSchema } from "./keys.ts";
 
 /** Names of clusters and groups appear in metric labels and in paths of the admin API. */
 export const objectName = z
@@ -48,6 +50,38 @@ export const fallbackSchema = z.string().min(1).meta({
   description: "Where a query goes that no router matched, if the caller may use it.",
 });
 
+/** In the file it stands at `gateway.workerApi.history`; in the database it is the setting `history`. */
+export const historySettingSchema = z
+  .strictObject({
+    endpoint: z
+      .url({ protocol: /^https?$/, message: "must be an http or https URL" })
+      .nullable()
+      .default(null)
+      .meta({
+        title: "Endpoint",
+        description: "Where workers send records; null means to the control plane.",
+        examples: ["https://history.example.com/records"],
+      }),
+    redaction: z.enum(["full", "maskLiterals", "metadata"]).default("full").meta({
+      title: "Redaction",
+      description:
+        "What a record may tell: everything, SQL with literals masked, or no SQL and no error text.",
+    }),
+    auth: z
+      .strictObject({
+        bearer: secretSchema.meta({
+          title: "Bearer token",
+          description: "Sent to the endpoint; the fleet secret never is.",
+          "x-secret": true,
+        }),
+      })
+      .optional()
+      .meta({ title: "Credentials", description: "For an endpoint of its own." }),
+  })
+  .meta({ title: "Query history", description: "Where query records go and what they may tell." });
+
+export type HistorySetting = z.output<typeof historySettingSchema>;
+
 /** The root keys of the config file that a snapshot carries. */
 export const snapshotShape = {
   clusters: z
@@ -71,3 +105,26 @@ export const snapshotShape = {
 /** A snapshot's configuration in the form of the file. */
 export const snapshotConfigSchema = z.strictObject(snapshotShape);
 export type SnapshotConfig = z.output<typeof snapshotConfigSchema>;
+
+/**
+ * Everything a snapshot carries in the form of the file, and nothing of the process: what is imported
+ * and exported. Of `gateway` only the history policy is looked at, because the rest is the process's own.
+ */
+export const fileSchema = z.strictObject({
+  gateway: z
+    .looseObject({
+      workerApi: z.looseObject({ history: historySettingSchema.optional() }).optional(),
+    })
+    .optional(),
+  scripts: notBuilt("scripts").optional(),
+  ...snapshotShape,
+});
+export type FileConfig = z.output<typeof fileSchema>;
+
+let jsonSchema: JsonSchema | undefined;
+
+/** The JSON Schema of `fileSchema`: for naming known keys, and for its marks of what is secret. */
+export function fileJsonSchema(): JsonSchema {
+  jsonSchema ??= z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  return jsonSchema;
+}

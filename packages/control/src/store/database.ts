@@ -30,19 +30,24 @@ export interface Answer {
 export interface Statements {
   /** Runs one statement. Never throws for what the database says. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<Result<Answer, DatabaseError>>;
+  /**
+   * Several statements in one text, without parameters: for migrations. On a database it runs outside
+   * a transaction of ours (PostgreSQL makes one of a text with more than one statement), inside a
+   * transaction it is part of that. The time limit of a single statement does not hold for it.
+   */
+  script(sql: string): Promise<Result<void, DatabaseError>>;
 }
 
 export interface Database extends Statements, AsyncDisposable {
   readonly kind: "pglite" | "postgres" | "neon";
   /**
    * Runs `work` in one transaction on one connection; commits when it answers `ok`, rolls back when
-   * it answers an error or throws.
+   * it answers an error or throws. `work` uses `statements` only: with PGlite there is no second
+   * connection, and a statement on the database itself would wait for this transaction for ever.
    */
   transaction<Value, Refusal>(
     work: (statements: Statements) => Promise<Result<Value, Refusal>>,
   ): Promise<Result<Value, Refusal | DatabaseError>>;
-  /** Several statements in one text, without parameters, outside a transaction of ours: for migrations. */
-  script(sql: string): Promise<Result<void, DatabaseError>>;
   /**
    * Calls `wake` for each notification on `channel`, and after a lost connection was made anew.
    * Undefined where the driver can not listen; the caller then polls.

@@ -43,7 +43,7 @@ export interface DocumentName {
 /** One object of the configuration as it was written, its secrets sealed. */
 export interface StoredDocument extends DocumentName {
   readonly body: Json;
-  /** Counts from 1; the admin API's ETag. */
+  /** Grows with each write; the admin API's ETag. A new object begins above each version its name had in this epoch. */
   readonly version: number;
   /** Key ids that the sealed secrets in `body` name, each once, sorted. */
   readonly keyIds: readonly string[];
@@ -65,7 +65,10 @@ export interface StoredRevision {
   readonly summary: string;
 }
 
-/** One atomic step of the configuration: head, documents, revision and audit row together, or nothing. */
+/**
+ * One atomic step of the configuration: head, documents, revision and audit row together, or nothing.
+ * `next` is newer than `expected`, and `puts` and `deletes` name an object once: anything else throws.
+ */
 export interface ConfigChange {
   /** The head this change was built on; undefined for an empty store. */
   readonly expected: Revision | undefined;
@@ -90,6 +93,7 @@ export interface Page<Item> {
 export interface PageRequest {
   /** 1 to 1,000. */
   readonly limit: number;
+  /** From the page before. One that no page gave is answered with an empty page, never with an error. */
   readonly cursor: string | undefined;
 }
 
@@ -156,6 +160,7 @@ export interface RecordConflict {
   /** The newest of the different ones. */
   readonly record: QueryRecord;
   readonly worker: string | undefined;
+  /** Different records that came; the newest of them again is its sender's retry and not counted. */
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
@@ -172,6 +177,7 @@ export interface RecordStore {
   /** Newest first, by `createdAt` and id. */
   list(filter: RecordFilter, page: PageRequest): Stored<Page<QueryRecord>>;
   get(proxyQueryId: string): Stored<QueryRecord | undefined>;
+  /** Newest first, by `firstAt` and id. */
   conflicts(page: PageRequest): Stored<Page<RecordConflict>>;
   /** Deletes at most `chunk` of the oldest records that are older than `before` or beyond the newest `keep`. Answers how many. */
   retain(limits: {
@@ -226,7 +232,10 @@ export interface CancelRequest {
 }
 
 export interface WorkerStore {
-  /** Adds the instance. `sameName`: other instances with this name, live or not. */
+  /**
+   * Adds the instance, or begins it anew under the new token. `sameName`: other instances with this
+   * name, live or not.
+   */
   register(
     worker: WorkerRegistration,
     nowMs: number,
@@ -245,7 +254,7 @@ export interface WorkerStore {
   remove(instanceId: string): Stored<boolean>;
   list(page: PageRequest): Stored<Page<WorkerRow>>;
   get(instanceId: string): Stored<WorkerRow | undefined>;
-  /** Keeps the wish until `forgetCancels`. Asking twice is asking once. */
+  /** Keeps the wish until `forget`. Asking twice is asking once. */
   requestCancel(request: CancelRequest): Stored<void>;
   /** Instances not seen since `before`, and wishes older than it. */
   forget(before: number): Stored<number>;
@@ -285,11 +294,16 @@ export interface UserStore {
   /** Writes when the stored version is `expected` (undefined: there is none); answers whether it did. Never removes or demotes the last enabled admin: `lastAdmin`. */
   put(user: AdminUser, expected: number | undefined): Stored<"written" | "moved" | "lastAdmin">;
   remove(name: string, expected: number): Stored<"removed" | "moved" | "missing" | "lastAdmin">;
+  /** Adds nothing when the user is gone. Sessions that expired by then are forgotten. */
   addSession(session: AdminSession): Stored<void>;
-  /** The session with its user, unless it expired, or the user is gone or disabled. Marks it seen. */
+  /**
+   * The session with its user, unless it expired, was not seen for more than `idleMs`, or the user is
+   * gone or disabled. Marks it seen.
+   */
   session(
     idHash: string,
     nowMs: number,
+    idleMs: number,
   ): Stored<{ readonly session: AdminSession; readonly user: AdminUser } | undefined>;
   sessions(page: PageRequest): Stored<Page<AdminSession>>;
   removeSession(idHash: string): Stored<boolean>;

@@ -1,0 +1,34 @@
+/**
+ * The control plane as one Hono app: admin API, worker API, OpenAPI document. It knows no host: the
+ * same handlers run in a container and in a function.
+ */
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { adminApi, securityHeaders } from "./admin/api.ts";
+import { openApiText } from "./admin/openapi.ts";
+import { missing, refuse } from "./admin/refuse.ts";
+import type { ControlDeps } from "./deps.ts";
+import { workerApi } from "./worker/app.ts";
+
+/** `/admin`, `/openapi.json`, and `/worker` where `deps.workerApi` is set. Every error body is a problem. */
+export function controlApp(deps: ControlDeps): Hono {
+  const app = new Hono();
+  const documented = new Hono().route("/admin", adminApi(deps));
+  const openApi = openApiText(documented);
+  app.route("/", documented);
+  app.get("/openapi.json", async (c) =>
+    c.body(await openApi(), 200, { ...securityHeaders, "content-type": "application/json" }),
+  );
+  if (deps.workerApi !== undefined) app.route("/worker", workerApi(deps));
+  app.notFound(() => missing("path"));
+  app.onError((error, c) => {
+    // Hono's own word for a request that it could not read; its text names the part and no value.
+    if (error instanceof HTTPException && error.status < 500) {
+      return refuse(400, { code: "badRequest", detail: "The request could not be read." });
+    }
+    deps.log.bug(error, { method: c.req.method });
+    const detail = "The gateway failed internally. Its log says more.";
+    return refuse(500, { code: "internal", detail });
+  });
+  return app;
+}

@@ -1,0 +1,247 @@
+/**
+ * One change of the configuration: planned on the head, built, and committed if the head is still
+ * the same; planned again where it moved.
+ *
+ * Writes of one process wait for each other here, so that they do not compete in the database.
+ */
+import type { Json } from "@gateway/contract/canonical.ts";
+import type { Revision } from "@gateway/contract/revision.ts";
+import { snapshotSchemaVersion } from "@gateway/contract/snapshot.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { sealObject } from "../secret/object.ts";
+import { buildBody, builtOf, type BuiltBody } from "../snapshot/build.ts";
+import type { ConfigChange, StoredDocument } from "../store/store.ts";
+import type { Author, ConfigRefusal } from "./configuration.ts";
+import { sameBody } from "./difference.ts";
+import { keyOf, type ConfigObject } from "./file.ts";
+import type { Live, LiveParts } from "./live.ts";
+import {
+  loadConfig,
+  revisionPlace,
+  type Loaded,
+  type LoadedObject,
+  type LoadRefusal,
+} from "./loaded.ts";
+
+/** The configuration as it is to be. */
+export interface Plan {
+  readonly objects: ReadonlyMap<string, ConfigObject>;
+  /** True where the whole was written: content with the same hash is then no change, whatever objects it came in. */
+  readonly whole: boolean;
+  /** `put`, `import`, …: for the audit. */
+  readonly action: string;
+  /** `cluster/duck`, or `config`. */
+  readonly target: string;
+  /** For people: `put cluster duck`. */
+  readonly summary: string;
+  /** A new epoch is a new revision whatever its content. */
+  readonly newEpoch?: true;
+}
+
+/** The configuration after a change, and whether there was one. */
+export interface Changed {
+  readonly loaded: Loaded;
+  readonly revision: Revision;
+  readonly changed: boolean;
+}
+
+export type Planner = (now: Loaded) => Result<Plan, ConfigRefusal>;
+
+/** Other processes may write as well; after so many lost races the writer is told to come again. */
+const attemptsMax = 16;
+/** Writes that wait for their turn; a further one is refused. */
+const waitingMax = 1_000;
+/** Names that an audit row lists of each sort. */
+const namesMax = 100;
+
+const revisionsMade = {
+  name: "gateway_config_revisions_total",
+  help: "Revisions of the configuration that this process wrote.",
+  labels: [],
+} as const;
+
+export class Changes {
+  readonly #parts: LiveParts;
+  readonly #live: Live;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(parts: LiveParts, live: Live) {
+    this.#parts = parts;
+    this.#live = live;
+  }
+
+  /** Plans until the head did not move in between. `plan` judges; it is called again with each head. */
+  async make(author: Author, plan: Planner): Promise<Result<Changed, ConfigRefusal>> {
+    if (this.#waiting >= waitingMax) return err({ code: "unavailable", detail: "busy" });
+    this.#waiting += 1;
+    const before = this.#last;
+    const { promise, resolve } = deferred();
+    this.#last = promise;
+    await before;
+    try {
+      return await this.#attempts(author, plan);
+    } finally {
+      this.#waiting -= 1;
+      resolve();
+    }
+  }
+
+  /** The same content under a new epoch, on what the database holds: it may be a backup that is older than what is served. */
+  async newEpoch(author: Author, plan: Planner): Promise<Result<Changed, ConfigRefusal>> {
+    const { store, keys } = this.#parts;
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const now = await loadConfig(store.config, keys);
+      if (!now.ok) return err(refusalOf(now.error));
+      const made = await this.#attempt(author, plan, now.value);
+      if (made !== "moved") return made;
+    }
+    return err({ code: "unavailable", detail: "contended" });
+  }
+
+  async #attempts(author: Author, plan: Planner): Promise<Result<Changed, ConfigRefusal>> {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const now = await this.#live.refresh();
+      if (!now.ok) return err(refusalOf(now.error));
+      const made = await this.#attempt(author, plan, now.value);
+      if (made !== "moved") return made;
+    }
+    return err({ code: "unavailable", detail: "contended" });
+  }
+
+  async #attempt(
+    author: Author,
+    planner: Planner,
+    now: Loaded,
+  ): Promise<Result<Changed, ConfigRefusal> | "moved"> {
+    const planned = planner(now);
+    if (!planned.ok) return planned;
+    const plan = planned.value;
+    const diff = diffOf(now, plan);
+    const body = buildBody(plan.objects.values());
+    if (now.head !== undefined && plan.newEpoch === undefined) {
+      const same = diff.puts.length + diff.deletes.length === 0;
+      if (same || (plan.whole && body.hash === now.head.hash)) {
+        return ok({ loaded: now, revision: now.head, changed: false });
+      }
+    }
+    const revision = this.#nextRevision(now.head, plan, body.hash);
+    const written = { plan, diff, revision, body, createdAt: this.#parts.clock.unixMs() };
+    const loaded = await this.#loadedOf(written, now, author);
+    const stored = await this.#parts.store.config.commit(this.#changeOf(written, loaded, author));
+    if (!stored.ok) return err(stored.error);
+    if (stored.value === "moved") return "moved";
+    this.#parts.metrics.counter(revisionsMade, {}).add(1);
+    this.#live.take(loaded, plan.newEpoch === undefined);
+    return ok({ loaded, revision, changed: true });
+  }
+
+  #nextRevision(head: Revision | undefined, plan: Plan, hash: string): Revision {
+    const nowSecs = Math.floor(this.#parts.clock.unixMs() / 1_000);
+    if (head !== undefined && plan.newEpoch === undefined) {
+      return { epoch: head.epoch, sequence: head.sequence + 1, hash };
+    }
+    // Above every epoch that workers may have seen, also under a clock that went back.
+    const seen = Math.max(head?.epoch ?? 0, this.#live.loaded.head?.epoch ?? 0);
+    return { epoch: Math.max(nowSecs, seen + 1), sequence: 1, hash };
+  }
+
+  async #loadedOf(written: Write, now: Loaded, { by }: Author): Promise<Loaded> {
+    const { plan, diff, revision, body, createdAt } = written;
+    const objects = new Map<string, LoadedObject>();
+    const put = new Set(diff.puts.map(keyOf));
+    for (const [key, object] of plan.objects) {
+      const before = now.objects.get(key);
+      if (before !== undefined && !put.has(key)) {
+        objects.set(key, before);
+        continue;
+      }
+      // A new object begins at its sequence, above each version that one of this name ever had in
+      // this epoch: an ETag from before it was deleted must not fit it.
+      const version = before === undefined ? revision.sequence : before.version + 1;
+      const { kind, name, body: content } = object;
+      objects.set(key, { kind, name, body: content, version, updatedAt: createdAt, updatedBy: by });
+    }
+    const schemaVersion = snapshotSchemaVersion;
+    const built = await builtOf(body, { revision, schemaVersion, createdAt });
+    return { head: revision, objects, built };
+  }
+
+  #changeOf(written: Write, loaded: Loaded, author: Author): ConfigChange {
+    const { keys } = this.#parts;
+    const { plan, diff, revision, body, createdAt } = written;
+    const puts = diff.puts.flatMap((object): StoredDocument[] => {
+      const put = loaded.objects.get(keyOf(object));
+      return put === undefined ? [] : [{ ...put, ...sealObject(keys, put) }];
+    });
+    return {
+      expected: diff.head,
+      next: {
+        revision,
+        schemaVersion: snapshotSchemaVersion,
+        sealed: keys.seal(body.bytes, revisionPlace(revision)),
+        keyId: keys.currentId,
+        createdAt,
+        createdBy: author.by,
+        summary: plan.summary,
+      },
+      puts,
+      deletes: diff.deletes.map(({ kind, name }) => ({ kind, name })),
+      audit: {
+        at: createdAt,
+        by: author.by,
+        address: author.address,
+        action: plan.action,
+        target: plan.target,
+        detail: auditDetail(diff, revision),
+      },
+    };
+  }
+}
+
+interface Write {
+  readonly plan: Plan;
+  readonly diff: Diff;
+  readonly revision: Revision;
+  readonly body: BuiltBody;
+  readonly createdAt: number;
+}
+
+interface Diff {
+  readonly head: Revision | undefined;
+  readonly puts: readonly ConfigObject[];
+  readonly deletes: readonly ConfigObject[];
+}
+
+/** What a read could not do, as a refusal of a write: nothing was written. */
+export function refusalOf({ detail, code }: LoadRefusal): ConfigRefusal {
+  return { code: "unavailable", detail: code === "unavailable" ? detail : code };
+}
+
+function diffOf(now: Loaded, { objects }: Plan): Diff {
+  const puts = [...objects].flatMap(([key, object]) => {
+    const before = now.objects.get(key);
+    if (before === undefined) return [object];
+    // Most objects of a plan are those that are there.
+    return before.body === object.body || sameBody(before.body, object.body) ? [] : [object];
+  });
+  const deletes = [...now.objects].flatMap(([key, object]) => (objects.has(key) ? [] : [object]));
+  return { head: now.head, puts, deletes };
+}
+
+function auditDetail({ puts, deletes }: Diff, { epoch, sequence }: Revision): Json {
+  return {
+    revision: `${epoch}.${sequence}`,
+    put: puts.slice(0, namesMax).map(keyOf),
+    deleted: deletes.slice(0, namesMax).map(keyOf),
+    count: puts.length + deletes.length,
+  };
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

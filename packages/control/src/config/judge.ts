@@ -1,0 +1,66 @@
+/**
+ * Everything that is wrong with a configuration as a whole: its shape, the references between its
+ * objects, the rules that span them, and what the process adds.
+ *
+ * No fault repeats a value: it may be a secret in the wrong place.
+ */
+import { checkSnapshot } from "@gateway/core/snapshot/check.ts";
+import type { JudgeConfig } from "../deps.ts";
+import type { ConfigFault } from "./configuration.ts";
+import {
+  fileOf,
+  isMap,
+  objectsIn,
+  pathOf,
+  routingKeys,
+  settingNames,
+  type ConfigObject,
+  type JsonMap,
+} from "./file.ts";
+import { nearest } from "./nearest.ts";
+import { fileJsonSchema, fileSchema } from "./objects.ts";
+import { issueText } from "./reason.ts";
+import { problemsOf, textOf } from "./report.ts";
+import { nameOnlyAuth } from "./rules.ts";
+
+/** Every fault of a file; empty when it may become a snapshot. The file holds its secrets. */
+export function judgeFile(file: JsonMap, judge: JudgeConfig): readonly ConfigFault[] {
+  const parsed = fileSchema.safeParse(file, { error: issueText });
+  if (!parsed.success) return problemsOf(parsed.error.issues, fileJsonSchema(), file);
+  const meaning = [...checkSnapshot(parsed.data), ...nameOnlyAuth(parsed.data)];
+  return [
+    ...meaning.map(({ path, reason }) => ({ path: textOf(path), reason })),
+    // Of a whole file only what enters the snapshot: the process has its own `gateway`.
+    ...judge(fileOf(objectsIn(file))),
+  ];
+}
+
+/** What the form of the file can not say: an object that has no place in it, or would take another's. */
+export function judgePlace(object: ConfigObject): readonly ConfigFault[] {
+  switch (object.kind) {
+    case "cluster":
+    case "clusterGroup":
+    case "script":
+      return [];
+    case "setting":
+      return settingNames.some((name) => name === object.name)
+        ? []
+        : [{ path: textOf(pathOf(object)), reason: unknownText("setting", object.name, settingNames) }];
+    case "routing":
+      return judgeRouting(object);
+  }
+}
+
+function judgeRouting({ name, body }: ConfigObject): readonly ConfigFault[] {
+  if (name !== "routing") return [{ path: "routers", reason: "there is one such object, routing" }];
+  if (!isMap(body)) return [{ path: "routers", reason: "must be a map of keys with the routers" }];
+  return Object.keys(body)
+    .filter((key) => !routingKeys.includes(key))
+    .map((key) => ({ path: textOf([key]), reason: unknownText("key", key, routingKeys) }));
+}
+
+function unknownText(what: string, word: string, known: readonly string[]): string {
+  const near = nearest(word, known);
+  const hint = near === undefined ? `; known: ${known.join(", ")}` : `; did you mean ${near}?`;
+  return `unknown ${what}${hint}`;
+}

@@ -1,0 +1,231 @@
+/**
+ * Opens the configuration over a store: the one implementation of the port in configuration.ts, the
+ * same in a container, in a function and over memory.
+ *
+ * It joins the parts: what is served (live.ts), what a write makes of it (plan.ts), how it gets into
+ * the store (change.ts).
+ */
+import type { Revision } from "@gateway/contract/revision.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { JudgeConfig } from "../deps.ts";
+import { hideSecrets } from "../secret/object.ts";
+import { secretRefsAllowedDefault } from "../secret/references.ts";
+import { objectsOfBody } from "../snapshot/build.ts";
+import { Changes, refusalOf, type Changed, type Plan, type Planner } from "./change.ts";
+import type {
+  Author,
+  ConfigRefusal,
+  Configuration,
+  ObjectView,
+  Written,
+} from "./configuration.ts";
+import { byKey, differencesOf } from "./difference.ts";
+import { fileOf, keyOf, type ConfigObject } from "./file.ts";
+import { judgeFile } from "./judge.ts";
+import { missingKeys, rekey } from "./keyCare.ts";
+import { Live, type LiveParts } from "./live.ts";
+import { loadConfig, openRevision, type LoadedObject, type LoadRefusal } from "./loaded.ts";
+import { objectsOfFile, objectsWith, planFile, planPut, planRemove, type Rules } from "./plan.ts";
+
+export interface ConfigurationParts extends Omit<LiveParts, "judge"> {
+  /** Faults that only this process knows; asked with the whole configuration in the form of the file. */
+  readonly judge?: JudgeConfig;
+  /** `gateway.secrets.allow`: references that written objects may hold. */
+  readonly secretRefsAllowed?: readonly string[];
+  /** False where nothing runs between requests (a function): callers `refresh` themselves. Default true. */
+  readonly follow?: boolean;
+}
+
+/** A configuration with what only its own process may do. */
+export interface OwnedConfiguration extends Configuration {
+  /**
+   * Fills an empty store from the snapshot part of a file, in one change. `changed` is false when the
+   * store is not empty. A file may use references that editors may not: pass them here.
+   */
+  seed(
+    file: unknown,
+    author: Author,
+    secretRefsAllowed?: readonly string[],
+  ): Promise<Result<Written, ConfigRefusal>>;
+  /** Seals everything under the current key, `limit` rows of a sort at a time; answers how many rows. */
+  rekey(limit: number): Promise<Result<number, LoadRefusal>>;
+}
+
+export type OpenConfigurationRefusal =
+  | LoadRefusal
+  /** Rows are sealed by keys that are not configured. */
+  | { readonly code: "missingKeys"; readonly keyIds: readonly string[] };
+
+/** Reads what the store holds. Refuses while a row names a key that is not in `keys`. */
+export async function openConfiguration(
+  parts: ConfigurationParts,
+): Promise<Result<OwnedConfiguration, OpenConfigurationRefusal>> {
+  const { store, keys } = parts;
+  const missing = await missingKeys(store.config, keys);
+  if (!missing.ok) return missing;
+  if (missing.value.length > 0) return err({ code: "missingKeys", keyIds: missing.value });
+  const loaded = await loadConfig(store.config, keys);
+  if (!loaded.ok) return loaded;
+
+  const judge = parts.judge ?? (() => []);
+  const live = new Live({ ...parts, judge }, loaded.value);
+  if (parts.follow !== false) live.follow();
+  const changes = new Changes({ ...parts, judge }, live);
+  const refsAllowed = parts.secretRefsAllowed ?? secretRefsAllowedDefault;
+  const opened = { parts, live, changes, rules: { judge, refsAllowed } };
+  return ok({
+    ...readsOf(opened),
+    ...writesOf(opened),
+    ...logOf(opened),
+    rekey: (limit) => rekey(store.config, keys, limit),
+    [Symbol.asyncDispose]: () => live[Symbol.asyncDispose](),
+  });
+}
+
+interface Opened {
+  readonly parts: ConfigurationParts;
+  readonly live: Live;
+  readonly changes: Changes;
+  readonly rules: Rules;
+}
+
+type Reads = Pick<
+  Configuration,
+  | "current"
+  | "freshness"
+  | "onChange"
+  | "refresh"
+  | "list"
+  | "get"
+  | "validate"
+  | "export"
+  | "compare"
+>;
+
+function readsOf({ live, rules }: Opened): Reads {
+  return {
+    current: () => live.loaded.built,
+    freshness: () => live.freshness(),
+    onChange: (listener) => live.onChange(listener),
+    refresh: async () => {
+      await live.refresh();
+    },
+    list: (kind) =>
+      [...live.loaded.objects.values()]
+        .filter((object) => object.kind === kind)
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(viewOf),
+    get: (object) => {
+      const found = live.loaded.objects.get(keyOf(object));
+      return found === undefined ? undefined : viewOf(found);
+    },
+    validate: (object, body) => {
+      const now = live.loaded.objects;
+      const objects =
+        object === undefined
+          ? objectsOfFile(body, now, rules)
+          : objectsWith(now, object, body, rules);
+      return objects.ok ? [] : objects.error;
+    },
+    export: () => fileOf([...live.loaded.objects.values()].map(hidden)),
+    compare: (file) => {
+      const now = live.loaded.objects;
+      const objects = objectsOfFile(file, now, { ...rules, refsAllowed: "any" });
+      if (!objects.ok) return err({ code: "invalid", faults: objects.error });
+      return ok(differencesOf(now, objects.value));
+    },
+  };
+}
+
+type Writes = Pick<OwnedConfiguration, "put" | "remove" | "import" | "newEpoch" | "seed">;
+
+function writesOf({ live, changes, rules }: Opened): Writes {
+  return {
+    put: async (object, body, expected, author) => {
+      const made = await changes.make(author, planPut(object, body, expected, rules));
+      if (!made.ok) return made;
+      const put = made.value.loaded.objects.get(keyOf(object));
+      if (put === undefined) throw new Error("an object that was put is not there");
+      return ok({ ...writtenOf(made.value), view: viewOf(put) });
+    },
+    remove: async (object, expected, author) =>
+      written(await changes.make(author, planRemove(object, expected, rules))),
+    import: async (file, author) =>
+      written(await changes.make(author, planFile(file, wholeWords("import"), rules))),
+    newEpoch: async (author) => {
+      const plan: Planner = ({ objects }) =>
+        ok({ objects, whole: true, newEpoch: true, ...wholeWords("newEpoch") });
+      return written(await changes.newEpoch(author, plan));
+    },
+    seed: async (file, author, secretRefsAllowed) => {
+      const refsAllowed = secretRefsAllowed ?? rules.refsAllowed;
+      const fill = planFile(file, wholeWords("seed"), { ...rules, refsAllowed });
+      const plan: Planner = (now) =>
+        now.head === undefined
+          ? fill(now)
+          : ok({ objects: now.objects, whole: true, ...wholeWords("seed") });
+      return live.loaded.head === undefined
+        ? written(await changes.make(author, plan))
+        : ok({ revision: live.loaded.head, changed: false });
+    },
+  };
+}
+
+type RevisionLog = Pick<Configuration, "revisions" | "diff" | "rollback">;
+
+function logOf({ parts, changes, rules }: Opened): RevisionLog {
+  const { store, keys } = parts;
+  const objectsAt = async (
+    position: Pick<Revision, "epoch" | "sequence">,
+  ): Promise<Result<ReadonlyMap<string, ConfigObject>, ConfigRefusal>> => {
+    const stored = await store.config.revision(position);
+    if (!stored.ok) return stored;
+    if (stored.value === undefined) return err({ code: "missing" });
+    const built = await openRevision(keys, stored.value);
+    return built.ok ? ok(byKey(objectsOfBody(built.value.bytes))) : err(refusalOf(built.error));
+  };
+  return {
+    revisions: (page) => store.config.revisions(page),
+    diff: async (from, to) => {
+      const before = await objectsAt(from);
+      if (!before.ok) return before;
+      const after = await objectsAt(to);
+      return after.ok ? ok(differencesOf(before.value, after.value)) : after;
+    },
+    rollback: async (to, author) => {
+      const objects = await objectsAt(to);
+      if (!objects.ok) return objects;
+      // It was valid once; this release, or what the process adds, may judge otherwise.
+      const faults = judgeFile(fileOf(objects.value.values()), rules.judge);
+      if (faults.length > 0) return err({ code: "invalid", faults });
+      const summary = `roll back to ${to.epoch}.${to.sequence}`;
+      const words = { ...wholeWords("rollback"), summary };
+      const plan = ok({ objects: objects.value, whole: true, ...words });
+      return written(await changes.make(author, () => plan));
+    },
+  };
+}
+
+function wholeWords(
+  action: "import" | "seed" | "rollback" | "newEpoch",
+): Pick<Plan, "action" | "target" | "summary"> {
+  return { action, target: "config", summary: action };
+}
+
+function written(made: Result<Changed, ConfigRefusal>): Result<Written, ConfigRefusal> {
+  return made.ok ? ok(writtenOf(made.value)) : made;
+}
+
+function writtenOf({ revision, changed }: Changed): Written {
+  return { revision, changed };
+}
+
+function viewOf(object: LoadedObject): ObjectView {
+  const { kind, name, version, updatedAt, updatedBy } = object;
+  return { kind, name, body: hideSecrets(object), version, updatedAt, updatedBy };
+}
+
+function hidden(object: ConfigObject): ConfigObject {
+  const { kind, name } = object;
+  return { kind, name, body: hideSecrets(object) };
+}

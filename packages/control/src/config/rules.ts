@@ -1,0 +1,31 @@
+/** Rules that span objects of a snapshot; what only the process knows is judged there. */
+import type { Path } from "./keys.ts";
+import type { SnapshotConfig } from "./objects.ts";
+
+/** One broken rule. */
+export interface RuleProblem {
+  readonly path: Path;
+  readonly reason: string;
+}
+
+/** Under provider `none` the name is the client's own claim, so nothing may depend on it. */
+export function nameOnlyAuth(
+  config: Pick<SnapshotConfig, "auth" | "clusters" | "clusterGroups">,
+): readonly RuleProblem[] {
+  if (verifiesUsers(config)) return [];
+  const reason = "needs verified users, but auth.provider is none";
+  const allowLists = Object.entries(config.clusterGroups).flatMap(([name, { authorization }]) =>
+    authorization === undefined ? [] : [["clusterGroups", name, "authorization"]],
+  );
+  const identities = Object.entries(config.clusters).flatMap(([name, { queryAuth }]) =>
+    (queryAuth?.type ?? "serviceAccount") === "serviceAccount"
+      ? []
+      : [["clusters", name, "queryAuth", "type"]],
+  );
+  return [...allowLists, ...identities].map((path) => ({ path, reason }));
+}
+
+/** False while a client is whoever it says. */
+export function verifiesUsers({ auth }: Pick<SnapshotConfig, "auth">): boolean {
+  return (auth?.provider ?? "none") !== "none";
+}

@@ -1,0 +1,37 @@
+/**
+ * Compares secrets in constant time, whatever their lengths: over the SHA-256 of both.
+ *
+ * It is for secrets with enough entropy (tokens, shared secrets), not for passwords.
+ */
+import { hash, timingSafeEqual } from "node:crypto";
+import type { Secret } from "@gateway/core/secret.ts";
+
+/** SHA-256 of the text's UTF-8, as lower-case hex: what is kept of a token. */
+export function tokenHashOf(token: string): string {
+  return hash("sha256", token, "hex");
+}
+
+/** True when both texts are the same. */
+export function sameSecret(presented: string, expected: string): boolean {
+  return timingSafeEqual(digestOf(presented), digestOf(expected));
+}
+
+/**
+ * Finds a presented secret in a list: its index, or undefined. Every entry is compared each time, so
+ * that the time does not tell which one fitted.
+ */
+export function secretFinder(
+  secrets: readonly Secret[],
+): (presented: string) => number | undefined {
+  const digests = secrets.map((secret) => digestOf(secret.reveal()));
+  return (presented) => {
+    const digest = digestOf(presented);
+    const fits = digests.map((expected) => timingSafeEqual(digest, expected));
+    const index = fits.indexOf(true);
+    return index === -1 ? undefined : index;
+  };
+}
+
+function digestOf(text: string): Buffer {
+  return hash("sha256", text, "buffer");
+}

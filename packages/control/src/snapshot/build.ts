@@ -1,0 +1,157 @@
+/**
+ * From objects to the bytes of a snapshot and back.
+ *
+ * The bytes depend on the objects and on nothing else: not on their order, not on a clock, not on the
+ * defaults of a release. What the objects mean is judged before, in config/judge.ts.
+ */
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
+import { snapshotBodySchema, type SnapshotBody } from "@gateway/contract/snapshot.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Built } from "../config/configuration.ts";
+import { isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
+
+/** A body with its only bytes and their hash. */
+export interface BuiltBody {
+  readonly body: SnapshotBody;
+  readonly bytes: Uint8Array;
+  /** `sha256:…` over `bytes`. */
+  readonly hash: string;
+}
+
+/** Builds the body of a snapshot. `objects` passed the check and hold each name once. */
+export function buildBody(objects: Iterable<ConfigObject>): BuiltBody {
+  const json = bodyJson(objects);
+  const bytes = new TextEncoder().encode(canonicalJson(json));
+  return { body: snapshotBodySchema.parse(json), bytes, hash: hashOf(bytes) };
+}
+
+/** `sha256:` and 64 hex digits. */
+export function hashOf(bytes: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+/** Why stored bytes are no body: a fault of the store, or a newer format. */
+export type BodyRefusal = { readonly code: "hashDiffers" } | { readonly code: "notABody" };
+
+/** Reads bytes that `buildBody` made, here or in another release; `hash` is what the store says they hash to. */
+export function readBody(bytes: Uint8Array, hash: string): Result<BuiltBody, BodyRefusal> {
+  if (hashOf(bytes) !== hash) return err({ code: "hashDiffers" });
+  const body = snapshotBodySchema.safeParse(jsonOf(bytes));
+  return body.success ? ok({ body: body.data, bytes, hash }) : err({ code: "notABody" });
+}
+
+/** The objects of a body, for comparing and for rolling back. What says nothing becomes no object. */
+export function objectsOfBody(bytes: Uint8Array): readonly ConfigObject[] {
+  const json = jsonOf(bytes);
+  const body: JsonMap = isMap(json) ? json : {};
+  const named = (key: string, kind: "cluster" | "clusterGroup"): readonly ConfigObject[] =>
+    entriesOf(body[key]).map(([name, document]) => ({ kind, name, body: document }));
+  const settings = [
+    ...entriesOf(body["settings"]),
+    ...(["translation", "history"] as const).flatMap((name) => {
+      const document = body[name];
+      return entriesOf(document).length === 0 ? [] : [[name, document ?? {}] as const];
+    }),
+  ];
+  return [
+    ...named("clusters", "cluster"),
+    ...named("clusterGroups", "clusterGroup"),
+    ...routingOf(body),
+    ...scriptsOf(body["scripts"]),
+    ...settings.map(([name, document]): ConfigObject => ({ kind: "setting", name, body: document })),
+  ];
+}
+
+/** Puts together what is served. `body` came from `buildBody` or `readBody`. */
+export async function builtOf(
+  { body, bytes }: BuiltBody,
+  revision: Pick<Built, "revision" | "schemaVersion" | "createdAt">,
+): Promise<Built> {
+  const { schemaVersion, createdAt } = revision;
+  const gzipTail = await tailOf(bytes);
+  return { revision: revision.revision, schemaVersion, body, bytes, gzipTail, createdAt };
+}
+
+const compress = promisify(gzip);
+
+/**
+ * Everything after the first `{`, as a gzip member of its own: an answer is a member with
+ * `{"head":…,` and then this one. The comma is right because a body always has keys.
+ */
+async function tailOf(bytes: Uint8Array): Promise<Uint8Array> {
+  if (bytes.length <= emptyBodyBytes) throw new Error("a snapshot without keys");
+  return compress(bytes.subarray(1));
+}
+
+/** `{}` */
+const emptyBodyBytes = 2;
+
+function bodyJson(objects: Iterable<ConfigObject>): JsonMap {
+  const clusters: [string, Json][] = [];
+  const clusterGroups: [string, Json][] = [];
+  const scripts: [string, Json][] = [];
+  const settings: [string, Json][] = [];
+  let routing: Json = {};
+  for (const { kind, name, body } of objects) {
+    switch (kind) {
+      case "cluster":
+        clusters.push([name, body]);
+        break;
+      case "clusterGroup":
+        clusterGroups.push([name, body]);
+        break;
+      case "script":
+        scripts.push([name, { ...(isMap(body) ? body : {}), name }]);
+        break;
+      case "setting":
+        settings.push([name, body]);
+        break;
+      case "routing":
+        routing = body;
+        break;
+    }
+  }
+  const { translation, history, ...inSettings } = Object.fromEntries(settings);
+  return {
+    clusters: Object.fromEntries(clusters),
+    clusterGroups: Object.fromEntries(clusterGroups),
+    routers: [],
+    ...(isMap(routing) ? routing : {}),
+    // Lists have an order that counts, so this one has to come from the names.
+    scripts: scripts.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, script]) => script),
+    settings: inSettings,
+    translation: translation ?? {},
+    history: history ?? {},
+  };
+}
+
+function routingOf({ routers, routingFallback }: JsonMap): readonly ConfigObject[] {
+  const list = Array.isArray(routers) && routers.length > 0 ? { routers } : {};
+  const fallback = routingFallback === undefined ? {} : { routingFallback };
+  const body = { ...list, ...fallback };
+  return Object.keys(body).length === 0 ? [] : [{ kind: "routing", name: "routing", body }];
+}
+
+function scriptsOf(scripts: Json | undefined): readonly ConfigObject[] {
+  const list: readonly Json[] = Array.isArray(scripts) ? scripts : [];
+  return list.flatMap((script): readonly ConfigObject[] => {
+    if (!isMap(script)) return [];
+    const { name, ...body } = script;
+    return typeof name === "string" ? [{ kind: "script", name, body }] : [];
+  });
+}
+
+function entriesOf(value: Json | undefined): readonly (readonly [string, Json])[] {
+  return isMap(value) ? present(value) : [];
+}
+
+function jsonOf(bytes: Uint8Array): Json {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as Json;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,117 @@
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { err, ok } from "@gateway/core/result.ts";
+import type { Database } from "../database.ts";
+import { driverSuite, hostOf } from "./driver.suite.ts";
+import { connectPglite, openPglite } from "./pglite.ts";
+
+const host = hostOf();
+
+driverSuite({ name: "PGlite", listens: true, open: () => openedAt(":memory:") });
+
+describe("openPglite on a folder", () => {
+  let root: string;
+  let path: string;
+  let database: Database;
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), "pglite-test-"));
+    // Deeper than the address of a socket can be long.
+    path = join(root, "deep".repeat(30), "db");
+    database = await openedAt(path);
+  }, 60_000);
+
+  afterAll(async () => {
+    await database[Symbol.asyncDispose]();
+    await rm(root, { recursive: true });
+  });
+
+  it("makes the folder and its socket the owner's alone", async () => {
+    const names = await readdir(path);
+    expect(names.toSorted()).toEqual(["data", "socket.1"]);
+    const modes = await Promise.all(["", "socket.1"].map((name) => stat(join(path, name))));
+    expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600]);
+  });
+
+  it("refuses to open what another one has open", async () => {
+    expect(await openPglite({ path, host })).toEqual(err({ code: "inUse", path }));
+  });
+
+  it("takes back a folder that others could read", async () => {
+    const open = join(root, "open");
+    await mkdir(open, { mode: 0o755 });
+    const own = await openedAt(open);
+    await own[Symbol.asyncDispose]();
+    expect((await stat(open)).mode & 0o777).toBe(0o700);
+  }, 30_000);
+
+  it("keeps what was written when it is opened again", async () => {
+    await database.script("create table kept (i int); insert into kept values (1)");
+    await database[Symbol.asyncDispose]();
+    database = await openedAt(path);
+    const answer = await database.run("select * from kept");
+    expect(answer.ok && answer.value.rows).toEqual([["1"]]);
+  }, 30_000);
+
+  it("lets in a command of the same host, also while it runs a transaction of its own", async () => {
+    const client = await connected(path);
+    await client.script("create table visited (i int)");
+    const outcome = await client.transaction(async (statements) => {
+      await statements.run("insert into visited values ($1)", [1]);
+      return ok("done");
+    });
+    expect(outcome).toEqual(ok("done"));
+    const answer = await database.run("select * from visited");
+    expect(answer.ok && answer.value.rows).toEqual([["1"]]);
+    await client[Symbol.asyncDispose]();
+  });
+
+  it("rolls back the transaction of a command that hung up, and goes on", async () => {
+    await database.script("create table hung (i int)");
+    const client = await connected(path);
+    const outcome = await client.transaction(async (statements) => {
+      await statements.run("insert into hung values (1)");
+      await client[Symbol.asyncDispose]();
+      return ok("never");
+    });
+    expect(outcome).toEqual(err({ kind: "unreachable", code: "ECONNRESET" }));
+    const answer = await database.run("select * from hung");
+    expect(answer.ok && answer.value.rows).toEqual([]);
+  });
+
+  it("wakes its listeners for what a command notifies", async () => {
+    let wake = (): void => {};
+    const next = (): Promise<void> =>
+      new Promise((resolve) => {
+        wake = resolve;
+      });
+    const first = next();
+    await using _listener = database.listen?.("moved", () => wake());
+    await first;
+    const second = next();
+    await using client = await connected(path);
+    await client.run("notify moved");
+    await second;
+  });
+});
+
+describe("connectPglite", () => {
+  it("says that nobody holds the folder", async () => {
+    const path = join(tmpdir(), "pglite-nobody");
+    expect(await connectPglite({ path })).toEqual(err({ code: "notRunning", path }));
+  });
+});
+
+async function openedAt(path: string): Promise<Database> {
+  const opened = await openPglite({ path, host });
+  if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+  return opened.value;
+}
+
+async function connected(path: string): Promise<Database> {
+  const client = await connectPglite({ path });
+  if (!client.ok) throw new Error(client.error.code);
+  return client.value;
+}

@@ -1,0 +1,34 @@
+/** A line before something that one may use at a time. First come, first served; the line has an end. */
+
+/** Statements that may wait at once; beyond it callers are told so instead of piling up. */
+const waitingMax = 10_000;
+
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #taken = false;
+
+  /** Waits for the turn; undefined when too many wait already. Disposing gives it to the next. */
+  take(): Promise<Disposable> | undefined {
+    if (!this.#taken) {
+      this.#taken = true;
+      return Promise.resolve(this.#turn());
+    }
+    if (this.#waiting.length >= waitingMax) return undefined;
+    return new Promise((resolve) => {
+      this.#waiting.push(() => resolve(this.#turn()));
+    });
+  }
+
+  #turn(): Disposable {
+    let held = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (!held) return;
+        held = false;
+        const next = this.#waiting.shift();
+        if (next === undefined) this.#taken = false;
+        else next();
+      },
+    };
+  }
+}

@@ -1,0 +1,120 @@
+/** Takes records in: one statement for a batch, which may be repeated without harm. */
+import { sql } from "drizzle-orm";
+import { err, ok } from "@gateway/core/result.ts";
+import { storableRecord } from "../storable.ts";
+import type { IncomingRecord, Ingested, Stored } from "../store.ts";
+import type { Asked } from "./asked.ts";
+
+/** How often a batch is asked again because somebody else inserted one of its ids at that moment. */
+const roundsMax = 5;
+
+/** What one statement found. Ids. */
+interface Verdict {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly conflicts: readonly string[];
+  /** Somebody inserted them after this statement's snapshot was taken: the next one sees them. */
+  readonly unseen: readonly string[];
+}
+
+/** First record per id wins. An id that the batch repeats is judged in the order it was sent. */
+export async function ingestBatch(
+  asked: Asked,
+  batch: readonly IncomingRecord[],
+  nowMs: number,
+): Stored<Ingested> {
+  let accepted = 0;
+  let duplicates = 0;
+  const conflicts = new Set<string>();
+  for (const part of withoutRepeats(batch)) {
+    let rest = part;
+    for (let round = 0; rest.length > 0; round += 1) {
+      if (round === roundsMax) return err({ code: "unavailable", detail: "contended" });
+      const verdict = await ingestOnce(asked, rest, nowMs);
+      if (!verdict.ok) return verdict;
+      accepted += verdict.value.accepted;
+      duplicates += verdict.value.duplicates;
+      for (const id of verdict.value.conflicts) conflicts.add(id);
+      const unseen = new Set(verdict.value.unseen);
+      rest = rest.filter(({ record }) => unseen.has(record.proxyQueryId));
+    }
+  }
+  return ok({ accepted, duplicates, conflicts: [...conflicts] });
+}
+
+/** Almost always the whole batch; a further part for each time an id comes again. */
+function withoutRepeats(batch: readonly IncomingRecord[]): readonly (readonly IncomingRecord[])[] {
+  const parts: IncomingRecord[][] = [];
+  const seen = new Map<string, number>();
+  for (const { record: sent, contentHash } of batch) {
+    const record = storableRecord(sent);
+    const turn = seen.get(record.proxyQueryId) ?? 0;
+    seen.set(record.proxyQueryId, turn + 1);
+    (parts[turn] ??= []).push({ record, contentHash });
+  }
+  return parts;
+}
+
+/**
+ * Inserts what is new, in the order of ids, so that two batches with the same ones wait for each other
+ * and can not lock each other out; judges the rest by the primary key. A repeat of the newest
+ * different record is its sender's retry and counts once.
+ */
+async function ingestOnce(
+  { run }: Asked,
+  batch: readonly IncomingRecord[],
+  nowMs: number,
+): Stored<Verdict> {
+  const rows = JSON.stringify(
+    batch.map(({ record, contentHash }) => ({ record, hash: contentHash })),
+  );
+  const answer = await run(sql`
+    with incoming as materialized (
+      select record ->> 'proxyQueryId' as id, hash, record
+      from jsonb_to_recordset(${rows}::jsonb) as r(record jsonb, hash text)
+    ),
+    kept as (
+      insert into query_records (proxy_query_id, content_hash, created_at, user_name, status,
+        cluster_group, cluster, frontend, error_code, worker, rest)
+      select id, hash, floor((record -> 'createdAt')::float8)::bigint, record ->> 'user',
+        record ->> 'status', record ->> 'clusterGroup', record ->> 'cluster', record ->> 'frontend',
+        record ->> 'errorCode', record ->> 'worker',
+        record - '{proxyQueryId,user,status,clusterGroup,cluster,frontend,errorCode,worker}'::text[]
+      from incoming order by id collate "C"
+      on conflict (proxy_query_id) do nothing
+      returning proxy_query_id
+    ),
+    others as (
+      select i.id, i.hash, i.record, q.content_hash as known
+      from incoming i join query_records q on q.proxy_query_id = i.id
+      where i.id not in (select proxy_query_id from kept)
+    ),
+    conflicts as (
+      insert into query_record_conflicts as c
+        (proxy_query_id, content_hash, worker, record, count, first_at, last_at)
+      select id, hash, record ->> 'worker', record, 1, ${nowMs}::bigint, ${nowMs}::bigint
+      from others where hash <> known order by id collate "C"
+      on conflict (proxy_query_id) do update set
+        content_hash = excluded.content_hash, worker = excluded.worker, record = excluded.record,
+        count = c.count + (c.content_hash <> excluded.content_hash)::int,
+        last_at = greatest(c.last_at, excluded.last_at)
+    )
+    select
+      (select count(*) from kept),
+      (select count(*) from others where hash = known),
+      (select coalesce(json_agg(id), '[]') from others where hash <> known),
+      (select coalesce(json_agg(id), '[]') from incoming
+        where id not in (select proxy_query_id from kept) and id not in (select id from others))`);
+  if (!answer.ok) return answer;
+  const [accepted, duplicates, conflicts, unseen] = answer.value.rows[0] ?? [];
+  return ok({
+    accepted: Number(accepted ?? 0),
+    duplicates: Number(duplicates ?? 0),
+    conflicts: idsOf(conflicts),
+    unseen: idsOf(unseen),
+  });
+}
+
+function idsOf(cell: string | null | undefined): readonly string[] {
+  return JSON.parse(cell ?? "[]") as readonly string[];
+}

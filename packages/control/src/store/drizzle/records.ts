@@ -1,0 +1,164 @@
+/** Query history in its tables. Taking records in is in ingest.ts. */
+import { and, desc, eq, gte, lt, sql, type SQL } from "drizzle-orm";
+import type { QueryRecord } from "@gateway/contract/record.ts";
+import { ok } from "@gateway/core/result.ts";
+import { byTime, emptyPage } from "../keyset.ts";
+import { queryRecordConflicts, queryRecords } from "../records.sql.ts";
+import { wholeMs } from "../storable.ts";
+import type {
+  Page,
+  PageRequest,
+  RecordConflict,
+  RecordFilter,
+  RecordStore,
+  Stored,
+} from "../store.ts";
+import type { Asked } from "./asked.ts";
+import { ingestBatch } from "./ingest.ts";
+
+/** History over `asked`. */
+export function recordTables(asked: Asked): RecordStore {
+  return {
+    ingest: (batch, nowMs) => ingestBatch(asked, batch, nowMs),
+    list: (filter, page) => recordPage(asked, filter, page),
+    get: (id) => recordOfId(asked, id),
+    conflicts: (page) => conflictPage(asked, page),
+    retain: (limits) => forgetRecords(asked, limits),
+  };
+}
+
+/**
+ * Newest first. Without a filter by query_records_newest; with one by the index that begins with the
+ * field, sorting only the records of one millisecond; cluster and frontend are looked at on the way.
+ */
+async function recordPage(
+  { db, ask }: Asked,
+  filter: RecordFilter,
+  { limit, cursor }: PageRequest,
+): Stored<Page<QueryRecord>> {
+  const after = byTime.read(cursor);
+  if (after === null) return ok(emptyPage);
+  const rows = await ask(
+    db
+      .select()
+      .from(queryRecords)
+      .where(
+        and(
+          fits(filter),
+          after === undefined
+            ? undefined
+            : sql`(${queryRecords.createdAt}, ${queryRecords.proxyQueryId}) < (${after[0]}::bigint, ${after[1]}::text)`,
+        ),
+      )
+      .orderBy(desc(queryRecords.createdAt), desc(queryRecords.proxyQueryId))
+      .limit(limit + 1),
+  );
+  if (!rows.ok) return rows;
+  const page = byTime.page(rows.value, limit, (row) => [row.createdAt, row.proxyQueryId]);
+  return ok({ ...page, items: page.items.map(recordOfRow) });
+}
+
+function fits(filter: RecordFilter): SQL | undefined {
+  const columns = {
+    user: queryRecords.userName,
+    status: queryRecords.status,
+    clusterGroup: queryRecords.clusterGroup,
+    cluster: queryRecords.cluster,
+    worker: queryRecords.worker,
+    frontend: queryRecords.frontend,
+    errorCode: queryRecords.errorCode,
+  } as const;
+  const equal = Object.entries(columns).map(([field, column]) => {
+    const wanted = filter[field as keyof typeof columns];
+    return wanted === undefined ? undefined : eq(column, wanted);
+  });
+  const { from, to } = filter;
+  return and(
+    ...equal,
+    from === undefined ? undefined : gte(queryRecords.createdAt, wholeMs(from)),
+    to === undefined ? undefined : lt(queryRecords.createdAt, wholeMs(to)),
+  );
+}
+
+/** By the primary key. */
+async function recordOfId({ db, ask }: Asked, id: string): Stored<QueryRecord | undefined> {
+  const rows = await ask(db.select().from(queryRecords).where(eq(queryRecords.proxyQueryId, id)));
+  return rows.ok ? ok(rows.value.map(recordOfRow)[0]) : rows;
+}
+
+/** What was parsed when it came in is not parsed again: a newer release may have let more pass. */
+function recordOfRow(row: typeof queryRecords.$inferSelect): QueryRecord {
+  const { proxyQueryId, userName, status, frontend, rest } = row;
+  const { clusterGroup, cluster, errorCode, worker } = row;
+  return {
+    ...rest,
+    proxyQueryId,
+    user: userName,
+    status,
+    frontend,
+    ...(clusterGroup !== null && { clusterGroup }),
+    ...(cluster !== null && { cluster }),
+    ...(errorCode !== null && { errorCode }),
+    ...(worker !== null && { worker }),
+  };
+}
+
+/** Newest first by query_record_conflicts_newest: by the first conflict of an id, which never moves. */
+async function conflictPage(
+  { db, ask }: Asked,
+  { limit, cursor }: PageRequest,
+): Stored<Page<RecordConflict>> {
+  const after = byTime.read(cursor);
+  if (after === null) return ok(emptyPage);
+  const { firstAt, proxyQueryId } = queryRecordConflicts;
+  const rows = await ask(
+    db
+      .select()
+      .from(queryRecordConflicts)
+      .where(
+        after === undefined
+          ? undefined
+          : sql`(${firstAt}, ${proxyQueryId}) < (${after[0]}::bigint, ${after[1]}::text)`,
+      )
+      .orderBy(desc(firstAt), desc(proxyQueryId))
+      .limit(limit + 1),
+  );
+  if (!rows.ok) return rows;
+  const found = rows.value.map(({ contentHash: _hash, worker, ...row }) => ({
+    ...row,
+    worker: worker ?? undefined,
+  }));
+  return ok(byTime.page(found, limit, (row) => [row.firstAt, row.proxyQueryId]));
+}
+
+/**
+ * Oldest first by query_records_newest, read backwards, up to the later of two bounds: the age, and the
+ * newest record beyond those to keep, which is found by walking `keep` entries of that index. Two
+ * replicas at once skip each other's rows. Conflicts go with their record.
+ */
+async function forgetRecords(
+  { run }: Asked,
+  { before, keep, chunk }: Parameters<RecordStore["retain"]>[0],
+): Stored<number> {
+  const deleted = await run(sql`
+    with bound as (
+      select * from (
+        select ${wholeMs(before)}::bigint as at, '' collate "C" as id
+        union all
+        (select created_at, proxy_query_id from query_records
+          order by created_at desc, proxy_query_id desc offset ${keep}::bigint limit 1)
+      ) bounds order by at desc, id desc limit 1
+    ),
+    gone as (
+      delete from query_records where proxy_query_id in (
+        select proxy_query_id from query_records
+        where (created_at, proxy_query_id) <= ((select at from bound), (select id from bound))
+        order by created_at, proxy_query_id limit ${chunk}::bigint for update skip locked
+      ) returning proxy_query_id
+    ),
+    conflicts as (
+      delete from query_record_conflicts where proxy_query_id in (select proxy_query_id from gone)
+    )
+    select count(*) from gone`);
+  return deleted.ok ? ok(Number(deleted.value.rows[0]?.[0] ?? 0)) : deleted;
+}

@@ -1,0 +1,49 @@
+/**
+ * The worker API: what a fleet asks its control plane. A Hono app to be mounted under `/worker`.
+ *
+ * Everything is behind the fleet secret, also paths that do not exist.
+ */
+import { Hono } from "hono";
+import type { ControlDeps } from "../deps.ts";
+import { problemResponse } from "../problem.ts";
+import { fleetAuth, type WorkerEnv } from "./auth.ts";
+import { streamSecsMaxContainer, streamSecsMaxFunction } from "./limits.ts";
+import { ingestRecords } from "./records.ts";
+import { deregister, heartbeat, register } from "./registry.ts";
+import { serverOf } from "./served.ts";
+import { currentOf, getSnapshot, streamChanges, waitForChange } from "./snapshot.ts";
+import { configWatch } from "./watch.ts";
+
+export interface WorkerApiOptions {
+  /** A stream ends after it with a resume position. In a function below the platform's limit. Seconds. */
+  readonly streamSecsMax?: number;
+}
+
+/** One per process: it holds the waiters, the failures per address and the bytes that are served. */
+export function workerApi(deps: ControlDeps, options: WorkerApiOptions = {}): Hono<WorkerEnv> {
+  const current = currentOf(deps, serverOf(deps.workerApi?.secrets ?? []));
+  const watch = configWatch(deps);
+  const streamSecsMax =
+    options.streamSecsMax ??
+    (deps.host === "function" ? streamSecsMaxFunction : streamSecsMaxContainer);
+
+  return new Hono<WorkerEnv>()
+    .use("*", fleetAuth(deps))
+    .get("/config", getSnapshot(current))
+    .get("/config/wait", waitForChange(deps, current, watch))
+    .get("/config/stream", streamChanges(deps, current, watch, streamSecsMax))
+    .post("/register", register(deps))
+    .delete("/register/:instanceId", deregister(deps))
+    .post("/heartbeat", heartbeat(deps, current))
+    .post("/query-records", ingestRecords(deps))
+    .all("*", () => problemResponse({ status: 404, code: "missing", title: "Not Found" }))
+    .onError((error) => {
+      // Its message may hold whatever a library put there: it goes to the log alone.
+      deps.log.bug(error, { api: "worker" });
+      return problemResponse({
+        status: 500,
+        code: "internal.bug",
+        title: "Internal Server Error",
+      });
+    });
+}

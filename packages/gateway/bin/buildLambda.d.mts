@@ -1,0 +1,10 @@
+/** One function's code. */
+export interface BuiltFunction {
+  readonly bytes: number;
+  /** Files that went in, as paths from the root. */
+  readonly inputs: readonly string[];
+}
+
+export function buildLambda(
+  folder?: string,
+): Promise<{ readonly control: BuiltFunction; readonly migration: BuiltFunction }>;
