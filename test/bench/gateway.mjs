@@ -13,7 +13,8 @@ gateway:
     trinoHttp: {host: 127.0.0.1, port: 0}
     postgresWire: {host: 127.0.0.1, port: 0}
     mysqlWire: {host: 127.0.0.1, port: 0}
-  adminApi: {port: 0}
+  adminApi: {host: 127.0.0.1, port: 0}
+  persistence: {type: inMemory}
 clusters: {local: {engine: duckDb}}
 clusterGroups: {default: {members: [local], maxRunningQueries: 4}}
 routingFallback: default

@@ -127,7 +127,8 @@ gateway:
   frontends:
     postgresWire: {host: 127.0.0.1, port: 0}
     mysqlWire: {host: 127.0.0.1, port: ${mysqlPort}}
-  adminApi: {port: 0}
+  adminApi: {host: 127.0.0.1, port: 0}
+  persistence: {type: inMemory}
 clusters: {local: {engine: duckDb}}
 clusterGroups: {default: {members: [local], maxRunningQueries: 2}}
 routingFallback: default

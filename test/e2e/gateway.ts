@@ -1,7 +1,7 @@
 /** A whole gateway in the test's process: real pipeline, real DuckDB, listeners on free ports. */
 import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "@gateway/gateway/config/load.ts";
-import { lineOf } from "@gateway/gateway/config/report.ts";
+import { lineOf } from "@gateway/control/config/report.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { start } from "@gateway/gateway/roles.ts";
 import type { Running } from "@gateway/gateway/running.ts";
@@ -23,7 +23,8 @@ export async function gatewayOf(
   const checked = checkConfig(config);
   if (!checked.ok) throw new Error(checked.error.map(lineOf).join("\n"));
   const host = nodeHost(bundle, "silent");
-  const started = await start(checked.value, host, contents);
+  const options = { config: checked.value, document: config, host, bundle, contents };
+  const started = await start({ ...options, environment: {} });
   if (!started.ok) throw new Error(JSON.stringify(started.error));
   const running = started.value;
   const ports = Object.fromEntries(running.listeners.map(({ kind, port }) => [kind, port]));
@@ -44,6 +45,7 @@ export function configOf(more: object = {}, frontend: object = {}): object {
     gateway: {
       frontends: { trinoHttp: listener, postgresWire: listener, mysqlWire: listener },
       adminApi: { host: "127.0.0.1", port: 0 },
+      persistence: { type: "inMemory" },
     },
     clusters: { local: { engine: "duckDb" } },
     clusterGroups: { default: { members: ["local"], maxRunningQueries: 4 } },

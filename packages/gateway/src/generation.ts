@@ -1,7 +1,7 @@
 /** Opens what a configuration names (backends, the authenticator) and compiles it to a generation. */
-import { createHash } from "node:crypto";
 import { noneAuthenticator } from "@gateway/access/client/none.ts";
 import { staticAuthenticator } from "@gateway/access/client/static/static.ts";
+import type { SnapshotConfig } from "@gateway/control/config/objects.ts";
 import type { Authenticator } from "@gateway/core/port/authenticator.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
@@ -12,7 +12,6 @@ import { compileSnapshot } from "@gateway/core/snapshot/compile.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import type { Contents } from "@gateway/engines/descriptor.ts";
-import type { RootConfig } from "./config/schema.ts";
 import type { StartError } from "./running.ts";
 
 export interface OpenParts {
@@ -22,43 +21,54 @@ export interface OpenParts {
   readonly contents: Contents;
 }
 
+/** A configuration whose backends are open; what is left to do can not fail. */
+export interface OpenedConfig {
+  /** `revision`: `epoch.sequence.hash`, written into every record. */
+  compile(revision: string): Generation;
+  /** Closes the backends of a configuration that is not compiled after all. */
+  discard(): Promise<void>;
+}
+
 /** Opens every enabled cluster. Answers each that can not be opened, with the others closed again. */
-export async function openGeneration(
-  config: RootConfig,
+export async function openConfig(
+  config: SnapshotConfig,
   { host, capacity, contents }: OpenParts,
-): Promise<Result<Generation, readonly StartError[]>> {
+): Promise<Result<OpenedConfig, readonly StartError[]>> {
   const opened = await Promise.all(
     Object.entries(config.clusters)
       .filter(([, cluster]) => cluster.enabled)
-      .map(([name, cluster]) => openCluster(name, cluster, host, contents)),
+      .map(([name, cluster]) => openCluster(name, cluster, { host, contents })),
   );
   const backends = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
-  if (failures.length > 0) {
+  const discard = async (): Promise<void> => {
     await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()));
+  };
+  if (failures.length > 0) {
+    await discard();
     return err(failures);
   }
   const operators = {
     groups: config.auth?.operatorGroups ?? [],
     roles: config.auth?.operatorRoles ?? [],
   };
-  return ok(
+  const compile = (revision: string): Generation =>
     compileSnapshot(config, {
       host,
       backends: new Map(backends.map((backend) => [backend.cluster, backend])),
       authenticator: authenticatorOf(config.auth, host),
       authorizer: allowListAuthorizer(config.clusterGroups, operators),
-      revision: revisionOf(config),
+      revision,
       changed: () => capacity.wake(),
-    }),
-  );
+    });
+  return ok({ compile, discard });
 }
 
-async function openCluster(
+/** Opens one cluster by its engine's adapter. */
+export async function openCluster(
   name: string,
-  config: RootConfig["clusters"][string],
-  host: Host,
-  contents: Contents,
+  config: SnapshotConfig["clusters"][string],
+  { host, contents }: Pick<OpenParts, "host" | "contents">,
 ): Promise<Result<Backend, StartError>> {
   const { open } = await engines[config.engine].load();
   const opened = await open(name, config, host, contents);
@@ -66,7 +76,7 @@ async function openCluster(
   return err({ cluster: name, reason: opened.error.detail ?? opened.error.message });
 }
 
-function authenticatorOf(auth: RootConfig["auth"], host: Host): Authenticator {
+function authenticatorOf(auth: SnapshotConfig["auth"], host: Host): Authenticator {
   if (auth === undefined) return noneAuthenticator();
   switch (auth.provider) {
     case "none":
@@ -76,10 +86,4 @@ function authenticatorOf(auth: RootConfig["auth"], host: Host): Authenticator {
     default:
       return unreachable(auth);
   }
-}
-
-/** A file has no place in a log of revisions; the hash of its content names it in records. */
-function revisionOf(config: RootConfig): string {
-  const { gateway: _process, ...snapshot } = config;
-  return `sha256:${createHash("sha256").update(JSON.stringify(snapshot)).digest("hex")}`;
 }

@@ -2,34 +2,79 @@
  * The composition root: which parts each role is made of. Nothing is decided here.
  *
  *              config from   capacity   history   serves
- * standalone   file          local      memory    queries, operations
+ * standalone   store         local      store     queries, admin
+ * controlPlane store         local      store     queries, admin, workers
  */
 import { localCapacity } from "@gateway/core/capacity/local.ts";
-import type { Result } from "@gateway/core/result.ts";
+import { err, type Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { Contents } from "@gateway/engines/descriptor.ts";
 import type { RootConfig } from "./config/schema.ts";
+import type { Environment } from "./config/secrets.ts";
+import { controlAnswers } from "./control/answers.ts";
+import { firstAdmin } from "./control/firstAdmin.ts";
+import { startConfig } from "./control/firstConfig.ts";
+import { closeControl, openControl } from "./control/openControl.ts";
+import { threadPasswords } from "./control/passwords.ts";
+import { reloadFrom } from "./control/reload.ts";
 import { startDataPlane } from "./dataPlane.ts";
-import { openGeneration } from "./generation.ts";
-import { memoryHistory } from "./history.ts";
+import { controlHistory } from "./history/controlHistory.ts";
 import type { NodeHost } from "./host/node.ts";
-import { startOps, together, type Running, type StartError } from "./running.ts";
+import { startOps } from "./ops/start.ts";
+import { together, type Running, type StartError } from "./running.ts";
+
+export interface StartOptions {
+  readonly config: RootConfig;
+  /** The file as written, without defaults: what is stored when the database is empty. */
+  readonly document: unknown;
+  readonly host: NodeHost;
+  /** Folder of the bundle: thread programs and migrations. */
+  readonly bundle: URL;
+  /** Where secret references are looked up. */
+  readonly environment: Environment;
+  /** What databases in memory are filled with. */
+  readonly contents: Contents;
+}
 
 /** Starts the role of the config. Answers everything that could not be opened, with nothing left open. */
 export async function start(
-  config: RootConfig,
-  host: NodeHost,
-  contents: Contents = { kind: "none" },
+  options: StartOptions,
 ): Promise<Result<Running, readonly StartError[]>> {
+  const { config, host } = options;
+  const control = await openControl({ ...options, access: "serve" });
+  if (!control.ok) return err([{ part: "start", reason: control.error }]);
+  const { store, configuration } = control.value;
+
   const capacity = localCapacity(host);
   const generations = new Generations();
-  const generation = await openGeneration(config, { host, capacity, contents });
-  if (!generation.ok) return generation;
-  await generations.swap(generation.value);
+  const following = await startConfig(options, { configuration, generations, capacity });
+  if (!following.ok) {
+    await closeControl(control.value);
+    return following;
+  }
+  const passwords = threadPasswords(host);
+  const setup = await firstAdmin(config.gateway.adminApi, { store, passwords, host });
+  const history = controlHistory(config.gateway, { store, configuration, host });
 
-  const history = memoryHistory(host, config.gateway.logLevel === "debug");
-  const made = { generations, capacity, history, stopping: new AbortController() };
+  const stopping = new AbortController();
+  const made = { generations, capacity, history, stopping };
   const data = await startDataPlane(made, config.gateway, host);
-  const ops = await startOps(made, config.gateway, host);
-  return together({ data, ops, generations, history });
+  const answers = controlAnswers(options, { ...made, store, configuration, passwords, data });
+  const ops = await startOps(
+    { ...made, answers, problem: () => following.value.problem() },
+    config.gateway,
+    host,
+  );
+  return together({
+    data,
+    ops,
+    setup,
+    reload: reloadFrom(config.gateway, configuration),
+    ends: [
+      (deadline) => history.close(deadline),
+      () => following.value[Symbol.asyncDispose](),
+      () => passwords[Symbol.asyncDispose](),
+      () => closeControl(control.value),
+    ],
+  });
 }

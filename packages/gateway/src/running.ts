@@ -1,16 +1,28 @@
 /** A started role: its open listeners, and how its parts end together. */
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Generations } from "@gateway/core/snapshot/generation.ts";
-import type { GatewayConfig } from "./config/schema.ts";
-import type { DataPlaneParts, RunningDataPlane } from "./dataPlane.ts";
-import type { MemoryHistory } from "./history.ts";
-import type { NodeHost } from "./host/node.ts";
-import { opsApp } from "./ops/app.ts";
-import { listenOps, type OpenOps } from "./ops/listen.ts";
+import type { RunningDataPlane } from "./dataPlane.ts";
+import type { OpenOps } from "./ops/listen.ts";
 
-/** A listener or a cluster that could not be opened. */
-export type StartError = ListenError | { readonly cluster: string; readonly reason: string };
+/** A listener, a cluster, or another part that could not be opened. */
+export type StartError =
+  | ListenError
+  | { readonly cluster: string; readonly reason: string }
+  | { readonly part: string; readonly reason: string };
+
+const listenReasons: Record<ListenError["reason"], string> = {
+  portInUse: "the port is in use",
+  addressUnavailable: "the address can not be bound",
+  portForbidden: "the port needs more privileges",
+  certificate: "the certificate can not be used",
+};
+
+/** One line for the operator. */
+export function startErrorText(error: StartError): string {
+  if ("cluster" in error) return `clusters.${error.cluster}: ${error.reason}`;
+  if ("part" in error) return `${error.part}: ${error.reason}`;
+  return `${error.kind}: ${listenReasons[error.reason]} (${error.detail})`;
+}
 
 /** An open address, for logs and for the text that the quick start prints. */
 export interface OpenListener {
@@ -24,70 +36,66 @@ export interface OpenListener {
 export interface Running {
   readonly listeners: readonly OpenListener[];
   readonly data: RunningDataPlane;
+  /** One-time token that makes the first administrator; undefined when there are users. Printed once, never logged. */
+  readonly setupToken: string | undefined;
+  /** Reads the configuration file again, where the file is the configuration; undefined where a database is. */
+  readonly reload: ((file: unknown) => Promise<readonly string[]>) | undefined;
   /** Takes nothing new, lets running queries finish until `deadline`; true when none had to be ended. */
   drain(deadline: AbortSignal): Promise<boolean>;
 }
 
-type StartedOps = Result<OpenOps | undefined, ListenError>;
-
-/** Opens the operations listener when it is enabled. */
-export async function startOps(
-  { generations, stopping }: Pick<DataPlaneParts, "generations" | "stopping">,
-  config: GatewayConfig,
-  host: NodeHost,
-): Promise<StartedOps> {
-  if (!config.adminApi.enabled) return ok(undefined);
-  const app = opsApp({
-    notReady: () => {
-      if (stopping.signal.aborted) return "draining";
-      return generations.active === undefined ? "no active configuration" : undefined;
-    },
-    metrics: () => host.metrics.expose(),
-    metricsType: host.metrics.contentType,
-    allowedHosts: config.adminApi.allowedHosts,
-  });
-  return listenOps(config.adminApi, app, host);
+export interface StartedParts {
+  readonly data: Result<RunningDataPlane, readonly ListenError[]>;
+  readonly ops: Result<OpenOps | undefined, ListenError>;
+  /** Parts to end after the queries, in this order; none of them rejects. */
+  readonly ends: readonly ((deadline: AbortSignal) => PromiseLike<void>)[];
+  readonly setup: Result<string | undefined, string>;
+  readonly reload: Running["reload"];
 }
 
-/** Joins what was started; if a part failed, ends the others and answers every failure. */
-export async function together(started: {
-  readonly data: Result<RunningDataPlane, readonly ListenError[]>;
-  readonly ops: StartedOps;
-  readonly generations: Generations;
-  readonly history: MemoryHistory;
-}): Promise<Result<Running, readonly StartError[]>> {
-  const { data, ops, generations } = started;
-  if (data.ok && ops.ok) return ok(runningOf(data.value, ops.value, started));
+/** Joins what was started; if a listener failed, ends the others and answers every failure. */
+export async function together(
+  started: StartedParts,
+): Promise<Result<Running, readonly StartError[]>> {
+  const { data, ops, setup } = started;
+  if (data.ok && ops.ok && setup.ok) {
+    return ok(runningOf(data.value, ops.value, { ...started, setupToken: setup.value }));
+  }
   if (data.ok) await data.value.drain(AbortSignal.abort());
   if (ops.ok) await ops.value?.close();
-  await generations.swap(undefined);
-  return err([...(data.ok ? [] : data.error), ...(ops.ok ? [] : [ops.error])]);
+  await endAll(started.ends, AbortSignal.abort());
+  return err([
+    ...(data.ok ? [] : data.error),
+    ...(ops.ok ? [] : [ops.error]),
+    ...(setup.ok ? [] : [{ part: "admin", reason: setup.error }]),
+  ]);
 }
 
 function runningOf(
   data: RunningDataPlane,
   ops: OpenOps | undefined,
-  { generations, history }: { readonly generations: Generations; readonly history: MemoryHistory },
+  { ends, setupToken, reload }: Pick<StartedParts, "ends" | "reload"> & Pick<Running, "setupToken">,
 ): Running {
   const opsListeners =
-    ops === undefined ? [] : [{ kind: "adminApi", tls: ops.tls, ...addressOf(ops) }];
+    ops === undefined ? [] : [{ kind: "adminApi", host: ops.host, port: ops.port, tls: ops.tls }];
   return {
     data,
+    setupToken,
+    reload,
     listeners: [
       ...data.frontends.map(({ kind, host, port, tls }) => ({ kind, host, port, tls })),
       ...opsListeners,
     ],
     drain: async (deadline) => {
       const clean = await data.drain(deadline);
-      history.flush();
-      // Last, so that an orchestrator sees the process alive until its queries have ended.
+      // After the queries, so that an orchestrator sees the process alive until they have ended.
       await ops?.close();
-      await generations.swap(undefined);
+      await endAll(ends, deadline);
       return clean;
     },
   };
 }
 
-function addressOf({ host, port }: OpenOps) {
-  return { host, port };
+async function endAll(ends: StartedParts["ends"], deadline: AbortSignal): Promise<void> {
+  for (const end of ends) await end(deadline);
 }

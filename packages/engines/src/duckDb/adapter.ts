@@ -94,6 +94,7 @@ async function withRealFolders(config: DuckDbConfig): Promise<DuckDbConfig> {
 
 class DuckDbBackend implements Backend {
   readonly engine = "duckDb";
+  readonly dialect = "duckdb";
   readonly cluster: string;
   readonly #key: DatabaseKey;
   readonly #host: Host;

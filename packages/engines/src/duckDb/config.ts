@@ -8,6 +8,7 @@ export const duckDbConfig = z
     ...clusterShape(["serviceAccount"]),
     databasePath: z.string().min(1).default(":memory:").meta({
       title: "Database file",
+      "x-file-path": true,
       description:
         "Path of the database; it is made when it does not exist. `:memory:` lives as long as the process.",
     }),
@@ -33,13 +34,17 @@ export const duckDbConfig = z
       description: "Threads that execute queries. Absent: one per CPU.",
       "x-unit": "threads",
     }),
-    allowedDirectories: z.array(z.string().min(1)).default([]).meta({
-      title: "Allowed directories",
-      description:
-        "Absolute paths of folders whose files queries may read, and nothing else of the host. Nothing is ever written there.",
-    }),
+    allowedDirectories: z
+      .array(z.string().min(1).meta({ "x-file-path": true }))
+      .default([])
+      .meta({
+        title: "Allowed directories",
+        description:
+          "Absolute paths of folders whose files queries may read, and nothing else of the host. Nothing is ever written there.",
+      }),
     tempDirectory: z.string().min(1).optional().meta({
       title: "Temporary files",
+      "x-file-path": true,
       description:
         "Folder for what does not fit into memory; every client's SQL can read the files there, whose encryption DuckDB itself calls unsafe. Absent: none, and a query that needs more memory fails.",
     }),

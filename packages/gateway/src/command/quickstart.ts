@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "../config/load.ts";
-import { lineOf } from "../config/report.ts";
+import { lineOf } from "@gateway/control/config/report.ts";
 import { nodeHost } from "../host/node.ts";
 import { banner } from "../quickstart/banner.ts";
 import { quickstartConfig } from "../quickstart/config.ts";
@@ -32,7 +32,8 @@ export async function quickstartCommand(
     terminal.err(`--data: ${folder} is not a folder\n`);
     return exitCode.config;
   }
-  const config = checkConfig(quickstartConfig(folder, freePorts));
+  const document = quickstartConfig({ folder, free: freePorts });
+  const config = checkConfig(document);
   if (!config.ok) {
     // The built-in config is checked like a user's; a folder name can still be refused.
     for (const problem of config.error) terminal.err(`${lineOf(problem)}\n`);
@@ -41,7 +42,9 @@ export async function quickstartCommand(
   const host = nodeHost(terminal.bundle, "warn");
   terminal.out(folder === undefined ? "Making sample data …\n" : `Reading ${folder} …\n`);
   const contents: Contents = folder === undefined ? { kind: "sample" } : { kind: "folder", folder };
-  const running = await start(config.value, host, contents);
+  const { bundle, environment } = terminal;
+  const options = { config: config.value, document, host, bundle, environment, contents };
+  const running = await start(options);
   if (!running.ok) return refuseStart(running.error, terminal);
   terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
   const code = await runUntilSignal(running.value, config.value.gateway, host);

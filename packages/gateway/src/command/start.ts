@@ -1,54 +1,45 @@
 /** `gateway start`: a config file in the foreground until a signal. */
-import type { ListenError } from "@gateway/core/port/frontend.ts";
-import { checkConfig, loadDocument } from "../config/load.ts";
-import { lineOf, type ConfigProblem } from "../config/report.ts";
-import { resolveSecrets } from "../config/secrets.ts";
 import { nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
-import type { StartError } from "../running.ts";
+import { startErrorText, type StartError } from "../running.ts";
+import { printProblems, readConfig } from "./configFile.ts";
+import { reloadOnSignal } from "./reload.ts";
 import { runUntilSignal } from "./signals.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
 export async function startCommand(file: string, terminal: Terminal): Promise<number> {
-  const document = loadDocument(file);
-  if (!document.ok) return refuse(document.error, terminal);
-  // Checked before and after the secrets are in place: the first finds what `validate` finds.
-  const written = checkConfig(document.value);
-  if (!written.ok) return refuse(written.error, terminal);
-  const resolved = resolveSecrets(document.value, terminal.environment);
-  if (!resolved.ok) return refuse(resolved.error, terminal);
-  const config = checkConfig(resolved.value);
-  if (!config.ok) return refuse(config.error, terminal);
-
-  const host = nodeHost(terminal.bundle, config.value.gateway.logLevel);
-  const running = await start(config.value, host);
+  const read = readConfig(file, terminal);
+  if (!read.ok) {
+    printProblems(read.error, terminal);
+    return exitCode.config;
+  }
+  const { config, document } = read.value;
+  const host = nodeHost(terminal.bundle, config.gateway.logLevel);
+  const { bundle, environment } = terminal;
+  const contents = { kind: "none" } as const;
+  const running = await start({ config, document, host, bundle, environment, contents });
   if (!running.ok) return refuseStart(running.error, terminal);
   for (const { kind, host: address, port, tls } of running.value.listeners) {
     host.log.write("info", "listener.open", { kind, address, port, tls });
   }
-  return runUntilSignal(running.value, config.value.gateway, host);
+  const { setupToken } = running.value;
+  if (setupToken !== undefined) terminal.out(setupText(setupToken));
+  using _reload = reloadOnSignal(running.value, file, host);
+  return runUntilSignal(running.value, config.gateway, host);
 }
-
-function refuse(problems: readonly ConfigProblem[], terminal: Terminal): number {
-  for (const problem of problems) terminal.err(`${lineOf(problem)}\n`);
-  return exitCode.config;
-}
-
-const reasons: Record<ListenError["reason"], string> = {
-  portInUse: "the port is in use",
-  addressUnavailable: "the address can not be bound",
-  portForbidden: "the port needs more privileges",
-  certificate: "the certificate can not be used",
-};
 
 /** Prints why listeners or clusters could not be opened. */
 export function refuseStart(errors: readonly StartError[], terminal: Terminal): number {
-  for (const error of errors) {
-    const line =
-      "cluster" in error
-        ? `clusters.${error.cluster}: ${error.reason}`
-        : `${error.kind}: ${reasons[error.reason]} (${error.detail})`;
-    terminal.err(`${line}\n`);
-  }
+  for (const error of errors) terminal.err(`${startErrorText(error)}\n`);
   return exitCode.startFailed;
+}
+
+/** Printed and not logged: whoever reads it may become the first administrator. */
+function setupText(token: string): string {
+  return [
+    "No user of the admin API exists yet. Make the first administrator once, with this token:",
+    `  curl -X POST ADMIN_URL/admin/setup -H 'content-type: application/json' \\`,
+    `    -d '{"token":"${token}","name":"admin","password":"..."}'`,
+    "",
+  ].join("\n");
 }

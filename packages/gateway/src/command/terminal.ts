@@ -19,10 +19,19 @@ export const exitCode = {
   drainOverrun: 3,
 } as const;
 
-export const usage = `Usage: gateway COMMAND
+export const usage = `Usage: gateway COMMAND [--config FILE]      (default FILE: gateway.yaml)
 
-  start --config FILE      run in the foreground (default FILE: gateway.yaml)
-  validate --config FILE   list every problem of a config; opens nothing
+  start                    run in the foreground
+  validate                 list every problem of a config; opens nothing
+  migrate                  bring the database up to this program
+  config diff              what the file has otherwise than the database; 1 when it differs
+  config apply             make the database hold what the file says
+  config export            print what the database holds, as a file
+  config new-epoch         begin a new log of revisions, after an older backup was restored
+  config rekey             seal every secret in the database under the current key
+  explain QUERY_ID         why a query went where it went
+  admin reset-password [--user NAME]
+                           read a password, give it to a user of the admin API (default: admin)
   hash-password            read a password, print its bcrypt hash
   quickstart [--data DIR] [--free-ports]
                            sample data (or the files of DIR) on loopback, no login

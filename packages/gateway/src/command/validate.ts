@@ -1,6 +1,6 @@
 /** `gateway validate`: every problem of a config, one line each. Opens nothing, resolves no secret. */
 import { loadConfig } from "../config/load.ts";
-import { lineOf } from "../config/report.ts";
+import { lineOf } from "@gateway/control/config/report.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
 export async function validateCommand(file: string, terminal: Terminal): Promise<number> {

@@ -6,10 +6,10 @@
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { z } from "zod";
 import { readBounded } from "./file.ts";
-import type { JsonSchema } from "./keys.ts";
-import { issueText } from "./reason.ts";
+import type { JsonSchema } from "@gateway/control/config/keys.ts";
+import { issueText } from "@gateway/control/config/reason.ts";
 import { withoutFaults } from "./repair.ts";
-import { problemsOf, type ConfigProblem } from "./report.ts";
+import { problemsOf, type ConfigProblem } from "@gateway/control/config/report.ts";
 import { rootSchema, type RootConfig } from "./schema.ts";
 import { meaningProblems } from "./together.ts";
 import { controlPlaneProblems } from "./worker.ts";

@@ -4,7 +4,7 @@
  * The result is for finding further problems and for nothing else: it never becomes a config.
  */
 import type { z } from "zod";
-import { placesAt, type JsonSchema, type Path } from "./keys.ts";
+import { placesAt, type JsonSchema, type Path } from "@gateway/control/config/keys.ts";
 import { sampleOf } from "./sample.ts";
 
 /** What remained, and what had to go for it. */

@@ -1,7 +1,7 @@
 /** Rules of safety that span several parts of the config: who may listen where without verifying whom. */
 import { isIPv4 } from "node:net";
-import type { Path } from "./keys.ts";
-import { textOf } from "./report.ts";
+import type { Path } from "@gateway/control/config/keys.ts";
+import { textOf } from "@gateway/control/config/report.ts";
 import type { RootConfig } from "./schema.ts";
 
 /** One broken rule. */
@@ -12,7 +12,13 @@ export interface RuleProblem {
 
 /** Every broken rule. */
 export function safetyProblems(config: RootConfig): readonly RuleProblem[] {
-  return [...missingAuth(config), ...nameOnlyAuth(config), ...cleartext(config)];
+  return [
+    ...missingAuth(config),
+    ...nameOnlyAuth(config),
+    ...cleartext(config),
+    ...adminCleartext(config),
+    ...roleProblems(config),
+  ];
 }
 
 interface OpenListener {
@@ -55,6 +61,38 @@ function cleartext(config: RootConfig): readonly RuleProblem[] {
       path: [...path, "tls"],
       reason: "is missing: credentials would be sent in clear text; or set allowCleartext: true",
     }));
+}
+
+/** Passwords of the admin API and the fleet secret travel here. */
+function adminCleartext({ gateway: { adminApi } }: RootConfig): readonly RuleProblem[] {
+  const { enabled, host, tls, allowCleartext } = adminApi;
+  if (!enabled || isLoopback(host) || tls !== undefined || allowCleartext) return [];
+  const reason = `is missing: passwords and secrets would be sent in clear text on ${host}; or bind 127.0.0.1, or set allowCleartext: true behind a proxy that ends TLS`;
+  return [{ path: ["gateway", "adminApi", "tls"], reason }];
+}
+
+/** What a role can not be without, and what it has no use for. */
+function roleProblems({ gateway }: RootConfig): readonly RuleProblem[] {
+  const { role, adminApi, workerApi } = gateway;
+  const served = workerApi?.enabled === true;
+  const problems: RuleProblem[] = [];
+  if (served && !adminApi.enabled) {
+    const reason = "must be enabled: workers are served on the admin listener";
+    problems.push({ path: ["gateway", "adminApi", "enabled"], reason });
+  }
+  if (role === "controlPlane" && !served) {
+    const reason = "must be enabled: a controlPlane serves workers; otherwise use role standalone";
+    problems.push({ path: ["gateway", "workerApi"], reason });
+  }
+  if (served && workerApi.sharedSecret === undefined) {
+    const reason = "is missing: workers are served to whoever holds it";
+    problems.push({ path: ["gateway", "workerApi", "sharedSecret"], reason });
+  }
+  if (role === "standalone" && served) {
+    const reason = "is for role controlPlane: a standalone gateway serves no workers";
+    problems.push({ path: ["gateway", "workerApi"], reason });
+  }
+  return problems;
 }
 
 function verifiesUsers(config: RootConfig): boolean {

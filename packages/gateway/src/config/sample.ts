@@ -1,5 +1,5 @@
 /** A value that fits a JSON Schema, to stand where a wrong one was taken out. */
-import { branchesOf, fixedValues, type JsonSchema } from "./keys.ts";
+import { branchesOf, fixedValues, type JsonSchema } from "@gateway/control/config/keys.ts";
 
 /** The simplest value there is; undefined for what nobody may write. Patterns are not followed. */
 export function sampleOf(root: JsonSchema, schema: JsonSchema): unknown {

@@ -3,40 +3,18 @@
  * carries, whose shapes are in control/config/objects.ts. What the parts mean together is checked in
  * core/snapshot/check.ts; what they mean for safety in rules.ts.
  */
-import { tlsSchema } from "@gateway/contract/config/listener.ts";
 import { builtWords, notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { snapshotShape } from "@gateway/control/config/objects.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import { z } from "zod";
-
-const adminApi = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(true)
-      .meta({ title: "Enabled", description: "Whether the listener is opened." }),
-    host: z.string().min(1).default("0.0.0.0").meta({
-      title: "Address",
-      description: "Address to bind. Health and metrics carry no secret and need no login.",
-    }),
-    port: z
-      .int()
-      .min(0)
-      .max(65535)
-      .default(9000)
-      .meta({ title: "Port", description: "TCP port; 0 picks a free one." }),
-    tls: tlsSchema.optional(),
-    allowedHosts: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({
-        title: "Allowed hosts",
-        description:
-          "Names that requests may address the listener by, beside addresses and localhost: what a scraper's target says.",
-        examples: [["gateway.internal"]],
-      }),
-  })
-  .meta({ title: "Operations listener", description: "Serves /health, /readyz and /metrics." });
+import {
+  adminApiSchema,
+  fileLimitsSchema,
+  retentionSchema,
+  secretLimitsSchema,
+  workerApiSchema,
+} from "./control.ts";
+import { persistenceSchema } from "./persistence.ts";
 
 const frontendsSchema = z
   .strictObject({
@@ -55,14 +33,15 @@ const frontendsSchema = z
 
 const gatewaySchema = z
   .strictObject({
-    role: builtWords(["standalone"], {
-      controlPlane: "the role controlPlane",
-      worker: "the role worker",
-    })
+    role: builtWords(["standalone", "controlPlane"], { worker: "the role worker" })
       .default("standalone")
-      .meta({ title: "Role", description: "What this process does." }),
+      .meta({
+        title: "Role",
+        description:
+          "What this process does: both own the configuration and run queries; a controlPlane serves workers as well.",
+      }),
     frontends: frontendsSchema.prefault({}),
-    adminApi: adminApi.prefault({}),
+    adminApi: adminApiSchema.prefault({}),
     logLevel: z.enum(["debug", "info", "warn", "error"]).default("info").meta({
       title: "Log level",
       description: "Lines below it are not written.",
@@ -77,21 +56,11 @@ const gatewaySchema = z
       description: "A transaction without a statement for this long is rolled back.",
       "x-unit": "seconds",
     }),
-    persistence: z
-      .strictObject({
-        type: builtWords(["inMemory"], {
-          pglite: "the store pglite",
-          postgres: "the store postgres",
-          neon: "the store neon",
-        })
-          .default("inMemory")
-          .meta({ title: "Store", description: "Where the configuration lives." }),
-      })
-      .prefault({})
-      .meta({ title: "Persistence", description: "The store of the configuration." }),
-    workerApi: notBuilt("the worker API").optional(),
-    secrets: notBuilt("limits on secret references of the admin API").optional(),
-    files: notBuilt("limits on file paths of the admin API").optional(),
+    persistence: persistenceSchema,
+    retention: retentionSchema.prefault({}),
+    workerApi: workerApiSchema.optional(),
+    secrets: secretLimitsSchema.prefault({}),
+    files: fileLimitsSchema.prefault({}),
     adbc: notBuilt("limits on driver libraries").optional(),
     egress: notBuilt("limits on outgoing connections").optional(),
     workerName: notBuilt("the role worker").optional(),

@@ -4,23 +4,31 @@
  * Only in places that the schema marks as secret: a tag that happens to be called `secretRef` is a
  * tag. The result never leaves the process, and no problem repeats a value that was read.
  */
+import type { SecretConfig } from "@gateway/contract/config/secret.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
 import { readBounded } from "./file.ts";
-import { placesAt, type Path } from "./keys.ts";
+import { placesAt, type JsonSchema, type Path } from "@gateway/control/config/keys.ts";
 import { rootJsonSchema } from "./load.ts";
-import { textOf, type ConfigProblem } from "./report.ts";
+import { textOf, type ConfigProblem } from "@gateway/control/config/report.ts";
 
 /** A file of secrets is a line or a key, not a database. */
 const secretBytesMax = 65_536;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Resolves all references of `input`, or lists every one that can not be resolved. */
+/** What a document is described by, and which of its references may be followed. */
+export interface ReferenceRules {
+  readonly schema: JsonSchema;
+  resolves(reference: string): boolean;
+}
+
+/** Resolves all references of `input`, or lists every one that can not be resolved. A config file may refer to anything. */
 export function resolveSecrets(
   input: unknown,
   environment: Environment,
+  { schema, resolves }: ReferenceRules = { schema: rootJsonSchema(), resolves: () => true },
 ): Result<unknown, readonly ConfigProblem[]> {
-  const schema = rootJsonSchema();
   const isSecret = (path: Path): boolean =>
     placesAt(schema, path, input).some((place) => place["x-secret"] === true);
 
@@ -28,7 +36,9 @@ export function resolveSecrets(
   const resolve = (value: unknown, path: Path): unknown => {
     const reference = referenceOf(value);
     if (reference === undefined || !isSecret(path)) return mapChildren(value, path, resolve);
-    const secret = lookUp(reference, environment);
+    const secret = resolves(reference)
+      ? lookUp(reference, environment)
+      : err(`${reference} is not allowed by gateway.secrets.allow`);
     if (secret.ok) return secret.value;
     problems.push({ path: textOf(path), reason: secret.error });
     return undefined;
@@ -72,4 +82,19 @@ function lookUp(reference: string, environment: Environment): Result<string, str
   }
   const text = new TextDecoder().decode(read.value).replace(/\r?\n$/, "");
   return text === "" ? err(`${place} is empty`) : ok(text);
+}
+
+/** A secret of a config whose references are resolved. One that is still a reference is a bug. */
+export function plainSecret(secret: SecretConfig): Secret {
+  if (typeof secret === "string") return new Secret(secret);
+  throw new Error("a secret is still a reference");
+}
+
+/** One secret or a list of them, as a list. */
+export function plainSecrets(secrets: SecretConfig | readonly SecretConfig[]): readonly Secret[] {
+  return isList(secrets) ? secrets.map(plainSecret) : [plainSecret(secrets)];
+}
+
+function isList(value: SecretConfig | readonly SecretConfig[]): value is readonly SecretConfig[] {
+  return Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 /** What a config means as a whole, judged also where parts of it are broken: only what stands by itself is said then. */
 import { groupSchema, type GroupConfig } from "@gateway/contract/config/group.ts";
 import { checkSnapshot, type SnapshotParts } from "@gateway/core/snapshot/check.ts";
-import { valueAt, type Path } from "./keys.ts";
+import { valueAt, type Path } from "@gateway/control/config/keys.ts";
 import type { Repaired } from "./repair.ts";
-import { textOf, type ConfigProblem } from "./report.ts";
+import { textOf, type ConfigProblem } from "@gateway/control/config/report.ts";
 import { safetyProblems } from "./rules.ts";
 import type { RootConfig } from "./schema.ts";
 

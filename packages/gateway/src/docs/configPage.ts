@@ -1,5 +1,5 @@
 /** `docs/reference/config.md`: every key of the config file. */
-import type { JsonSchema } from "../config/keys.ts";
+import type { JsonSchema } from "@gateway/control/config/keys.ts";
 import { code, linkTo, page, table } from "./markdown.ts";
 import { fileHeading, sectionsOf, type Section } from "./sections.ts";
 

@@ -2,7 +2,7 @@
 import type { MetricFamily } from "@gateway/core/port/metrics.ts";
 import { queryFamilies } from "@gateway/core/query/metrics.ts";
 import { authFailures } from "@gateway/core/query/openDoor.ts";
-import { historyFamilies } from "../history.ts";
+import { historyFamilies } from "../history/families.ts";
 import { bugs } from "../host/node.ts";
 import { code, page, table } from "./markdown.ts";
 

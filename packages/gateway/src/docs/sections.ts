@@ -4,7 +4,12 @@
  * A small object is written out in the table of the object that holds it (`tls.certFile`), a larger
  * one gets a section of its own. It knows nothing of Markdown's layout of a page.
  */
-import { branchesOf, fixedValues, resolved, type JsonSchema } from "../config/keys.ts";
+import {
+  branchesOf,
+  fixedValues,
+  resolved,
+  type JsonSchema,
+} from "@gateway/control/config/keys.ts";
 import { code, linkTo } from "./markdown.ts";
 import { defaultText, isNamed, valueText } from "./valueText.ts";
 

@@ -1,5 +1,5 @@
 /** What may stand at a key, in a few words, read from its JSON Schema. */
-import { branchesOf, resolved, type JsonSchema } from "../config/keys.ts";
+import { branchesOf, resolved, type JsonSchema } from "@gateway/control/config/keys.ts";
 import { code, linkTo } from "./markdown.ts";
 
 /** `whole number of seconds, 1 to 3600`. Objects are named by the heading of their own section. */

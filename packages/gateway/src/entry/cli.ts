@@ -1,8 +1,12 @@
 /** The command line. Parses arguments, picks the command, ends the process with its exit code. */
 import { parseArgs } from "node:util";
+import { configActions, configCommand } from "../command/config.ts";
 import { docsCommand } from "../command/docs.ts";
+import { explainCommand } from "../command/explain.ts";
 import { hashPasswordCommand } from "../command/hashPassword.ts";
+import { migrateCommand } from "../command/migrate.ts";
 import { quickstartCommand, type QuickstartOptions } from "../command/quickstart.ts";
+import { resetPasswordCommand } from "../command/resetPassword.ts";
 import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { usage, type Terminal } from "../command/terminal.ts";
@@ -14,6 +18,10 @@ const terminal: Terminal = {
   environment: process.env,
   bundle: new URL(".", import.meta.url),
 };
+
+const configOption = {
+  config: { type: "string", short: "c", default: "gateway.yaml" },
+} as const;
 
 process.exitCode = await main(process.argv.slice(2));
 // Listeners and threads are closed by now; whatever a library left open must not keep a stopped gateway alive.
@@ -38,6 +46,14 @@ async function run(command: string | undefined, args: readonly string[]): Promis
       return startCommand(configFile(args), terminal);
     case "validate":
       return validateCommand(configFile(args), terminal);
+    case "migrate":
+      return migrateCommand(configFile(args), terminal);
+    case "config":
+      return config(args);
+    case "explain":
+      return explain(args);
+    case "admin":
+      return admin(args);
     case "hash-password":
       noArguments(args);
       return hashPasswordCommand(terminal);
@@ -56,9 +72,38 @@ async function run(command: string | undefined, args: readonly string[]): Promis
   }
 }
 
+function config([action, ...args]: readonly string[]): Promise<number> {
+  const known = configActions.find((one) => one === action);
+  if (known === undefined) return misused();
+  return configCommand(known, configFile(args), terminal);
+}
+
+function explain(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: configOption,
+    strict: true,
+    allowPositionals: true,
+  });
+  const [queryId, ...more] = positionals;
+  if (queryId === undefined || more.length > 0) return misused();
+  return explainCommand(queryId, values.config, terminal);
+}
+
+function admin([action, ...args]: readonly string[]): Promise<number> {
+  if (action !== "reset-password") return misused();
+  const options = { ...configOption, user: { type: "string", default: "admin" } } as const;
+  const { values } = parseArgs({ args: [...args], options, strict: true });
+  return resetPasswordCommand({ user: values.user, file: values.config }, terminal);
+}
+
+async function misused(): Promise<number> {
+  terminal.err(usage);
+  return 1;
+}
+
 function configFile(args: readonly string[]): string {
-  const options = { config: { type: "string", short: "c", default: "gateway.yaml" } } as const;
-  return parseArgs({ args: [...args], options, strict: true }).values.config;
+  return parseArgs({ args: [...args], options: configOption, strict: true }).values.config;
 }
 
 function quickstartOptions(args: readonly string[]): QuickstartOptions {

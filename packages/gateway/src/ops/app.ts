@@ -1,6 +1,16 @@
-/** The operations listener's routes: liveness, readiness, metrics. They carry no secret and no user data. */
+/**
+ * The admin listener's routes: liveness, readiness and metrics here, which carry no secret and no user
+ * data and need no login; everything under `/admin`, `/worker` and `/openapi.json` is the control
+ * plane's own app.
+ */
+import { problemResponse } from "@gateway/control/problem.ts";
 import { hostAllowed, originAllowed } from "@gateway/frontends/listener/httpHost.ts";
 import { Hono } from "hono";
+
+/** An app by what it answers. */
+export interface Answers {
+  fetch(request: Request): Response | Promise<Response>;
+}
 
 export interface OpsParts {
   /** Why the process is not ready to take queries; undefined when it is. */
@@ -10,6 +20,8 @@ export interface OpsParts {
   readonly metricsType: string;
   /** Config: `gateway.adminApi.allowedHosts`. */
   readonly allowedHosts: readonly string[];
+  /** Admin and worker API. */
+  readonly control: Answers | undefined;
 }
 
 export function opsApp(parts: OpsParts): Hono {
@@ -18,9 +30,10 @@ export function opsApp(parts: OpsParts): Hono {
   app.use(async (c, next) => {
     const host = c.req.header("host");
     const allowed = hostAllowed(host, names) && originAllowed(c.req.header("origin"), host, names);
+    if (allowed) return next();
     // A page of another site that points its name at this machine reads nothing here.
-    if (!allowed) return problem(403, "Forbidden", "the Host or Origin header names another host");
-    return next();
+    const detail = "the Host or Origin header names another host";
+    return problemResponse({ status: 403, code: "foreignHost", title: "Forbidden", detail });
   });
   app.get("/health", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => {
@@ -32,14 +45,15 @@ export function opsApp(parts: OpsParts): Hono {
   app.get("/metrics", async (c) =>
     c.body(await parts.metrics(), 200, { "content-type": parts.metricsType }),
   );
-  app.notFound((c) => problem(404, "Not Found", `no such path: ${c.req.path}`));
+  const { control } = parts;
+  if (control !== undefined) {
+    for (const path of ["/admin/*", "/worker/*", "/openapi.json"]) {
+      app.all(path, (c) => control.fetch(c.req.raw));
+    }
+  }
+  app.notFound((c) => {
+    const detail = `no such path: ${c.req.path}`;
+    return problemResponse({ status: 404, code: "missing", title: "Not Found", detail });
+  });
   return app;
-}
-
-/** RFC 9457 problem details. */
-function problem(status: number, title: string, detail: string): Response {
-  return Response.json(
-    { type: "about:blank", title, status, detail },
-    { status, headers: { "content-type": "application/problem+json" } },
-  );
 }

@@ -7,6 +7,7 @@ import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rootSchema } from "../config/schema.ts";
 import { opsApp } from "./app.ts";
+import { callersBehind } from "./callers.ts";
 import { listenOps, type OpenOps } from "./listen.ts";
 
 let folder: string;
@@ -63,11 +64,11 @@ describe("listenOps", () => {
 
   it("names the port in use and the files that are no certificate, and leaves nothing open", async () => {
     const ops = await openedOf(virtualHost(1), {});
-    const taken = await listenOps(configOf({ port: ops.port }), appOf(), virtualHost(1));
+    const taken = await listenOps(configOf({ port: ops.port }), partsOf(), virtualHost(1));
     expect(taken).toMatchObject({ ok: false, error: { kind: "adminApi", reason: "portInUse" } });
     await ops.close();
     const broken = { certFile: join(folder, "none.pem"), keyFile: join(folder, "none.key") };
-    const refused = await listenOps(configOf({ tls: broken }), appOf(), virtualHost(1));
+    const refused = await listenOps(configOf({ tls: broken }), partsOf(), virtualHost(1));
     expect(refused).toMatchObject({ ok: false, error: { reason: "certificate" } });
   });
 });
@@ -77,7 +78,7 @@ async function openedOf(
   more: object,
   notReady: () => string | undefined = () => undefined,
 ): Promise<OpenOps> {
-  const opened = await listenOps(configOf(more), appOf(notReady), host);
+  const opened = await listenOps(configOf(more), partsOf(notReady), host);
   if (!opened.ok) throw new Error(JSON.stringify(opened.error));
   return opened.value;
 }
@@ -88,7 +89,12 @@ function appOf(notReady: () => string | undefined = () => undefined) {
     metrics: async () => "gateway_bugs_total 0\n",
     metricsType: "text/plain",
     allowedHosts: ["gateway.internal"],
+    control: undefined,
   });
+}
+
+function partsOf(notReady?: () => string | undefined) {
+  return { app: appOf(notReady), callers: callersBehind([]) };
 }
 
 function configOf(more: object) {

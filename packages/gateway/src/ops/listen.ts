@@ -1,4 +1,4 @@
-/** Opens the operations listener over Hono's Node server. */
+/** Opens the admin listener over Hono's Node server. */
 import { createServer, type Server as HttpServer } from "node:http";
 import {
   createServer as createTcpServer,
@@ -11,8 +11,9 @@ import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openTls, type TlsServer } from "@gateway/frontends/listener/tls.ts";
-import type { Hono } from "hono";
 import type { GatewayConfig } from "../config/schema.ts";
+import type { Answers } from "./app.ts";
+import type { Callers } from "./callers.ts";
 
 const kind = "adminApi";
 
@@ -25,14 +26,15 @@ export interface OpenOps {
   close(): Promise<void>;
 }
 
+/** `callers` learns who sends each request, for the app to ask. */
 export async function listenOps(
   config: GatewayConfig["adminApi"],
-  app: Hono,
+  { app, callers }: { readonly app: Answers; readonly callers: Callers },
   host: Host,
 ): Promise<Result<OpenOps, ListenError>> {
   const tls = config.tls === undefined ? ok(undefined) : openTls(kind, config.tls, host);
   if (!tls.ok) return tls;
-  const http = httpServer(app);
+  const http = httpServer(app, callers);
   const server = tls.value === undefined ? http : securedServer(http, tls.value);
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -61,8 +63,11 @@ export async function listenOps(
   });
 }
 
-function httpServer(app: Hono): HttpServer {
-  const answer = getRequestListener((request) => app.fetch(request));
+function httpServer(app: Answers, callers: Callers): HttpServer {
+  const answer = getRequestListener((request, { incoming }) => {
+    callers.arrived(request, incoming);
+    return app.fetch(request);
+  });
   return createServer(limits, (request, response) => void answer(request, response));
 }
 

@@ -1,4 +1,6 @@
 /** The config of the quick start, written as a user would write it: loopback only, nobody verified, one embedded DuckDB. */
+import { createHash } from "node:crypto";
+
 const loopback = "127.0.0.1";
 
 /** Ports that do not collide with servers people already run. */
@@ -10,8 +12,15 @@ const ownPorts = {
 } as const;
 const freePorts = { trinoHttp: 0, postgresWire: 0, mysqlWire: 0, adminApi: 0 } as const;
 
+export interface QuickstartChoices {
+  readonly folder: string | undefined;
+  readonly free: boolean;
+}
+
 /** `folder`: an absolute path whose files are served; absent, the sample is. `free` lets the system choose the ports. */
-export function quickstartConfig(folder: string | undefined, free: boolean) {
+export function quickstartConfig({ folder, free }: QuickstartChoices) {
+  // Two of them at once, on free ports, must not ask for one data folder.
+  const persistence = free ? { type: "inMemory" } : { type: "pglite", path: dataFolder(folder) };
   const ports = free ? freePorts : ownPorts;
   const allowedDirectories = folder === undefined ? [] : [folder];
   return {
@@ -22,10 +31,18 @@ export function quickstartConfig(folder: string | undefined, free: boolean) {
         mysqlWire: { host: loopback, port: ports.mysqlWire },
       },
       adminApi: { host: loopback, port: ports.adminApi },
+      persistence,
     },
     clusters: { local: { engine: "duckDb", allowedDirectories } },
     clusterGroups: { default: { members: ["local"], maxRunningQueries: 4 } },
     routingFallback: "default",
     auth: { provider: "none" },
   };
+}
+
+/** What is served is part of the configuration, so each folder has a database of its own. */
+function dataFolder(folder: string | undefined): string {
+  if (folder === undefined) return ".gateway/quickstart";
+  const mark = createHash("sha256").update(folder).digest("hex").slice(0, 8);
+  return `.gateway/quickstart-${mark}`;
 }

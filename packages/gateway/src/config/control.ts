@@ -1,0 +1,151 @@
+/** The control plane's part of `gateway`: the admin listener, the worker API, and what is kept how long. */
+import { tlsSchema } from "@gateway/contract/config/listener.ts";
+import { secretSchema } from "@gateway/contract/config/secret.ts";
+import { historySettingSchema } from "@gateway/control/config/objects.ts";
+import { z } from "zod";
+
+/** The fleet secret opens the whole configuration; 32 characters of base64 are 192 bits. */
+const sharedSecretCharsMin = 32;
+
+const firstAdmin = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$/, "must be letters, digits and ._@-")
+      .default("admin")
+      .meta({ title: "Name", description: "Name of the user." }),
+    password: secretSchema.meta({
+      title: "Password",
+      description: "At least 12 characters; used once, while there is no user.",
+      "x-secret": true,
+    }),
+  })
+  .meta({
+    title: "First administrator",
+    description:
+      "Made at the first start. Absent: the first start prints a one-time set-up token instead.",
+  });
+
+export const adminApiSchema = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(true)
+      .meta({ title: "Enabled", description: "Whether the listener is opened." }),
+    host: z.string().min(1).default("0.0.0.0").meta({
+      title: "Address",
+      description: "Address to bind. Off loopback it needs `tls`, or `allowCleartext`.",
+    }),
+    port: z
+      .int()
+      .min(0)
+      .max(65535)
+      .default(9000)
+      .meta({ title: "Port", description: "TCP port; 0 picks a free one." }),
+    tls: tlsSchema.optional(),
+    allowCleartext: z.boolean().default(false).meta({
+      title: "Allow clear text",
+      description: "A proxy in front ends TLS: serve without it although not on loopback.",
+    }),
+    allowedHosts: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({
+        title: "Allowed hosts",
+        description:
+          "Names that requests may address the listener by, beside addresses and localhost: what a scraper's target says.",
+        examples: [["gateway.internal"]],
+      }),
+    trustedProxies: z.array(z.string().min(1)).default([]).meta({
+      title: "Trusted proxies",
+      description: "Addresses or CIDR ranges whose forwarded-address headers are believed.",
+    }),
+    firstAdmin: firstAdmin.optional(),
+  })
+  .meta({
+    title: "Admin listener",
+    description:
+      "Serves /admin, /worker, /openapi.json, and without login /health, /readyz and /metrics.",
+  });
+
+const sharedSecret = secretSchema
+  .refine(
+    (value) => typeof value !== "string" || value.length >= sharedSecretCharsMin,
+    `must have at least ${sharedSecretCharsMin} characters`,
+  )
+  .meta({ title: "Secret", description: "Value or reference.", "x-secret": true });
+
+export const workerApiSchema = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(true)
+      .meta({ title: "Enabled", description: "Serve workers on the admin listener." }),
+    sharedSecret: z
+      .union([sharedSecret, z.array(sharedSecret).min(1).max(2)])
+      .meta({
+        title: "Fleet secret",
+        description:
+          "Bearer secret of every worker, at least 32 characters; a list of two (current, previous) while it is changed. Required where workers are served.",
+        "x-secret": true,
+      })
+      .optional(),
+    history: historySettingSchema.optional(),
+  })
+  .meta({
+    title: "Worker API",
+    description: "Serves configuration to workers, takes their records.",
+  });
+
+const days = (value: number) => z.int().min(1).max(36_500).default(value);
+
+export const retentionSchema = z
+  .strictObject({
+    historyDays: days(30).meta({
+      title: "History age",
+      description: "Query records older than this are deleted.",
+      "x-unit": "days",
+    }),
+    historyRecords: z.int().min(0).max(1_000_000_000).default(10_000_000).meta({
+      title: "History size",
+      description: "Most query records kept; the oldest go first.",
+      "x-unit": "records",
+    }),
+    auditDays: days(400).meta({
+      title: "Audit age",
+      description: "Rows of the audit log older than this are deleted.",
+      "x-unit": "days",
+    }),
+    revisions: z.int().min(1).max(100_000).default(1_000).meta({
+      title: "Revisions",
+      description: "Newest revisions of the configuration kept, to compare and to roll back to.",
+      "x-unit": "revisions",
+    }),
+  })
+  .meta({ title: "Retention", description: "How long the database keeps what grows." });
+
+/** What objects that come through the admin API may refer to on this host. */
+export const secretLimitsSchema = z
+  .strictObject({
+    allow: z
+      .array(z.string().regex(/^(env|file):.+$/, "must be env:NAME or file:/path"))
+      .default(["env:GATEWAY_SECRET_*", "file:/run/secrets/gateway/*"])
+      .meta({
+        title: "Allowed references",
+        description: "Secret references that objects may hold; `*` does not cross `/`.",
+      }),
+  })
+  .meta({ title: "Secret references", description: "Limits on objects of the admin API." });
+
+export const fileLimitsSchema = z
+  .strictObject({
+    allow: z.array(z.string().startsWith("/", "must be an absolute path")).default([]).meta({
+      title: "Allowed folders",
+      description: "Folders in which file paths of objects may lie.",
+    }),
+  })
+  .meta({
+    title: "File paths",
+    description:
+      "Limits on objects of the admin API. What the config file itself names is allowed.",
+  });

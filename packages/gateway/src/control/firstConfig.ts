@@ -1,0 +1,106 @@
+/**
+ * The first configuration of a process: what the database holds, or, when it holds none, what the
+ * file says. After that the process follows the database.
+ */
+import type { ConfigRefusal } from "@gateway/control/config/configuration.ts";
+import type { OwnedConfiguration } from "@gateway/control/config/open.ts";
+import { revisionText } from "@gateway/contract/revision.ts";
+import type { Capacity } from "@gateway/core/port/capacity.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Generations } from "@gateway/core/snapshot/generation.ts";
+import { openConfig } from "../generation.ts";
+import type { StartOptions } from "../roles.ts";
+import type { StartError } from "../running.ts";
+import { activate } from "./activation.ts";
+import { follow, type Following } from "./follow.ts";
+import { objectLimits } from "./objectLimits.ts";
+import { refusalLines } from "./refusalText.ts";
+
+export interface FirstConfigParts {
+  readonly configuration: OwnedConfiguration;
+  readonly generations: Generations;
+  readonly capacity: Capacity;
+}
+
+/** Whom the log of revisions names for what came from the file. */
+export const fileAuthor = { by: "file", address: undefined };
+
+/**
+ * Fills an empty database from the file, once the file's clusters are open: a file that does not work
+ * must not become the truth. A database that holds a configuration wins, also when it can not be
+ * opened: the admin API is then how to mend it, so that is no failure of the start.
+ */
+export async function startConfig(
+  options: StartOptions,
+  parts: FirstConfigParts,
+): Promise<Result<Following, readonly StartError[]>> {
+  const { configuration } = parts;
+  if (configuration.current() === undefined) {
+    const seeded = await seed(options, parts);
+    if (!seeded.ok) return seeded;
+    if (seeded.value) return ok(following(options, parts));
+  } else {
+    logDifferences(options, configuration);
+  }
+  const started = following(options, parts);
+  await started.settled();
+  return ok(started);
+}
+
+/** False when another replica filled the database at the same moment. */
+async function seed(
+  options: StartOptions,
+  { configuration, generations, capacity }: FirstConfigParts,
+): Promise<Result<boolean, readonly StartError[]>> {
+  const { config, document, host, contents } = options;
+  const opened = await openConfig(config, { host, capacity, contents });
+  if (!opened.ok) return opened;
+  const written = await configuration.seed(document, fileAuthor);
+  if (written.ok && written.value.changed) {
+    await generations.swap(opened.value.compile(revisionText(written.value.revision)));
+    return ok(true);
+  }
+  await opened.value.discard();
+  return written.ok ? ok(false) : err(startErrors(written.error));
+}
+
+function startErrors(refusal: ConfigRefusal): readonly StartError[] {
+  return refusalLines(refusal).map((reason) => ({ part: "config", reason }));
+}
+
+function following(
+  { config, document, host, contents, environment }: StartOptions,
+  { configuration, generations, capacity }: FirstConfigParts,
+): Following {
+  const active = generations.active === undefined ? undefined : configuration.current();
+  const { resolves } = objectLimits(config, document);
+  return follow(
+    {
+      configuration,
+      generations,
+      host,
+      open: async (built) => {
+        const activated = activate(built, { environment, resolves });
+        if (!activated.ok) return activated;
+        const opened = await openConfig(activated.value.config, { host, capacity, contents });
+        return opened.ok ? ok(opened.value.compile(revisionText(built.revision))) : opened;
+      },
+    },
+    active,
+  );
+}
+
+/** The database is the truth; whoever edits the file should learn that it is not read. */
+function logDifferences({ document, host }: StartOptions, configuration: OwnedConfiguration): void {
+  const compared = configuration.compare(document);
+  if (!compared.ok) {
+    const reason = refusalLines(compared.error).join("; ");
+    return host.log.write("warn", "config.fileRefused", { reason });
+  }
+  if (compared.value.length === 0) return;
+  host.log.write("warn", "config.fileDiffers", {
+    objects: compared.value.map(({ object }) => `${object.kind}/${object.name}`).join(", "),
+    advice:
+      "the database is used; `gateway config diff` shows and `gateway config apply` takes the file's",
+  });
+}

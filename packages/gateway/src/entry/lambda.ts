@@ -1,0 +1,65 @@
+/**
+ * The control plane as a function: the same app as in a container, behind Hono's wrappers for the
+ * platform. The only file that knows SST.
+ *
+ * The import opens nothing: an instance that is started ahead of its first request must not hold a
+ * connection, and one that can not reach the database must still be able to say so.
+ */
+import { randomBytes } from "node:crypto";
+import { readMigrations } from "@gateway/control/store/migrate/migration.ts";
+import { openNeon } from "@gateway/control/store/driver/neon.ts";
+import { handle, streamHandle } from "hono/aws-lambda";
+import { Resource } from "sst";
+import { functionApp, unsetApp } from "../lambda/app.ts";
+import { platformCallers } from "../lambda/callers.ts";
+import { functionClock } from "../lambda/clock.ts";
+import { lineLog } from "../lambda/log.ts";
+import { noMetrics } from "../lambda/metrics.ts";
+import { controlOpening } from "../lambda/openControl.ts";
+import { openOnce, type Open } from "../lambda/opening.ts";
+import { readSettings, type FunctionSettings } from "../lambda/settings.ts";
+
+const settings = readSettings({
+  linked: (name): unknown => (name in Resource ? Reflect.get(Resource, name) : undefined),
+  variable: (name) => process.env[name],
+});
+const log = lineLog(settings.ok ? settings.value.logLevel : "info", (line) => {
+  process.stdout.write(`${line}\n`);
+});
+const callers = platformCallers();
+const app = settings.ok
+  ? functionApp({
+      open: openOnce(opening(settings.value)),
+      callers,
+      log,
+      allowedHosts: settings.value.allowedHosts,
+    })
+  : unsetApp(settings.error, log);
+
+/** For a function URL that streams: everything, the durable stream included. */
+export const handler = streamHandle(app);
+
+/** For gateways that take one whole answer. A stream then arrives at its end. */
+export const buffered = handle(app);
+
+function opening(wanted: FunctionSettings): Open {
+  const host = {
+    clock: functionClock,
+    log,
+    metrics: noMetrics,
+    random: () => randomBytes(4).readUInt32LE() / 2 ** 32,
+    randomBytes: (length: number) => new Uint8Array(randomBytes(length)),
+  };
+  const database = openNeon({ url: wanted.databaseUrl, connectionsMax: 4, host });
+  return async () => {
+    const migrations = await readMigrations(new URL("migrations/", import.meta.url));
+    if (!migrations.ok) throw new Error(`no migrations beside the code: ${migrations.error.code}`);
+    return controlOpening({
+      settings: wanted,
+      host,
+      callers,
+      database,
+      migrations: migrations.value,
+    })();
+  };
+}

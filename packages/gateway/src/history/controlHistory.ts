@@ -1,0 +1,62 @@
+/** History of the roles with a store: records kept by it, redacted as the configuration says, and swept. */
+import type { Configuration } from "@gateway/control/config/configuration.ts";
+import { historySettingSchema } from "@gateway/control/config/objects.ts";
+import type { Store } from "@gateway/control/store/store.ts";
+import type { History } from "@gateway/core/port/history.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Redaction } from "@gateway/core/record/redact.ts";
+import type { GatewayConfig } from "../config/schema.ts";
+import { startRetention } from "./retention.ts";
+import { storeHistory } from "./storeHistory.ts";
+
+export interface ControlHistoryParts {
+  readonly store: Store;
+  readonly configuration: Pick<Configuration, "current">;
+  readonly host: Pick<Host, "clock" | "random" | "log" | "metrics">;
+}
+
+export interface ControlHistory extends History {
+  /** Keeps what waits until `deadline`, then ends the sweeps. Never rejects. */
+  close(deadline: AbortSignal): Promise<void>;
+}
+
+/** At a drain's end the records of the last queries are still on their way: this long at least. */
+const flushMsMin = 5_000;
+
+export function controlHistory(
+  { retention, logLevel }: Pick<GatewayConfig, "retention" | "logLevel">,
+  { store, configuration, host }: ControlHistoryParts,
+): ControlHistory {
+  const sender = storeHistory({
+    host,
+    keep: (batch, nowMs) => store.records.ingest(batch, nowMs),
+    redaction: redactionOf(configuration),
+    texts: logLevel === "debug",
+  });
+  const sweeps = startRetention(store, retention, host);
+  return {
+    append: (record) => sender.append(record),
+    close: async () => {
+      const limit = new AbortController();
+      using _timer = host.clock.timer(flushMsMin, () => limit.abort());
+      await sender.flush(limit.signal);
+      await sweeps[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The redaction of what is served now, read once per revision. */
+export function redactionOf(configuration: Pick<Configuration, "current">): () => Redaction {
+  let known: { readonly hash: string; readonly redaction: Redaction } | undefined;
+  return () => {
+    const built = configuration.current();
+    if (built === undefined) return "metadata";
+    if (known?.hash !== built.revision.hash) {
+      const parsed = historySettingSchema.safeParse(built.body.history);
+      // What can not be read must not be taken for permission.
+      const redaction = parsed.success ? parsed.data.redaction : "metadata";
+      known = { hash: built.revision.hash, redaction };
+    }
+    return known.redaction;
+  };
+}

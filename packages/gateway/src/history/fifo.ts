@@ -1,0 +1,47 @@
+/** A queue that knows its weight and gives up its oldest items cheaply, however long it is. */
+export class Fifo<Item> {
+  readonly #weightOf: (item: Item) => number;
+  #items: Item[] = [];
+  #head = 0;
+  #weight = 0;
+
+  constructor(weightOf: (item: Item) => number) {
+    this.#weightOf = weightOf;
+  }
+
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+
+  /** Of all items together. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+    this.#weight += this.#weightOf(item);
+  }
+
+  /** Takes out the oldest items, oldest first: up to `countMax` of them, up to `weightMax` but at least one. */
+  take(countMax: number, weightMax = Number.POSITIVE_INFINITY): readonly Item[] {
+    const taken: Item[] = [];
+    let weight = 0;
+    while (taken.length < countMax) {
+      const item = this.#items[this.#head + taken.length];
+      if (item === undefined) break;
+      const more = this.#weightOf(item);
+      if (taken.length > 0 && weight + more > weightMax) break;
+      weight += more;
+      taken.push(item);
+    }
+    this.#head += taken.length;
+    this.#weight -= weight;
+    // Moved only when half is gone, so that an item is moved once on average.
+    if (this.#head * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return taken;
+  }
+}

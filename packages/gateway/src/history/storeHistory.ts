@@ -1,0 +1,314 @@
+/**
+ * Records on their way to a store: redacted, batched, tried again until they are kept, and counted
+ * wherever one is lost. The query path never waits for any of it.
+ *
+ * Redacting, hashing and the log line happen in a turn of the event loop after the query's last byte,
+ * a few records at a time. Sending twice is harmless: a store keeps the first record of an id.
+ */
+import { createHash } from "node:crypto";
+import { canonicalJson } from "@gateway/contract/canonical.ts";
+import { recordBatchMax, type QueryRecord } from "@gateway/contract/record.ts";
+import type { IncomingRecord, Ingested, RecordStore } from "@gateway/control/store/store.ts";
+import type { History } from "@gateway/core/port/history.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { redact, type Redaction } from "@gateway/core/record/redact.ts";
+import type { Result } from "@gateway/core/result.ts";
+import { deferred } from "./deferred.ts";
+import { historyFamilies } from "./families.ts";
+import { Fifo } from "./fifo.ts";
+import { writeQueryLine, writeQueryText } from "./queryLine.ts";
+
+/** Records that may wait; beyond it the oldest are dropped and counted. */
+const waitingMax = 50_000;
+/** Characters that may wait, for the same reason: one statement may be a megabyte. */
+const waitingCharsMax = 64_000_000;
+/** Characters of one batch; a longer record goes alone. */
+const batchCharsMax = 4_000_000;
+/** How long a record waits for others to make a batch. */
+const batchMs = 200;
+/** A store that has not answered by then is asked again. */
+const answerMsMax = 30_000;
+const retryMs = 1_000;
+const retryMsMax = 60_000;
+/** Records made ready in one turn of the event loop, some 100 µs each, and characters of them. */
+const turnRecords = 16;
+const turnChars = 100_000;
+
+export interface StoreHistoryParts {
+  readonly host: Pick<Host, "clock" | "random" | "log" | "metrics">;
+  readonly keep: RecordStore["ingest"];
+  /** The redaction of the configuration as it is now. */
+  readonly redaction: () => Redaction;
+  /** Also log each statement's text, its literals masked. */
+  readonly texts: boolean;
+}
+
+export interface StoreHistory extends History {
+  /**
+   * Sends what waits; resolves when all of it is kept, or when `deadline` is aborted. Then the rest is
+   * dropped and counted, and so is everything appended later. Never rejects.
+   */
+  flush(deadline: AbortSignal): Promise<void>;
+}
+
+/** Makes the history of a process that has a store. */
+export function storeHistory(parts: StoreHistoryParts): StoreHistory {
+  return new Sender(parts);
+}
+
+type Outcome = Result<Ingested, { readonly detail: string }>;
+
+class Sender implements StoreHistory {
+  readonly #parts: StoreHistoryParts;
+  readonly #queued;
+  readonly #sent;
+  readonly #dropped;
+  /** As the pipeline made them. */
+  readonly #fresh = new Fifo<QueryRecord>(charsOf);
+  /** Redacted. */
+  readonly #ready = new Fifo<IncomingRecord>(({ record }) => charsOf(record));
+  /** Taken out of `#ready` and not known to be kept. */
+  #sending = 0;
+  #turnPlanned = false;
+  #running = false;
+  #hurry = false;
+  #ended = false;
+  #failures = 0;
+  /** Records are being dropped because too many wait; said once. */
+  #full = false;
+  /** Ends the wait that goes on now. */
+  #wake: ((reason: "full" | "hurry") => void) | undefined;
+  #onIdle: (() => void)[] = [];
+
+  constructor(parts: StoreHistoryParts) {
+    this.#parts = parts;
+    const { metrics } = parts.host;
+    this.#queued = metrics.gauge(historyFamilies.queued, {});
+    this.#sent = metrics.counter(historyFamilies.sent, {});
+    this.#dropped = metrics.counter(historyFamilies.dropped, {});
+  }
+
+  append(record: QueryRecord): void {
+    if (this.#ended) return this.#dropped.add(1);
+    this.#fresh.push(record);
+    while (this.#waiting > waitingMax || this.#chars > waitingCharsMax) this.#dropOldest();
+    this.#queued.set(this.#waiting);
+    this.#planTurn();
+  }
+
+  async flush(deadline: AbortSignal): Promise<void> {
+    this.#hurry = true;
+    this.#wake?.("hurry");
+    await this.#idleOr(deadline);
+    this.#hurry = false;
+    if (this.#waiting > 0) this.#giveUp();
+    if (deadline.aborted) this.#ended = true;
+  }
+
+  get #waiting(): number {
+    return this.#fresh.size + this.#ready.size + this.#sending;
+  }
+
+  get #chars(): number {
+    return this.#fresh.weight + this.#ready.weight;
+  }
+
+  /** The next batch may still grow; in a hurry only by what is here already. */
+  get #worthWaiting(): boolean {
+    return this.#ready.size < recordBatchMax && (!this.#hurry || this.#fresh.size > 0);
+  }
+
+  #dropOldest(): void {
+    const queue = this.#ready.size > 0 ? this.#ready : this.#fresh;
+    this.#dropped.add(queue.take(1).length);
+    if (!this.#full)
+      this.#parts.host.log.write("error", "history.full", { waiting: this.#waiting });
+    this.#full = true;
+  }
+
+  #planTurn(): void {
+    if (this.#turnPlanned) return;
+    this.#turnPlanned = true;
+    setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#turnPlanned = false;
+    for (const record of this.#fresh.take(turnRecords, turnChars)) this.#makeReady(record);
+    if (this.#fresh.size > 0) this.#planTurn();
+    if (!this.#worthWaiting) this.#wake?.("full");
+    if (!this.#running) void this.#run();
+    this.#settle();
+  }
+
+  #makeReady(record: QueryRecord): void {
+    const { host, texts, redaction } = this.#parts;
+    try {
+      const redacted = redact(record, redaction());
+      writeQueryLine(redacted, host.log);
+      if (texts) writeQueryText(record, host.log);
+      this.#ready.push({ record: redacted, contentHash: contentHashOf(redacted) });
+    } catch (bug) {
+      host.log.bug(bug, { queryId: record.proxyQueryId });
+      this.#dropped.add(1);
+    }
+  }
+
+  /** Sends batches, one at a time, until nothing is ready. Never rejects. */
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#ready.size > 0) {
+      if (this.#worthWaiting) await this.#wait(batchMs, "full");
+      const batch = this.#ready.take(recordBatchMax, batchCharsMax);
+      this.#sending = batch.length;
+      if (batch.length > 0) await this.#deliver(batch);
+      if (!this.#ended) this.#sending = 0;
+    }
+    this.#running = false;
+    this.#settle();
+  }
+
+  /** Tries until the batch is kept, refused for good, or given up. */
+  async #deliver(batch: readonly IncomingRecord[]): Promise<void> {
+    for (;;) {
+      const outcome = await this.#ask(batch);
+      if (this.#ended) return;
+      if (outcome.ok) return this.#kept(batch, outcome.value);
+      const { detail } = outcome.error;
+      if (isRefusal(detail)) return this.#refused(batch, detail);
+      this.#unavailable(detail);
+      await this.#wait(this.#backOffMs(), "hurry");
+      if (this.#ended) return;
+    }
+  }
+
+  #kept(batch: readonly IncomingRecord[], answer: Ingested): void {
+    const { log } = this.#parts.host;
+    if (this.#failures > 0) log.write("info", "history.recovered", { failures: this.#failures });
+    this.#failures = 0;
+    this.#full = false;
+    for (const queryId of answer.conflicts) log.write("warn", "history.conflict", { queryId });
+    const known = answer.accepted + answer.duplicates + answer.conflicts.length;
+    const kept = Math.min(known, batch.length);
+    this.#sent.add(kept);
+    if (kept < batch.length) this.#lost(batch.length - kept, "notTaken");
+    this.#done(batch.length);
+  }
+
+  /** One record that a store can not hold must not keep the others out: each goes alone. */
+  async #refused(batch: readonly IncomingRecord[], detail: string): Promise<void> {
+    if (batch.length === 1) {
+      this.#lost(1, detail);
+      return this.#done(1);
+    }
+    for (const record of batch) {
+      if (this.#ended) return;
+      await this.#deliver([record]);
+    }
+  }
+
+  #unavailable(detail: string): void {
+    this.#failures += 1;
+    if (this.#failures > 1) return;
+    this.#parts.host.log.write("warn", "history.unavailable", { detail, waiting: this.#waiting });
+  }
+
+  /** Full jitter, so that many processes do not come back at one moment; short while a shutdown waits. */
+  #backOffMs(): number {
+    const doubled = retryMs * 2 ** Math.min(this.#failures - 1, 16);
+    return this.#parts.host.random() * (this.#hurry ? retryMs : Math.min(doubled, retryMsMax));
+  }
+
+  /** Asks the store, and does not wait for ever. */
+  async #ask(batch: readonly IncomingRecord[]): Promise<Outcome> {
+    const { host, keep } = this.#parts;
+    const { promise, resolve } = deferred<Outcome>();
+    using _limit = host.clock.timer(answerMsMax, () => resolve(failure("noAnswer")));
+    this.#wake = () => {
+      if (this.#ended) resolve(failure("ended"));
+    };
+    const asked = Promise.resolve().then(() => keep(batch, host.clock.unixMs()));
+    asked.then(resolve, (bug: unknown) => {
+      host.log.bug(bug);
+      resolve(failure("bug"));
+    });
+    const outcome = await promise;
+    this.#wake = undefined;
+    return outcome;
+  }
+
+  /** Resolves after `ms`, or earlier for that reason, or in a hurry. */
+  async #wait(ms: number, until: "full" | "hurry"): Promise<void> {
+    const { promise, resolve } = deferred<void>();
+    using _timer = this.#parts.host.clock.timer(ms, () => resolve());
+    this.#wake = (reason) => {
+      if (reason === "hurry" || until === "full") resolve();
+    };
+    await promise;
+    this.#wake = undefined;
+  }
+
+  #done(count: number): void {
+    if (this.#ended) return;
+    this.#sending -= count;
+    this.#settle();
+  }
+
+  #lost(count: number, detail: string): void {
+    this.#dropped.add(count);
+    this.#parts.host.log.write("error", "history.dropped", { count, detail });
+  }
+
+  #settle(): void {
+    this.#queued.set(this.#waiting);
+    if (this.#waiting > 0) return;
+    const waiting = this.#onIdle;
+    this.#onIdle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  async #idleOr(deadline: AbortSignal): Promise<void> {
+    if (this.#waiting === 0 || deadline.aborted) return;
+    const { promise, resolve } = deferred<void>();
+    this.#onIdle.push(resolve);
+    const onAbort = (): void => resolve();
+    deadline.addEventListener("abort", onAbort, { once: true });
+    await promise;
+    deadline.removeEventListener("abort", onAbort);
+  }
+
+  /** What was sent and not answered counts as lost, although it may have been kept. */
+  #giveUp(): void {
+    this.#ended = true;
+    const left = this.#waiting;
+    this.#fresh.take(left);
+    this.#ready.take(left);
+    this.#sending = 0;
+    this.#lost(left, "deadline");
+    this.#settle();
+    this.#wake?.("hurry");
+  }
+}
+
+/** `sha256:…` over the record's canonical JSON: tells a repeat from a conflict. */
+export function contentHashOf(record: QueryRecord): string {
+  return `sha256:${createHash("sha256").update(canonicalJson(record)).digest("hex")}`;
+}
+
+/** SQLSTATE classes 22 (the value) and 23 (a constraint): the same record would be refused again. */
+function isRefusal(detail: string): boolean {
+  return /^2[23][0-9A-Z]{3}$/.test(detail);
+}
+
+/** About what a record takes in memory and in a statement. */
+function charsOf({ sql, translatedSql, errorMessage }: QueryRecord): number {
+  const texts = (sql?.length ?? 0) + (translatedSql?.length ?? 0) + (errorMessage?.length ?? 0);
+  return texts + fieldsChars;
+}
+
+/** All fields but the long texts. */
+const fieldsChars = 500;
+
+function failure(detail: string): Outcome {
+  return { ok: false, error: { detail } };
+}

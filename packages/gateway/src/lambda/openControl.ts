@@ -1,0 +1,91 @@
+/**
+ * Opens the control plane of a function: Neon's driver, the schema judged, the configuration read, and
+ * the same app that a container serves.
+ *
+ * No queries run here, no cluster can be tested, nothing follows the store in the background.
+ */
+import { hashInline, matchesInline } from "@gateway/access/client/static/inline.ts";
+import { controlApp } from "@gateway/control/app.ts";
+import {
+  openConfiguration,
+  type OpenConfigurationRefusal,
+  type OwnedConfiguration,
+} from "@gateway/control/config/open.ts";
+import { keyRing } from "@gateway/control/secret/keyRing.ts";
+import { routeExplainer } from "@gateway/control/snapshot/routeExplainer.ts";
+import type { Database } from "@gateway/control/store/database.ts";
+import { drizzleStore } from "@gateway/control/store/drizzle.ts";
+import type { Migration } from "@gateway/control/store/migrate/migration.ts";
+import type { Store } from "@gateway/control/store/store.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok } from "@gateway/core/result.ts";
+import type { Callers } from "./callers.ts";
+import type { Open, OpenRefusal } from "./opening.ts";
+import { judgeSchema } from "./schema.ts";
+import type { FunctionSettings } from "./settings.ts";
+
+export type FunctionHost = Omit<Host, "threads" | "random">;
+
+export interface ControlParts {
+  readonly settings: FunctionSettings;
+  readonly host: FunctionHost;
+  readonly callers: Callers;
+  readonly database: Database;
+  /** The program's, oldest first. */
+  readonly migrations: readonly Migration[];
+}
+
+export function controlOpening(parts: ControlParts): Open {
+  const { settings, host, database, migrations } = parts;
+  return async () => {
+    const fits = await judgeSchema(database, migrations);
+    if (!fits.ok) return fits;
+    const store = drizzleStore(database, { clock: host.clock });
+    const opened = await openConfiguration({
+      store,
+      keys: keyRing(settings.encryptionKeys, host.randomBytes),
+      clock: host.clock,
+      log: host.log,
+      metrics: host.metrics,
+      follow: false,
+    });
+    if (!opened.ok) return err(refusalOf(opened.error));
+    return ok({ config: opened.value, control: appOf(parts, store, opened.value) });
+  };
+}
+
+function appOf(
+  { settings, host, callers }: ControlParts,
+  store: Store,
+  config: OwnedConfiguration,
+) {
+  const { fleetSecrets } = settings;
+  return controlApp({
+    store,
+    config,
+    clock: host.clock,
+    log: host.log,
+    metrics: host.metrics,
+    randomBytes: host.randomBytes,
+    passwords: { hash: hashInline, matches: matchesInline },
+    caller: (request) => callers.of(request),
+    queries: undefined,
+    explainRoute: routeExplainer(config),
+    testCluster: undefined,
+    workerApi: fleetSecrets === undefined ? undefined : { secrets: fleetSecrets },
+    host: "function",
+    // The platform freezes and ends instances without a word.
+    stopping: new AbortController().signal,
+  });
+}
+
+function refusalOf(refusal: OpenConfigurationRefusal): OpenRefusal {
+  switch (refusal.code) {
+    case "missingKeys":
+      return { code: "sealed", detail: `keys ${refusal.keyIds.join(", ")} are not configured` };
+    case "unreadable":
+      return { code: "sealed", detail: refusal.detail };
+    case "unavailable":
+      return { code: "unavailable", detail: refusal.detail };
+  }
+}

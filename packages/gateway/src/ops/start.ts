@@ -1,0 +1,37 @@
+/** Opens the admin listener when it is enabled. */
+import type { ListenError } from "@gateway/core/port/frontend.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
+import type { GatewayConfig } from "../config/schema.ts";
+import type { DataPlaneParts } from "../dataPlane.ts";
+import type { NodeHost } from "../host/node.ts";
+import { opsApp, type Answers } from "./app.ts";
+import { callersBehind, type Callers } from "./callers.ts";
+import { listenOps, type OpenOps } from "./listen.ts";
+
+export interface OpsOptions extends Pick<DataPlaneParts, "generations" | "stopping"> {
+  /** The control plane's app, told who calls. */
+  answers(callers: Callers): Answers;
+  /** Why no configuration is active yet. */
+  problem(): string | undefined;
+}
+
+export async function startOps(
+  { generations, stopping, answers, problem }: OpsOptions,
+  { adminApi }: GatewayConfig,
+  host: NodeHost,
+): Promise<Result<OpenOps | undefined, ListenError>> {
+  if (!adminApi.enabled) return ok(undefined);
+  const callers = callersBehind(adminApi.trustedProxies);
+  const app = opsApp({
+    notReady: () => {
+      if (stopping.signal.aborted) return "draining";
+      if (generations.active !== undefined) return undefined;
+      return problem() ?? "no active configuration";
+    },
+    metrics: () => host.metrics.expose(),
+    metricsType: host.metrics.contentType,
+    allowedHosts: adminApi.allowedHosts,
+    control: answers(callers),
+  });
+  return listenOps(adminApi, { app, callers }, host);
+}

@@ -1,0 +1,200 @@
+/**
+ * The control plane under a fleet: how fast a change reaches a thousand waiters with the whole
+ * snapshot, how many changes it takes, how many records. Server and load are two processes.
+ */
+import { fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { openClient } from "./controlClient.mjs";
+import { quantile, spread } from "./figures.mjs";
+
+const program = fileURLToPath(new URL("controlServer.mjs", import.meta.url));
+const waiters = 1_000;
+const rounds = 5;
+const pushes = 200;
+const batchSize = 200;
+const batches = 200;
+const senders = 8;
+/** About 64 KB of canonical JSON. */
+const clustersOf64Kb = 720;
+
+/** `database`: URL of a PostgreSQL for the rows that need one; without it they are left out. */
+export async function controlRows(database) {
+  const rows = [];
+  const memory = await startControl({ clusters: clustersOf64Kb });
+  try {
+    rows.push(await wakeRow(memory, "gzip"), await wakeRow(memory, "identity"));
+    rows.push(await pushRow(memory, "memory"));
+  } finally {
+    await memory.stop();
+  }
+  if (database === undefined) return rows;
+  const durable = await startControl({ clusters: clustersOf64Kb, database });
+  try {
+    rows.push(await wakeRow(durable, "gzip"), await pushRow(durable, "PostgreSQL"));
+    rows.push(await recordsRow(durable));
+  } finally {
+    await durable.stop();
+  }
+  return rows;
+}
+
+/** From before the commit to the last byte of each waiter's snapshot. */
+async function wakeRow(control, coding) {
+  const clients = await Promise.all(Array.from({ length: waiters }, () => control.client()));
+  const p50 = [];
+  const p99 = [];
+  let bytes = 0;
+  for (let round = 0; round <= rounds; round += 1) {
+    const since = await control.revision();
+    const served = clients.map(async (client) => {
+      const woken = await client.ask("GET", `/worker/config/wait?since=${since}`, "prefer: wait=55\r\n");
+      const answer = await client.ask("GET", "/worker/config", `accept-encoding: ${coding}\r\n`);
+      if (woken.status !== 200 || answer.status !== 200) throw new Error("not woken");
+      bytes = answer.bytes;
+      return answer.atNs;
+    });
+    await control.held(waiters);
+    const { fromNs } = await control.push(1);
+    const tookMs = (await Promise.all(served)).map((atNs) => Number(atNs - fromNs) / 1e6);
+    // The first round warms up both sides.
+    if (round === 0) continue;
+    const sorted = tookMs.toSorted((a, b) => a - b);
+    p50.push(quantile(sorted, 0.5));
+    p99.push(quantile(sorted, 0.99));
+  }
+  for (const client of clients) client.close();
+  const what = `${waiters} waiters woken and served ${control.bytes >> 10} KB (${coding}, ${bytes >> 10} KB sent)`;
+  return { what: `${what}, ${control.kind}`, "p50 ms": spread(p50, 0), "p99 ms": spread(p99, 0) };
+}
+
+async function pushRow(control, store) {
+  const rates = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const { fromNs, toNs } = await control.push(pushes);
+    if (round > 0) rates.push(pushes / (Number(toNs - fromNs) / 1e9));
+  }
+  return { what: `changes of a ${control.bytes >> 10} KB configuration, ${store}`, "1/s": spread(rates, 0) };
+}
+
+/** Batches as workers send them, over a few connections at a time. */
+async function recordsRow(control) {
+  const clients = await Promise.all(Array.from({ length: senders }, () => control.client()));
+  const headers = await Promise.all(clients.map((client, index) => registered(client, `bench${index}`)));
+  const rates = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    // Made before the clock starts: they are the worker's cost.
+    const bodies = clients.map((_, index) =>
+      Array.from({ length: batches / senders }, () => batchOf(`bench${index}`)),
+    );
+    const fromNs = process.hrtime.bigint();
+    await Promise.all(
+      clients.map(async (client, index) => {
+        for (const body of bodies[index]) {
+          const { status } = await client.ask("POST", "/worker/query-records", headers[index], body);
+          if (status !== 200) throw new Error(`records: ${status}`);
+        }
+      }),
+    );
+    const secs = Number(process.hrtime.bigint() - fromNs) / 1e9;
+    if (round > 0) rates.push((batches * batchSize) / secs);
+  }
+  for (const client of clients) client.close();
+  return { what: `records ingested, ${batchSize} a batch, gzip, PostgreSQL`, "1/s": spread(rates, 0) };
+}
+
+async function registered(client, name) {
+  const instanceId = randomBytes(12).toString("hex");
+  const body = Buffer.from(
+    JSON.stringify({
+      ...{ name, instanceId, labels: {}, version: "bench" },
+      ...{ schemaVersions: [1], heartbeatIntervalSecs: 10 },
+    }),
+  );
+  const answer = await client.ask("POST", "/worker/register", "content-type: application/json\r\n", body);
+  const { instanceToken } = JSON.parse(Buffer.concat(answer.parts).toString());
+  return `content-type: application/json\r\ncontent-encoding: gzip\r\ngateway-instance-id: ${instanceId}\r\ngateway-instance-token: ${instanceToken}\r\n`;
+}
+
+function batchOf(worker) {
+  const now = Date.now();
+  const records = Array.from({ length: batchSize }, (_, index) => ({
+    proxyQueryId: randomBytes(12).toString("hex"),
+    createdAt: now + index,
+    startedAt: now + index,
+    finishedAt: now + index + 12,
+    frontend: "postgresWire",
+    user: `user${index % 17}`,
+    clientAddress: "192.0.2.7",
+    clusterGroup: "default",
+    cluster: "local",
+    engine: "duckDb",
+    tags: { application: "dashboard" },
+    sql: `select region, sum(amount) from sales where day >= date '2026-01-01' and customer = ${index} group by region order by 2 desc`,
+    sourceDialect: "postgres",
+    digestHash: randomBytes(16).toString("hex"),
+    status: "finished",
+    rowsReturned: 10,
+    bytesReturned: 420,
+    queueMs: 0.4,
+    executionMs: 11.2,
+    routingTrace: [{ step: "fallback", outcome: "group default" }],
+    policyActions: [],
+    engineStats: {},
+    revision: `1.1.sha256:${"0".repeat(64)}`,
+  }));
+  return gzipSync(JSON.stringify({ schemaVersion: 1, worker, records }));
+}
+
+async function startControl(options) {
+  const secret = randomBytes(24).toString("hex");
+  const child = fork(program, [JSON.stringify({ secret, ...options })], {
+    execArgv: ["--import", "tsx"],
+  });
+  const messages = [];
+  let wake = () => undefined;
+  child.on("message", (message) => {
+    messages.push(message);
+    wake();
+  });
+  child.on("exit", (code) => {
+    messages.push({ ended: code });
+    wake();
+  });
+  async function next(key) {
+    for (;;) {
+      const message = messages.shift();
+      if (message?.[key] !== undefined) return message;
+      if (message?.ended !== undefined) throw new Error(`the control plane ended with ${message.ended}`);
+      await new Promise((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+  const { port, bytes } = await next("port");
+  const observer = await openClient(port, secret);
+  return {
+    bytes,
+    kind: options.database === undefined ? "memory" : "PostgreSQL",
+    client: () => openClient(port, secret),
+    revision: async () => {
+      const { parts } = await observer.ask("GET", "/worker/config/wait");
+      return JSON.parse(Buffer.concat(parts).toString()).head.revision;
+    },
+    /** Until that many wait: the server answers in order, so a turn of its own comes after theirs. */
+    held: async (count) => {
+      for (let turn = 0; turn <= count / 100; turn += 1) await observer.ask("GET", "/worker/config/wait");
+    },
+    push: async (count) => {
+      child.send({ do: "push", count });
+      const { pushed } = await next("pushed");
+      return { fromNs: BigInt(pushed.fromNs), toNs: BigInt(pushed.toNs) };
+    },
+    stop: async () => {
+      observer.close();
+      child.send({ do: "stop" });
+      await next("ended").catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** A worker's side of the worker API at its cheapest: raw HTTP/1.1 over one kept connection, bodies only counted. */
+import { connect } from "node:net";
+
+/** Answers `ask(method, path, headers, body)`, which gives `{status, etag, bytes, atNs, body}` when the last byte is there. */
+export async function openClient(port, secret) {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  await new Promise((resolve, reject) => {
+    socket.once("connect", resolve).once("error", reject);
+  });
+  let waiting;
+  let answer;
+  socket.on("data", (chunk) => {
+    answer = answer === undefined ? headOf(chunk) : { ...answer, parts: [...answer.parts, chunk] };
+    const bytes = answer.parts.reduce((sum, part) => sum + part.length, 0);
+    if (bytes < answer.length) return;
+    const done = { ...answer, bytes, atNs: process.hrtime.bigint() };
+    answer = undefined;
+    waiting(done);
+  });
+  const common = `host: bench\r\nauthorization: Bearer ${secret}\r\n`;
+  return {
+    ask: (method, path, headers = "", body = undefined) =>
+      new Promise((resolve) => {
+        waiting = resolve;
+        const length = body === undefined ? "" : `content-length: ${body.length}\r\n`;
+        socket.write(`${method} ${path} HTTP/1.1\r\n${common}${headers}${length}\r\n`);
+        if (body !== undefined) socket.write(body);
+      }),
+    close: () => socket.destroy(),
+  };
+}
+
+/** Heads arrive whole here: they are shorter than a packet on the loopback. */
+function headOf(chunk) {
+  const end = chunk.indexOf("\r\n\r\n");
+  const head = chunk.toString("latin1", 0, end);
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  return { status: Number(head.slice(9, 12)), length, parts: [chunk.subarray(end + 4)] };
+}
