@@ -33,4 +33,8 @@ CREATE INDEX "query_records_status" ON "query_records" USING btree ("status","cr
 --> statement-breakpoint
 CREATE INDEX "query_records_cluster_group" ON "query_records" USING btree ("cluster_group","created_at" DESC NULLS FIRST) WHERE "query_records"."cluster_group" is not null;
 --> statement-breakpoint
+CREATE INDEX "query_records_cluster" ON "query_records" USING btree ("cluster","created_at" DESC NULLS FIRST) WHERE "query_records"."cluster" is not null;
+--> statement-breakpoint
+CREATE INDEX "query_records_frontend" ON "query_records" USING btree ("frontend","created_at" DESC NULLS FIRST);
+--> statement-breakpoint
 CREATE INDEX "query_records_error_code" ON "query_records" USING btree ("error_code","created_at" DESC NULLS FIRST) WHERE "query_records"."error_code" is not null;

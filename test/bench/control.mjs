@@ -6,7 +6,8 @@ import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { openClient } from "./controlClient.mjs";
+import { embeddedPrograms, startPostgres } from "../real/postgresServer.mjs";
+import { monotonicMs, openClient } from "./controlClient.mjs";
 import { quantile, spread } from "./figures.mjs";
 
 const program = fileURLToPath(new URL("controlServer.mjs", import.meta.url));
@@ -19,25 +20,34 @@ const senders = 8;
 /** About 64 KB of canonical JSON. */
 const clustersOf64Kb = 720;
 
-/** `database`: URL of a PostgreSQL for the rows that need one; without it they are left out. */
-export async function controlRows(database) {
+export async function controlRows() {
   const rows = [];
-  const memory = await startControl({ clusters: clustersOf64Kb });
+  await under({ clusters: clustersOf64Kb }, async (control) => {
+    rows.push(await wakeRow(control, "gzip"), await wakeRow(control, "identity"));
+    rows.push(await pushRow(control));
+  });
+  const programs = await embeddedPrograms();
+  if (programs.folder === undefined) throw new Error(programs.reason);
+  const postgres = await startPostgres(programs.folder, { fsync: "on" });
   try {
-    rows.push(await wakeRow(memory, "gzip"), await wakeRow(memory, "identity"));
-    rows.push(await pushRow(memory, "memory"));
+    await under({ clusters: clustersOf64Kb, database: postgres.url }, async (control) => {
+      rows.push(await wakeRow(control, "gzip"), await pushRow(control), await recordsRow(control));
+    });
+    // The configuration stays in the database, so the small one gets a store of its own.
+    await under({ clusters: 10 }, async (control) => rows.push(await pushRow(control)));
   } finally {
-    await memory.stop();
-  }
-  if (database === undefined) return rows;
-  const durable = await startControl({ clusters: clustersOf64Kb, database });
-  try {
-    rows.push(await wakeRow(durable, "gzip"), await pushRow(durable, "PostgreSQL"));
-    rows.push(await recordsRow(durable));
-  } finally {
-    await durable.stop();
+    await postgres.stop();
   }
   return rows;
+}
+
+async function under(options, measure) {
+  const control = await startControl(options);
+  try {
+    await measure(control);
+  } finally {
+    await control.stop();
+  }
 }
 
 /** From before the commit to the last byte of each waiter's snapshot. */
@@ -49,15 +59,19 @@ async function wakeRow(control, coding) {
   for (let round = 0; round <= rounds; round += 1) {
     const since = await control.revision();
     const served = clients.map(async (client) => {
-      const woken = await client.ask("GET", `/worker/config/wait?since=${since}`, "prefer: wait=55\r\n");
+      const woken = await client.ask(
+        "GET",
+        `/worker/config/wait?since=${since}`,
+        "prefer: wait=55\r\n",
+      );
       const answer = await client.ask("GET", "/worker/config", `accept-encoding: ${coding}\r\n`);
       if (woken.status !== 200 || answer.status !== 200) throw new Error("not woken");
       bytes = answer.bytes;
-      return answer.atNs;
+      return answer.atMs;
     });
     await control.held(waiters);
-    const { fromNs } = await control.push(1);
-    const tookMs = (await Promise.all(served)).map((atNs) => Number(atNs - fromNs) / 1e6);
+    const { fromMs } = await control.push(1);
+    const tookMs = (await Promise.all(served)).map((atMs) => atMs - fromMs);
     // The first round warms up both sides.
     if (round === 0) continue;
     const sorted = tookMs.toSorted((a, b) => a - b);
@@ -65,54 +79,76 @@ async function wakeRow(control, coding) {
     p99.push(quantile(sorted, 0.99));
   }
   for (const client of clients) client.close();
-  const what = `${waiters} waiters woken and served ${control.bytes >> 10} KB (${coding}, ${bytes >> 10} KB sent)`;
+  const what = `${waiters} waiters woken and served ${Math.round(control.bytes / 1024)} KB (${coding}, ${Math.round(bytes / 1024)} KB sent)`;
   return { what: `${what}, ${control.kind}`, "p50 ms": spread(p50, 0), "p99 ms": spread(p99, 0) };
 }
 
-async function pushRow(control, store) {
+async function pushRow(control) {
   const rates = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const { fromNs, toNs } = await control.push(pushes);
-    if (round > 0) rates.push(pushes / (Number(toNs - fromNs) / 1e9));
+    const { fromMs, toMs } = await control.push(pushes);
+    if (round > 0) rates.push((pushes / (toMs - fromMs)) * 1_000);
   }
-  return { what: `changes of a ${control.bytes >> 10} KB configuration, ${store}`, "1/s": spread(rates, 0) };
+  return {
+    what: `changes of a ${Math.round(control.bytes / 1024)} KB configuration, ${control.kind}`,
+    "1/s": spread(rates, 0),
+  };
 }
 
 /** Batches as workers send them, over a few connections at a time. */
 async function recordsRow(control) {
   const clients = await Promise.all(Array.from({ length: senders }, () => control.client()));
-  const headers = await Promise.all(clients.map((client, index) => registered(client, `bench${index}`)));
+  const headers = await Promise.all(
+    clients.map((client, index) => registered(client, `bench${index}`)),
+  );
   const rates = [];
   for (let round = 0; round <= rounds; round += 1) {
     // Made before the clock starts: they are the worker's cost.
     const bodies = clients.map((_, index) =>
       Array.from({ length: batches / senders }, () => batchOf(`bench${index}`)),
     );
-    const fromNs = process.hrtime.bigint();
+    const fromMs = monotonicMs();
     await Promise.all(
       clients.map(async (client, index) => {
         for (const body of bodies[index]) {
-          const { status } = await client.ask("POST", "/worker/query-records", headers[index], body);
+          const { status } = await client.ask(
+            "POST",
+            "/worker/query-records",
+            headers[index],
+            body,
+          );
           if (status !== 200) throw new Error(`records: ${status}`);
         }
       }),
     );
-    const secs = Number(process.hrtime.bigint() - fromNs) / 1e9;
-    if (round > 0) rates.push((batches * batchSize) / secs);
+    const tookMs = monotonicMs() - fromMs;
+    if (round > 0) rates.push(((batches * batchSize) / tookMs) * 1_000);
   }
   for (const client of clients) client.close();
-  return { what: `records ingested, ${batchSize} a batch, gzip, PostgreSQL`, "1/s": spread(rates, 0) };
+  return {
+    what: `records ingested, ${batchSize} a batch, gzip, PostgreSQL`,
+    "1/s": spread(rates, 0),
+  };
 }
 
 async function registered(client, name) {
   const instanceId = randomBytes(12).toString("hex");
   const body = Buffer.from(
     JSON.stringify({
-      ...{ name, instanceId, labels: {}, version: "bench" },
-      ...{ schemaVersions: [1], heartbeatIntervalSecs: 10 },
+      name,
+      instanceId,
+      labels: {},
+      version: "bench",
+      schemaVersions: [1],
+      heartbeatIntervalSecs: 10,
     }),
   );
-  const answer = await client.ask("POST", "/worker/register", "content-type: application/json\r\n", body);
+  const answer = await client.ask(
+    "POST",
+    "/worker/register",
+    "content-type: application/json\r\n",
+    body,
+  );
   const { instanceToken } = JSON.parse(Buffer.concat(answer.parts).toString());
   return `content-type: application/json\r\ncontent-encoding: gzip\r\ngateway-instance-id: ${instanceId}\r\ngateway-instance-token: ${instanceToken}\r\n`;
 }
@@ -166,7 +202,8 @@ async function startControl(options) {
     for (;;) {
       const message = messages.shift();
       if (message?.[key] !== undefined) return message;
-      if (message?.ended !== undefined) throw new Error(`the control plane ended with ${message.ended}`);
+      if (message?.ended !== undefined)
+        throw new Error(`the control plane ended with ${message.ended}`);
       await new Promise((resolve) => {
         wake = resolve;
       });
@@ -184,12 +221,13 @@ async function startControl(options) {
     },
     /** Until that many wait: the server answers in order, so a turn of its own comes after theirs. */
     held: async (count) => {
-      for (let turn = 0; turn <= count / 100; turn += 1) await observer.ask("GET", "/worker/config/wait");
+      for (let turn = 0; turn <= count / 100; turn += 1)
+        await observer.ask("GET", "/worker/config/wait");
     },
     push: async (count) => {
       child.send({ do: "push", count });
       const { pushed } = await next("pushed");
-      return { fromNs: BigInt(pushed.fromNs), toNs: BigInt(pushed.toNs) };
+      return pushed;
     },
     stop: async () => {
       observer.close();

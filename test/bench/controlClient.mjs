@@ -1,7 +1,7 @@
 /** A worker's side of the worker API at its cheapest: raw HTTP/1.1 over one kept connection, bodies only counted. */
 import { connect } from "node:net";
 
-/** Answers `ask(method, path, headers, body)`, which gives `{status, etag, bytes, atNs, body}` when the last byte is there. */
+/** Answers `ask(method, path, headers, body)`, which gives `{status, etag, bytes, atMs, body}` when the last byte is there. */
 export async function openClient(port, secret) {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   await new Promise((resolve, reject) => {
@@ -13,13 +13,13 @@ export async function openClient(port, secret) {
     answer = answer === undefined ? headOf(chunk) : { ...answer, parts: [...answer.parts, chunk] };
     const bytes = answer.parts.reduce((sum, part) => sum + part.length, 0);
     if (bytes < answer.length) return;
-    const done = { ...answer, bytes, atNs: process.hrtime.bigint() };
+    const done = { ...answer, bytes, atMs: monotonicMs() };
     answer = undefined;
     waiting(done);
   });
   const common = `host: bench\r\nauthorization: Bearer ${secret}\r\n`;
   return {
-    ask: (method, path, headers = "", body = undefined) =>
+    ask: (method, path, headers = "", body) =>
       new Promise((resolve) => {
         waiting = resolve;
         const length = body === undefined ? "" : `content-length: ${body.length}\r\n`;
@@ -36,4 +36,10 @@ function headOf(chunk) {
   const head = chunk.toString("latin1", 0, end);
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
   return { status: Number(head.slice(9, 12)), length, parts: [chunk.subarray(end + 4)] };
+}
+
+/** Milliseconds on the machine's monotonic clock, the same in every process. */
+export function monotonicMs() {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1e6;
 }

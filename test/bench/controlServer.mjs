@@ -13,6 +13,7 @@ import { Secret } from "@gateway/core/secret.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
+import { monotonicMs } from "./controlClient.mjs";
 
 const { secret, clusters, database } = JSON.parse(process.argv[2]);
 const host = nodeHost(new URL(".", import.meta.url), "error");
@@ -47,21 +48,25 @@ const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ po
 
 let poolSize = 16;
 
-process.on("message", async (message) => {
+process.on("message", (message) => {
+  void obey(message);
+});
+
+async function obey(message) {
   if (message.do === "push") process.send({ pushed: await push(message.count) });
   if (message.do === "stop") await stop();
-});
+}
 
 /** Changes one cluster `count` times; answers when the first began and the last ended, on the machine's monotonic clock. */
 async function push(count) {
-  const fromNs = process.hrtime.bigint();
+  const fromMs = monotonicMs();
   for (let index = 0; index < count; index += 1) {
     const object = { kind: "cluster", name: "cluster0" };
     const { version } = config.get(object);
     poolSize = (poolSize % 256) + 1;
     valueOf(await config.put(object, { engine: "duckDb", poolSize }, { version }, author));
   }
-  return { fromNs: String(fromNs), toNs: String(process.hrtime.bigint()) };
+  return { fromMs, toMs: monotonicMs() };
 }
 
 async function stop() {

@@ -1,13 +1,15 @@
 /**
  * `npm run bench`: what the gateway itself costs, measured from outside with public clients.
  *
- * One gateway process over embedded DuckDB; load generator in this process. Each figure is the median
- * of rounds with the lowest and the highest. Timings are printed and written to bench/results.json,
- * never asserted.
+ * One gateway process over embedded DuckDB; load generator in this process. `control` starts a control
+ * plane of its own over PostgreSQL. Each figure is the median of rounds with the lowest and the
+ * highest. Timings are printed and written to bench/results.json, never asserted.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
+import { controlRows } from "./control.mjs";
 import { startGateway } from "./gateway.mjs";
+import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
 import { memoryRow } from "./memory.mjs";
 import { resultRows } from "./rows.mjs";
@@ -15,8 +17,10 @@ import { resultRows } from "./rows.mjs";
 const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const wanted = (name) => only.length === 0 || only.includes(name);
 
-const gateway = await startGateway();
 const rows = [];
+if (wanted("control")) rows.push(...(await controlRows()));
+if (wanted("lambda")) rows.push(...(await lambdaRows()));
+const gateway = await startGateway();
 try {
   if (wanted("latency")) rows.push(...(await latencyRows(gateway)));
   if (wanted("rows")) rows.push(...(await resultRows(gateway)));

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { adminOf, ask, type Admin } from "./admin.ts";
+import { adminAt, adminOf, adminUrl, ask } from "./admin.ts";
 import { askPg } from "./clients.ts";
-import { configOf, gatewayOf, portOf } from "./gateway.ts";
+import { configOf, gatewayOf } from "./gateway.ts";
 
 let folder: string;
 
@@ -17,14 +17,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe("the admin API", () => {
   it("lets nobody in before the first administrator, who is made once by the printed token", async () => {
     await using gateway = await gatewayOf(configOf());
-    const url = `http://127.0.0.1:${portOf(gateway, "adminApi")}`;
-    expect((await ask(url, "GET", "/admin/clusters")).status).toBe(401);
+    const url = adminUrl(gateway);
+    expect((await ask(url, { method: "GET", path: "/admin/clusters" })).status).toBe(401);
+    const setup = { method: "POST", path: "/admin/setup" };
     const guess = { token: "A".repeat(43), name: "root", password: "correct horse battery" };
-    expect((await ask(url, "POST", "/admin/setup", guess)).status).toBe(403);
+    expect((await ask(url, { ...setup, body: guess })).status).toBe(403);
     const admin = await adminOf(gateway);
     expect((await admin("GET", "/admin/me")).body).toMatchObject({ name: "root", role: "admin" });
     const again = { ...guess, token: gateway.running.setupToken };
-    expect((await ask(url, "POST", "/admin/setup", again)).status).toBe(403);
+    expect((await ask(url, { ...setup, body: again })).status).toBe(403);
   });
 
   it("changes where the next query goes, without a restart", async () => {
@@ -76,16 +77,17 @@ describe("the admin API", () => {
         ({ state }) => state === "running",
       );
     });
-    expect((await admin("POST", `/admin/queries/${running.id}/cancel`, {})).status).toBeLessThan(300);
+    expect((await admin("POST", `/admin/queries/${running.id}/cancel`, {})).status).toBeLessThan(
+      300,
+    );
     expect(await answer).toBe("57014");
   });
 
   it("keeps everything in the embedded database, which wins over the file after a restart", async () => {
     const config = { gateway: withDatabase(join(folder, "db")) };
-    let admin: Admin;
     {
       await using gateway = await gatewayOf({ ...configOf(), ...config });
-      admin = await adminOf(gateway);
+      const admin = await adminOf(gateway);
       const { body, etag } = await admin("GET", "/admin/groups/default");
       const group = { ...(body as { body: object }).body, maxRows: 1 };
       const put = await admin("PUT", "/admin/groups/default", group, { "if-match": etag });
@@ -95,9 +97,7 @@ describe("the admin API", () => {
     await using gateway = await gatewayOf({ ...configOf(), ...config });
     expect(gateway.running.setupToken).toBeUndefined();
     expect(await askPg(gateway, { sql: "from range(2)" })).toBe("54000");
-    const url = `http://127.0.0.1:${portOf(gateway, "adminApi")}`;
-    const authorization = `Basic ${btoa("root:correct horse battery")}`;
-    const history = await ask(url, "GET", "/admin/queries", undefined, { authorization });
+    const history = await adminAt(adminUrl(gateway))("GET", "/admin/queries");
     expect(JSON.stringify(history.body)).toContain("select 7");
   }, 60_000);
 });

@@ -7,45 +7,59 @@ export interface Answer {
   readonly body: unknown;
 }
 
-export interface Admin {
-  (method: string, path: string, body?: unknown, headers?: object): Promise<Answer>;
+export interface Question {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: object;
 }
+
+export type Admin = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: object,
+) => Promise<Answer>;
 
 export const adminPassword = "correct horse battery";
 
 /** Makes the first administrator with the printed token, and speaks as them from then on. */
 export async function adminOf(gateway: TestGateway): Promise<Admin> {
-  const url = `http://127.0.0.1:${portOf(gateway, "adminApi")}`;
+  const url = adminUrl(gateway);
   const token = gateway.running.setupToken;
-  const made = await ask(url, "POST", "/admin/setup", {
-    token,
-    name: "root",
-    password: adminPassword,
-  });
+  const body = { token, name: "root", password: adminPassword };
+  const made = await ask(url, { method: "POST", path: "/admin/setup", body });
   if (made.status !== 201) throw new Error(JSON.stringify(made));
+  return adminAt(url);
+}
+
+/** Speaks as the administrator that `adminOf` made. */
+export function adminAt(url: string): Admin {
   const authorization = `Basic ${btoa(`root:${adminPassword}`)}`;
   return (method, path, body, headers) =>
-    ask(url, method, path, body, { authorization, ...headers });
+    ask(url, { method, path, body, headers: { authorization, ...headers } });
+}
+
+export function adminUrl(gateway: TestGateway): string {
+  return `http://127.0.0.1:${portOf(gateway, "adminApi")}`;
 }
 
 /** One request; the answer's body as JSON where it is that. */
 export async function ask(
   url: string,
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: object = {},
+  { method, path, body, headers = {} }: Question,
 ): Promise<Answer> {
+  const json = body === undefined ? {} : { "content-type": "application/json" };
   const response = await fetch(`${url}${path}`, {
     method,
-    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    headers: { ...json, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  const json = (response.headers.get("content-type") ?? "").includes("json") && text !== "";
+  const isJson = (response.headers.get("content-type") ?? "").includes("json") && text !== "";
   return {
     status: response.status,
     etag: response.headers.get("etag"),
-    body: json ? (JSON.parse(text) as unknown) : text,
+    body: isJson ? (JSON.parse(text) as unknown) : text,
   };
 }

@@ -1,14 +1,12 @@
 /** The command as an operator runs it: exit codes, every problem at once, nothing left open. */
-import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { collected, exitOf, loggedPort, outcomeOf, spawnProgram } from "./program.ts";
 
-const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
 const long = "select count(*) from range(400000000) t(i) where hash(i) % 7 = 0";
 /** Runs for minutes unless it is interrupted. */
 const endless =
@@ -139,55 +137,6 @@ function configFile(text: string): string {
   const file = join(folder, `${crypto.randomUUID()}.yaml`);
   writeFileSync(file, text);
   return file;
-}
-
-function spawnProgram(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [program, ...args], { stdio: "pipe" });
-}
-
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function outcomeOf(args: readonly string[]): Promise<Outcome> {
-  const child = spawnProgram(args);
-  child.stdin?.end();
-  return collected(child);
-}
-
-async function collected(child: ChildProcess): Promise<Outcome> {
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.on("data", (chunk) => {
-    stdout += String(chunk);
-  });
-  child.stderr?.on("data", (chunk) => {
-    stderr += String(chunk);
-  });
-  return { code: await exitOf(child), stdout, stderr };
-}
-
-function exitOf(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => {
-    child.on("close", (code) => resolve(code));
-  });
-}
-
-/** The port that the log line of an opened listener names. */
-function loggedPort(child: ChildProcess, kind: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let text = "";
-    child.on("close", () => reject(new Error(`ended early: ${text}`)));
-    child.stderr?.on("data", (chunk) => {
-      text += String(chunk);
-      for (const line of text.split("\n").filter((one) => one.startsWith("{"))) {
-        const match = /"kind":"(\w+)".*"port":(\d+)/.exec(line);
-        if (match?.[1] === kind) resolve(Number(match[2]));
-      }
-    });
-  });
 }
 
 async function listening(): Promise<AsyncDisposable & { readonly port: number }> {

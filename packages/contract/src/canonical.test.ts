@@ -65,8 +65,8 @@ describe("canonicalJson", () => {
   // RFC 8785 section 3.2.2.
   it("escapes what has to be escaped and nothing else", () => {
     const value = {
-      numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
-      string: '\u20ac$\u000f\u000aA\'\u0042\u0022\u005c\\"/',
+      numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+      string: "\u20ac$\u000f\u000aA'\u0042\u0022\u005c\\\"/",
       literals: [null, true, false],
     };
     expect(canonicalJson(value)).toBe(

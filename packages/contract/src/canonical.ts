@@ -21,16 +21,21 @@ export function canonicalJson(value: Json): string {
   if (typeof value === "string") return textOf(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new TypeError("not a JSON number");
-    return JSON.stringify(value);
+    return String(value);
   }
-  if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const members = Object.keys(value)
-    .toSorted(byCodeUnits)
-    .flatMap((key) => {
-      const member = value[key];
-      return member === undefined ? [] : [`${textOf(key)}:${canonicalJson(member)}`];
-    });
-  return `{${members.join(",")}}`;
+  // Loops and one growing text: every query record is written once in this form.
+  let text = "";
+  if (isList(value)) {
+    for (const member of value) text += `${text === "" ? "" : ","}${canonicalJson(member)}`;
+    return `[${text}]`;
+  }
+  // RFC 8785 §3.2.3: by UTF-16 code units, which is how texts are sorted when nothing else is said.
+  for (const key of Object.keys(value).toSorted()) {
+    const member = value[key];
+    if (member === undefined) continue;
+    text += `${text === "" ? "" : ","}${textOf(key)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }
 
 function isList(value: Json): value is readonly Json[] {
@@ -41,10 +46,4 @@ function textOf(value: string): string {
   // UTF-8 has no bytes for half a character, so two such texts could share one hash.
   if (!value.isWellFormed()) throw new TypeError("not Unicode text");
   return JSON.stringify(value);
-}
-
-/** RFC 8785 §3.2.3: by UTF-16 code units, which is how `<` compares. */
-function byCodeUnits(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -41,6 +41,16 @@ const leftOut = {
   },
 };
 
+/** Messages of zod in forty languages, of which none but English is ever asked for. */
+const englishOnly = {
+  name: "one language",
+  setup(bundler) {
+    bundler.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};
+
 /**
  * Builds every function. Answers by name the files that went in, as paths from the root, and the size
  * of the code in bytes.
@@ -66,7 +76,7 @@ export async function buildLambda(folder = lambdaFolder) {
       logLevel: "error",
       banner: { js: banner },
       external: optionalParts,
-      plugins: [leftOut],
+      plugins: [leftOut, englishOnly],
     });
     const [code] = outputFiles;
     place(join(folder, name), code.contents);

@@ -1,4 +1,6 @@
+import { virtualHost } from "@gateway/core/port/virtual.ts";
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "../store/memory.ts";
 import { adminRoles } from "../store/store.ts";
 import { allows } from "./auth/admin.ts";
 import { canary, fileOf, fleetSecret, testAdmin } from "./testAdmin.ts";
@@ -46,14 +48,12 @@ describe("the admin API", () => {
 
   it("gives no write to a viewer, and no user, session or audit row to an operator", async () => {
     const { operations } = await testAdmin();
-    for (const { method, template, role } of operations) {
-      if (role === undefined) continue;
-      if (role === "viewer") {
-        expect([method, template]).toEqual([expect.stringMatching(/GET|POST/), template]);
-        if (method === "POST") expect(template).toBe("/admin/logout");
-      }
-      if (/users|sessions|audit/.test(template)) expect(role).toBe("admin");
-    }
+    const viewersWrites = operations.filter(
+      ({ method, role }) => role === "viewer" && method !== "GET",
+    );
+    expect(viewersWrites.map(({ template }) => template)).toEqual(["/admin/logout"]);
+    const ofAdmins = operations.filter(({ template }) => /users|sessions|audit/.test(template));
+    expect(new Set(ofAdmins.map(({ role }) => role))).toEqual(new Set(["admin"]));
   });
 
   it("answers a path that does not exist, and one in a form that nobody can read, with a problem", async () => {
@@ -81,6 +81,15 @@ describe("the admin API", () => {
     expect(response.headers.get("content-type")).toBe("application/problem+json");
   });
 
+  it("reads what another replica wrote, in a function where nothing runs between requests", async () => {
+    const store = memoryStore(virtualHost(1).clock);
+    const container = await testAdmin({ store });
+    const inFunction = await testAdmin({ store, deps: { host: "function" } });
+    const creating = { headers: { "if-none-match": "*" }, json: { engine: "duckDb" } };
+    expect((await container.ask("PUT", "/admin/clusters/duck", creating)).status).toBe(201);
+    expect((await inFunction.ask("GET", "/admin/clusters/duck")).status).toBe(200);
+  });
+
   it("takes no admin for a worker", async () => {
     const { ask } = await testAdmin();
     expect((await ask("GET", "/worker/config")).status).toBe(401);
@@ -90,8 +99,7 @@ describe("the admin API", () => {
     const { ask } = await testAdmin();
     for (const path of ["/admin/status", "/admin/nothing", "/openapi.json"]) {
       const { headers } = await ask("GET", path);
-      expect(headers.get("cache-control") ?? "no-store").toBe("no-store");
-      if (path === "/admin/nothing") continue;
+      expect(headers.get("cache-control")).toBe("no-store");
       expect(headers.get("x-content-type-options")).toBe("nosniff");
       expect(headers.get("content-security-policy")).toBe(
         "default-src 'none'; frame-ancestors 'none'",
@@ -109,7 +117,7 @@ describe("the OpenAPI document", () => {
     const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? "");
     expect(references.length).toBeGreaterThan(0);
     for (const path of new Set(references)) {
-      expect([path, at(document, path.split("/"))]).toEqual([path, expect.anything()]);
+      expect([path, partOf(document, path.split("/"))]).toEqual([path, expect.anything()]);
     }
   });
 
@@ -130,7 +138,7 @@ function placeOf(place: string): string {
   return place === "id" ? "0".repeat(64) : "auth";
 }
 
-function at(value: unknown, [first, ...rest]: readonly string[]): unknown {
+function partOf(value: unknown, [first, ...rest]: readonly string[]): unknown {
   if (first === undefined) return value;
-  return at((value as Readonly<Record<string, unknown>> | undefined)?.[first], rest);
+  return partOf((value as Readonly<Record<string, unknown>> | undefined)?.[first], rest);
 }

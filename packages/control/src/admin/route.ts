@@ -106,7 +106,7 @@ async function bodyOf<Body>(
   return parsed.success ? { value: parsed.data } : invalid(faultsOf(parsed.error));
 }
 
-function guard({ access }: AdminApi, role: AdminRole | "anyone") {
+function guard({ access, deps }: AdminApi, role: AdminRole | "anyone") {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<Response | void> => {
     const reads = c.req.method === "GET" || c.req.method === "HEAD";
     if (role === "anyone") return reads || fromOurPage(c, false) ? next() : foreignPage();
@@ -121,6 +121,8 @@ function guard({ access }: AdminApi, role: AdminRole | "anyone") {
     }
     if (!reads && !admin.confirmed) return unavailable();
     c.set("admin", admin);
+    // Nothing runs between the requests of a function, so what it serves may be old.
+    if (deps.host === "function") await deps.config.refresh();
     return next();
   };
 }

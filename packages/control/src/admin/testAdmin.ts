@@ -42,12 +42,12 @@ export interface TestAdmin {
   readonly app: Hono;
   readonly operations: readonly TestOperation[];
   /** How many passwords were compared. */
-  compared(): number;
-  ask(method: string, path: string, ask?: Ask): Promise<Response>;
+  readonly compared: () => number;
+  readonly ask: (method: string, path: string, ask?: Ask) => Promise<Response>;
   /** `ask` with its JSON. */
-  json(method: string, path: string, ask?: Ask): Promise<Answered>;
+  readonly json: (method: string, path: string, ask?: Ask) => Promise<Answered>;
   /** Cuts the database off, or gives it back. */
-  cut(down: boolean): void;
+  readonly cut: (down: boolean) => void;
 }
 
 export interface Answered {
@@ -60,6 +60,8 @@ export interface TestAdminOptions {
   readonly deps?: Partial<ControlDeps>;
   /** The configuration to begin with, in the form of the file. */
   readonly file?: unknown;
+  /** Default: one in memory. */
+  readonly store?: Store;
   /** Without users, as on a first start. */
   readonly empty?: boolean;
   /** Timers fire at once, for tests that only want to get through. */
@@ -68,7 +70,7 @@ export interface TestAdminOptions {
 
 export async function testAdmin(options: TestAdminOptions = {}): Promise<TestAdmin> {
   const host = virtualHost(1);
-  const real = memoryStore(host.clock);
+  const real = options.store ?? memoryStore(host.clock);
   let down = false;
   let compared = 0;
   const store = cuttable(real, () => down);
@@ -77,7 +79,9 @@ export async function testAdmin(options: TestAdminOptions = {}): Promise<TestAdm
     store,
     config: await configurationOf(store, host, options.file),
     clock,
-    ...{ log: host.log, metrics: host.metrics, host: "container" },
+    log: host.log,
+    metrics: host.metrics,
+    host: "container",
     randomBytes: (length) => host.randomBytes(length),
     passwords: {
       hash: (password) => Promise.resolve(fastHash(password)),
@@ -99,14 +103,19 @@ export async function testAdmin(options: TestAdminOptions = {}): Promise<TestAdm
   };
   if (options.empty !== true) await addPeople(real);
   const app = controlApp(deps);
-  const operations = operationsIn(await (await app.request("/openapi.json")).json());
+  const operations = await (known ??= operationsOf(app));
   const ask = async (method: string, path: string, one: Ask = {}) => {
     const response = await app.request(requestOf(method, path, one));
     await judge(operations, { method, path }, response.clone());
     return response;
   };
   return {
-    ...{ host, deps, store: real, app, operations, ask },
+    host,
+    deps,
+    store: real,
+    app,
+    operations,
+    ask,
     compared: () => compared,
     json: async (method, path, one) => {
       const response = await ask(method, path, one);
@@ -186,6 +195,13 @@ function requestOf(method: string, path: string, { as = "admin", json, body, ...
   return new Request(`http://control${path}`, { method, headers, body: content ?? null });
 }
 
+/** The document is the same for every app, and making it is what takes time. */
+let known: Promise<readonly TestOperation[]> | undefined;
+
+async function operationsOf(app: Hono): Promise<readonly TestOperation[]> {
+  return operationsIn(await (await app.request("/openapi.json")).json());
+}
+
 /** What holds for every answer of every test. */
 async function judge(
   operations: readonly TestOperation[],
@@ -206,8 +222,8 @@ async function judge(
   }
   if (!path.startsWith("/admin")) return;
   if (headers.get("cache-control") !== "no-store") throw wrong("may be stored");
-  const known = operations.find((operation) => operation.is(method, path));
-  if (known !== undefined && !known.statuses.includes(status)) throw wrong("not documented");
+  const asked = operations.find((operation) => operation.is(method, path));
+  if (asked !== undefined && !asked.statuses.includes(status)) throw wrong("not documented");
 }
 
 /** The same store, all calls of which are refused while the database is down. */

@@ -6,9 +6,9 @@ export interface TestOperation {
   readonly role: string | undefined;
   readonly statuses: readonly number[];
   readonly hasBody: boolean;
-  is(method: string, path: string): boolean;
+  readonly is: (method: string, path: string) => boolean;
   /** The path with each place filled. */
-  path(fill: (place: string) => string): string;
+  readonly path: (fill: (place: string) => string) => string;
 }
 
 interface Page {

@@ -15,6 +15,7 @@ import type { Author, ConfigRefusal } from "./configuration.ts";
 import { sameBody } from "./difference.ts";
 import { keyOf, type ConfigObject } from "./file.ts";
 import type { Live, LiveParts } from "./live.ts";
+import { configFamilies } from "./metrics.ts";
 import {
   loadConfig,
   revisionPlace,
@@ -54,12 +55,6 @@ const waitingMax = 1_000;
 /** Names that an audit row lists of each sort. */
 const namesMax = 100;
 
-const revisionsMade = {
-  name: "gateway_config_revisions_total",
-  help: "Revisions of the configuration that this process wrote.",
-  labels: [],
-} as const;
-
 export class Changes {
   readonly #parts: LiveParts;
   readonly #live: Live;
@@ -76,15 +71,10 @@ export class Changes {
     if (this.#waiting >= waitingMax) return err({ code: "unavailable", detail: "busy" });
     this.#waiting += 1;
     const before = this.#last;
-    const { promise, resolve } = deferred();
-    this.#last = promise;
-    await before;
-    try {
-      return await this.#attempts(author, plan);
-    } finally {
-      this.#waiting -= 1;
-      resolve();
-    }
+    const made = this.#after(before, author, plan);
+    // The next one waits for the end of this one, whatever end that is.
+    this.#last = made.catch(() => undefined);
+    return made;
   }
 
   /** The same content under a new epoch, on what the database holds: it may be a backup that is older than what is served. */
@@ -97,6 +87,19 @@ export class Changes {
       if (made !== "moved") return made;
     }
     return err({ code: "unavailable", detail: "contended" });
+  }
+
+  async #after(
+    before: Promise<unknown>,
+    author: Author,
+    plan: Planner,
+  ): Promise<Result<Changed, ConfigRefusal>> {
+    await before;
+    try {
+      return await this.#attempts(author, plan);
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
   async #attempts(author: Author, plan: Planner): Promise<Result<Changed, ConfigRefusal>> {
@@ -131,7 +134,7 @@ export class Changes {
     const stored = await this.#parts.store.config.commit(this.#changeOf(written, loaded, author));
     if (!stored.ok) return err(stored.error);
     if (stored.value === "moved") return "moved";
-    this.#parts.metrics.counter(revisionsMade, {}).add(1);
+    this.#parts.metrics.counter(configFamilies.revisions, {}).add(1);
     this.#live.take(loaded, plan.newEpoch === undefined);
     return ok({ loaded, revision, changed: true });
   }
@@ -236,12 +239,4 @@ function auditDetail({ puts, deletes }: Diff, { epoch, sequence }: Revision): Js
     deleted: deletes.slice(0, namesMax).map(keyOf),
     count: puts.length + deletes.length,
   };
-}
-
-function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

@@ -44,8 +44,12 @@ export interface ConfigFault {
 }
 
 export interface ObjectView extends DocumentName {
-  /** As written; every secret is `{set: true}`, and a reference stays a reference. */
+  /**
+   * As written, without defaults; every secret is `{set: true}`, and a reference stays a reference.
+   * Putting it back unchanged is no change.
+   */
   readonly body: Json;
+  /** One more with each write. A new object begins at its revision's sequence, not always at 1. */
   readonly version: number;
   readonly updatedAt: number;
   readonly updatedBy: string;
@@ -95,12 +99,18 @@ export interface Configuration extends AsyncDisposable {
 
   list(kind: DocumentKind): readonly ObjectView[];
   get(object: DocumentName): ObjectView | undefined;
+  /**
+   * `{set: true}` keeps a stored secret, unless the write changes where it is sent (`endpoint`, `uri`,
+   * `url`, `driver`, `tls`, `tokenEndpoint`): then each has to be given again. References have to be
+   * on the allow list.
+   */
   put(
     object: DocumentName,
     body: unknown,
     expected: Expected,
     author: Author,
   ): Promise<Result<Written & { readonly view: ObjectView }, ConfigRefusal>>;
+  /** `missing` when it is not there; `invalid` with each place that refers to it. */
   remove(
     object: DocumentName,
     expected: Expected,
@@ -112,7 +122,10 @@ export interface Configuration extends AsyncDisposable {
 
   /** The whole configuration in the form of the file. Secrets are `{set: true}`. */
   export(): Json;
-  /** Replaces the whole configuration by a file's. `{set: true}` keeps the secret that is there. */
+  /**
+   * Replaces the whole configuration by a file's, in one revision. `{set: true}` keeps the secret that
+   * is there. Of `gateway` only `workerApi.history` is looked at: the rest is each process's own.
+   */
   import(file: unknown, author: Author): Promise<Result<Written, ConfigRefusal>>;
   /** Difference from the current configuration to a file's. */
   compare(file: unknown): Result<readonly Difference[], ConfigRefusal>;

@@ -2,7 +2,7 @@
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { hideSecrets } from "../secret/object.ts";
 import type { Difference } from "./configuration.ts";
-import { isMap, keyOf, type ConfigObject } from "./file.ts";
+import { isList, isMap, keyOf, type ConfigObject } from "./file.ts";
 import { valueAt, type Path } from "./keys.ts";
 import { textOf } from "./report.ts";
 
@@ -68,7 +68,11 @@ function shownPath(path: Path, { from, to }: Shown): Path {
 }
 
 /** Leaves first: an object that differs is named by the members that do. */
-function pathsThatDiffer(from: Json | undefined, to: Json | undefined, path: Path): readonly Path[] {
+function pathsThatDiffer(
+  from: Json | undefined,
+  to: Json | undefined,
+  path: Path,
+): readonly Path[] {
   if (from !== undefined && to !== undefined && sameBody(from, to)) return [];
   if (isMap(from) && isMap(to)) {
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted();
@@ -85,8 +89,4 @@ function pathsThatDiffer(from: Json | undefined, to: Json | undefined, path: Pat
 
 function own(map: Readonly<Record<string, Json | undefined>>, key: string): Json | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }

@@ -62,8 +62,10 @@ export function mapObjects(file: JsonMap, map: (object: ConfigObject) => Json): 
     const objects = file[section];
     if (!isMap(objects)) continue;
     const kind = sections[section];
-    const entries = present(objects).map(([name, body]) => [name, map({ kind, name, body })]);
-    mapped.set(section, Object.fromEntries(entries));
+    const entries = present(objects).map(
+      ([name, body]) => [name, map({ kind, name, body })] as const,
+    );
+    mapped.set(section, mapOf(entries));
   }
   for (const name of rootSettings) {
     const body = file[name];
@@ -122,8 +124,17 @@ export function present(map: JsonMap): readonly (readonly [string, Json])[] {
   );
 }
 
+/** The other way from `present`. */
+export function mapOf(entries: Iterable<readonly [string, Json]>): JsonMap {
+  return Object.fromEntries(entries);
+}
+
 export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 /** Only its own keys: any other would become another part of the file. */
@@ -134,7 +145,7 @@ function routingOf(body: Json): readonly (readonly [string, Json])[] {
 /** An empty list without a fallback says nothing, so there is no object for it. */
 function routingIn(file: JsonMap): Json | undefined {
   const { routers, routingFallback } = file;
-  const none = routers === undefined || (Array.isArray(routers) && routers.length === 0);
+  const none = routers === undefined || (isList(routers) && routers.length === 0);
   if (none && routingFallback === undefined) return undefined;
   return {
     ...(routers === undefined ? {} : { routers }),

@@ -24,7 +24,7 @@ export function jsonOf(input: unknown, base: Path): Result<Json, readonly Config
     if (path.length - base.length > depthMax) return refuse(path, "is nested too deeply");
     if (value === null || typeof value === "boolean") return value;
     if (typeof value === "string") {
-      return value.isWellFormed() ? value : refuse(path, "is not Unicode text");
+      return isText(value) ? value : refuse(path, notText);
     }
     if (typeof value === "number") {
       return Number.isFinite(value) ? value : refuse(path, "must be a number that JSON can hold");
@@ -38,7 +38,7 @@ export function jsonOf(input: unknown, base: Path): Result<Json, readonly Config
     const entries = Object.entries(value).flatMap(([key, child]): [string, Json][] => {
       if (child === undefined) return [];
       if (reservedKeys.has(key)) refuse([...path, key], "is a reserved name");
-      else if (!key.isWellFormed()) refuse(path, "has a key that is not Unicode text");
+      else if (!isText(key)) refuse(path, `has a key that ${notText}`);
       else return [[key, copy(child, [...path, key])]];
       return [];
     });
@@ -47,6 +47,13 @@ export function jsonOf(input: unknown, base: Path): Result<Json, readonly Config
 
   const json = copy(input, base);
   return faults.length > 0 ? err(faults) : ok(json);
+}
+
+const notText = "is not Unicode text, or holds a NUL character";
+
+/** UTF-8 has no half characters, and PostgreSQL no NUL. */
+function isText(value: string): boolean {
+  return value.isWellFormed() && !value.includes("\0");
 }
 
 function isPlain(value: object): boolean {

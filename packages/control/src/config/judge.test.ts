@@ -9,9 +9,9 @@ describe("judgeFile", () => {
   });
 
   it("names each place of a wrong shape with the nearest known key", () => {
-    expect(linesFor({ ...fileOf(), clusters: { duck: { engine: "duckDb", poolSze: 1 } } })).toEqual([
-      "clusters.duck.poolSze: unknown key; did you mean poolSize?",
-    ]);
+    expect(linesFor({ ...fileOf(), clusters: { duck: { engine: "duckDb", poolSze: 1 } } })).toEqual(
+      ["clusters.duck.poolSze: unknown key; did you mean poolSize?"],
+    );
     expect(linesFor({ clustrs: {} })).toEqual(["clustrs: unknown key; did you mean clusters?"]);
   });
 
@@ -48,16 +48,21 @@ describe("judgeFile", () => {
     ]);
   });
 
-  it("asks the process last, with nothing but the snapshot's part", () => {
+  it("asks the process last", () => {
     const asked: unknown[] = [];
-    const file = { ...fileOf(), gateway: { role: "standalone" } };
+    const file = fileOf();
     const fault = { path: "auth", reason: "must be written" };
     const faults = judgeFile(file, (input) => {
       asked.push(input);
       return [fault];
     });
     expect(faults).toEqual([fault]);
-    expect(asked).toEqual([fileOf()]);
+    expect(asked).toEqual([file]);
+    const lost = { ...file, routingFallback: "h" };
+    expect(judgeFile(lost, () => [fault]).map(({ path }) => path)).toEqual([
+      "routingFallback",
+      "auth",
+    ]);
   });
 });
 

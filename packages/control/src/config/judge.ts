@@ -8,9 +8,7 @@ import { checkSnapshot } from "@gateway/core/snapshot/check.ts";
 import type { JudgeConfig } from "../deps.ts";
 import type { ConfigFault } from "./configuration.ts";
 import {
-  fileOf,
   isMap,
-  objectsIn,
   pathOf,
   routingKeys,
   settingNames,
@@ -28,11 +26,7 @@ export function judgeFile(file: JsonMap, judge: JudgeConfig): readonly ConfigFau
   const parsed = fileSchema.safeParse(file, { error: issueText });
   if (!parsed.success) return problemsOf(parsed.error.issues, fileJsonSchema(), file);
   const meaning = [...checkSnapshot(parsed.data), ...nameOnlyAuth(parsed.data)];
-  return [
-    ...meaning.map(({ path, reason }) => ({ path: textOf(path), reason })),
-    // Of a whole file only what enters the snapshot: the process has its own `gateway`.
-    ...judge(fileOf(objectsIn(file))),
-  ];
+  return [...meaning.map(({ path, reason }) => ({ path: textOf(path), reason })), ...judge(file)];
 }
 
 /** What the form of the file can not say: an object that has no place in it, or would take another's. */
@@ -45,7 +39,12 @@ export function judgePlace(object: ConfigObject): readonly ConfigFault[] {
     case "setting":
       return settingNames.some((name) => name === object.name)
         ? []
-        : [{ path: textOf(pathOf(object)), reason: unknownText("setting", object.name, settingNames) }];
+        : [
+            {
+              path: textOf(pathOf(object)),
+              reason: unknownText("setting", object.name, settingNames),
+            },
+          ];
     case "routing":
       return judgeRouting(object);
   }

@@ -18,14 +18,13 @@ describe("Live", () => {
     const { host, store } = replicaSetOf();
     await using writer = await openOf(host, store);
     await using reader = await openOf(host, store);
-    let changes = 0;
-    using _subscription = reader.onChange(() => (changes += 1));
+    const changed = changeOf(reader);
     await put(writer, 1);
     await host.advance(1_000);
+    await changed;
     expect(reader.current()?.revision).toEqual(writer.current()?.revision);
     expect(reader.current()?.bytes).toEqual(writer.current()?.bytes);
     expect(reader.get(duck)).toEqual(writer.get(duck));
-    expect(changes).toBe(1);
   });
 
   it("finds a change whose wake was lost within five seconds", async () => {
@@ -33,8 +32,10 @@ describe("Live", () => {
     const deaf = withConfig(store, { watch: () => ({ [Symbol.asyncDispose]: async () => {} }) });
     await using writer = await openOf(host, store);
     await using reader = await openOf(host, deaf);
+    const changed = changeOf(reader);
     await put(writer, 1);
     await host.advance(5_000);
+    await changed;
     expect(reader.current()?.revision).toEqual(writer.current()?.revision);
   });
 
@@ -60,6 +61,7 @@ describe("Live", () => {
     });
     await using config = await openOf(host, shaky);
     await put(config, 1);
+    await host.advance(0);
     const { built, confirmedAt } = momentOf(config);
     down = true;
     await host.advance(12_000);
@@ -100,6 +102,17 @@ describe("Live", () => {
     slow = false;
     await reader.refresh();
     expect(reader.current()?.revision).toEqual(writer.current()?.revision);
+  });
+
+  it("leaves no wait and no timer behind", async () => {
+    const { host, store } = replicaSetOf();
+    const stuck = withConfig(store, { head: () => new Promise(() => {}) });
+    const config = await openOf(host, stuck);
+    const refreshed = config.refresh();
+    await config[Symbol.asyncDispose]();
+    await refreshed;
+    expect(host.timerCount).toBe(0);
+    expect(host.log.lines).toEqual([]);
   });
 
   it("serves the last built while what is stored does not open", async () => {
@@ -207,4 +220,14 @@ async function put(config: Configuration, time: number): Promise<void> {
 
 function momentOf(config: Configuration) {
   return { built: config.current(), ...config.freshness() };
+}
+
+/** Compressing is real work in a real thread, which no virtual clock waits for. */
+function changeOf(config: Configuration): Promise<void> {
+  return new Promise((resolve) => {
+    const subscription = config.onChange(() => {
+      subscription[Symbol.dispose]();
+      resolve();
+    });
+  });
 }

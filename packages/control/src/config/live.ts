@@ -16,6 +16,7 @@ import type { ConfigFault, Freshness } from "./configuration.ts";
 import { fileOf } from "./file.ts";
 import { judgeFile } from "./judge.ts";
 import { loadConfig, type Loaded, type LoadRefusal } from "./loaded.ts";
+import { configFamilies } from "./metrics.ts";
 
 export interface LiveParts {
   readonly store: Store;
@@ -33,12 +34,6 @@ const lookEveryMs = 5_000;
 /** Reads in one go while writes of this process come between. */
 const attemptsMax = 8;
 
-const reloadFailures = {
-  name: "gateway_config_reload_failures_total",
-  help: "Configurations that could not be taken over.",
-  labels: ["stage"],
-} as const;
-
 type Synced = Result<Loaded, LoadRefusal>;
 
 export class Live implements AsyncDisposable {
@@ -54,6 +49,8 @@ export class Live implements AsyncDisposable {
   #next: Promise<Synced> | undefined;
   #watch: AsyncDisposable | undefined;
   #timer: Disposable | undefined;
+  /** Ends the wait for the read under way. */
+  #giveUp: (() => void) | undefined;
 
   constructor(parts: LiveParts, loaded: Loaded) {
     this.#parts = parts;
@@ -103,12 +100,14 @@ export class Live implements AsyncDisposable {
     this.#loaded = loaded;
     this.#misfit = judged ? undefined : this.#misfitOf(loaded);
     this.#confirm();
-    for (const listener of [...this.#listeners]) this.#tell(listener);
+    // A listener may unsubscribe itself or another; a set is safe to walk meanwhile.
+    for (const listener of this.#listeners) this.#tell(listener);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#timer?.[Symbol.dispose]();
     this.#listeners.clear();
+    this.#giveUp?.();
     await this.#watch?.[Symbol.asyncDispose]();
   }
 
@@ -121,11 +120,13 @@ export class Live implements AsyncDisposable {
   async #sync(): Promise<Synced> {
     const { clock } = this.#parts;
     let timer: Disposable | undefined;
-    const late = new Promise<"late">((resolve) => {
+    const late = new Promise<"late" | "stopped">((resolve) => {
       timer = clock.timer(loadMsMax, () => resolve("late"));
+      this.#giveUp = () => resolve("stopped");
     });
     const synced = await Promise.race([this.#read().catch((bug) => this.#bug(bug)), late]);
     timer?.[Symbol.dispose]();
+    if (synced === "stopped") return err({ code: "unavailable", detail: "stopped" });
     if (synced !== "late") return synced;
     return this.#fail("build", { code: "unavailable", detail: "tookTooLong" });
   }
@@ -142,7 +143,10 @@ export class Live implements AsyncDisposable {
         this.#confirm();
         return ok(before);
       }
-      if (before.head !== undefined && (head.value === undefined || isOlder(head.value, before.head))) {
+      if (
+        before.head !== undefined &&
+        (head.value === undefined || isOlder(head.value, before.head))
+      ) {
         return this.#fail("read", { code: "unavailable", detail: "restored" });
       }
       const loaded = await loadConfig(store.config, keys);
@@ -161,7 +165,7 @@ export class Live implements AsyncDisposable {
 
   #fail(stage: "read" | "build", refusal: LoadRefusal): Synced {
     const problem = problemOf(refusal);
-    this.#parts.metrics.counter(reloadFailures, { stage }).add(1);
+    this.#parts.metrics.counter(configFamilies.reloadFailures, { stage }).add(1);
     // Once per cause: the head is looked at every few seconds.
     if (problem !== this.#problem) {
       this.#parts.log.write("warn", "config.reloadFailed", { stage, reason: refusal.detail });
@@ -180,7 +184,7 @@ export class Live implements AsyncDisposable {
     const faults = judgeFile(fileOf(loaded.objects.values()), this.#parts.judge);
     const [first] = faults;
     if (first === undefined) return undefined;
-    this.#parts.metrics.counter(reloadFailures, { stage: "build" }).add(1);
+    this.#parts.metrics.counter(configFamilies.reloadFailures, { stage: "build" }).add(1);
     this.#parts.log.write("warn", "config.misfit", { path: first.path, faults: faults.length });
     return misfitText(first, faults.length);
   }

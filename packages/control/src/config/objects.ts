@@ -36,6 +36,11 @@ export const clusterSchema = z
   ])
   .meta({ title: "Cluster", description: "One backend." });
 
+const authorizationWords = {
+  title: "Authorization",
+  description: "Which cluster groups a caller may use.",
+};
+
 export const authorizationSchema = z
   .strictObject({
     provider: builtWords(["none"], { openfga: "OpenFGA" }).default("none").meta({
@@ -43,7 +48,7 @@ export const authorizationSchema = z
       description: "none leaves the allow lists of the groups alone in force.",
     }),
   })
-  .meta({ title: "Authorization", description: "Which cluster groups a caller may use." });
+  .meta(authorizationWords);
 
 export const fallbackSchema = z.string().min(1).meta({
   title: "Fallback group",
@@ -95,7 +100,8 @@ export const snapshotShape = {
   routers: routersSchema,
   routingFallback: fallbackSchema.optional(),
   auth: authSchema.optional(),
-  authorization: authorizationSchema.prefault({}),
+  // Said again, because the wrapper of a default hides what it wraps.
+  authorization: authorizationSchema.prefault({}).meta(authorizationWords),
   translation: notBuilt("translation between SQL dialects").optional(),
   catalogProvider: notBuilt("the catalog provider").optional(),
   guardrails: notBuilt("guardrails").optional(),

@@ -93,11 +93,27 @@ describe("put", () => {
   it.each<[DocumentName, unknown, string]>([
     [{ kind: "script", name: "a" }, {}, "scripts: not built yet: scripts"],
     [{ kind: "setting", name: "guardrails" }, {}, "guardrails: not built yet: guardrails"],
-    [{ kind: "setting", name: "x" }, {}, "x: unknown setting; known: auth, authorization, accessControl, guardrails, catalogProvider, translation, history"],
-    [{ kind: "cluster", name: "a b" }, { engine: "duckDb" }, 'clusters."a b": the name must be letters, digits, dots, dashes or underscores'],
-    [duck, undefined, "clusters.duck: must be text, a number, true, false, null, a list or a map of keys"],
+    [
+      { kind: "setting", name: "x" },
+      {},
+      "x: unknown setting; known: auth, authorization, accessControl, guardrails, catalogProvider, translation, history",
+    ],
+    [
+      { kind: "cluster", name: "a b" },
+      { engine: "duckDb" },
+      'clusters."a b": the name must be letters, digits, dots, dashes or underscores',
+    ],
+    [
+      duck,
+      undefined,
+      "clusters.duck: must be text, a number, true, false, null, a list or a map of keys",
+    ],
     [duck, "text", "clusters.duck: must be a map of keys, not text"],
-    [routing, { routers: [], clusters: {} }, "clusters: unknown key; known: routers, routingFallback"],
+    [
+      routing,
+      { routers: [], clusters: {} },
+      "clusters: unknown key; known: routers, routingFallback",
+    ],
     [routing, { routingFallback: "x" }, 'routingFallback: there is no cluster group "x"; known: g'],
   ])("refuses %j with the body %j", async (object, body, line) => {
     const { config } = await seededOf();
@@ -177,7 +193,10 @@ describe("export and import", () => {
     expect(JSON.stringify(file)).not.toContain("horse");
     expect(file).toMatchObject({ gateway: { workerApi: { history: historyOf({ set: true }) } } });
     const before = config.current();
-    expect(await config.import(file, author)).toMatchObject({ ok: true, value: { changed: false } });
+    expect(await config.import(file, author)).toMatchObject({
+      ok: true,
+      value: { changed: false },
+    });
     expect(config.current()).toBe(before);
   });
 
@@ -191,7 +210,9 @@ describe("export and import", () => {
 
   it("refuses with every path of the file", async () => {
     const { config } = await seededOf();
-    expect(faultsOf(await config.import({ clusters: [], routers: {}, a: 1 }, author))).toHaveLength(3);
+    expect(faultsOf(await config.import({ clusters: [], routers: {}, a: 1 }, author))).toHaveLength(
+      3,
+    );
     expect(faultsOf(await config.import(null, author))).toEqual([": must be a map of keys"]);
   });
 
@@ -233,7 +254,9 @@ describe("seed", () => {
     const file = { gateway: { workerApi: { history: historyOf({ secretRef: "env:TOKEN" }) } } };
     expect(faultsOf(await config.seed(file, author))).toHaveLength(1);
     expect(await config.seed(file, author, ["env:*"])).toMatchObject({ ok: true });
-    expect(await config.import(config.export(), author)).toMatchObject({ value: { changed: false } });
+    expect(await config.import(config.export(), author)).toMatchObject({
+      value: { changed: false },
+    });
     const moved = { ...historyOf({ secretRef: "env:TOKEN" }), endpoint: "https://b.example" };
     expect(faultsOf(await config.put(history, moved, at(1), author))).toHaveLength(1);
   });
@@ -257,7 +280,11 @@ describe("revisions, diff and rollback", () => {
     expect(diff).toEqual({
       ok: true,
       value: [
-        { object: history, kind: "changed", changes: [{ path: "auth.bearer", from: set, to: set }] },
+        {
+          object: history,
+          kind: "changed",
+          changes: [{ path: "auth.bearer", from: set, to: set }],
+        },
       ],
     });
     expect(await config.diff({ epoch, sequence: 1 }, { epoch, sequence: 9 })).toEqual(
@@ -271,7 +298,9 @@ describe("revisions, diff and rollback", () => {
     await config.put(history, historyOf("another secret"), at(1), author);
     await config.put(duck, { engine: "duckDb", poolSize: 2 }, at(1), author);
     const back = await config.rollback({ epoch, sequence: 1 }, author);
-    expect(back).toMatchObject({ value: { changed: true, revision: { epoch, sequence: 4, hash } } });
+    expect(back).toMatchObject({
+      value: { changed: true, revision: { epoch, sequence: 4, hash } },
+    });
     expect(config.current()?.body.history).toEqual(historyOf(secret));
     expect(config.get(duck)?.version).toBe(3);
     const again = await config.rollback({ epoch, sequence: 4 }, author);

@@ -12,13 +12,7 @@ import { hideSecrets } from "../secret/object.ts";
 import { secretRefsAllowedDefault } from "../secret/references.ts";
 import { objectsOfBody } from "../snapshot/build.ts";
 import { Changes, refusalOf, type Changed, type Plan, type Planner } from "./change.ts";
-import type {
-  Author,
-  ConfigRefusal,
-  Configuration,
-  ObjectView,
-  Written,
-} from "./configuration.ts";
+import type { Author, ConfigRefusal, Configuration, ObjectView, Written } from "./configuration.ts";
 import { byKey, differencesOf } from "./difference.ts";
 import { fileOf, keyOf, type ConfigObject } from "./file.ts";
 import { judgeFile } from "./judge.ts";
@@ -152,11 +146,7 @@ function writesOf({ live, changes, rules }: Opened): Writes {
       written(await changes.make(author, planRemove(object, expected, rules))),
     import: async (file, author) =>
       written(await changes.make(author, planFile(file, wholeWords("import"), rules))),
-    newEpoch: async (author) => {
-      const plan: Planner = ({ objects }) =>
-        ok({ objects, whole: true, newEpoch: true, ...wholeWords("newEpoch") });
-      return written(await changes.newEpoch(author, plan));
-    },
+    newEpoch: async (author) => written(await changes.newEpoch(author, planEpoch)),
     seed: async (file, author, secretRefsAllowed) => {
       const refsAllowed = secretRefsAllowed ?? rules.refsAllowed;
       const fill = planFile(file, wholeWords("seed"), { ...rules, refsAllowed });
@@ -205,6 +195,9 @@ function logOf({ parts, changes, rules }: Opened): RevisionLog {
     },
   };
 }
+
+const planEpoch: Planner = ({ objects }) =>
+  ok({ objects, whole: true, newEpoch: true, ...wholeWords("newEpoch") });
 
 function wholeWords(
   action: "import" | "seed" | "rollback" | "newEpoch",

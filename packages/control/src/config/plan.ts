@@ -66,7 +66,9 @@ export function planFile(
 ): (now: Loaded) => Planned {
   return (now) => {
     const objects = objectsOfFile(file, now.objects, rules);
-    return objects.ok ? ok({ objects: objects.value, whole: true, ...words }) : invalid(objects.error);
+    return objects.ok
+      ? ok({ objects: objects.value, whole: true, ...words })
+      : invalid(objects.error);
   };
 }
 
@@ -104,8 +106,11 @@ export function objectsOfFile(
     keptFaults.push(...kept.faults);
     return kept.body;
   });
-  const faults = joined(keptFaults, judgeFile(file, judge));
-  return faults.length > 0 ? err(faults) : ok(byKey(objectsIn(file)));
+  const objects = byKey(objectsIn(file));
+  // Of a whole file the process sees what enters the snapshot: it has a `gateway` of its own.
+  const judgeSnapshot: JudgeConfig = () => judge(fileOf(objects.values()));
+  const faults = joined(keptFaults, judgeFile(file, judgeSnapshot));
+  return faults.length > 0 ? err(faults) : ok(objects);
 }
 
 /** A place whose secret could not be kept also has the wrong shape; once is enough. */

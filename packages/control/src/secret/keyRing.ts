@@ -58,7 +58,7 @@ export function keyRing(
     const cipher = createCipheriv("aes-256-gcm", current.key, nonce);
     cipher.setAAD(boundTo(current.id, place));
     const text = [cipher.update(bytes), cipher.final(), cipher.getAuthTag()];
-    return Buffer.concat([Uint8Array.of(version), Buffer.from(current.id, "hex"), nonce, ...text]);
+    return joined([Uint8Array.of(version), Buffer.from(current.id, "hex"), nonce, ...text]);
   };
 
   const open = (sealed: Uint8Array, place: Place): Result<Uint8Array, OpenRefusal> => {
@@ -109,7 +109,7 @@ function decrypt(sealed: Uint8Array, key: Key, place: Place): Uint8Array | undef
   decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
   try {
     const head = decipher.update(sealed.subarray(headBytes, sealed.length - tagBytes));
-    return Buffer.concat([head, decipher.final()]);
+    return joined([head, decipher.final()]);
   } catch {
     // The tag does not fit; node:crypto says that by throwing and in no other way.
     return undefined;
@@ -132,10 +132,16 @@ function bytesOf(text: string): Uint8Array | undefined {
   const match = /^v1\.([0-9a-f]{16})\.([\w-]{16})\.([\w-]+)$/.exec(text);
   const [, keyId, nonce, rest] = match ?? [];
   if (keyId === undefined || nonce === undefined || rest === undefined) return undefined;
-  return Buffer.concat([
+  return joined([
     Uint8Array.of(version),
     Buffer.from(keyId, "hex"),
     Buffer.from(nonce, "base64url"),
     Buffer.from(rest, "base64url"),
   ]);
+}
+
+/** Plain bytes: what comes from the ring looks the same as what went in. */
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const { buffer, byteOffset, length } = Buffer.concat(parts);
+  return new Uint8Array(buffer, byteOffset, length);
 }

@@ -55,7 +55,10 @@ describe("openObject", () => {
     const [ann, bob] = [...text.matchAll(/"v1\.[^"]+"/g)].map(([match]) => match);
     const swapped = text.replace(`${ann}`, "?").replace(`${bob}`, `${ann}`).replace("?", `${bob}`);
     const error = { code: "notAuthentic", keyId: ring.currentId };
-    expect(openObject(ring, { ...object, body: JSON.parse(swapped) })).toEqual({ ok: false, error });
+    expect(openObject(ring, { ...object, body: JSON.parse(swapped) })).toEqual({
+      ok: false,
+      error,
+    });
   });
 
   it("does not open a secret that was moved to another object", () => {
@@ -75,7 +78,11 @@ describe("openObject", () => {
 describe("resealObject", () => {
   it("puts what is sealed under the current key, also where this release knows no secret", () => {
     const old = ringOf("b");
-    const place = { table: "config_documents", row: "cluster/a", field: '["clusters","a","later"]' };
+    const place = {
+      table: "config_documents",
+      row: "cluster/a",
+      field: '["clusters","a","later"]',
+    };
     const body = { engine: "duckDb", later: { $sealed: old.sealText('"clear"', place) } };
     const object: ConfigObject = { kind: "cluster", name: "a", body };
     const both = ringOf("a", "b");

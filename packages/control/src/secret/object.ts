@@ -1,7 +1,16 @@
 /** Secrets of one object of the configuration: sealed for the database, hidden for readers. */
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { fileOf, isMap, keyOf, pathOf, present, type ConfigObject } from "../config/file.ts";
+import {
+  fileOf,
+  isList,
+  isMap,
+  mapOf,
+  keyOf,
+  pathOf,
+  present,
+  type ConfigObject,
+} from "../config/file.ts";
 import { valueAt, type Path } from "../config/keys.ts";
 import { fileJsonSchema } from "../config/objects.ts";
 import type { KeyRing, OpenRefusal, Place } from "./keyRing.ts";
@@ -78,9 +87,7 @@ type SealedVisit = (sealed: string, place: Place) => Result<Json, OpenRefusal>;
 function mapSealed(object: ConfigObject, visit: SealedVisit): Result<Json, OpenRefusal> {
   let refusal: OpenRefusal | undefined;
   const map = (value: Json, path: Path): Json => {
-    if (Array.isArray(value)) {
-      return (value as readonly Json[]).map((item, index) => map(item, [...path, index]));
-    }
+    if (isList(value)) return value.map((item, index) => map(item, [...path, index]));
     if (!isMap(value)) return value;
     const sealed = value[sealedMark];
     if (typeof sealed === "string") {
@@ -89,9 +96,7 @@ function mapSealed(object: ConfigObject, visit: SealedVisit): Result<Json, OpenR
       refusal ??= visited.error;
       return null;
     }
-    return Object.fromEntries(
-      present(value).map(([key, child]) => [key, map(child, [...path, key])]),
-    );
+    return mapOf(present(value).map(([key, child]) => [key, map(child, [...path, key])]));
   };
   const body = bodyIn(object, map(fileOf([object]), []));
   return refusal === undefined ? ok(body) : err(refusal);

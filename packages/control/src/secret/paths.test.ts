@@ -104,7 +104,11 @@ const schema = z.toJSONSchema(
           tls: z.strictObject({ url: z.string() }),
           password: secretSchema,
         }),
-        z.strictObject({ engine: z.literal("file"), path: z.string().nullable(), token: secretSchema }),
+        z.strictObject({
+          engine: z.literal("file"),
+          path: z.string().nullable(),
+          token: secretSchema,
+        }),
         notBuiltVariant("engine", "later", "the engine later"),
       ]),
     ),

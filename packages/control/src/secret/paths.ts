@@ -5,14 +5,8 @@
  * reads a newer one's document must not show its passwords.
  */
 import type { Json } from "@gateway/contract/canonical.ts";
-import { isMap, present } from "../config/file.ts";
-import {
-  alternatives,
-  childOf,
-  resolved,
-  type JsonSchema,
-  type Path,
-} from "../config/keys.ts";
+import { isList, isMap, mapOf, present } from "../config/file.ts";
+import { alternatives, childOf, resolved, type JsonSchema, type Path } from "../config/keys.ts";
 
 /** Answers what stands in place of a secret. `described` is false where only the lack of a schema makes it one. */
 export type SecretVisit = (value: Json, path: Path, described: boolean) => Json;
@@ -79,16 +73,12 @@ function mapped(walk: Walk, places: readonly JsonSchema[], value: Json, path: Pa
   }
   if (secret) return visit(value, path, true);
   if (!isMap(value)) return value;
-  const entries = present(value).map(([key, child]) => [
-    key,
-    mapped(
-      walk,
-      members.flatMap((member) => childOf(member, key)),
-      child,
-      [...path, key],
-    ),
-  ]);
-  return Object.fromEntries(entries);
+  return mapOf(
+    present(value).map(([key, child]) => {
+      const inner = members.flatMap((member) => childOf(member, key));
+      return [key, mapped(walk, inner, child, [...path, key])];
+    }),
+  );
 }
 
 /** Members that fit the value; a part that is not built describes nothing. */
@@ -111,8 +101,4 @@ function isMarked(root: JsonSchema, place: JsonSchema): boolean {
 function childrenOf(value: Json): readonly (readonly [string | number, Json])[] {
   if (isList(value)) return value.map((item, index) => [index, item] as const);
   return isMap(value) ? present(value) : [];
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

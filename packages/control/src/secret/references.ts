@@ -2,7 +2,10 @@
  * Which secret references an object may hold that enters the database.
  *
  * A reference is resolved in the process that opens a cluster, so whoever may edit clusters could
- * otherwise have any secret of that process sent to an address of theirs.
+ * otherwise have any secret of that process sent to an address of theirs. The rule is the same for
+ * every way in (put, import, seed); whoever can write the config file is trusted with more, so a seed
+ * may be given a wider list. A reference that stands in the database already may stay while the
+ * object's address does (keep.ts), which lets an editor change the rest of a seeded object.
  */
 
 /** The default of `gateway.secrets.allow`. */

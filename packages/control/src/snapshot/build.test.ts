@@ -11,12 +11,17 @@ describe("buildBody", () => {
   it("builds identical bytes from 10,000 configurations, whatever order objects and keys come in", () => {
     const identical = fc.property(objectLists, fc.infiniteStream(fc.nat()), (objects, chance) => {
       const one = buildBody(objects);
-      const other = buildBody(shuffled(objects.map((object) => rekeyed(object, chance)), chance));
+      const other = buildBody(
+        shuffled(
+          objects.map((object) => rekeyed(object, chance)),
+          chance,
+        ),
+      );
       expect(Buffer.compare(one.bytes, other.bytes)).toBe(0);
       expect(other.hash).toBe(one.hash);
     });
     fc.assert(identical, { numRuns: 10_000 });
-  });
+  }, 60_000);
 
   it("keeps each object as it was written, under its name", () => {
     const { body } = buildBody([
@@ -27,7 +32,11 @@ describe("buildBody", () => {
       { kind: "cluster", name: "duck", body: { engine: "duckDb" } },
       { kind: "script", name: "b", body: { language: "js" } },
       { kind: "script", name: "a", body: { language: "js" } },
-      { kind: "routing", name: "routing", body: { routers: [{ type: "x" }], routingFallback: "g" } },
+      {
+        kind: "routing",
+        name: "routing",
+        body: { routers: [{ type: "x" }], routingFallback: "g" },
+      },
     ]);
     expect(body).toEqual({
       clusters: { duck: { engine: "duckDb" } },
@@ -139,7 +148,10 @@ const objectLists: fc.Arbitrary<readonly ConfigObject[]> = fc
       objectsOf(
         "routing",
         fc.constant("routing"),
-        fc.record({ routers: fc.array(map, { minLength: 1, maxLength: 3 }), routingFallback: names }),
+        fc.record({
+          routers: fc.array(map, { minLength: 1, maxLength: 3 }),
+          routingFallback: names,
+        }),
       ),
     ),
     { maxLength: 6 },

@@ -11,7 +11,7 @@ import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { snapshotBodySchema, type SnapshotBody } from "@gateway/contract/snapshot.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Built } from "../config/configuration.ts";
-import { isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
+import { isList, isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
 
 /** A body with its only bytes and their hash. */
 export interface BuiltBody {
@@ -23,9 +23,9 @@ export interface BuiltBody {
 
 /** Builds the body of a snapshot. `objects` passed the check and hold each name once. */
 export function buildBody(objects: Iterable<ConfigObject>): BuiltBody {
-  const json = bodyJson(objects);
-  const bytes = new TextEncoder().encode(canonicalJson(json));
-  return { body: snapshotBodySchema.parse(json), bytes, hash: hashOf(bytes) };
+  const body = bodyOf(objects);
+  const bytes = new TextEncoder().encode(canonicalJson(body));
+  return { body, bytes, hash: hashOf(bytes) };
 }
 
 /** `sha256:` and 64 hex digits. */
@@ -61,7 +61,11 @@ export function objectsOfBody(bytes: Uint8Array): readonly ConfigObject[] {
     ...named("clusterGroups", "clusterGroup"),
     ...routingOf(body),
     ...scriptsOf(body["scripts"]),
-    ...settings.map(([name, document]): ConfigObject => ({ kind: "setting", name, body: document })),
+    ...settings.map(([name, document]): ConfigObject => ({
+      kind: "setting",
+      name,
+      body: document,
+    })),
   ];
 }
 
@@ -89,59 +93,53 @@ async function tailOf(bytes: Uint8Array): Promise<Uint8Array> {
 /** `{}` */
 const emptyBodyBytes = 2;
 
-function bodyJson(objects: Iterable<ConfigObject>): JsonMap {
-  const clusters: [string, Json][] = [];
-  const clusterGroups: [string, Json][] = [];
-  const scripts: [string, Json][] = [];
-  const settings: [string, Json][] = [];
-  let routing: Json = {};
+/** The body as JSON and as the contract has it at once. */
+function bodyOf(objects: Iterable<ConfigObject>) {
+  const ofKind = new Map<ConfigObject["kind"], [string, JsonMap][]>();
   for (const { kind, name, body } of objects) {
-    switch (kind) {
-      case "cluster":
-        clusters.push([name, body]);
-        break;
-      case "clusterGroup":
-        clusterGroups.push([name, body]);
-        break;
-      case "script":
-        scripts.push([name, { ...(isMap(body) ? body : {}), name }]);
-        break;
-      case "setting":
-        settings.push([name, body]);
-        break;
-      case "routing":
-        routing = body;
-        break;
-    }
+    const found = ofKind.get(kind) ?? [];
+    found.push([name, mapIn(body)]);
+    ofKind.set(kind, found);
   }
-  const { translation, history, ...inSettings } = Object.fromEntries(settings);
+  const named = (kind: ConfigObject["kind"]) => Object.fromEntries(ofKind.get(kind) ?? []);
+  const { routers, routingFallback } = named("routing")["routing"] ?? {};
+  const { translation, history, ...settings } = named("setting");
+  // Lists have an order that counts, so this one has to come from the names.
+  const scripts = (ofKind.get("script") ?? []).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
-    clusters: Object.fromEntries(clusters),
-    clusterGroups: Object.fromEntries(clusterGroups),
-    routers: [],
-    ...(isMap(routing) ? routing : {}),
-    // Lists have an order that counts, so this one has to come from the names.
-    scripts: scripts.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, script]) => script),
-    settings: inSettings,
+    clusters: named("cluster"),
+    clusterGroups: named("clusterGroup"),
+    routers: listIn(routers).map(mapIn),
+    ...(typeof routingFallback === "string" ? { routingFallback } : {}),
+    scripts: scripts.map(([name, script]) => ({ ...script, name })),
+    settings,
     translation: translation ?? {},
     history: history ?? {},
-  };
+  } satisfies SnapshotBody;
 }
 
 function routingOf({ routers, routingFallback }: JsonMap): readonly ConfigObject[] {
-  const list = Array.isArray(routers) && routers.length > 0 ? { routers } : {};
+  const list = listIn(routers).length > 0 ? { routers } : {};
   const fallback = routingFallback === undefined ? {} : { routingFallback };
   const body = { ...list, ...fallback };
   return Object.keys(body).length === 0 ? [] : [{ kind: "routing", name: "routing", body }];
 }
 
 function scriptsOf(scripts: Json | undefined): readonly ConfigObject[] {
-  const list: readonly Json[] = Array.isArray(scripts) ? scripts : [];
-  return list.flatMap((script): readonly ConfigObject[] => {
+  return listIn(scripts).flatMap((script): readonly ConfigObject[] => {
     if (!isMap(script)) return [];
     const { name, ...body } = script;
     return typeof name === "string" ? [{ kind: "script", name, body }] : [];
   });
+}
+
+/** The check let nothing else through. */
+function mapIn(value: Json): JsonMap {
+  return isMap(value) ? value : {};
+}
+
+function listIn(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
 }
 
 function entriesOf(value: Json | undefined): readonly (readonly [string, Json])[] {

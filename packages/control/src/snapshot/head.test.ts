@@ -41,7 +41,10 @@ describe("verifyHead", () => {
 
 describe("headPrefix", () => {
   it("is completed by a body without its first brace", () => {
-    expect(JSON.parse(`${headPrefix(head())}${'{"a":1}'.slice(1)}`)).toEqual({ head: head(), a: 1 });
+    expect(JSON.parse(`${headPrefix(head())}${'{"a":1}'.slice(1)}`)).toEqual({
+      head: head(),
+      a: 1,
+    });
   });
 });
 

@@ -5,11 +5,7 @@
  * It says nothing about the body; the hash in the head does.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
-import {
-  headKeyInfo,
-  headText,
-  type SnapshotHead,
-} from "@gateway/contract/snapshot.ts";
+import { headKeyInfo, headText, type SnapshotHead } from "@gateway/contract/snapshot.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Built } from "../config/configuration.ts";
 

@@ -8,7 +8,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Database } from "./database.ts";
 import { askedOf } from "./drizzle/asked.ts";
 import { auditTable } from "./drizzle/audit.ts";
-import { configTables } from "./drizzle/config.ts";
+import { configTables } from "./drizzle/configuration.ts";
 import { recordTables } from "./drizzle/records.ts";
 import { userTables } from "./drizzle/users.ts";
 import { workerTables } from "./drizzle/workers.ts";

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { memoryAudit } from "./memory/audit.ts";
-import { memoryConfig } from "./memory/config.ts";
+import { memoryConfig } from "./memory/configuration.ts";
 import { memoryRecords } from "./memory/records.ts";
 import { memoryUsers } from "./memory/users.ts";
 import { memoryWorkers } from "./memory/workers.ts";

@@ -49,6 +49,10 @@ export const queryRecords = pgTable(
     index("query_records_cluster_group")
       .on(table.clusterGroup, table.createdAt.desc().nullsFirst())
       .where(sql`${table.clusterGroup} is not null`),
+    index("query_records_cluster")
+      .on(table.cluster, table.createdAt.desc().nullsFirst())
+      .where(sql`${table.cluster} is not null`),
+    index("query_records_frontend").on(table.frontend, table.createdAt.desc().nullsFirst()),
     index("query_records_error_code")
       .on(table.errorCode, table.createdAt.desc().nullsFirst())
       .where(sql`${table.errorCode} is not null`),

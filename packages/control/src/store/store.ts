@@ -43,7 +43,7 @@ export interface DocumentName {
 /** One object of the configuration as it was written, its secrets sealed. */
 export interface StoredDocument extends DocumentName {
   readonly body: Json;
-  /** Grows with each write; the admin API's ETag. A new object begins above each version its name had in this epoch. */
+  /** One more with each write; the admin API's ETag. A new object begins at its revision's sequence, so that the ETag of one deleted before does not fit it. */
   readonly version: number;
   /** Key ids that the sealed secrets in `body` name, each once, sorted. */
   readonly keyIds: readonly string[];

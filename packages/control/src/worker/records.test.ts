@@ -1,6 +1,9 @@
 import { gzipSync } from "node:zlib";
 import type { QueryRecord, RecordBatchAnswer } from "@gateway/contract/record.ts";
+import { virtualHost } from "@gateway/core/port/virtual.ts";
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "../store/memory.ts";
+import type { Store } from "../store/store.ts";
 import { testControl, type TestControl } from "./testControl.ts";
 
 const instanceId = "instance-00000001";
@@ -128,6 +131,27 @@ describe("POST /worker/query-records", () => {
     expect(await answerOf(await send([recordOf("q1")]))).toMatchObject({ accepted: 1 });
   });
 
+  it("holds no more than 64 batches in memory, and tells the others to come again", async () => {
+    const store = memoryStore(virtualHost(1).clock);
+    let answer = () => {};
+    const stored = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const ingest: typeof store.records.ingest = async (batch, nowMs) => {
+      await stored;
+      return store.records.ingest(batch, nowMs);
+    };
+    const { send } = await worker({ ...store, records: { ...store.records, ingest } });
+    const held = Array.from({ length: 64 }, (_, index) => send([recordOf(`q${index}`)]));
+    const refused = await send([recordOf("q64")]);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+    answer();
+    const statuses = await Promise.all(held.map(async (one) => (await one).status));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect((await send([recordOf("q64")])).status).toBe(200);
+  });
+
   it("reads no body that is too large, sent or inflated", async () => {
     const { control, send, token } = await worker();
     const headers = { ...token, "content-length": String(17 * 1024 * 1024) };
@@ -145,8 +169,8 @@ interface Sent {
 }
 
 /** A registered worker and a way to send records as it. */
-async function worker() {
-  const control = await testControl();
+async function worker(store?: Store) {
+  const control = await testControl(store === undefined ? {} : { store });
   const token = await control.register("a", instanceId);
   const send = (records: readonly unknown[], sent: Sent = {}) => {
     const json = JSON.stringify({ schemaVersion: 1, worker: "a", records, ...sent.batch });

@@ -236,6 +236,17 @@ describe("GET /worker/config/stream", () => {
     expect(control.held()).toBe(0);
   });
 
+  it("holds one line for a reader that does not read, and goes on with the newest", async () => {
+    const control = await configured();
+    const stream = await streamOf(control, "");
+    await settled(control);
+    for (const name of ["two", "three", "four"]) await control.commit(name);
+    expect(control.held()).toBe(0);
+    expect(JSON.parse(await stream.line())).toMatchObject({ head: { sequence: 1 } });
+    expect(JSON.parse(await stream.line())).toMatchObject({ head: { sequence: 4 } });
+    await stream.cancel();
+  });
+
   it("sends an empty line every 15 s of silence", async () => {
     const control = await configured();
     const stream = await streamOf(control, "");

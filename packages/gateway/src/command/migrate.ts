@@ -1,5 +1,5 @@
 /** `gateway migrate`: brings the database up to this program and says what it did. */
-import { openDatabase } from "../control/openStore.ts";
+import { reachDatabase } from "../control/openStore.ts";
 import { migrateDatabase } from "../control/migrations.ts";
 import { nodeHost } from "../host/node.ts";
 import { printProblems, readConfig } from "./configFile.ts";
@@ -16,7 +16,7 @@ export async function migrateCommand(file: string, terminal: Terminal): Promise<
     terminal.err("gateway.persistence.type: inMemory has no database to migrate\n");
     return exitCode.config;
   }
-  const opened = await openDatabase(persistence, nodeHost(terminal.bundle, "warn"));
+  const opened = await reachDatabase(persistence, nodeHost(terminal.bundle, "warn"));
   if (!opened.ok) {
     terminal.err(`gateway.persistence: ${opened.error}\n`);
     return exitCode.startFailed;

@@ -25,7 +25,8 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
   const { setupToken } = running.value;
   if (setupToken !== undefined) terminal.out(setupText(setupToken));
   using _reload = reloadOnSignal(running.value, file, host);
-  return runUntilSignal(running.value, config.gateway, host);
+  // Awaited here: the signal is listened to until this function ends.
+  return await runUntilSignal(running.value, config.gateway, host);
 }
 
 /** Prints why listeners or clusters could not be opened. */

@@ -32,9 +32,10 @@ export const adminApiSchema = z
       .boolean()
       .default(true)
       .meta({ title: "Enabled", description: "Whether the listener is opened." }),
-    host: z.string().min(1).default("0.0.0.0").meta({
+    host: z.string().min(1).default("127.0.0.1").meta({
       title: "Address",
-      description: "Address to bind. Off loopback it needs `tls`, or `allowCleartext`.",
+      description:
+        "Address to bind. Passwords and secrets travel here, so off loopback it needs `tls`, or `allowCleartext`.",
     }),
     port: z
       .int()

@@ -48,7 +48,7 @@ describe("parseConfig", () => {
     expect(loaded.ok && loaded.value.gateway).toMatchObject({
       role: "standalone",
       frontends: {},
-      adminApi: { enabled: true, host: "0.0.0.0", port: 9000 },
+      adminApi: { enabled: true, host: "127.0.0.1", port: 9000 },
       shutdownDrainTimeoutSecs: 30,
     });
   });
@@ -65,10 +65,8 @@ describe("parseConfig", () => {
   it("says for each part that is not built yet which key asks for it", () => {
     const text = `
 gateway:
-  role: controlPlane
   frontends: { mcp: { port: 1 } }
-  persistence: { type: postgres, url: x }
-  workerApi: { enabled: true }
+  egress: { deny: [] }
 clusters:
   a: { engine: trino, endpoint: "http://localhost" }
   b: { engine: adbc, driver: snowflake }
@@ -82,11 +80,8 @@ translation: { mode: auto }
 guardrails: {}
 `;
     expect(linesFor(text)).toEqual([
-      "gateway.role: not built yet: the role controlPlane",
       "gateway.frontends.mcp: not built yet: the MCP frontend",
-      "gateway.persistence.type: not built yet: the store postgres",
-      "gateway.persistence.url: unknown key; known here: type",
-      "gateway.workerApi: not built yet: the worker API",
+      "gateway.egress: not built yet: limits on outgoing connections",
       "clusters.a.engine: not built yet: the engine trino",
       "clusters.b.engine: not built yet: the engine adbc",
       "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",

@@ -54,6 +54,29 @@ describe("safetyProblems", () => {
     ]);
   });
 
+  it("refuses an admin listener that takes passwords in clear text from outside", () => {
+    expect(linesFor({ adminApi: { host: "0.0.0.0" } })).toEqual([
+      "gateway.adminApi.tls: is missing: passwords and secrets would be sent in clear text on 0.0.0.0; or bind 127.0.0.1, or set allowCleartext: true behind a proxy that ends TLS",
+    ]);
+    for (const more of [{ tls }, { allowCleartext: true }, { enabled: false }]) {
+      expect(pathsFor({ adminApi: { host: "0.0.0.0", ...more } })).toEqual([]);
+    }
+  });
+
+  it("ties a control plane to a worker API with a secret, and a standalone gateway to none", () => {
+    const workerApi = { sharedSecret: "s".repeat(32) };
+    expect(pathsFor({ role: "controlPlane", workerApi })).toEqual([]);
+    expect(pathsFor({ role: "controlPlane" })).toEqual(["gateway.workerApi"]);
+    expect(pathsFor({ role: "controlPlane", workerApi: {} })).toEqual([
+      "gateway.workerApi.sharedSecret",
+    ]);
+    expect(pathsFor({ role: "controlPlane", workerApi, adminApi: { enabled: false } })).toEqual([
+      "gateway.adminApi.enabled",
+    ]);
+    expect(pathsFor({ workerApi })).toEqual(["gateway.workerApi"]);
+    expect(pathsFor({ workerApi: { enabled: false } })).toEqual([]);
+  });
+
   it("refuses a listener that takes passwords in clear text from outside", () => {
     const frontends = { mysqlWire: {}, trinoHttp: { tls }, postgresWire: { host: "localhost" } };
     expect(linesFor({ frontends, auth: verified })).toEqual([
@@ -93,12 +116,18 @@ function groupOf(authorization: unknown) {
 
 interface Parts {
   readonly frontends?: unknown;
+  readonly adminApi?: unknown;
+  readonly role?: unknown;
+  readonly workerApi?: unknown;
   readonly clusterGroups?: unknown;
   readonly auth?: unknown;
 }
 
-function linesFor({ frontends = {}, ...rest }: Parts): readonly string[] {
-  const config = rootSchema.parse({ gateway: { frontends }, ...rest });
+/** Keys of `gateway` by their names, the rest at the root. */
+function linesFor(parts: Parts): readonly string[] {
+  const { frontends = {}, adminApi = {}, role = "standalone", workerApi, ...rest } = parts;
+  const gateway = { frontends, adminApi, role, ...(workerApi === undefined ? {} : { workerApi }) };
+  const config = rootSchema.parse({ gateway, ...rest });
   return safetyProblems(config).map(({ path, reason }) => `${textOf(path)}: ${reason}`);
 }
 

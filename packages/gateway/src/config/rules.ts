@@ -1,14 +1,9 @@
 /** Rules of safety that span several parts of the config: who may listen where without verifying whom. */
 import { isIPv4 } from "node:net";
+import { nameOnlyAuth, verifiesUsers, type RuleProblem } from "@gateway/control/config/rules.ts";
 import type { Path } from "@gateway/control/config/keys.ts";
 import { textOf } from "@gateway/control/config/report.ts";
 import type { RootConfig } from "./schema.ts";
-
-/** One broken rule. */
-export interface RuleProblem {
-  readonly path: Path;
-  readonly reason: string;
-}
 
 /** Every broken rule. */
 export function safetyProblems(config: RootConfig): readonly RuleProblem[] {
@@ -36,21 +31,6 @@ function missingAuth(config: RootConfig): readonly RuleProblem[] {
   const where = `${textOf(open.path)} listens on ${open.host}`;
   const reason = `must be written because ${where}; provider none verifies nobody`;
   return [{ path: ["auth"], reason }];
-}
-
-/** Under provider `none` the name is the client's own claim, so nothing may depend on it. */
-function nameOnlyAuth(config: RootConfig): readonly RuleProblem[] {
-  if (verifiesUsers(config)) return [];
-  const reason = "needs verified users, but auth.provider is none";
-  const allowLists = Object.entries(config.clusterGroups).flatMap(([name, { authorization }]) =>
-    authorization === undefined ? [] : [["clusterGroups", name, "authorization"]],
-  );
-  const identities = Object.entries(config.clusters).flatMap(([name, { queryAuth }]) =>
-    (queryAuth?.type ?? "serviceAccount") === "serviceAccount"
-      ? []
-      : [["clusters", name, "queryAuth", "type"]],
-  );
-  return [...allowLists, ...identities].map((path) => ({ path, reason }));
 }
 
 function cleartext(config: RootConfig): readonly RuleProblem[] {
@@ -93,10 +73,6 @@ function roleProblems({ gateway }: RootConfig): readonly RuleProblem[] {
     problems.push({ path: ["gateway", "workerApi"], reason });
   }
   return problems;
-}
-
-function verifiesUsers(config: RootConfig): boolean {
-  return (config.auth?.provider ?? "none") !== "none";
 }
 
 function listeners(config: RootConfig): readonly OpenListener[] {

@@ -20,7 +20,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** What a document is described by, and which of its references may be followed. */
 export interface ReferenceRules {
   readonly schema: JsonSchema;
-  resolves(reference: string): boolean;
+  readonly resolves: (reference: string) => boolean;
 }
 
 /** Resolves all references of `input`, or lists every one that can not be resolved. A config file may refer to anything. */

@@ -22,7 +22,7 @@ export interface Activated {
 export interface ActivationParts {
   readonly environment: Environment;
   /** Whether this process may resolve a reference. */
-  resolves(reference: string): boolean;
+  readonly resolves: (reference: string) => boolean;
 }
 
 /** Parses a snapshot and resolves its references, or says what can not be had. */

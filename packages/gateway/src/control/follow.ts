@@ -5,25 +5,21 @@
  * A configuration that can not be opened changes nothing: the active generation goes on, and the
  * problem is said. It does not judge configurations; it only follows.
  */
+import { configFamilies } from "@gateway/control/config/metrics.ts";
 import type { Built, Configuration } from "@gateway/control/config/configuration.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Counter } from "@gateway/core/port/metrics.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { Generation, Generations } from "@gateway/core/snapshot/generation.ts";
 import { startErrorText, type StartError } from "../running.ts";
-
-export const reloadFailures = {
-  name: "gateway_config_reload_failures_total",
-  help: "Configurations that could not be read, built or activated.",
-  labels: ["stage"],
-} as const;
 
 export interface FollowParts {
   readonly configuration: Pick<Configuration, "current" | "onChange">;
   readonly generations: Generations;
   readonly host: Pick<Host, "log" | "metrics">;
   /** Opens what a configuration names. */
-  open(built: Built): Promise<Result<Generation, readonly StartError[]>>;
+  readonly open: (built: Built) => Promise<Result<Generation, readonly StartError[]>>;
 }
 
 export interface Following extends AsyncDisposable {
@@ -34,75 +30,101 @@ export interface Following extends AsyncDisposable {
 }
 
 /** Begins to follow. The current configuration is taken at once, unless `active` says that it is open already. */
-export function follow(
-  { configuration, generations, host, open }: FollowParts,
-  active: Built | undefined,
-): Following {
-  const failures = host.metrics.counter(reloadFailures, { stage: "activate" });
-  const retired = new Set<Promise<void>>();
-  let activeHash = active?.revision.hash;
-  let problem: string | undefined;
-  let stopped = false;
-  let again = false;
-  let running: Promise<void> = Promise.resolve();
-  let busy = false;
+export function follow(parts: FollowParts, active: Built | undefined): Following {
+  const follower = new Follower(parts, active?.revision.hash);
+  follower.changed();
+  return follower;
+}
 
-  async function take(built: Built): Promise<void> {
+class Follower implements Following {
+  readonly #parts: FollowParts;
+  readonly #failures: Counter;
+  readonly #subscription: Disposable;
+  /** Generations that were replaced and still have queries. */
+  readonly #retired = new Set<Promise<void>>();
+  #activeHash: string | undefined;
+  #problem: string | undefined;
+  #again = false;
+  #stopped = false;
+  /** Undefined while nothing is being opened. */
+  #running: Promise<void> | undefined;
+
+  constructor(parts: FollowParts, activeHash: string | undefined) {
+    this.#parts = parts;
+    this.#activeHash = activeHash;
+    this.#failures = parts.host.metrics.counter(configFamilies.reloadFailures, {
+      stage: "activate",
+    });
+    this.#subscription = parts.configuration.onChange(() => this.changed());
+  }
+
+  problem(): string | undefined {
+    return this.#problem;
+  }
+
+  async settled(): Promise<void> {
+    for (let running = this.#running; running !== undefined; running = this.#running) await running;
+  }
+
+  /** Looks at what is served, now or as soon as the opening that goes on has ended. */
+  changed(): void {
+    this.#again = true;
+    if (this.#stopped) return;
+    this.#running ??= this.#run();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true;
+    this.#subscription[Symbol.dispose]();
+    await this.#running;
+    // The active generation ends with its last query, as those before it do.
+    await this.#parts.generations.swap(undefined);
+    await Promise.all(this.#retired);
+  }
+
+  async #run(): Promise<void> {
+    const { configuration, host } = this.#parts;
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        const built = configuration.current();
+        if (built !== undefined) await this.#take(built);
+      }
+    } catch (bug) {
+      this.#problem = "internal failure";
+      host.log.bug(bug);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #take(built: Built): Promise<void> {
+    const { host, open } = this.#parts;
+    const { hash } = built.revision;
     // The same content under a new position: nothing to open.
-    if (built.revision.hash === activeHash) return void (problem = undefined);
+    if (hash === this.#activeHash) {
+      this.#problem = undefined;
+      return;
+    }
     const opened = await open(built);
     const revision = revisionText(built.revision);
     if (!opened.ok) {
-      problem = opened.error.map(startErrorText).join("; ");
-      failures.add(1);
-      host.log.write("error", "config.refused", { revision, problem });
+      this.#problem = opened.error.map(startErrorText).join("; ");
+      this.#failures.add(1);
+      host.log.write("error", "config.refused", { revision, problem: this.#problem });
       return;
     }
-    activeHash = built.revision.hash;
-    problem = undefined;
-    // Resolves when the last query of the previous generation has ended: nobody waits for that here.
-    const swapped = generations.swap(opened.value).catch((bug: unknown) => host.log.bug(bug));
-    retired.add(swapped);
-    void swapped.then(() => retired.delete(swapped));
+    this.#activeHash = hash;
+    this.#problem = undefined;
+    this.#swap(opened.value);
     host.log.write("info", "config.active", { revision });
   }
 
-  async function run(): Promise<void> {
-    try {
-      do {
-        again = false;
-        const built = configuration.current();
-        if (built !== undefined && !stopped) await take(built);
-      } while (again);
-    } catch (bug) {
-      problem = "internal failure";
-      host.log.bug(bug);
-    } finally {
-      busy = false;
-    }
+  /** The previous generation ends with its last query; nobody waits for that here. */
+  #swap(next: Generation): void {
+    const { generations, host } = this.#parts;
+    const ended = generations.swap(next).catch((bug: unknown) => host.log.bug(bug));
+    this.#retired.add(ended);
+    void ended.then(() => this.#retired.delete(ended));
   }
-
-  function changed(): void {
-    again = true;
-    if (busy || stopped) return;
-    busy = true;
-    running = run();
-  }
-
-  const subscription = configuration.onChange(changed);
-  changed();
-  return {
-    problem: () => problem,
-    settled: async () => {
-      while (busy) await running;
-    },
-    [Symbol.asyncDispose]: async () => {
-      stopped = true;
-      subscription[Symbol.dispose]();
-      await running;
-      // The active generation ends with its last query, as those before it do.
-      await generations.swap(undefined);
-      await Promise.all(retired);
-    },
-  };
 }

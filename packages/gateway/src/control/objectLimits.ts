@@ -12,19 +12,26 @@ import { placesAt, type JsonSchema, type Path } from "@gateway/control/config/ke
 import { textOf } from "@gateway/control/config/report.ts";
 import { referenceAllowed } from "@gateway/control/secret/references.ts";
 import { z } from "zod";
-import type { RootConfig } from "../config/schema.ts";
+
+/** The part of the config that says so. Named by its shape: a function has no config file, and must not reach its schema. */
+export interface LimitsConfig {
+  readonly gateway: {
+    readonly secrets: { readonly allow: readonly string[] };
+    readonly files: { readonly allow: readonly string[] };
+  };
+}
 
 export interface ObjectLimits {
   /** Patterns of references that objects may hold. */
   readonly secretRefsAllowed: readonly string[];
   /** Faults of a configuration in the form of the file. */
-  judge(file: unknown): readonly ConfigFault[];
+  readonly judge: (file: unknown) => readonly ConfigFault[];
   /** Whether this process resolves the reference. */
-  resolves(reference: string): boolean;
+  readonly resolves: (reference: string) => boolean;
 }
 
 /** `document`: the config file as written. */
-export function objectLimits({ gateway }: RootConfig, document: unknown): ObjectLimits {
+export function objectLimits({ gateway }: LimitsConfig, document: unknown): ObjectLimits {
   const { gateway: own, ...objects } = isMap(document) ? document : {};
   const denied = new Set(references(own));
   const secretRefsAllowed = [...gateway.secrets.allow, ...references(objects)];

@@ -1,4 +1,6 @@
 /** `docs/reference/metrics.md`: what `/metrics` shows. */
+import { configFamilies } from "@gateway/control/config/metrics.ts";
+import { workerApiFamilies } from "@gateway/control/worker/metrics.ts";
 import type { MetricFamily } from "@gateway/core/port/metrics.ts";
 import { queryFamilies } from "@gateway/core/query/metrics.ts";
 import { authFailures } from "@gateway/core/query/openDoor.ts";
@@ -16,19 +18,22 @@ const labels = {
   engine: "kind of the engine that ran the query; `none` where it reached none",
   cluster_group: "name in `clusterGroups`; `none` where no group was found",
   cluster_name: "name in `clusters`",
-  frontend: "key in `gateway.frontends`",
+  frontend: "key in `gateway.frontends`, or `adminApi`",
+  stage: "where it failed: `read`, `build`, `activate`, or `worker_activate` on a worker",
   status: "how the query ended: `finished`, `failed`, `cancelled` or `denied`",
 } as const;
 
 const families: readonly Family[] = [
   ...Object.values(queryFamilies),
   ...Object.values(historyFamilies),
+  ...Object.values(configFamilies),
+  ...Object.values(workerApiFamilies),
   authFailures,
   bugs,
 ];
 
 const introduction = [
-  "The operations listener (`gateway.adminApi`) answers `/metrics` in the text format of Prometheus.",
+  "The admin listener (`gateway.adminApi`) answers `/metrics` in the text format of Prometheus.",
   "Labels hold names of the configuration and words of this page, never a user, SQL or a token. Besides",
   "these families there are the usual ones of a Node process (`process_*` and `nodejs_*`): CPU, memory,",
   "open files, garbage collection and the delay of the event loop.",

@@ -1,6 +1,6 @@
 /** The command line. Parses arguments, picks the command, ends the process with its exit code. */
 import { parseArgs } from "node:util";
-import { configActions, configCommand } from "../command/config.ts";
+import { configActions, configCommand } from "../command/configFiles.ts";
 import { docsCommand } from "../command/docs.ts";
 import { explainCommand } from "../command/explain.ts";
 import { hashPasswordCommand } from "../command/hashPassword.ts";

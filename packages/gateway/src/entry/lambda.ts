@@ -19,6 +19,9 @@ import { controlOpening } from "../lambda/openControl.ts";
 import { openOnce, type Open } from "../lambda/opening.ts";
 import { readSettings, type FunctionSettings } from "../lambda/settings.ts";
 
+/** An instance answers one request at a time; a transaction of its own is rare. */
+const transactionsMax = 2;
+
 const settings = readSettings({
   linked: (name): unknown => (name in Resource ? Reflect.get(Resource, name) : undefined),
   variable: (name) => process.env[name],
@@ -50,7 +53,15 @@ function opening(wanted: FunctionSettings): Open {
     random: () => randomBytes(4).readUInt32LE() / 2 ** 32,
     randomBytes: (length: number) => new Uint8Array(randomBytes(length)),
   };
-  const database = openNeon({ url: wanted.databaseUrl, connectionsMax: 4, host });
+  const { databaseUrl, neonStandIn } = wanted;
+  const database = openNeon({
+    url: databaseUrl,
+    connectionsMax: transactionsMax,
+    host,
+    ...(neonStandIn === undefined
+      ? {}
+      : { endpoints: { fetch: `http://${neonStandIn}/sql`, webSocket: `${neonStandIn}/v2` } }),
+  });
   return async () => {
     const migrations = await readMigrations(new URL("migrations/", import.meta.url));
     if (!migrations.ok) throw new Error(`no migrations beside the code: ${migrations.error.code}`);

@@ -37,5 +37,6 @@ export async function handler(): Promise<Deployed> {
     statementMs,
   });
   const store = drizzleStore(database, { clock: functionClock });
-  return migrateForDeployment({ database, users: store.users, files: files.value, host });
+  // Awaited here: the connections end with this block.
+  return await migrateForDeployment({ database, users: store.users, files: files.value, host });
 }

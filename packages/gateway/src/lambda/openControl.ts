@@ -19,6 +19,8 @@ import type { Migration } from "@gateway/control/store/migrate/migration.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok } from "@gateway/core/result.ts";
+import { secretLimitsSchema } from "../config/control.ts";
+import { objectLimits } from "../control/objectLimits.ts";
 import type { Callers } from "./callers.ts";
 import type { Open, OpenRefusal } from "./opening.ts";
 import { judgeSchema } from "./schema.ts";
@@ -37,18 +39,28 @@ export interface ControlParts {
 
 export function controlOpening(parts: ControlParts): Open {
   const { settings, host, database, migrations } = parts;
+  // There is no file whose paths and references would be allowed as well.
+  const secretRefs = secretLimitsSchema.parse({});
+  const files = { allow: settings.fileFolders };
+  const limits = objectLimits({ gateway: { secrets: secretRefs, files } }, {});
   return async () => {
-    const fits = await judgeSchema(database, migrations);
-    if (!fits.ok) return fits;
     const store = drizzleStore(database, { clock: host.clock });
-    const opened = await openConfiguration({
-      store,
-      keys: keyRing(settings.encryptionKeys, host.randomBytes),
-      clock: host.clock,
-      log: host.log,
-      metrics: host.metrics,
-      follow: false,
-    });
+    // Asked together: each is a few ways to the database and back. What is read of one that does not
+    // fit is thrown away.
+    const [fits, opened] = await Promise.all([
+      judgeSchema(database, migrations),
+      openConfiguration({
+        store,
+        keys: keyRing(settings.encryptionKeys, host.randomBytes),
+        clock: host.clock,
+        log: host.log,
+        metrics: host.metrics,
+        judge: (file) => limits.judge(file),
+        secretRefsAllowed: limits.secretRefsAllowed,
+        follow: false,
+      }),
+    ]);
+    if (!fits.ok) return fits;
     if (!opened.ok) return err(refusalOf(opened.error));
     return ok({ config: opened.value, control: appOf(parts, store, opened.value) });
   };

@@ -47,6 +47,12 @@ describe("readSettings", () => {
     expect(read.ok).toBe(false);
   });
 
+  it("speaks in clear text to a stand-in on this machine only", () => {
+    const read = (place: string) =>
+      readSettings(surroundingsOf({}, { GATEWAY_NEON_STAND_IN: place }));
+    expect([read("127.0.0.1:4444").ok, read("db.example:4444").ok]).toEqual([true, false]);
+  });
+
   it("holds secrets that do not print themselves", () => {
     const read = readSettings(surroundingsOf({}));
     const printed = inspect(read, { depth: 9 }) + JSON.stringify(read);

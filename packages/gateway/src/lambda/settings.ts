@@ -19,6 +19,19 @@ function listOf(charsMin: number, countMax: number) {
     .pipe(z.tuple([item], item).refine(({ length }) => length <= countMax));
 }
 
+/** Values with commas between; none when absent. */
+function wordsOf(change: (text: string) => string) {
+  return z
+    .string()
+    .default("")
+    .transform((text) =>
+      change(text)
+        .split(",")
+        .map((word) => word.trim())
+        .filter(Boolean),
+    );
+}
+
 const settingsSchema = z.strictObject({
   databaseUrl: z
     .string()
@@ -29,17 +42,15 @@ const settingsSchema = z.strictObject({
   /** Absent: no worker API. */
   fleetSecrets: listOf(32, 2).optional(),
   /** Host names that requests may ask for; empty: the platform's own name is the only one that leads here. */
-  allowedHosts: z
-    .string()
-    .default("")
-    .transform((text) =>
-      text
-        .toLowerCase()
-        .split(",")
-        .map((item) => item.trim())
-        .filter(Boolean),
-    ),
+  allowedHosts: wordsOf((text) => text.toLowerCase()),
+  /** Folders of workers in which file paths of objects may lie; empty: none. */
+  fileFolders: wordsOf((text) => text).pipe(z.array(z.string().startsWith("/"))),
   logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  /** A stand-in for Neon, `host:port`, spoken to in clear text: for tests and development. */
+  neonStandIn: z
+    .string()
+    .regex(/^(?:localhost|127\.0\.0\.1):\d{1,5}$/)
+    .optional(),
 });
 
 export type FunctionSettings = z.output<typeof settingsSchema>;
@@ -50,7 +61,9 @@ const sources = {
   encryptionKeys: { link: "EncryptionKeys", variable: "GATEWAY_ENCRYPTION_KEYS" },
   fleetSecrets: { link: "FleetSecrets", variable: "GATEWAY_FLEET_SECRETS" },
   allowedHosts: { link: undefined, variable: "GATEWAY_ALLOWED_HOSTS" },
+  fileFolders: { link: undefined, variable: "GATEWAY_FILE_FOLDERS" },
   logLevel: { link: undefined, variable: "GATEWAY_LOG_LEVEL" },
+  neonStandIn: { link: undefined, variable: "GATEWAY_NEON_STAND_IN" },
 } as const satisfies Record<
   keyof FunctionSettings,
   { readonly link: string | undefined; readonly variable: string }

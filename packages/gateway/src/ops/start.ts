@@ -10,9 +10,9 @@ import { listenOps, type OpenOps } from "./listen.ts";
 
 export interface OpsOptions extends Pick<DataPlaneParts, "generations" | "stopping"> {
   /** The control plane's app, told who calls. */
-  answers(callers: Callers): Answers;
+  readonly answers: (callers: Callers) => Answers;
   /** Why no configuration is active yet. */
-  problem(): string | undefined;
+  readonly problem: () => string | undefined;
 }
 
 export async function startOps(

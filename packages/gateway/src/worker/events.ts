@@ -16,6 +16,7 @@ const waitingMax = 32;
 export function eventQueue<Body>(): EventQueue<Body> {
   const waiting: SourceEvent<Body>[] = [];
   let wake = ignore;
+  const stop = (): void => wake();
   return {
     push: (event) => {
       if (waiting.length >= waitingMax) waiting.splice(leastNeeded(waiting), 1);
@@ -23,7 +24,6 @@ export function eventQueue<Body>(): EventQueue<Body> {
       wake();
     },
     events: async function* (signal) {
-      const stop = (): void => wake();
       signal.addEventListener("abort", stop, { once: true });
       while (!signal.aborted) {
         const next = waiting.shift();

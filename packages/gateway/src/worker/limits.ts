@@ -29,6 +29,9 @@ export const labelsBytesMax = 64 * 1024;
 
 /** The disk copy is read when the control plane was silent for this long, or at its first failure. */
 export const diskAfterMs = 1_000;
+/** A confirmation alone rewrites the disk copy at most this often. */
+export const lastGoodFreshMs = 300_000;
+
 /** Pause between two rounds through all peers. */
 export const peerPauseMs = 5_000;
 /** A peer that answers later than this is not waited for. */

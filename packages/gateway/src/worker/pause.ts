@@ -6,16 +6,16 @@ import { backoffMsMax, backoffMsMin } from "./limits.ts";
 /** Resolves after `ms`, when `signal` aborts, or when the answer's `wake` is called. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> & Wake {
   let wake = ignore;
-  const promise = new Promise<void>((resolve) => {
-    wake = resolve;
+  const ended = new Promise<void>((resolve) => {
+    wake = () => {
+      timer[Symbol.dispose]();
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
   });
   const timer = clock.timer(ms, wake);
   signal.addEventListener("abort", wake, { once: true });
   if (signal.aborted) wake();
-  const ended = promise.then(() => {
-    timer[Symbol.dispose]();
-    signal.removeEventListener("abort", wake);
-  });
   return Object.assign(ended, { wake });
 }
 

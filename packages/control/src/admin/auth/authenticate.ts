@@ -20,6 +20,7 @@ import { passwordsOf, type PasswordRefusal, type Passwords } from "./passwords.t
 /** Longest `Authorization` that is looked at. */
 const headerMax = 4_096;
 
+/** As the door of queries counts it; its file would bring the whole data plane into a function. */
 const failuresFamily = {
   name: "gateway_auth_failures_total",
   help: "Refused logins.",

@@ -28,15 +28,14 @@ class FolderDatabase implements Database {
   readonly kind = "pglite";
   readonly #socket: Socket;
   readonly #lines: AsyncGenerator<unknown, void, void>;
-  readonly #turns = new Turns();
+  readonly #turns = new Turns(1);
   readonly #connection: Connection;
 
   constructor(socket: Socket) {
     this.#socket = socket;
     this.#lines = linesOf(socket);
     this.#connection = {
-      run: (sql, parameters) =>
-        this.#ask({ do: "run", sql, parameters: parameters.map(sendable) }),
+      run: (sql, parameters) => this.#ask({ do: "run", sql, parameters: parameters.map(sendable) }),
       script: (sql) => this.#ask({ do: "script", sql }),
     };
   }

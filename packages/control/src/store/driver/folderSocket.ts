@@ -43,7 +43,9 @@ async function serveOne(
     const outcome = await visit.inTurn((connection) => perform(connection, question));
     return sendLine(visit.socket, answerOf(outcome));
   }
-  const outcome = await visit.inTurn(async (connection) => ok(await keep(visit, lines, connection)));
+  const outcome = await visit.inTurn(async (connection) =>
+    ok(await keep(visit, lines, connection)),
+  );
   return outcome.ok ? outcome.value : sendLine(visit.socket, answerOf(outcome));
 }
 
@@ -94,7 +96,9 @@ function perform(
   return connection.run(question.sql, question.parameters.map(parameterOf));
 }
 
-function parameterOf(parameter: Exclude<Parameter, Uint8Array> | { readonly hex: string }): Parameter {
+function parameterOf(
+  parameter: Exclude<Parameter, Uint8Array> | { readonly hex: string },
+): Parameter {
   if (parameter === null || typeof parameter !== "object") return parameter;
   return new Uint8Array(Buffer.from(parameter.hex, "hex"));
 }

@@ -11,7 +11,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Answer, Database, DatabaseError, Parameter, Statements } from "../database.ts";
 import { touchedBy, transactionOn, voided, type Connection } from "./connection.ts";
-import { cellsAsText, connectionOf, type PgClient } from "./pgConnection.ts";
+import { cellsAsText, connectionOf } from "./pgConnection.ts";
 import { databaseErrorOf } from "./pgError.ts";
 import { Turns } from "./turns.ts";
 
@@ -25,7 +25,7 @@ export interface NeonEndpoints {
 
 export interface NeonOptions {
   readonly url: Secret;
-  /** Transactions at once; statements over HTTP are not counted. */
+  /** Transactions at once, at least 2; statements over HTTP are not counted. */
   readonly connectionsMax: number;
   readonly host: Pick<Host, "log">;
   readonly endpoints?: NeonEndpoints;
@@ -35,6 +35,8 @@ export interface NeonOptions {
 
 const connectMsDefault = 10_000;
 const statementMsDefault = 30_000;
+/** A migration outside a transaction needs one beside its lock. */
+const connectionsMin = 2;
 
 const closed: DatabaseError = { kind: "unreachable", code: "closed" };
 const tooMany: DatabaseError = { kind: "unreachable", code: "tooManyStatements" };
@@ -50,15 +52,16 @@ class NeonDatabase implements Database {
   readonly #options: NeonOptions;
   readonly #statementMs: number;
   readonly #http: NeonQueryFunction<true, true> | undefined;
-  readonly #turns: readonly Turns[];
-  #next = 0;
+  readonly #places: number;
+  readonly #turns: Turns;
   #closed = false;
 
   constructor(options: NeonOptions) {
     this.#options = options;
     this.#statementMs = options.statementMs ?? statementMsDefault;
     this.#http = httpOf(options);
-    this.#turns = Array.from({ length: Math.max(1, options.connectionsMax) }, () => new Turns());
+    this.#places = Math.max(connectionsMin, options.connectionsMax);
+    this.#turns = new Turns(this.#places);
   }
 
   async run(
@@ -69,9 +72,9 @@ class NeonDatabase implements Database {
     if (this.#http === undefined) return err(badUrl);
     try {
       const signal = AbortSignal.timeout(this.#statementMs);
-      const answer = await this.#http.query(sql, parameters.map(textOf), {
-        fetchOptions: { signal },
-      });
+      // The parsers count with the statement only; what `neon()` is given of them is not used.
+      const options = { fetchOptions: { signal }, types: cellsAsText };
+      const answer = await this.#http.query(sql, parameters.map(textOf), options);
       const count = touchedBy(answer.command, answer.rowCount);
       return ok({ rows: answer.rows as Answer["rows"], count });
     } catch (error) {
@@ -91,26 +94,23 @@ class NeonDatabase implements Database {
 
   /** Waits for the transactions that run. */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
-    for (const turns of this.#turns) {
-      const turn = await turns.take();
-      turn?.[Symbol.dispose]();
-    }
+    for (let place = 0; place < this.#places; place += 1) await this.#turns.take();
   }
 
   async #onClient<Value, Refusal>(
     work: (connection: Connection) => Promise<Result<Value, Refusal>>,
   ): Promise<Result<Value, Refusal | DatabaseError>> {
-    this.#next += 1;
-    const waiting = this.#turns[this.#next % this.#turns.length]?.take();
-    if (waiting === undefined) return err(tooMany);
+    const waiting = this.#closed ? undefined : this.#turns.take();
+    if (waiting === undefined) return err(this.#closed ? closed : tooMany);
     using _turn = await waiting;
     if (this.#closed) return err(closed);
     const connected = await clientOf(this.#options);
     if (!connected.ok) return connected;
     const client = connected.value;
     try {
-      return await work(connectionOf(client as PgClient, this.#statementMs, () => {}));
+      return await work(connectionOf(client, this.#statementMs, () => {}));
     } finally {
       // Not awaited: a proxy that is gone does not answer the farewell.
       client.end().catch(() => {});
@@ -144,7 +144,7 @@ async function clientOf(options: NeonOptions): Promise<Result<Client, DatabaseEr
 /** Undefined when the URL is none: the library says so with a text that holds it. */
 function httpOf({ url, endpoints }: NeonOptions): NeonQueryFunction<true, true> | undefined {
   try {
-    const http = neon(url.reveal(), { arrayMode: true, fullResults: true, types: cellsAsText });
+    const http = neon(url.reveal(), { arrayMode: true, fullResults: true });
     if (endpoints !== undefined) routeFetch(new URL(url.reveal()).hostname, endpoints.fetch);
     return http;
   } catch {

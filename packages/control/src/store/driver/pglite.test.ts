@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Thread, Threads } from "@gateway/core/port/threads.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import type { Database } from "../database.ts";
 import { driverSuite, hostOf } from "./driver.suite.ts";
@@ -92,9 +93,49 @@ describe("openPglite on a folder", () => {
     await first;
     const second = next();
     await using client = await connected(path);
-    await client.run("notify moved");
+    expect((await client.run("notify moved")).ok).toBe(true);
     await second;
   });
+});
+
+describe("openPglite when its thread ends", () => {
+  it("starts another one on the same data, and wakes listeners, but loses the transaction", async () => {
+    const root = await mkdtemp(join(tmpdir(), "pglite-crash-"));
+    const { threads, crash } = crashingThreads();
+    const opened = await openPglite({ path: join(root, "db"), host: { ...host, threads } });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    const database = opened.value;
+    await database.script("create table crash (i int); insert into crash values (1)");
+    let wakes = 0;
+    await using _listener = database.listen?.("moved", () => {
+      wakes += 1;
+    });
+    const outcome = await database.transaction(async (statements) => {
+      await statements.run("insert into crash values (2)");
+      await crash();
+      const after = await statements.run("insert into crash values (3)");
+      expect(after).toEqual(err({ kind: "unreachable", code: "threadEnded" }));
+      wakes = 0;
+      return ok("never");
+    });
+    expect(outcome).toEqual(err({ kind: "unreachable", code: "threadEnded" }));
+    const answer = await database.run("select i from crash");
+    expect(answer.ok && answer.value.rows).toEqual([["1"]]);
+    expect(wakes).toBe(1);
+    await database[Symbol.asyncDispose]();
+    await rm(root, { recursive: true });
+  }, 60_000);
+
+  it("does not put an empty database in the place of one that was in memory", async () => {
+    const { threads, crash } = crashingThreads();
+    const opened = await openPglite({ path: ":memory:", host: { ...host, threads } });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    await using database = opened.value;
+    await crash();
+    expect(await database.run("select 1")).toEqual(
+      err({ kind: "unreachable", code: "threadEnded" }),
+    );
+  }, 60_000);
 });
 
 describe("connectPglite", () => {
@@ -114,4 +155,20 @@ async function connected(path: string): Promise<Database> {
   const client = await connectPglite({ path });
   if (!client.ok) throw new Error(client.error.code);
   return client.value;
+}
+
+/** Real threads, the newest of which can be ended from outside. */
+function crashingThreads(): { readonly threads: Threads; readonly crash: () => Promise<void> } {
+  let newest: Thread | undefined;
+  return {
+    threads: {
+      start: (name, threadData) => {
+        newest = host.threads.start(name, threadData);
+        return newest;
+      },
+    },
+    crash: async () => {
+      await newest?.terminate();
+    },
+  };
 }

@@ -88,7 +88,7 @@ class PgliteDatabase implements Database {
   readonly #options: PgliteOptions;
   readonly #folder: string | undefined;
   readonly #hold: FolderHold | undefined;
-  readonly #turns = new Turns();
+  readonly #turns = new Turns(1);
   readonly #wakes = new Map<string, Set<() => void>>();
   #link: PgliteLink | undefined;
   #closed = false;
@@ -189,7 +189,8 @@ class PgliteDatabase implements Database {
         notified: (channel) => this.#wake(channel),
         lost: (error) => {
           if (this.#link === link) this.#link = undefined;
-          if (!this.#closed) this.#options.host.log.bug(error ?? new Error("the PGlite thread ended"));
+          if (!this.#closed)
+            this.#options.host.log.bug(error ?? new Error("the PGlite thread ended"));
         },
       },
     );

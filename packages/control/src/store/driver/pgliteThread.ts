@@ -73,7 +73,7 @@ async function answer(pglite: PGlite, request: PgliteRequest): Promise<void> {
       return;
     }
     const { messages } = await pglite.execProtocol(bytesOf(request), { throwOnError: false });
-    post(read(id, messages as readonly BackendMessage[]));
+    post(read(id, messages));
   } catch (error) {
     // Not a statement that failed but PGlite itself: its memory can not be trusted any more.
     post({ kind: "error", id, error: { kind: "unreachable", code: systemCodeOf(error) } });

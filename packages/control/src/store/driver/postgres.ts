@@ -5,7 +5,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Answer, Database, DatabaseError, Parameter, Statements } from "../database.ts";
 import { transactionOn, voided, type Connection } from "./connection.ts";
-import { cellsAsText, connectionOf, type PgClient } from "./pgConnection.ts";
+import { cellsAsText, connectionOf } from "./pgConnection.ts";
 import { databaseErrorOf, ruins } from "./pgError.ts";
 import { listenTo } from "./postgresListener.ts";
 
@@ -114,7 +114,7 @@ class PostgresDatabase implements Database {
     };
     client.on("error", onError);
     const limitMs = this.#statementMs + answerGraceMs;
-    const connection = connectionOf(client as PgClient, limitMs, (error) => {
+    const connection = connectionOf(client, limitMs, (error) => {
       ruined ||= ruins(error);
     });
     try {

@@ -1,16 +1,20 @@
-/** A line before something that one may use at a time. First come, first served; the line has an end. */
+/** A line before something that only so many may use at a time. First come, first served; the line has an end. */
 
 /** Statements that may wait at once; beyond it callers are told so instead of piling up. */
 const waitingMax = 10_000;
 
 export class Turns {
   readonly #waiting: (() => void)[] = [];
-  #taken = false;
+  #free: number;
 
-  /** Waits for the turn; undefined when too many wait already. Disposing gives it to the next. */
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  /** Waits for a turn; undefined when too many wait already. Disposing gives it to the next. */
   take(): Promise<Disposable> | undefined {
-    if (!this.#taken) {
-      this.#taken = true;
+    if (this.#free > 0) {
+      this.#free -= 1;
       return Promise.resolve(this.#turn());
     }
     if (this.#waiting.length >= waitingMax) return undefined;
@@ -26,7 +30,7 @@ export class Turns {
         if (!held) return;
         held = false;
         const next = this.#waiting.shift();
-        if (next === undefined) this.#taken = false;
+        if (next === undefined) this.#free += 1;
         else next();
       },
     };

@@ -29,7 +29,7 @@ export function recordTables(asked: Asked): RecordStore {
 
 /**
  * Newest first. Without a filter by query_records_newest; with one by the index that begins with the
- * field, sorting only the records of one millisecond; cluster and frontend are looked at on the way.
+ * field, sorting only the records of one millisecond; further fields are looked at on the way.
  */
 async function recordPage(
   { db, ask }: Asked,

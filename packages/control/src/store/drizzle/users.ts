@@ -69,6 +69,9 @@ async function addUser({ run }: Asked, user: AdminUser): Stored<"written" | "mov
 const lockedAdmins = sql`
   select name from admin_users where role = 'admin' and not disabled order by name for update`;
 
+/** True once every lock is held. Without it the changed row would be locked first, out of order. */
+const allLocked = sql`(select count(*) from admins) >= 0`;
+
 /** Locks the admins and the user. Writes over the expected version, unless no admin were left. */
 async function changeUser(
   { run }: Asked,
@@ -83,7 +86,7 @@ async function changeUser(
         role = ${user.role}::text, password_hash = ${user.passwordHash}::text,
         disabled = ${user.disabled}::boolean, version = ${user.version}::bigint,
         created_at = ${user.createdAt}::bigint, updated_at = ${user.updatedAt}::bigint
-      where name = ${user.name}::text and version = ${expected}::bigint
+      where ${allLocked} and name = ${user.name}::text and version = ${expected}::bigint
         and (${stays}::boolean or role <> 'admin' or disabled
           or exists (select from admins where name <> ${user.name}::text))
       returning 1
@@ -105,7 +108,7 @@ async function removeUser(
     with admins as materialized (${lockedAdmins}),
     removed as (
       delete from admin_users
-      where name = ${name}::text and version = ${expected}::bigint
+      where ${allLocked} and name = ${name}::text and version = ${expected}::bigint
         and (role <> 'admin' or disabled
           or exists (select from admins where name <> ${name}::text))
       returning 1

@@ -19,7 +19,7 @@ import type {
 import { compareKeys, pageOf, stored } from "./order.ts";
 
 /** Records kept. At one to two kilobytes each this is some hundred megabytes. */
-export const memoryRecordsMax = 100_000;
+const recordsMaxDefault = 100_000;
 
 interface Kept {
   readonly record: QueryRecord;
@@ -33,7 +33,7 @@ interface KeptConflict extends RecordConflict {
 type TimeKey = [number, string];
 
 /** History in memory; `recordsMax` is smaller in tests only. */
-export function memoryRecords(recordsMax = memoryRecordsMax): RecordStore {
+export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
   const byId = new Map<string, Kept>();
   /** Oldest first. */
   const inOrder: Kept[] = [];

@@ -3,7 +3,7 @@
  *
  * `drizzle.__drizzle_migrations` is Drizzle's own table, with Drizzle's own rows, so that
  * `drizzle-kit migrate` and our runner agree. It knows files by hash and time only; the table
- * `drizzle.gateway_migrations` beside it knows their names, so that a program that is older than the
+ * `drizzle.migration_names` beside it knows their names, so that a program that is older than the
  * database can say which version it met.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -34,12 +34,24 @@ const makeLedger = [
   "create schema if not exists drizzle",
   `create table if not exists drizzle.__drizzle_migrations (
     id serial primary key, hash text not null, created_at bigint)`,
-  `create table if not exists drizzle.gateway_migrations (
+  `create table if not exists drizzle.migration_names (
     hash text primary key, name text not null, applied_at timestamptz not null default now())`,
 ];
 
+/**
+ * Which of the two tables are there. It reads the catalog instead of asking `to_regclass`, which
+ * answers from a cache that does not notice what others did while this transaction waited for a lock;
+ * reading the catalog brings that cache up to date for what follows.
+ */
+const presentSql = `select c.relname from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'drizzle' and c.relname in ('__drizzle_migrations', 'migration_names')`;
+
 /** Makes the two tables. Under the lock: PostgreSQL's "if not exists" fails when two do it at once. */
 export async function prepareLedger(statements: Statements): Promise<Result<void, DatabaseError>> {
+  const present = await statements.run(presentSql);
+  if (!present.ok) return present;
+  if (present.value.rows.length === 2) return ok(undefined);
   for (const sql of makeLedger) {
     const made = await statements.run(sql);
     if (!made.ok) return made;
@@ -51,14 +63,13 @@ export async function prepareLedger(statements: Statements): Promise<Result<void
 export async function readLedger(
   statements: Statements,
 ): Promise<Result<readonly Applied[], DatabaseError>> {
-  const present = await statements.run(
-    "select to_regclass('drizzle.__drizzle_migrations'), to_regclass('drizzle.gateway_migrations')",
-  );
+  const present = await statements.run(presentSql);
   if (!present.ok) return present;
-  const [drizzle, ours] = present.value.rows[0] ?? [];
-  if (drizzle === null || drizzle === undefined) return ok([]);
-  const names = ours === null ? "null::text" : "n.name";
-  const join = ours === null ? "" : "left join drizzle.gateway_migrations n on n.hash = m.hash";
+  const tables = present.value.rows.map(([table]) => table);
+  if (!tables.includes("__drizzle_migrations")) return ok([]);
+  const named = tables.includes("migration_names");
+  const names = named ? "n.name" : "null::text";
+  const join = named ? "left join drizzle.migration_names n on n.hash = m.hash" : "";
   const read = await statements.run(
     `select m.hash, m.created_at, ${names} from drizzle.__drizzle_migrations m ${join}
      order by m.created_at, m.id`,
@@ -84,7 +95,7 @@ export async function nameInLedger(
   { hash, name }: Pick<Migration, "hash" | "name">,
 ): Promise<Result<void, DatabaseError>> {
   const named = await statements.run(
-    `insert into drizzle.gateway_migrations (hash, name) values ($1, $2)
+    `insert into drizzle.migration_names (hash, name) values ($1, $2)
      on conflict (hash) do nothing`,
     [hash, name],
   );

@@ -7,7 +7,7 @@ import { migrationsOf, type Migration } from "./migration.ts";
 
 export interface MigrateUnderTest {
   readonly name: string;
-  open(): Promise<Database>;
+  readonly open: () => Promise<Database>;
 }
 
 const outside = "-- outside a transaction\n";
@@ -41,7 +41,8 @@ export function migrateSuite({ name, open }: MigrateUnderTest): void {
     it("writes the rows that Drizzle's own tool writes", async () => {
       const files = threeFiles();
       await migrate(database, files);
-      const rows = "select id || ' ' || hash || ' ' || created_at from drizzle.__drizzle_migrations order by id";
+      const rows =
+        "select id || ' ' || hash || ' ' || created_at from drizzle.__drizzle_migrations order by id";
       expect(await cells(database, rows)).toEqual(
         files.map(({ hash, when }, index) => `${index + 1} ${hash} ${when}`),
       );
@@ -49,7 +50,11 @@ export function migrateSuite({ name, open }: MigrateUnderTest): void {
 
     it("keeps nothing of a file that fails, and everything before it", async () => {
       const [first] = threeFiles();
-      const bad = fileOf(2, "V002__bad", "insert into migrate_suite values (7); select no_such_column");
+      const bad = fileOf(
+        2,
+        "V002__bad",
+        "insert into migrate_suite values (7); select no_such_column",
+      );
       expect(await migrate(database, [first, bad])).toEqual(
         err({ code: "failed", name: "V002__bad", error: { kind: "refused", code: "42703" } }),
       );
@@ -93,11 +98,15 @@ export function migrateSuite({ name, open }: MigrateUnderTest): void {
     });
 
     it("splits a file at Drizzle's breakpoints and nowhere else", async () => {
-      const text = "create table migrate_suite (v text);\n--> statement-breakpoint\ninsert into migrate_suite values ('a;b'); insert into migrate_suite values ($$c;d$$);";
+      const text =
+        "create table migrate_suite (v text);\n--> statement-breakpoint\ninsert into migrate_suite values ('a;b'); insert into migrate_suite values ($$c;d$$);";
       const file = fileOf(1, "V001__texts", text);
       expect(file.parts.length).toBe(2);
       await migrate(database, [file]);
-      expect(await cells(database, "select v from migrate_suite order by 1")).toEqual(["a;b", "c;d"]);
+      expect(await cells(database, "select v from migrate_suite order by 1")).toEqual([
+        "a;b",
+        "c;d",
+      ]);
     });
 
     it("runs a file outside a transaction when its first line says so", async () => {
@@ -107,7 +116,8 @@ export function migrateSuite({ name, open }: MigrateUnderTest): void {
       expect(await migrate(database, [first, file])).toEqual(
         ok({ applied: ["V001__one", "V002__index"] }),
       );
-      const valid = "select indisvalid from pg_index where indexrelid = 'migrate_suite_i'::regclass";
+      const valid =
+        "select indisvalid from pg_index where indexrelid = 'migrate_suite_i'::regclass";
       expect(await cells(database, valid)).toEqual(["t"]);
       expect(await migrate(database, [first, file])).toEqual(ok({ applied: [] }));
     });
@@ -121,14 +131,18 @@ export function migrateSuite({ name, open }: MigrateUnderTest): void {
     });
 
     it("applies each file once though replicas start together", async () => {
-      const files = threeFiles();
+      // Those who wait for the lock must not hold up the index, which waits for their snapshots.
+      const index = `${outside}create index concurrently if not exists migrate_suite_i on migrate_suite (i)`;
+      const files = [...threeFiles(), fileOf(5, "V005__index", index)];
       const others = await Promise.all(database.kind === "pglite" ? [] : [open(), open()]);
       const outcomes = await Promise.all(
         [database, database, ...others].map((replica) => migrate(replica, files)),
       );
-      const applied = outcomes.flatMap((outcome) => (outcome.ok ? outcome.value.applied : [JSON.stringify(outcome.error)]));
-      expect(applied.toSorted()).toEqual(files.map(({ name: file }) => file));
       await Promise.all(others.map((replica) => replica[Symbol.asyncDispose]()));
+      const applied = outcomes.flatMap((outcome) =>
+        outcome.ok ? outcome.value.applied : [JSON.stringify(outcome.error)],
+      );
+      expect(applied.toSorted()).toEqual(files.map(({ name: file }) => file));
     });
   });
 }
@@ -143,7 +157,11 @@ async function cleared(database: Database): Promise<void> {
 
 function threeFiles(): readonly [Migration, Migration, Migration] {
   return [
-    fileOf(1, "V001__one", "create table migrate_suite (i int); insert into migrate_suite values (1)"),
+    fileOf(
+      1,
+      "V001__one",
+      "create table migrate_suite (i int); insert into migrate_suite values (1)",
+    ),
     fileOf(2, "V002__two", "insert into migrate_suite values (2)"),
     fileOf(4, "V004__four", "alter table migrate_suite add column j int"),
   ];

@@ -35,7 +35,9 @@ describe("migrate and Drizzle's own migrator", () => {
   });
 
   it("agree on what is applied, whoever comes first", async () => {
-    const one = { V001__one: "create table t (i int);\n--> statement-breakpoint\ninsert into t values (1);" };
+    const one = {
+      V001__one: "create table t (i int);\n--> statement-breakpoint\ninsert into t values (1);",
+    };
     const two = { ...one, V002__two: "insert into t values (2);" };
     const three = { ...two, V003__three: "insert into t values (3);" };
     await journal(folder, one);
@@ -74,7 +76,9 @@ async function drizzles(root: string, folder: string): Promise<string> {
   await mkdir(join(root, "db", "data"), { recursive: true });
   const pglite = await PGlite.create({ dataDir: join(root, "db", "data") });
   await drizzleMigrate(drizzle(pglite), { migrationsFolder: folder });
-  const { rows } = await pglite.query<{ all: string }>("select string_agg(i::text, ',' order by i) as all from t");
+  const { rows } = await pglite.query<{ all: string }>(
+    "select string_agg(i::text, ',' order by i) as all from t",
+  );
   await pglite.close();
   return rows[0]?.all ?? "";
 }

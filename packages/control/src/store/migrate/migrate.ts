@@ -166,7 +166,8 @@ async function locked<Value>(
 ): Promise<Result<Value, MigrateRefusal>> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await lockedOnce(database, work);
-    const waited = !outcome.ok && "error" in outcome.error && outcome.error.error.code === notLocked;
+    const waited =
+      !outcome.ok && "error" in outcome.error && outcome.error.error.code === notLocked;
     if (!waited || tries >= lockTriesMax) return outcome;
     // Everybody who queued behind us goes first. The database keeps the time: it is the one asked.
     const paused = await database.script("select pg_sleep(0.5)");

@@ -34,7 +34,7 @@ export function configSuite(check: Check): void {
     const next = storedRevisionOf(revisionOf(1), { sealed });
     await answered(config.commit(changeOf(undefined, { next })));
     const newest = await answered(config.newest());
-    expect(newest?.sealed).toEqual(sealed);
+    expect(Buffer.from(newest?.sealed ?? []).equals(sealed)).toBe(true);
     expect(await answered(config.revision({ epoch: 1, sequence: 1 }))).toBeUndefined();
   });
 

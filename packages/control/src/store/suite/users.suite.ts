@@ -60,6 +60,20 @@ export function userSuite(check: Check): void {
     expect(left.filter(({ role, disabled }) => role === "admin" && !disabled)).toHaveLength(1);
   });
 
+  check("lets admins change themselves and each other at the same moment", async ({ users }) => {
+    const names = ["ann", "bob", "cid", "dan"];
+    for (const name of names) await answered(users.put(userOf(name), undefined));
+    const next = { version: 2, passwordHash: "new" };
+    const writes = [
+      users.put(userOf("dan", next), 1),
+      users.put(userOf("ann", { ...next, role: "viewer" }), 1),
+      users.put(userOf("cid", next), 1),
+      users.put(userOf("bob", { ...next, disabled: true }), 1),
+    ];
+    const answers = await Promise.all(writes.map((write) => answered(write)));
+    expect(new Set(answers)).toEqual(new Set(["written"]));
+  });
+
   check("tells a missing user from one that moved", async ({ users }) => {
     await answered(users.put(userOf("ann"), undefined));
     await answered(users.put(userOf("bob"), undefined));

@@ -48,7 +48,8 @@ export async function configCommand(
     case "new-epoch":
       return written(await access.configuration.newEpoch(author), terminal);
     case "rekey":
-      return rekey(access, terminal);
+      // Awaited here: the access ends with this function.
+      return await rekey(access, terminal);
   }
 }
 
@@ -94,7 +95,11 @@ function written(outcome: Outcome, terminal: Terminal): number {
 
 async function rekey({ configuration }: HostAccess, terminal: Terminal): Promise<number> {
   const resealed = await configuration.rekey(rekeyRows);
-  if (!resealed.ok) return refused([`the rows can not be read (${resealed.error.code})`], terminal);
+  if (!resealed.ok)
+    return refused(
+      [`the rows can not be read (${resealed.error.code}: ${resealed.error.detail})`],
+      terminal,
+    );
   terminal.out(`${resealed.value} rows sealed under the current key.\n`);
   return exitCode.clean;
 }

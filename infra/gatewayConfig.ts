@@ -1,0 +1,131 @@
+/**
+ * The gateway's own config, as containers get it. Plain values: SST is not known here, so that a test
+ * reads these with the gateway's schema.
+ *
+ * Secrets are references. Their values arrive as environment variables that the platform fills in
+ * when a container starts, and are in no task definition.
+ */
+
+export type ControlHost = "functions" | "container";
+
+/** How many at least and at most. */
+export interface Limits {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Where a container finds each secret. */
+export const variables = {
+  databaseUrl: "GATEWAY_DATABASE_URL",
+  encryptionKey: "GATEWAY_ENCRYPTION_KEY",
+  encryptionKeyPrevious: "GATEWAY_ENCRYPTION_KEY_PREVIOUS",
+  fleetSecret: "GATEWAY_FLEET_SECRET",
+  fleetSecretPrevious: "GATEWAY_FLEET_SECRET_PREVIOUS",
+  certificate: "GATEWAY_CERTIFICATE",
+  privateKey: "GATEWAY_PRIVATE_KEY",
+} as const;
+
+/** The admin API, the worker API and operations. */
+export const adminPort = 9000;
+
+/** What workers serve. All of them are plain TCP to the load balancer: TLS ends in the worker. */
+export const frontendPorts = { trinoHttp: 8080, postgresWire: 5432, mysqlWire: 3306 } as const;
+
+/**
+ * How long one invocation of the control plane's function may take. A stream ends with its position
+ * before that, and the worker asks again from there.
+ */
+export const functionTimeoutSecs = 300;
+
+/** Less than the 30 seconds after which the platform kills a container that was told to stop. */
+const drainSecs = 25;
+
+const folder = "/tmp/gateway";
+const files = {
+  config: `${folder}/gateway.yaml`,
+  certificate: `${folder}/tls.crt`,
+  privateKey: `${folder}/tls.key`,
+} as const;
+
+const fromEnvironment = (name: string) => ({ secretRef: `env:${name}` });
+
+export interface ControlPlaneSettings {
+  /** Where the load balancer ends TLS. */
+  readonly domain: string;
+  /** Addresses of the load balancer: what it says of a client's address is believed. */
+  readonly range: string;
+  /** Whether a previous key, or fleet secret, is set beside the current one. */
+  readonly rotating: { readonly encryptionKey: boolean; readonly fleetSecret: boolean };
+}
+
+export function controlPlaneConfig({ domain, range, rotating }: ControlPlaneSettings) {
+  const keys = [fromEnvironment(variables.encryptionKey)];
+  if (rotating.encryptionKey) keys.push(fromEnvironment(variables.encryptionKeyPrevious));
+  const secrets = [fromEnvironment(variables.fleetSecret)];
+  if (rotating.fleetSecret) secrets.push(fromEnvironment(variables.fleetSecretPrevious));
+  return {
+    gateway: {
+      role: "controlPlane",
+      shutdownDrainTimeoutSecs: drainSecs,
+      adminApi: {
+        port: adminPort,
+        allowCleartext: true,
+        allowedHosts: [domain],
+        trustedProxies: [range],
+      },
+      persistence: {
+        type: "postgres",
+        url: fromEnvironment(variables.databaseUrl),
+        encryptionKey: keys,
+        // The deploy step has done it, before this container was started.
+        autoMigrate: false,
+      },
+      workerApi: { sharedSecret: secrets },
+    },
+  };
+}
+
+/** A worker that takes its configuration from the control plane at `url`. */
+export function workerConfig(url: string) {
+  const tls = { certFile: files.certificate, keyFile: files.privateKey };
+  const frontends = Object.fromEntries(
+    Object.entries(frontendPorts).map(([kind, port]) => [kind, { port, tls }]),
+  );
+  return {
+    gateway: {
+      role: "worker",
+      shutdownDrainTimeoutSecs: drainSecs,
+      // Only this container's own health check asks here.
+      adminApi: { host: "127.0.0.1", port: adminPort },
+      controlPlane: {
+        url,
+        auth: { mode: "sharedSecret", sharedSecret: fromEnvironment(variables.fleetSecret) },
+      },
+      frontends,
+    },
+  };
+}
+
+/**
+ * The command of a container: writes config and certificate, which arrive as variables, into files
+ * that only it can read, and becomes the gateway.
+ */
+export const startCommand = [
+  "/bin/sh",
+  "-c",
+  [
+    "set -eu",
+    "umask 077",
+    `mkdir -p ${folder}`,
+    `printf %s "$GATEWAY_CONFIG" > ${files.config}`,
+    `printf %s "\${${variables.certificate}:-}" > ${files.certificate}`,
+    `printf %s "\${${variables.privateKey}:-}" > ${files.privateKey}`,
+    `exec gateway start --config ${files.config}`,
+  ].join("\n"),
+];
+
+/** Asks the process itself, so that a container that can not answer is replaced. */
+export const healthCommand = [
+  "CMD-SHELL",
+  `node -e "fetch('http://127.0.0.1:${adminPort}/health').then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"`,
+];

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { storableJson, storableText, wholeMs } from "./storable.ts";
+
+describe("storableJson", () => {
+  it("leaves alone what a database can hold, and makes the rest so", () => {
+    // Every kind of odd text: halves of pairs, control characters, escapes that only look like one.
+    const part = fc.constantFrom(
+      "a",
+      "\u0000",
+      "\ud800",
+      "\udfff",
+      "\\",
+      "\\u0000",
+      "\\ud800",
+      "🦆",
+    );
+    const text = fc.array(part, { maxLength: 5 }).map((parts) => parts.join(""));
+    const value = fc.dictionary(text, fc.array(text, { maxLength: 4 }), { maxKeys: 4 });
+    const holds = fc.property(value, (written) => {
+      const json = storableJson(written);
+      expect(json).toBe(JSON.stringify(odd(written) ? JSON.parse(json) : written));
+      expect(odd(JSON.parse(json) as typeof written)).toBe(false);
+    });
+    fc.assert(holds);
+  });
+});
+
+describe("storableText", () => {
+  it("puts U+FFFD in the place of what no text can hold", () => {
+    expect(storableText("a\u0000b\ud800c🦆")).toBe("a\uFFFDb\uFFFDc🦆");
+  });
+});
+
+describe("wholeMs", () => {
+  it("answers a whole number that a bigint holds, for any bound", () => {
+    const bounds = [1.2, -1.2, 5, Infinity, -Infinity, 1e300, Number.NaN];
+    const { MAX_SAFE_INTEGER: max, MIN_SAFE_INTEGER: min } = Number;
+    expect(bounds.map(wholeMs)).toEqual([2, -1, 5, max, min, max, max]);
+  });
+});
+
+function odd(value: Readonly<Record<string, readonly string[]>>): boolean {
+  const texts = Object.entries(value).flatMap(([key, list]) => [key, ...list]);
+  return texts.some((text) => text.includes("\u0000") || !text.isWellFormed());
+}

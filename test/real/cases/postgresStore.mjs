@@ -1,0 +1,55 @@
+/** The store, the drivers, the migrations and the upgrade on real PostgreSQL servers, each started here. */
+import { fileURLToPath } from "node:url";
+import { command, expectCode } from "../command.mjs";
+import { debianPrograms, embeddedPrograms, startPostgres } from "../postgresServer.mjs";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+/** A million records are made, twice. */
+const testSeconds = 600;
+
+/** The tools of these cases: true, or the reason why they are skipped. */
+export async function postgresServers() {
+  const [debian, embedded] = await Promise.all([debianPrograms(), embeddedPrograms()]);
+  return {
+    debianPostgres: debian.reason ?? true,
+    embeddedPostgres: embedded.reason ?? true,
+  };
+}
+
+export const debianPostgresCases = casesOf("debianPostgres", debianPrograms);
+export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms);
+
+function casesOf(tool, programs) {
+  return {
+    tool,
+    cases: {
+      "driver, migrations and store over node-postgres": () =>
+        onServer(programs, "postgresDrivers"),
+      "driver, migrations and store over Neon's driver and the emulator": () =>
+        onServer(programs, "postgresNeon"),
+      "a connection that is lost comes back, and listeners are woken": () =>
+        onServer(programs, "postgresRestart"),
+      "an upgrade of a million records while inserts go on": () =>
+        onServer(programs, "postgresUpgrade"),
+    },
+  };
+}
+
+async function onServer(programs, test) {
+  const { folder } = await programs();
+  const server = await startPostgres(folder);
+  try {
+    const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run"];
+    const args = [...vitest, "--root", root, "--config", "vitest.real.config.ts"];
+    const env = { GATEWAY_TEST_POSTGRES: server.url, NO_COLOR: "1" };
+    const result = await command(process.execPath, [...args, `test/real/${test}.test.ts`], {
+      env,
+      seconds: testSeconds,
+    });
+    for (const [figure] of result.stdout.matchAll(/^figure: .*$/gm))
+      console.log(`         ${figure}`);
+    expectCode(result);
+  } finally {
+    await server.stop();
+  }
+}
