@@ -2,196 +2,191 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import { Readable } from "node:stream";
+import { readConfig } from "@gateway/gateway/command/configFile.ts";
+import { configCommand, type ConfigAction } from "@gateway/gateway/command/configFiles.ts";
+import { explainCommand } from "@gateway/gateway/command/explain.ts";
+import { migrateCommand } from "@gateway/gateway/command/migrate.ts";
+import { resetPasswordCommand } from "@gateway/gateway/command/resetPassword.ts";
+import { startCommand } from "@gateway/gateway/command/start.ts";
+import type { Terminal } from "@gateway/gateway/command/terminal.ts";
+import { loadDocument } from "@gateway/gateway/config/load.ts";
+import { openHostAccess } from "@gateway/gateway/control/hostAccess.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exitOf, loggedPort, outcomeOf, spawnProgram, type Outcome } from "./program.ts";
+import { adminUrl } from "./admin.ts";
+import { askPg } from "./clients.ts";
+import { bundle, gatewayOf, type TestGateway } from "./gateway.ts";
+import { exitOf, loggedPort, spawnProgram } from "./program.ts";
 
 let folder: string;
 let file: string;
 
-beforeAll(async () => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "gateway-control-"));
   file = join(folder, "gateway.yaml");
-  writeFileSync(file, yamlOf({}));
-  expect((await run("migrate")).code).toBe(0);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("gateway migrate", () => {
-  it("says that there is nothing to do the second time", async () => {
-    expect(await run("migrate")).toMatchObject({
-      code: 0,
-      stdout: "The database is up to date.\n",
+describe("commands beside a running gateway", () => {
+  it("move a file into it, which it takes up, and back out, and tell the way of a query", async () => {
+    written({});
+    await using gateway = await started();
+    expect(await config("diff")).toMatchObject({ code: 0 });
+    written({ maxRows: 1 });
+    expect(await config("diff")).toMatchObject({
+      code: 1,
+      out: "~ clusterGroup/default\n    maxRows: (absent) → 1\n",
     });
-  });
-});
+    expect((await config("apply")).out).toMatch(/^Revision \d+\.\d+\.sha256:/);
+    await until(async () => (await askPg(gateway, { sql: "from range(2)" })) === "54000");
+    expect((await config("export")).out).toContain("maxRows: 1");
+    expect((await config("apply")).out).toMatch(/^Nothing changed; revision/);
 
-describe("gateway config", () => {
-  it("moves a file into the gateway that runs, which takes it up, and back out", async () => {
-    writeFileSync(file, yamlOf({}));
-    const gateway = await started();
-    expect(await run("config", "diff")).toMatchObject({ code: 0 });
-    writeFileSync(file, yamlOf({ maxRows: 1 }));
-    const differs = await run("config", "diff");
-    expect(differs.code).toBe(1);
-    expect(differs.stdout).toBe("~ clusterGroup/default\n    maxRows: (absent) → 1\n");
-
-    const applied = await run("config", "apply");
-    expect(applied.stdout).toMatch(/^Revision \d+\.\d+\.sha256:/);
-    await gateway.until((line) => line.event === "config.active");
-    expect(await codeOf(gateway.port, "from range(2)")).toBe("54000");
-    const exported = await run("config", "export");
-    expect(exported.stdout).toContain("maxRows: 1");
-    expect((await run("config", "apply")).stdout).toMatch(/^Nothing changed; revision/);
-    expect(await gateway.stop()).toBe(0);
-  }, 60_000);
-
-  it("leaves the database as it was when the file can not work", async () => {
-    const before = (await run("config", "export")).stdout;
+    const before = (await config("export")).out;
     writeFileSync(file, yamlOf({}).replace("members: [local]", "members: [gone]"));
-    const refused = await run("config", "apply");
+    const refused = await config("apply");
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("clusterGroups.default.members[0]");
-    writeFileSync(file, yamlOf({}));
-    expect((await run("config", "export")).stdout).toBe(before);
+    expect(refused.err).toContain("clusterGroups.default.members[0]");
+    written({});
+    expect((await config("export")).out).toBe(before);
+
+    const id = await until(newestQuery);
+    const explained = await run((terminal) => explainCommand(id, file, terminal));
+    expect(explained.out).toContain("fallback: group default");
+    const unknown = "20260101_000000_00001_aaaaaaaa";
+    expect((await run((terminal) => explainCommand(unknown, file, terminal))).code).toBe(1);
+    expect(await run((terminal) => migrateCommand(file, terminal))).toMatchObject({
+      code: 0,
+      out: "The database is up to date.\n",
+    });
   }, 60_000);
 
-  it("seals everything anew under a new key, and refuses to start without the old one before", async () => {
-    const first = "the first of two encryption keys";
-    const second = "the second of two encryption keys";
-    file = join(folder, "rekey.yaml");
-    const options = { path: join(folder, "rekeyed") };
-    writeFileSync(file, yamlOf({ ...options, encryptionKey: first }));
-    expect((await run("migrate")).code).toBe(0);
-    const filled = await started();
-    expect(await filled.stop()).toBe(0);
-
-    writeFileSync(file, yamlOf({ ...options, encryptionKey: second }));
-    const refused = await run("start");
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("sealed with keys that encryptionKey does not hold");
-    writeFileSync(file, yamlOf({ ...options, encryptionKey: `[${second}, ${first}]` }));
-    expect((await run("config", "rekey")).stdout).toMatch(/^[1-9]\d* rows sealed/);
-    writeFileSync(file, yamlOf({ ...options, encryptionKey: second }));
-    expect((await run("config", "export")).code).toBe(0);
-  }, 90_000);
-});
-
-describe("gateway explain", () => {
-  it("tells the way of a query that ran, and says so of one that never was", async () => {
-    file = join(folder, "explain.yaml");
-    writeFileSync(file, yamlOf({ path: join(folder, "explained") }));
-    const gateway = await started();
-    expect(await codeOf(gateway.port, "select 1")).toBe("none");
-    const { queryId } = await gateway.until((line) => line.event === "query.ended");
-    const explained = await run("explain", String(queryId));
-    expect(explained.stdout).toContain("fallback: group default");
-    const unknown = await run("explain", "20260101_000000_00001_aaaaaaaa");
-    expect(unknown.code).toBe(1);
-    expect(await gateway.stop()).toBe(0);
-  }, 60_000);
-});
-
-describe("gateway admin reset-password", () => {
-  it("makes an administrator whom the running gateway lets in", async () => {
-    file = join(folder, "reset.yaml");
-    writeFileSync(file, yamlOf({ path: join(folder, "reset") }));
-    const gateway = await started();
+  it("make an administrator whom it lets in", async () => {
+    await using gateway = await started();
     const login = (password: string) =>
-      fetch(`http://127.0.0.1:${gateway.adminPort}/admin/me`, {
+      fetch(`${adminUrl(gateway)}/admin/me`, {
         headers: { authorization: `Basic ${btoa(`admin:${password}`)}` },
       });
-    expect((await run("admin", "reset-password")).code).toBe(1);
-    const short = await outcomeOf(["admin", "reset-password", "--config", file], "short\n");
-    expect(short.stderr).toContain("fewer than 12 characters");
-    const made = await outcomeOf(
-      ["admin", "reset-password", "--config", file],
-      "a long new password\n",
-    );
-    expect(made.code).toBe(0);
+    const short = await resetPassword("short\n");
+    expect(short).toMatchObject({ code: 1, err: "the password has fewer than 12 characters\n" });
+    expect((await login("a long new password")).status).toBe(401);
+    expect((await resetPassword("a long new password\n")).code).toBe(0);
     expect((await login("a long new password")).status).toBe(200);
-    expect((await login("another password")).status).toBe(401);
-    expect(await gateway.stop()).toBe(0);
+  }, 60_000);
+});
+
+describe("gateway config rekey", () => {
+  it("seals everything anew, after which the old key may go; before, a start is refused", async () => {
+    const first = "the first of two encryption keys";
+    const second = "the second of two encryption keys";
+    const path = join(folder, "rekeyed");
+    written({ path, encryptionKey: first });
+    await (await started())[Symbol.asyncDispose]();
+
+    written({ path, encryptionKey: second });
+    const refused = await run((terminal) => startCommand(file, terminal));
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain("sealed with keys that encryptionKey does not hold");
+    written({ path, encryptionKey: `[${second}, ${first}]` });
+    expect((await config("rekey")).out).toMatch(/^[1-9]\d* rows sealed/);
+    written({ path, encryptionKey: second });
+    expect((await config("export")).code).toBe(0);
   }, 60_000);
 });
 
 describe("SIGHUP", () => {
   it("takes the file again where it is the configuration, and keeps the old one when it is wrong", async () => {
-    file = join(folder, "memory.yaml");
-    writeFileSync(file, yamlOf({ type: "inMemory" }));
-    const gateway = await started();
-    writeFileSync(file, yamlOf({ type: "inMemory", maxRows: 1 }));
-    gateway.child.kill("SIGHUP");
-    await gateway.until((line) => line.event === "config.active");
-    expect(await codeOf(gateway.port, "from range(2)")).toBe("54000");
+    written({ type: "inMemory" });
+    const child = spawnProgram(["start", "--config", file]);
+    const log = eventsOf(child);
+    await loggedPort(child, "adminApi");
+    written({ type: "inMemory", maxRows: 1 });
+    child.kill("SIGHUP");
+    await log.until("config.active");
     writeFileSync(file, "clusters: [");
-    gateway.child.kill("SIGHUP");
-    await gateway.until((line) => line.event === "config.refused");
-    expect(await codeOf(gateway.port, "from range(2)")).toBe("54000");
-    expect(await gateway.stop()).toBe(0);
+    child.kill("SIGHUP");
+    await log.until("config.refused");
+    const ended = exitOf(child);
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
   }, 60_000);
 });
 
-function run(...args: readonly string[]): Promise<Outcome> {
-  return outcomeOf([...args, "--config", file]);
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
 }
 
-interface LogLine {
-  readonly event: string;
-  readonly queryId?: string;
+/** Runs a command as the process would, with `input` on its standard input. */
+async function run(command: (terminal: Terminal) => Promise<number>, input = ""): Promise<Outcome> {
+  let out = "";
+  let err = "";
+  const code = await command({
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    stdin: Readable.from([input]),
+    environment: {},
+    bundle,
+  });
+  return { code, out, err };
 }
 
-/** A started gateway whose log is read. */
-async function started() {
-  const child = spawnProgram(["start", "--config", file]);
-  const lines: LogLine[] = [];
+function config(action: ConfigAction): Promise<Outcome> {
+  return run((terminal) => configCommand(action, file, terminal));
+}
+
+function resetPassword(input: string): Promise<Outcome> {
+  return run((terminal) => resetPasswordCommand({ user: "admin", file }, terminal), input);
+}
+
+/** A gateway of the written file, in this process. */
+async function started(): Promise<TestGateway> {
+  const document = loadDocument(file);
+  if (!document.ok) throw new Error(JSON.stringify(document.error));
+  return gatewayOf(document.value as object);
+}
+
+/** Id of the newest query in the history. */
+async function newestQuery(): Promise<string | undefined> {
+  const read = readConfig(file, { environment: {} });
+  if (!read.ok) throw new Error(JSON.stringify(read.error));
+  const opened = await openHostAccess(read.value, { bundle });
+  if (!opened.ok) throw new Error(opened.error);
+  await using access = opened.value;
+  const page = await access.store.records.list({}, { limit: 1, cursor: undefined });
+  return page.ok ? page.value.items[0]?.proxyQueryId : undefined;
+}
+
+/** Events of a process's log, as they are written. */
+function eventsOf(child: ReturnType<typeof spawnProgram>) {
+  let text = "";
   let look = (): void => {};
-  let rest = "";
   child.stderr?.on("data", (chunk) => {
-    const parts = (rest + String(chunk)).split("\n");
-    rest = parts.pop() ?? "";
-    for (const part of parts) if (part.startsWith("{")) lines.push(JSON.parse(part) as LogLine);
+    text += String(chunk);
     look();
   });
   child.on("close", () => look());
-  const [port, adminPort] = await Promise.all([
-    loggedPort(child, "postgresWire"),
-    loggedPort(child, "adminApi"),
-  ]);
   return {
-    child,
-    port,
-    adminPort,
-    /** The first line that fits, written already or not yet; rejects when the process ends before. */
-    until: (fits: (line: LogLine) => boolean) =>
-      new Promise<LogLine>((resolve, reject) => {
+    until: (event: string) =>
+      new Promise<void>((resolve, reject) => {
         look = () => {
-          const found = lines.find(fits);
-          if (found !== undefined) resolve(found);
-          else if (child.exitCode !== null) reject(new Error("the gateway ended"));
+          if (text.includes(`"event":"${event}"`)) resolve();
+          else if (child.exitCode !== null) reject(new Error(`ended: ${text}`));
         };
         look();
       }),
-    stop: () => {
-      const ended = exitOf(child);
-      child.kill("SIGTERM");
-      return ended;
-    },
   };
 }
 
-/** The SQLSTATE of a refusal; `none` where there is none. */
-async function codeOf(port: number, sql: string): Promise<string> {
-  const client = new pg.Client({ host: "127.0.0.1", port, user: "ann" });
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    await client.query(sql);
-    return "none";
-  } catch (error) {
-    return String((error as { code?: unknown }).code);
-  } finally {
-    await client.end();
+async function until<Value>(look: () => Promise<Value>): Promise<NonNullable<Value>> {
+  for (;;) {
+    const value = await look();
+    if (value !== undefined && value !== null && value !== false) return value;
   }
 }
 
@@ -202,10 +197,13 @@ interface YamlOptions {
   readonly maxRows?: number;
 }
 
+function written(options: YamlOptions): void {
+  writeFileSync(file, yamlOf(options));
+}
+
 function yamlOf({ type = "pglite", path, encryptionKey, maxRows }: YamlOptions): string {
-  const database = path ?? join(folder, "db");
-  const persistence =
-    type === "pglite" ? [`type: ${type}`, `path: ${database}`] : [`type: ${type}`];
+  const persistence = [`type: ${type}`];
+  if (type === "pglite") persistence.push(`path: ${path ?? join(folder, "db")}`);
   if (encryptionKey !== undefined) persistence.push(`encryptionKey: ${encryptionKey}`);
   const limit = maxRows === undefined ? "" : `, maxRows: ${maxRows}`;
   return `

@@ -6,7 +6,8 @@ import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { start } from "@gateway/gateway/roles.ts";
 import type { Running } from "@gateway/gateway/running.ts";
 
-const bundle = new URL("../../packages/gateway/dist/", import.meta.url);
+/** Thread programs and migrations. */
+export const bundle = new URL("../../packages/gateway/dist/", import.meta.url);
 
 export interface TestGateway extends AsyncDisposable {
   readonly running: Running;

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const titles = { PostgreSQL: "postgres", MySQL: "mysql", Trino: "trino", Operations: "ops" };
+const titles = { PostgreSQL: "postgres", MySQL: "mysql", Trino: "trino", Admin: "ops" };
 const startSeconds = 90;
 
 export async function startQuickstart(...args) {
@@ -37,6 +37,7 @@ export async function startQuickstart(...args) {
   return {
     ports,
     banner: text,
+    admin: await firstAdmin(ports.ops, text),
     interrupt: () => {
       child.kill("SIGINT");
       return ended;
@@ -46,6 +47,20 @@ export async function startQuickstart(...args) {
       await ended;
     },
   };
+}
+
+/** Makes the first administrator as the banner says. */
+async function firstAdmin(port, banner) {
+  const url = `http://127.0.0.1:${port}`;
+  const [, token] = /"token":"([^"]+)"/.exec(banner) ?? [];
+  const password = "correct horse battery";
+  const made = await fetch(`${url}/admin/setup`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token, name: "admin", password }),
+  });
+  if (made.status !== 201) throw new Error(`no administrator: ${await made.text()}`);
+  return { url, user: "admin", password };
 }
 
 /** One join over the sample, and what everyone gets. */

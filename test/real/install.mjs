@@ -2,7 +2,10 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { installSchemathesis } from "./cases/openapiTool.mjs";
+import { postgresServers } from "./cases/postgresStore.mjs";
 import { command } from "./command.mjs";
+import { debianPrograms } from "./postgresServer.mjs";
 
 const debian = {
   psql: { program: "psql", package: "postgresql-client" },
@@ -25,6 +28,7 @@ export async function installTools() {
   for (const { program, package: name } of Object.values(debian)) {
     if (!(await runs(program))) missing.push(name);
   }
+  if ((await debianPrograms()).folder === undefined) missing.push("postgresql");
   const reason = missing.length === 0 ? undefined : await installDebian(missing);
   const tools = { quickstart: true };
   for (const [tool, { program }] of Object.entries(debian)) {
@@ -32,6 +36,8 @@ export async function installTools() {
   }
   tools.pymysql = await installPymysql();
   tools.trino = await installTrino();
+  tools.schemathesis = await installSchemathesis();
+  Object.assign(tools, await postgresServers());
   return tools;
 }
 

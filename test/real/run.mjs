@@ -5,7 +5,9 @@
  */
 import { curlCases } from "./cases/curl.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
+import { openapiCases } from "./cases/openapi.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
+import { debianPostgresCases, embeddedPostgresCases } from "./cases/postgresStore.mjs";
 import { psqlCases } from "./cases/psql.mjs";
 import { pymysqlCases } from "./cases/pymysql.mjs";
 import { trinoCases } from "./cases/trino.mjs";
@@ -17,7 +19,18 @@ const tools = await installTools();
 const gateway = await startQuickstart();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-const suites = [psqlCases, pgbenchCases, mariadbCases, pymysqlCases, curlCases, trinoCases];
+const suites = [
+  psqlCases,
+  pgbenchCases,
+  mariadbCases,
+  pymysqlCases,
+  curlCases,
+  trinoCases,
+  debianPostgresCases,
+  embeddedPostgresCases,
+  // Last, because it changes the configuration before it puts it back.
+  openapiCases,
+];
 try {
   for (const { tool, cases } of suites) {
     if (only.length > 0 && !only.includes(tool)) continue;

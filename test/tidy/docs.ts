@@ -12,6 +12,8 @@ export const metricsPage = "docs/reference/metrics.md";
 const notMetrics = new Set([
   // The MySQL connection attribute and session variable that carry tags.
   "gateway_tags",
+  // The channel on which a database says that the configuration moved.
+  "gateway_config",
 ]);
 
 /** Codes without a heading on the errors page, and headings that are no code. */

@@ -287,6 +287,9 @@ export interface AdminSession {
   readonly address: string;
 }
 
+/** How long a set-up token can not be replaced. */
+export const setupFreshMs = 60_000;
+
 export interface UserStore {
   count(): Stored<number>;
   list(page: PageRequest): Stored<Page<AdminUser>>;
@@ -309,7 +312,11 @@ export interface UserStore {
   removeSession(idHash: string): Stored<boolean>;
   /** Ends every session of a user, for a new password or role. */
   removeSessionsOf(user: string): Stored<number>;
-  /** The hash of the one-time set-up token, kept once: answers false when users or a token exist already. */
+  /**
+   * The hash of the one-time set-up token. Answers false when there are users, or when another token
+   * was offered less than `setupFreshMs` ago: of replicas that start together one prints a token, and
+   * a later start may print a new one, which ends the old.
+   */
   offerSetup(tokenHash: string, nowMs: number): Stored<boolean>;
   /** Uses the token up and makes the first user in one step; false when it does not fit or users exist. */
   redeemSetup(tokenHash: string, user: AdminUser): Stored<boolean>;

@@ -8,14 +8,16 @@ const titles: Readonly<Record<string, string>> = {
   trinoHttp: "Trino",
   postgresWire: "PostgreSQL",
   mysqlWire: "MySQL",
-  adminApi: "Operations",
+  adminApi: "Admin",
 };
 
 /** `example` is a query over the data that is served. */
 export function banner(running: Running, example: string): string {
   const sections = running.listeners.flatMap((listener) => {
     const title = (titles[listener.kind] ?? listener.kind).padEnd(indent - 2);
-    const commands = commandsOf(listener, example).map((line) => " ".repeat(indent) + line);
+    const commands = commandsOf(listener, example, running.setupToken).map(
+      (line) => " ".repeat(indent) + line,
+    );
     return [`  ${title}${listener.host}:${listener.port}`, ...commands, ""];
   });
   return [
@@ -32,7 +34,11 @@ export function banner(running: Running, example: string): string {
   ].join("\n");
 }
 
-function commandsOf({ kind, host, port }: OpenListener, example: string): readonly string[] {
+function commandsOf(
+  { kind, host, port }: OpenListener,
+  example: string,
+  setupToken: string | undefined,
+): readonly string[] {
   const url = `http://${host}:${port}`;
   switch (kind) {
     case "postgresWire":
@@ -45,6 +51,12 @@ function commandsOf({ kind, host, port }: OpenListener, example: string): readon
         `curl -s ${url}/v1/statement -H "X-Trino-User: $USER" -d "${example}"`,
       ];
     default:
-      return [`curl ${url}/metrics`];
+      return [`curl ${url}/metrics`, ...(setupToken === undefined ? [] : setup(url, setupToken))];
   }
+}
+
+/** How to become the first administrator; whoever starts the gateway sees it once. */
+function setup(url: string, token: string): readonly string[] {
+  const body = `{"token":"${token}","name":"admin","password":"at least 12 characters"}`;
+  return [`curl ${url}/admin/setup -H 'content-type: application/json' \\`, `  -d '${body}'`];
 }

@@ -179,7 +179,7 @@ class Asking {
     const coding = answer.value.headers["content-encoding"]?.trim().toLowerCase();
     const bytes = await inflated(answer.value.body, coding);
     if (!bytes.ok) return err({ kind: "fault", fault: bytes.error });
-    const verified = verifySnapshot(bytes.value, keys);
+    const verified = await verifySnapshot(bytes.value, keys);
     return verified.ok ? verified : err({ kind: "fault", fault: verified.error });
   }
 

@@ -133,7 +133,7 @@ class OnDisk implements LastGood {
     const header = headerSchema.safeParse(jsonIn(bytes.subarray(0, Math.max(0, end))));
     if (!header.success) return err({ code: "malformed" });
     if (header.data.controlPlane !== controlPlaneUrl) return err({ code: "foreign" });
-    const verified = verifySnapshot(bytes.subarray(end + 1), headKeysOf(secrets));
+    const verified = await verifySnapshot(bytes.subarray(end + 1), headKeysOf(secrets));
     if (!verified.ok) return err({ code: "snapshot", fault: verified.error });
     // Sealed under the previous secret it must be written anew before that one is taken away.
     if (secretIndex === 0) this.#written = verified.value.head;

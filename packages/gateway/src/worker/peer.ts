@@ -118,14 +118,18 @@ async function askWith(
 const prefix = /^\{"confirmedAt":(\d{1,15}),"snapshot":/;
 const prefixBytesMax = 64;
 
-function readAnswer(parts: PeerParts, body: Uint8Array, nonce: string): Result<Offered, string> {
+async function readAnswer(
+  parts: PeerParts,
+  body: Uint8Array,
+  nonce: string,
+): Promise<Result<Offered, string>> {
   const opened = unseal(body, parts.secrets, { purpose: "peer answer", context: nonce });
   if (!opened.ok) return err(`an answer that is not authentic (${opened.error})`);
   const { bytes } = opened.value;
   const begin = Buffer.from(bytes.subarray(0, prefixBytesMax)).toString("latin1");
   const match = prefix.exec(begin);
   if (match === null) return err("an answer that is not understood");
-  const verified = verifySnapshot(
+  const verified = await verifySnapshot(
     bytes.subarray(match[0].length, bytes.length - 1),
     headKeysOf(parts.secrets),
   );

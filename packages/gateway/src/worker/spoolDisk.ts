@@ -78,11 +78,9 @@ export async function openSpoolDisk(parts: SpoolDiskParts): Promise<SpoolDisk> {
   let lost = 0;
   for (const number of numbers) {
     const segment = segmentSchema.safeParse(await readJson(parts, nameOf(number)));
-    if (segment.success) {
-      for (const [at, text] of segment.data) if (waits(at)) entries.push({ at, text });
-    } else {
-      lost += placesIn(number, written).filter(waits).length;
-    }
+    const found = segment.success ? segment.data : [];
+    entries.push(...found.filter(([at]) => waits(at)).map(([at, text]) => ({ at, text })));
+    if (!segment.success) lost += placesIn(number, written).filter(waits).length;
   }
   const after = ((numbers.at(-1) ?? -1) + 1) * segmentPlaces;
   // New places begin in a new segment, so that none of the old files is written over before it is empty.
@@ -172,7 +170,9 @@ class Mirror implements SpoolDisk {
   /** Segments before the position that names them, and removals last: a crash in between repeats, never forgets. */
   async #write(): Promise<boolean> {
     const { dir } = this.#parts;
-    for (const number of [...this.#dirty]) {
+    // What comes while this is written has its turn later.
+    const due = Array.from(this.#dirty);
+    for (const number of due) {
       this.#dirty.delete(number);
       const texts = this.#segments.get(number);
       if (texts === undefined) continue;

@@ -118,7 +118,11 @@ function hostOf({ mute = false } = {}) {
         const request = message as HashRequest;
         compared.push(request);
         if (mute) return;
-        answer({ id: request.id, match: compareSync(request.password, request.hash ?? "") , hash: "" });
+        answer({
+          id: request.id,
+          match: compareSync(request.password, request.hash ?? ""),
+          hash: "",
+        });
       },
       onMessage: (handle) => {
         answer = handle;

@@ -47,9 +47,9 @@ export async function sealedByOthers(
 }
 
 /**
- * Locks the rows it replaces. A document must have the version and the time at which it was read; a
- * version alone does not tell, because an object that was made anew counts from 1 again. A revision
- * never changes, so its hash is enough.
+ * Locks the rows it replaces. A document must have the version and the time at which it was read: a
+ * version alone does not tell, because after a new epoch versions begin again. A revision never
+ * changes, so its hash is enough.
  */
 export async function resealRows(
   { run }: Asked,

@@ -2,7 +2,14 @@
 import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 import { ok } from "@gateway/core/result.ts";
 import { byName, emptyPage } from "../keyset.ts";
-import type { AdminUser, Page, PageRequest, Stored, UserStore } from "../store.ts";
+import {
+  setupFreshMs,
+  type AdminUser,
+  type Page,
+  type PageRequest,
+  type Stored,
+  type UserStore,
+} from "../store.ts";
 import { adminUsers } from "../users.sql.ts";
 import type { Asked } from "./asked.ts";
 import { sessionTable } from "./sessions.ts";
@@ -137,7 +144,10 @@ async function offerSetup({ run }: Asked, tokenHash: string, nowMs: number): Sto
     insert into admin_setup (only_row, token_hash, created_at)
     select true, ${tokenHash}::text, ${nowMs}::bigint
     where not exists (select from admin_users)
-    on conflict (only_row) do nothing returning 1`);
+    on conflict (only_row) do update
+      set token_hash = excluded.token_hash, created_at = excluded.created_at
+      where admin_setup.created_at <= excluded.created_at - ${setupFreshMs}::bigint
+    returning 1`);
   return offered.ok ? ok(offered.value.rows.length === 1) : offered;
 }
 

@@ -123,7 +123,7 @@ function keyIdsOf(
   return [...ids].toSorted();
 }
 
-/** A version alone does not tell: an object that was deleted and made anew counts from 1 again. */
+/** A version alone does not tell: after a new epoch, sequences and with them versions begin again. */
 function unchanged(
   there: StoredDocument | undefined,
   read: StoredDocument,

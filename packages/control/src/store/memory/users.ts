@@ -1,6 +1,6 @@
 /** Users of the admin API, their sessions and the set-up token in memory. */
 import { byName } from "../keyset.ts";
-import type { AdminUser, UserStore } from "../store.ts";
+import { setupFreshMs, type AdminUser, type UserStore } from "../store.ts";
 import { pageOf, stored } from "./order.ts";
 import { memorySessions } from "./sessions.ts";
 
@@ -12,7 +12,7 @@ type Removed = "removed" | "moved" | "missing" | "lastAdmin";
 export function memoryUsers(): UserStore {
   const users = new Map<string, AdminUser>();
   const sessions = memorySessions(users);
-  let setup: string | undefined;
+  let setup: { readonly tokenHash: string; readonly at: number } | undefined;
 
   function put(user: AdminUser, expected: number | undefined): Put {
     const there = users.get(user.name);
@@ -47,13 +47,14 @@ export function memoryUsers(): UserStore {
     get: (name) => stored(users.get(name)),
     put: (user, expected) => stored(put(user, expected)),
     remove: (name, expected) => stored(remove(name, expected)),
-    offerSetup: (tokenHash) => {
-      if (users.size > 0 || setup !== undefined) return stored(false);
-      setup = tokenHash;
+    offerSetup: (tokenHash, nowMs) => {
+      const fresh = setup !== undefined && setup.at > nowMs - setupFreshMs;
+      if (users.size > 0 || fresh) return stored(false);
+      setup = { tokenHash, at: nowMs };
       return stored(true);
     },
     redeemSetup: (tokenHash, user) => {
-      if (users.size > 0 || setup === undefined || setup !== tokenHash) return stored(false);
+      if (users.size > 0 || setup?.tokenHash !== tokenHash) return stored(false);
       setup = undefined;
       users.set(user.name, user);
       return stored(true);

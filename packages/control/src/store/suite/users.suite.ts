@@ -1,6 +1,7 @@
 /** Users of the admin API: no lost update, an admin always remains, one set-up. */
 import { expect } from "vitest";
 import type { Check } from "../store.suite.ts";
+import { setupFreshMs } from "../store.ts";
 import { allPages, answered, firstPage, startMs, userOf } from "./samples.suite.ts";
 
 export function userSuite(check: Check): void {
@@ -89,18 +90,23 @@ export function userSuite(check: Check): void {
     expect(rows.map(({ name }) => name)).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  check("keeps one set-up token, and none once there are users", async ({ users }) => {
-    const offers = await Promise.all(
-      ["t1", "t2", "t3"].map((token) => answered(users.offerSetup(token, startMs))),
-    );
-    expect(offers.filter(Boolean)).toHaveLength(1);
-    expect(await answered(users.offerSetup("t4", startMs))).toBe(false);
-    await answered(users.put(userOf("ann"), undefined));
-    for (const token of ["t1", "t2", "t3"]) {
-      expect(await answered(users.redeemSetup(token, userOf("eve")))).toBe(false);
-    }
-    expect(await answered(users.get("eve"))).toBeUndefined();
-  });
+  check(
+    "keeps one set-up token, a newer one after a while, and none once there are users",
+    async ({ users }) => {
+      const offers = await Promise.all(
+        ["t1", "t2", "t3"].map((token) => answered(users.offerSetup(token, startMs))),
+      );
+      expect(offers.filter(Boolean)).toHaveLength(1);
+      expect(await answered(users.offerSetup("t4", startMs + setupFreshMs - 1))).toBe(false);
+      expect(await answered(users.offerSetup("t4", startMs + setupFreshMs))).toBe(true);
+      for (const token of ["t1", "t2", "t3"]) {
+        expect(await answered(users.redeemSetup(token, userOf("eve")))).toBe(false);
+      }
+      await answered(users.put(userOf("ann"), undefined));
+      expect(await answered(users.redeemSetup("t4", userOf("eve")))).toBe(false);
+      expect(await answered(users.get("eve"))).toBeUndefined();
+    },
+  );
 
   check("redeems the set-up token once, however many try at the same moment", async ({ users }) => {
     expect(await answered(users.redeemSetup("t1", userOf("eve")))).toBe(false);

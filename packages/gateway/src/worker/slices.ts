@@ -1,0 +1,193 @@
+/**
+ * Reads a large JSON text a slice at a time, so that the event loop goes on in between: queries are
+ * served while a new configuration is read.
+ *
+ * Knows JSON without white space, as the canonical form is, and takes it apart two levels deep; what
+ * is inside such a piece is JSON.parse's business. Not a validator: the caller has checked the hash.
+ */
+import { createHash, type Hash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Bytes hashed or looked through between two turns: some milliseconds on a slow machine. */
+const turnBytes = 512 * 1024;
+/** Pieces up to this are parsed at once; larger lists and objects are taken apart. */
+const pieceBytes = 32 * 1024;
+/** Bytes parsed between two turns. */
+const parsedBytesMax = 96 * 1024;
+
+export interface SliceSizes {
+  readonly turnBytes: number;
+  readonly pieceBytes: number;
+  readonly parsedBytesMax: number;
+}
+
+const sizesDefault: SliceSizes = { turnBytes, pieceBytes, parsedBytesMax };
+
+/** Lower-case hex of SHA-256. */
+export async function sha256Sliced(bytes: Uint8Array): Promise<string> {
+  const hash: Hash = createHash("sha256");
+  for (let at = 0; at < bytes.length; at += turnBytes) {
+    hash.update(bytes.subarray(at, at + turnBytes));
+    if (at + turnBytes < bytes.length) await nextTurn();
+  }
+  return hash.digest("hex");
+}
+
+/** Called with each piece that was parsed, before it is put in its place; false refuses the whole. */
+export type JudgePiece = (value: unknown) => boolean;
+
+/**
+ * The value of `bytes`; undefined when they are not JSON of the form above, or a piece was refused.
+ * Equal to JSON.parse for what both take.
+ */
+export async function parseSliced(
+  bytes: Uint8Array,
+  judge: JudgePiece = () => true,
+  sizes: SliceSizes = sizesDefault,
+): Promise<unknown> {
+  return new Reader(bytes, judge, sizes).read();
+}
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+const levelsMax = 2;
+
+interface Found {
+  readonly value: unknown;
+}
+
+class Reader {
+  readonly #bytes: Uint8Array;
+  readonly #judge: JudgePiece;
+  readonly #sizes: SliceSizes;
+  #scanned = 0;
+  #parsed = 0;
+
+  constructor(bytes: Uint8Array, judge: JudgePiece, sizes: SliceSizes) {
+    this.#bytes = bytes;
+    this.#judge = judge;
+    this.#sizes = sizes;
+  }
+
+  async read(): Promise<unknown> {
+    const found = await this.#value(0, this.#bytes.length, 0);
+    return found?.value;
+  }
+
+  /** The value that takes exactly [start, end). */
+  async #value(start: number, end: number, level: number): Promise<Found | undefined> {
+    const first = this.#bytes[start];
+    const nested = first === openBrace || first === openBracket;
+    if (!nested || level === levelsMax || end - start <= this.#sizes.pieceBytes) {
+      return this.#piece(start, end);
+    }
+    return first === openBrace ? this.#object(start, end, level) : this.#list(start, end, level);
+  }
+
+  async #object(start: number, end: number, level: number): Promise<Found | undefined> {
+    const members: [string, unknown][] = [];
+    for (let at = start; at < end - 1;) {
+      const keyEnd = await this.#endOf(at + 1);
+      if (this.#bytes[keyEnd] !== colon) return undefined;
+      const key = this.#parse(at + 1, keyEnd);
+      const valueEnd = await this.#endOf(keyEnd + 1);
+      const value = await this.#value(keyEnd + 1, valueEnd, level + 1);
+      if (typeof key?.value !== "string" || key.value === "__proto__") return undefined;
+      if (value === undefined || !this.#separated(valueEnd, end, closeBrace)) return undefined;
+      members.push([key.value, value.value]);
+      at = valueEnd;
+    }
+    return { value: Object.fromEntries(members) };
+  }
+
+  async #list(start: number, end: number, level: number): Promise<Found | undefined> {
+    const items: unknown[] = [];
+    for (let at = start; at < end - 1;) {
+      const itemEnd = await this.#endOf(at + 1);
+      const item = await this.#value(at + 1, itemEnd, level + 1);
+      if (item === undefined || !this.#separated(itemEnd, end, closeBracket)) return undefined;
+      items.push(item.value);
+      at = itemEnd;
+    }
+    return { value: items };
+  }
+
+  /** After a member comes a comma, or the end of its owner. */
+  #separated(at: number, end: number, closing: number): boolean {
+    return at === end - 1 ? this.#bytes[at] === closing : this.#bytes[at] === comma;
+  }
+
+  async #piece(start: number, end: number): Promise<Found | undefined> {
+    this.#parsed += end - start;
+    if (this.#parsed >= this.#sizes.parsedBytesMax) {
+      this.#parsed = 0;
+      await nextTurn();
+    }
+    const found = this.#parse(start, end);
+    return found !== undefined && this.#judge(found.value) ? found : undefined;
+  }
+
+  #parse(start: number, end: number): Found | undefined {
+    try {
+      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+        this.#bytes.subarray(start, end),
+      );
+      return { value: JSON.parse(text) as unknown };
+    } catch {
+      // The parser's message quotes the text, which holds credentials.
+      return undefined;
+    }
+  }
+
+  /** Where the value that begins at `start` ends; somewhere behind it when it is none. */
+  async #endOf(start: number): Promise<number> {
+    const walk: Walk = { at: start, depth: 0, inText: false };
+    for (;;) {
+      const begun = walk.at;
+      const done = step(this.#bytes, walk, begun + this.#sizes.turnBytes);
+      this.#scanned += walk.at - begun;
+      if (done) return walk.at;
+      if (walk.at >= this.#bytes.length) return walk.at;
+      if (this.#scanned >= this.#sizes.turnBytes) {
+        this.#scanned = 0;
+        await nextTurn();
+      }
+    }
+  }
+}
+
+interface Walk {
+  at: number;
+  depth: number;
+  inText: boolean;
+}
+
+/** Walks on, at most to `limit`; true when the value has ended. */
+function step(bytes: Uint8Array, walk: Walk, limit: number): boolean {
+  const end = Math.min(limit, bytes.length);
+  let { at, depth, inText } = walk;
+  let done = false;
+  for (; at < end && !done; at += 1) {
+    const byte = bytes[at];
+    if (inText) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) {
+        inText = false;
+        done = depth === 0;
+      }
+    } else if (byte === quote) inText = true;
+    else if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (depth === 0 && (byte === comma || byte === closeBrace || byte === closeBracket)) {
+      // A number or a word ends before the byte that follows it.
+      walk.at = at;
+      return true;
+    } else if (byte === closeBrace || byte === closeBracket) {
+      depth -= 1;
+      done = depth === 0;
+    }
+  }
+  walk.at = at;
+  walk.depth = depth;
+  walk.inText = inText;
+  return done;
+}
