@@ -93,11 +93,11 @@ function addByKind(digest: DigestPieces, cursor: SqlCursor, word: string): void 
       return addNumber(digest);
     case "string":
       // 'a' 'b' is one string to MySQL, and to PostgreSQL when a line break is between.
-      if (digest.lastKind !== "string") push(digest, kind, "?");
+      if (digest.lastKind !== "string") addValue(digest, kind);
       return;
     case "parameter":
     case "unterminated":
-      return push(digest, kind, "?");
+      return addValue(digest, kind);
     case "word":
       return addWord(digest, word);
     case "open":
@@ -146,20 +146,34 @@ function isSign(text: string): boolean {
   return text === "-" || text === "+";
 }
 
+/** A string or a parameter: a sign before it stays, and between two values it makes no list of literals. */
+function addValue(digest: DigestPieces, kind: TokenKind): void {
+  if (signBefore(digest) === "subtraction") topFrame(digest).literalsOnly = false;
+  push(digest, kind, "?");
+}
+
 /** `= -1` and `= 1` are the same query. A sign after a value is a subtraction and stays. */
 function addNumber(digest: DigestPieces): void {
   const { pieces } = digest;
-  const sign = digest.lastKind === "operator" ? (pieces.at(-1) ?? "") : "";
-  if (!isSign(sign.trimStart())) return push(digest, "number", "?");
+  switch (signBefore(digest)) {
+    case "none":
+      return push(digest, "number", "?");
+    case "subtraction":
+      topFrame(digest).literalsOnly = false;
+      return push(digest, "number", "?");
+    case "sign":
+      pieces[pieces.length - 1] = pieces.at(-1)?.startsWith(" ") === true ? " ?" : "?";
+  }
+}
 
+/** What the last piece is to a value that follows it: `subtraction` stands for an addition too. */
+function signBefore({ pieces, lastKind }: DigestPieces): "none" | "sign" | "subtraction" {
+  const sign = lastKind === "operator" ? (pieces.at(-1) ?? "") : "";
+  if (!isSign(sign.trimStart())) return "none";
   const before = pieces.at(-2)?.trimStart() ?? "";
   const afterValue =
     before !== "" && !beforeValue.has(before) && !/^[([{,=<>!|&*/%^~:;+-]/.test(before);
-  if (afterValue) {
-    topFrame(digest).literalsOnly = false;
-    return push(digest, "number", "?");
-  }
-  pieces[pieces.length - 1] = sign.startsWith(" ") ? " ?" : "?";
+  return afterValue ? "subtraction" : "sign";
 }
 
 function open(digest: DigestPieces, bracket: string): void {

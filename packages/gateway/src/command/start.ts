@@ -19,12 +19,13 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
   const contents = { kind: "none" } as const;
   const running = await start({ config, document, host, bundle, environment, contents });
   if (!running.ok) return refuseStart(running.error, terminal);
+  // Before anybody can know that it runs: unheard, the signal would end the process.
+  using _reload = reloadOnSignal(running.value, file, host);
   for (const { kind, host: address, port, tls } of running.value.listeners) {
     host.log.write("info", "listener.open", { kind, address, port, tls });
   }
   const { setupToken } = running.value;
   if (setupToken !== undefined) terminal.out(setupText(setupToken));
-  using _reload = reloadOnSignal(running.value, file, host);
   // Awaited here: the signal is listened to until this function ends.
   return await runUntilSignal(running.value, config.gateway, host);
 }

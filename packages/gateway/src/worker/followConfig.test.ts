@@ -4,11 +4,13 @@ import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
+import { newLife, type ConfigLife } from "@gateway/core/snapshot/lifecycle.ts";
 import { describe, expect, it } from "vitest";
-import { followControlPlane, type WorkerConfigParts } from "./followConfig.ts";
+import { followControlPlane, type WorkerConfig, type WorkerConfigParts } from "./followConfig.ts";
 import { lastGoodOf } from "./lastGood.ts";
 import { peerAnswers } from "./peerAnswer.ts";
 import { peerPath } from "./peerProof.ts";
+import { reportOf } from "./status.ts";
 import { overApp, silence, status, type Answering } from "./testLink.ts";
 
 const secret = new Secret(currentSecret);
@@ -24,6 +26,28 @@ describe("followControlPlane", () => {
     await worker.until(() => worker.active().includes("two"));
     expect(worker.closed).toEqual([["one"]]);
     expect(worker.config.life()).toMatchObject({ state: { kind: "active" }, lastError: undefined });
+    control.stop();
+    await worker.end();
+  });
+
+  it("tells the registry of an edit within two seconds, and then rests", async () => {
+    const control = await testControl();
+    await control.commit("one");
+    let beats = 0;
+    const whole = overApp(control.app);
+    const worker = workerOf(control.host, (request, signal) => {
+      if (request.url.endsWith("/heartbeat")) beats += 1;
+      return whole(request, signal);
+    });
+    await worker.until(() => worker.active().includes("one"));
+    await control.host.advance(60_000);
+    await control.commit("two");
+    await worker.until(() => worker.active().includes("two"));
+    await control.host.advance(2_000);
+    const rows = await control.deps.store.workers.list({ limit: 10, cursor: undefined });
+    const [row] = rows.ok ? rows.value.items : [];
+    expect(row?.activeRevision).toBe(control.deps.config.current()?.revision.hash);
+    expect(beats).toBeLessThan(12);
     control.stop();
     await worker.end();
   });
@@ -140,6 +164,27 @@ describe("followControlPlane", () => {
     await third.end();
   });
 
+  it("does not let its confirmation grow younger from answers that anybody could give", async () => {
+    let frozen = false;
+    const control = await testControl();
+    await control.commit("one");
+    const whole = overApp(control.app);
+    const worker = workerOf(control.host, (request, signal) =>
+      frozen ? Promise.resolve(status(304)) : whole(request, signal),
+    );
+    await worker.until(() => worker.active().includes("one"));
+    await control.host.advance(20_000);
+    const confirmed = () =>
+      control.host.metrics.value("gateway_worker_config_confirmed_timestamp_seconds", {});
+    const before = confirmed();
+    expect(before).toBeGreaterThan(0);
+    frozen = true;
+    await control.host.advance(3_600_000);
+    expect(confirmed()).toBe(before);
+    control.stop();
+    await worker.end();
+  });
+
   it("reads the disk at the first failure, without waiting for the second to pass", async () => {
     const files = new Map([["last-good", new Uint8Array(5)]]);
     const host = virtualHost(1);
@@ -169,8 +214,9 @@ interface Options {
 function workerOf(host: VirtualHost, answer: Answering, options: Options = {}) {
   const state = { active: [] as readonly string[], opened: 0 };
   const closed: (readonly string[])[] = [];
+  let config: WorkerConfig | undefined;
   const followed = followControlPlane({
-    ...partsOf(host, answer, options),
+    ...partsOf(host, answer, options, () => config?.life() ?? newLife),
     open: (snapshot) => {
       const clusters = Object.keys(snapshot.body.clusters).toSorted();
       if (options.broken !== undefined && clusters.includes(options.broken)) {
@@ -188,11 +234,12 @@ function workerOf(host: VirtualHost, answer: Answering, options: Options = {}) {
     },
   });
   if (!followed.ok) throw new Error(followed.error);
-  const config = followed.value;
+  config = followed.value;
+  const { value } = followed;
   const failures = () =>
     host.metrics.value("gateway_config_reload_failures_total", { stage: "worker_activate" });
   return {
-    config,
+    config: value,
     closed,
     failures,
     active: () => state.active,
@@ -206,26 +253,32 @@ function workerOf(host: VirtualHost, answer: Answering, options: Options = {}) {
         await host.settle();
       }
     },
-    end: () => config[Symbol.asyncDispose](),
+    end: () => value[Symbol.asyncDispose](),
   };
 }
 
-function partsOf(host: VirtualHost, answer: Answering, options: Options = {}): WorkerConfigParts {
+function partsOf(
+  host: VirtualHost,
+  answer: Answering,
+  options: Options = {},
+  life: () => ConfigLife = () => newLife,
+): WorkerConfigParts {
   const { files } = options;
+  const transport = { send: answer, [Symbol.asyncDispose]: () => Promise.resolve() };
   const disk = files && {
     maxAgeSecs: 86_400,
     lastGood: lastGoodOf({ host, secrets: [secret], controlPlaneUrl: url, dir: memoryDir(files) }),
   };
   return {
     host,
-    transport: { send: answer, [Symbol.asyncDispose]: () => Promise.resolve() },
+    transport,
     control: { url, allowInsecureHttp: false, secrets: [secret], pollTimeoutSecs: 30 },
     presence: {
       name: "pod-1",
       version: "0.1.0",
       heartbeatIntervalSecs: 10,
       labels: () => ({}),
-      report: () => ({ status: "active", stale: false, queries: [] }),
+      report: () => reportOf({ life: life(), draining: false, queries: [] }),
       cancel: () => {},
       predecessorProof: () => undefined,
       registered: () => {},
@@ -233,6 +286,7 @@ function partsOf(host: VirtualHost, answer: Answering, options: Options = {}): W
     peers: options.peers && {
       address: "peers:9000",
       scheme: "http",
+      transport,
       afterSecs: 10,
       maxAgeSecs: 86_400,
       resolve: () => Promise.resolve(["10.0.0.1"]),

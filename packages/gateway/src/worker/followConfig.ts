@@ -12,7 +12,7 @@ import {
   type LifecycleParts,
   type RunningLifecycle,
 } from "@gateway/core/snapshot/lifecycleLoop.ts";
-import type { ConfigLife } from "@gateway/core/snapshot/lifecycle.ts";
+import { takenOf, type ConfigLife } from "@gateway/core/snapshot/lifecycle.ts";
 import {
   clockSkewMsMax,
   type OfferLimits,
@@ -32,13 +32,20 @@ export const configStale = {
   labels: [],
 } as const;
 
+export const configConfirmed = {
+  name: "gateway_worker_config_confirmed_timestamp_seconds",
+  help: "Unix time at which the control plane last confirmed the active configuration; 0 without one.",
+  labels: [],
+} as const;
+
 export interface WorkerConfigParts {
   readonly host: Pick<Host, "clock" | "log" | "metrics" | "random" | "randomBytes">;
+  /** To the control plane: with its CA file and proxy. Peers are asked over one of their own. */
   readonly transport: Transport;
   readonly control: LinkConfig;
   readonly presence: LinkParts["presence"];
   readonly peers:
-    | (Pick<PeerParts, "address" | "scheme" | "resolve"> & {
+    | (Pick<PeerParts, "address" | "scheme" | "resolve" | "transport"> & {
         readonly afterSecs: number;
         readonly maxAgeSecs: number;
       })
@@ -90,7 +97,7 @@ export function followControlPlane(parts: WorkerConfigParts): Result<WorkerConfi
   });
   if (!dialled.ok) return err(dialled.error);
   const link = dialled.value;
-  const running = runLifecycle(lifecycleParts(parts, source));
+  const running = runLifecycle(lifecycleParts(parts, source, link));
   loop = running;
 
   return ok({
@@ -105,13 +112,13 @@ export function followControlPlane(parts: WorkerConfigParts): Result<WorkerConfi
 }
 
 function peerRounds(parts: WorkerConfigParts): SourceParts["peers"] {
-  const { host, peers, transport } = parts;
+  const { host, peers } = parts;
   if (peers === undefined) return undefined;
   const { secrets } = parts.control;
   const limits = limitsFor(parts, "peer");
   return {
     afterMs: peers.afterSecs * 1_000,
-    ask: (signal) => askPeers({ ...peers, host, transport, secrets, limits }, signal),
+    ask: (signal) => askPeers({ ...peers, host, secrets, limits }, signal),
   };
 }
 
@@ -124,13 +131,18 @@ function limitsFor({ disk, peers }: WorkerConfigParts, from: OfferSource): Offer
 function lifecycleParts(
   parts: WorkerConfigParts,
   source: WorkerSource,
+  link: Link,
 ): LifecycleParts<VerifiedSnapshot, Generation> {
   const { host, disk } = parts;
   const failures = host.metrics.counter(configFamilies.reloadFailures, {
     stage: "worker_activate",
   });
   const stale = host.metrics.gauge(configStale, {});
+  // Whoever holds back heads can not hold back this: it stands still.
+  const confirmed = host.metrics.gauge(configConfirmed, {});
   stale.set(0);
+  confirmed.set(0);
+  let told = "";
   return {
     host,
     source,
@@ -141,12 +153,22 @@ function lifecycleParts(
     rejected: () => failures.add(1),
     changed: (life, active) => {
       stale.set(life.state.kind === "copied" ? 1 : 0);
+      confirmed.set((takenOf(life)?.confirmedAtMs ?? 0) / 1_000);
       if (life.state.kind !== "none" && active !== undefined) {
         disk?.lastGood.save(life.state.taken.head, active.bytes);
       }
+      // What the registry shows should not be ten seconds old; a mere confirmation is no news.
+      const news = newsOf(life);
+      if (news !== told) link.presence.poke();
+      told = news;
       parts.changed(life, active);
     },
   };
+}
+
+function newsOf({ state, downloaded, lastError }: ConfigLife): string {
+  const active = state.kind === "none" ? undefined : state.taken.revision.hash;
+  return JSON.stringify([state.kind, active, downloaded?.hash, lastError?.text]);
 }
 
 function activeIn(loop: RunningLifecycle<VerifiedSnapshot>): ActiveConfig | undefined {

@@ -60,7 +60,7 @@ describe("parseSliced", () => {
 
 describe("sha256Sliced", () => {
   it("is the hash of the whole", async () => {
-    for (const length of [0, 1, 512 * 1024, 512 * 1024 + 1, 2_000_000]) {
+    for (const length of [0, 1, 128 * 1024, 128 * 1024 + 1, 2_000_000]) {
       const bytes = Buffer.alloc(length, "abc");
       expect(await sha256Sliced(bytes)).toBe(createHash("sha256").update(bytes).digest("hex"));
     }

@@ -9,11 +9,11 @@ import { createHash, type Hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Bytes hashed or looked through between two turns: some milliseconds on a slow machine. */
-const turnBytes = 512 * 1024;
+const turnBytes = 128 * 1024;
 /** Pieces up to this are parsed at once; larger lists and objects are taken apart. */
-const pieceBytes = 32 * 1024;
+const pieceBytes = 16 * 1024;
 /** Bytes parsed between two turns. */
-const parsedBytesMax = 96 * 1024;
+const parsedBytesMax = 48 * 1024;
 
 export interface SliceSizes {
   readonly turnBytes: number;

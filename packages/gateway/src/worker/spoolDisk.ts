@@ -128,6 +128,8 @@ class Mirror implements SpoolDisk {
     this.#position = position;
     this.#moved = true;
     for (const [number, texts] of this.#segments) {
+      // Segments stand in their order, and from here on everything waits.
+      if (number * segmentPlaces >= position.resume) break;
       for (const at of texts.keys()) if (!isAlive(position, at)) texts.delete(at);
       if (texts.size === 0) this.#segments.delete(number);
     }

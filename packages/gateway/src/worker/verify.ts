@@ -124,10 +124,13 @@ export async function verifySnapshot(
 }
 
 async function parsedBody(bytes: Uint8Array): Promise<Result<unknown, SnapshotFault>> {
-  // Pieces lie up to two levels deep; what is not clearly shallow is judged as a whole below.
-  const fits = (piece: unknown): boolean => faultIn(piece, snapshotDepthMax - 2) === undefined;
-  const value = await parseSliced(bytes, fits);
+  const value = await parseSliced(bytes, isShallow);
   return value === undefined ? parsed(bytes) : ok(value);
+}
+
+/** Pieces lie up to two levels deep; what is not clearly shallow is judged as a whole. */
+function isShallow(piece: unknown): boolean {
+  return faultIn(piece, snapshotDepthMax - 2) === undefined;
 }
 
 /** For what was written by another serialiser: the same values in other bytes. */
