@@ -65,34 +65,31 @@ async function ingestOnce(
   batch: readonly IncomingRecord[],
   nowMs: number,
 ): Stored<Verdict> {
-  const rows = JSON.stringify(
-    batch.map(({ record, contentHash }) => ({ record, hash: contentHash })),
-  );
+  const rows = JSON.stringify(batch.map(rowOf));
   const answer = await run(sql`
     with incoming as materialized (
-      select record ->> 'proxyQueryId' as id, hash, record
-      from jsonb_to_recordset(${rows}::jsonb) as r(record jsonb, hash text)
+      select * from json_to_recordset(${rows}::json) as r(id text, hash text, created_at bigint,
+        user_name text, status text, cluster_group text, cluster text, frontend text,
+        error_code text, worker text, rest jsonb)
     ),
     kept as (
       insert into query_records (proxy_query_id, content_hash, created_at, user_name, status,
         cluster_group, cluster, frontend, error_code, worker, rest)
-      select id, hash, floor((record -> 'createdAt')::float8)::bigint, record ->> 'user',
-        record ->> 'status', record ->> 'clusterGroup', record ->> 'cluster', record ->> 'frontend',
-        record ->> 'errorCode', record ->> 'worker',
-        record - '{proxyQueryId,user,status,clusterGroup,cluster,frontend,errorCode,worker}'::text[]
+      select id, hash, created_at, user_name, status, cluster_group, cluster, frontend, error_code,
+        worker, rest
       from incoming order by id collate "C"
       on conflict (proxy_query_id) do nothing
       returning proxy_query_id
     ),
     others as (
-      select i.id, i.hash, i.record, q.content_hash as known
+      select i.*, q.content_hash as known
       from incoming i join query_records q on q.proxy_query_id = i.id
       where i.id not in (select proxy_query_id from kept)
     ),
     conflicts as (
       insert into query_record_conflicts as c
         (proxy_query_id, content_hash, worker, record, count, first_at, last_at)
-      select id, hash, record ->> 'worker', record, 1, ${nowMs}::bigint, ${nowMs}::bigint
+      select id, hash, worker, ${wholeRecord}, 1, ${nowMs}::bigint, ${nowMs}::bigint
       from others where hash <> known order by id collate "C"
       on conflict (proxy_query_id) do update set
         content_hash = excluded.content_hash, worker = excluded.worker, record = excluded.record,
@@ -118,3 +115,27 @@ async function ingestOnce(
 function idsOf(cell: string | null | undefined): readonly string[] {
   return JSON.parse(cell ?? "[]") as readonly string[];
 }
+
+/** The columns of a record, as the statement reads them. */
+function rowOf({ record, contentHash }: IncomingRecord) {
+  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker, ...rest } =
+    record;
+  return {
+    id: proxyQueryId,
+    hash: contentHash,
+    created_at: Math.floor(rest.createdAt),
+    user_name: user,
+    status,
+    cluster_group: clusterGroup,
+    cluster,
+    frontend,
+    error_code: errorCode,
+    worker,
+    rest,
+  };
+}
+
+/** What `rowOf` took apart, for the few that are kept whole. */
+const wholeRecord = sql.raw(`rest || jsonb_strip_nulls(jsonb_build_object(
+  'proxyQueryId', id, 'user', user_name, 'status', status, 'clusterGroup', cluster_group,
+  'cluster', cluster, 'frontend', frontend, 'errorCode', error_code, 'worker', worker))`);
