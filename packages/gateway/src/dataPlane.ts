@@ -17,6 +17,8 @@ export interface DataPlaneParts {
   readonly generations: Generations;
   readonly capacity: Capacity;
   readonly history: History;
+  /** Name of this worker in records; undefined where the process owns the configuration. */
+  readonly worker: string | undefined;
   /** Aborted when the drain begins; readiness looks at it too. */
   readonly stopping: AbortController;
 }
@@ -41,7 +43,6 @@ export async function startDataPlane(
     host,
     live,
     metrics: queryMetrics(host.metrics),
-    worker: undefined,
     idleInTransactionMs: config.idleInTransactionSecs * 1000,
     draining: () => parts.stopping.signal.aborted,
   });

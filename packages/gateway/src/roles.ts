@@ -1,12 +1,13 @@
 /**
  * The composition root: which parts each role is made of. Nothing is decided here.
  *
- *              config from   capacity   history   serves
- * standalone   store         local      store     queries, admin
- * controlPlane store         local      store     queries, admin, workers
+ *              config from              capacity   history              serves
+ * standalone   store                    local      store                queries, admin
+ * controlPlane store                    local      store                queries, admin, workers
+ * worker       control plane|disk|peer  local      spool to the owner   queries, operations
  */
 import { localCapacity } from "@gateway/core/capacity/local.ts";
-import { err, type Result } from "@gateway/core/result.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { Contents } from "@gateway/engines/descriptor.ts";
 import type { RootConfig } from "./config/schema.ts";
@@ -22,6 +23,8 @@ import { controlHistory } from "./history/controlHistory.ts";
 import type { NodeHost } from "./host/node.ts";
 import { startOps } from "./ops/start.ts";
 import { together, type Running, type StartError } from "./running.ts";
+import { workerListener } from "./worker/answers.ts";
+import { openWorker } from "./worker/open.ts";
 
 export interface StartOptions {
   readonly config: RootConfig;
@@ -36,10 +39,21 @@ export interface StartOptions {
   readonly contents: Contents;
 }
 
+type Started = Promise<Result<Running, readonly StartError[]>>;
+
 /** Starts the role of the config. Answers everything that could not be opened, with nothing left open. */
-export async function start(
-  options: StartOptions,
-): Promise<Result<Running, readonly StartError[]>> {
+export function start(options: StartOptions): Started {
+  switch (options.config.gateway.role) {
+    case "standalone":
+    case "controlPlane":
+      return startOwner(options);
+    case "worker":
+      return startWorker(options);
+  }
+}
+
+/** Owns the configuration. */
+async function startOwner(options: StartOptions): Started {
   const { config, host } = options;
   const control = await openControl({ ...options, access: "serve" });
   if (!control.ok) return err([{ part: "start", reason: control.error }]);
@@ -57,14 +71,10 @@ export async function start(
   const history = controlHistory(config.gateway, { store, configuration, host });
 
   const stopping = new AbortController();
-  const made = { generations, capacity, history, stopping };
+  const made = { generations, capacity, history, stopping, worker: undefined };
   const data = await startDataPlane(made, config.gateway, host);
   const answers = controlAnswers(options, { ...made, store, configuration, passwords, data });
-  const ops = await startOps(
-    { ...made, answers, problem: () => following.value.problem() },
-    config.gateway,
-    host,
-  );
+  const ops = await startOps({ ...made, answers }, config.gateway, host);
   return together({
     data,
     ops,
@@ -76,5 +86,30 @@ export async function start(
       () => passwords[Symbol.asyncDispose](),
       () => closeControl(control.value),
     ],
+  });
+}
+
+/** Never touches a database: everything durable lives behind its link. */
+async function startWorker(options: StartOptions): Started {
+  const { config, host } = options;
+  const capacity = localCapacity(host);
+  const generations = new Generations();
+  const worker = await openWorker(options, { generations, capacity });
+  if (!worker.ok) return err([{ part: "start", reason: worker.error }]);
+  const { name, spool } = worker.value;
+
+  const stopping = new AbortController();
+  stopping.signal.addEventListener("abort", () => worker.value.draining());
+  const made = { generations, capacity, history: spool, stopping, worker: name };
+  const data = await startDataPlane(made, config.gateway, host);
+  if (data.ok) worker.value.serve(data.value.live);
+  const answers = workerListener(worker.value, config.gateway, host);
+  const ops = await startOps({ ...made, answers }, config.gateway, host);
+  return together({
+    data,
+    ops,
+    setup: ok(undefined),
+    reload: undefined,
+    ends: [(deadline) => worker.value.close(deadline)],
   });
 }

@@ -9,7 +9,12 @@ import type { QueryRecord } from "@gateway/contract/record.ts";
 
 /** Text that every store can hold. */
 export function storableText(text: string): string {
-  return text.replaceAll("\u0000", "\uFFFD").toWellFormed();
+  return isStorable(text) ? text : text.replaceAll("\u0000", "\uFFFD").toWellFormed();
+}
+
+/** True for text that every store can hold. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
 }
 
 /** JSON text of a value that every store can hold. */
@@ -18,9 +23,9 @@ export function storableJson(value: unknown): string {
   return mayBeUnstorable(text) ? JSON.stringify(storable(value)) : text;
 }
 
-/** The record as every store can hold it. */
+/** The record as every store can hold it: the same one where it holds nothing odd. */
 export function storableRecord(record: QueryRecord): QueryRecord {
-  return mayBeUnstorable(JSON.stringify(record)) ? (storable(record) as QueryRecord) : record;
+  return holdsOdd(record) ? (storable(record) as QueryRecord) : record;
 }
 
 /** A bound of a range over whole milliseconds, which are all that columns hold. */
@@ -32,6 +37,17 @@ export function wholeMs(bound: number): number {
 /** Cheap, and sometimes yes where it is no: a backslash may be one that the text itself holds. */
 function mayBeUnstorable(json: string): boolean {
   return /\\u(?:0000|d[89a-f])/.test(json);
+}
+
+function holdsOdd(value: unknown): boolean {
+  if (typeof value === "string") return !isStorable(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsOdd);
+  // The keys apart from the members: no list of pairs for each of thousands of records a second.
+  return (
+    !Object.keys(value).every(isStorable) ||
+    Object.values(value).some(holdsOdd)
+  );
 }
 
 function storable(value: unknown): unknown {

@@ -48,7 +48,8 @@ export function parseConfig(text: string): Loaded {
 export function checkConfig(input: unknown): Loaded {
   const parsed = rootSchema.safeParse(input, { error: issueText });
   if (parsed.success) {
-    const problems = meaningProblems({ config: parsed.data, removed: [] }, input);
+    const meaning = meaningProblems({ config: parsed.data, removed: [] }, input);
+    const problems = controlPlaneProblems(input, meaning);
     return problems.length > 0 ? err(problems) : ok(parsed.data);
   }
   const json = rootJsonSchema();

@@ -3,7 +3,7 @@
  * carries, whose shapes are in control/config/objects.ts. What the parts mean together is checked in
  * core/snapshot/check.ts; what they mean for safety in rules.ts.
  */
-import { builtWords, notBuilt } from "@gateway/contract/config/notBuilt.ts";
+import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { snapshotShape } from "@gateway/control/config/objects.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import { z } from "zod";
@@ -15,6 +15,7 @@ import {
   workerApiSchema,
 } from "./control.ts";
 import { persistenceSchema } from "./persistence.ts";
+import { workerKeys } from "./workerKeys.ts";
 
 const frontendsSchema = z
   .strictObject({
@@ -33,13 +34,11 @@ const frontendsSchema = z
 
 const gatewaySchema = z
   .strictObject({
-    role: builtWords(["standalone", "controlPlane"], { worker: "the role worker" })
-      .default("standalone")
-      .meta({
-        title: "Role",
-        description:
-          "What this process does: both own the configuration and run queries; a controlPlane serves workers as well.",
-      }),
+    role: z.enum(["standalone", "controlPlane", "worker"]).default("standalone").meta({
+      title: "Role",
+      description:
+        "standalone and controlPlane own the configuration and run queries; a controlPlane serves workers as well, which run queries and own nothing.",
+    }),
     frontends: frontendsSchema.prefault({}),
     adminApi: adminApiSchema.prefault({}),
     logLevel: z.enum(["debug", "info", "warn", "error"]).default("info").meta({
@@ -63,14 +62,7 @@ const gatewaySchema = z
     files: fileLimitsSchema.prefault({}),
     adbc: notBuilt("limits on driver libraries").optional(),
     egress: notBuilt("limits on outgoing connections").optional(),
-    workerName: notBuilt("the role worker").optional(),
-    workerLabels: notBuilt("the role worker").optional(),
-    workerLabelsFile: notBuilt("the role worker").optional(),
-    controlPlane: notBuilt("the role worker").optional(),
-    coordination: notBuilt("the role worker").optional(),
-    history: notBuilt("the role worker").optional(),
-    stateDir: notBuilt("the role worker").optional(),
-    lastGood: notBuilt("the role worker").optional(),
+    ...workerKeys,
   })
   .meta({
     title: "Gateway",

@@ -16,6 +16,8 @@ const owned: readonly Path[] = [
   ["translation", "mode"],
   ["translation", "errorOnUnsupported"],
   ["gateway", "workerApi"],
+  ["gateway", "retention"],
+  ["gateway", "adminApi", "firstAdmin"],
 ];
 
 /**

@@ -2,6 +2,9 @@
  * Opens what the roles with a store are made of: database, migrations, keys, configuration. Also for
  * commands on the host, beside a running gateway or without one.
  */
+import type { ConfigFault } from "@gateway/control/config/configuration.ts";
+import { valueAt } from "@gateway/control/config/keys.ts";
+import { textOf } from "@gateway/control/config/report.ts";
 import {
   openConfiguration,
   type OpenConfigurationRefusal,
@@ -13,6 +16,7 @@ import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { authProblems } from "../config/rules.ts";
 import type { RootConfig } from "../config/schema.ts";
 import { sealingSecrets } from "./keys.ts";
 import { checkDatabase, migrateDatabase } from "./migrations.ts";
@@ -51,7 +55,7 @@ export async function openControl(
     clock: host.clock,
     log: host.log,
     metrics: host.metrics,
-    judge: limits.judge,
+    judge: (file) => [...limits.judge(file), ...exposed(config.gateway, file)],
     secretRefsAllowed: limits.secretRefsAllowed,
   });
   if (!opened.ok) {
@@ -92,4 +96,12 @@ function openRefusalText(refusal: OpenConfigurationRefusal): string {
     default:
       return `the configuration in the database can not be read (${refusal.code})`;
   }
+}
+
+/** This process's own listeners would take these users' passwords. */
+function exposed(gateway: RootConfig["gateway"], file: unknown): readonly ConfigFault[] {
+  const provider = valueAt(file, ["auth", "provider"]);
+  return authProblems(gateway, typeof provider === "string" ? provider : undefined).map(
+    ({ path, reason }) => ({ path: textOf(path), reason }),
+  );
 }

@@ -6,6 +6,7 @@ import { queryFamilies } from "@gateway/core/query/metrics.ts";
 import { authFailures } from "@gateway/core/query/openDoor.ts";
 import { historyFamilies } from "../history/families.ts";
 import { bugs } from "../host/node.ts";
+import { configConfirmed, configStale } from "../worker/followConfig.ts";
 import { code, page, table } from "./markdown.ts";
 
 interface Family extends MetricFamily<Label> {
@@ -28,6 +29,8 @@ const families: readonly Family[] = [
   ...Object.values(historyFamilies),
   ...Object.values(configFamilies),
   ...Object.values(workerApiFamilies),
+  configStale,
+  configConfirmed,
   authFailures,
   bugs,
 ];

@@ -11,12 +11,10 @@ import { listenOps, type OpenOps } from "./listen.ts";
 export interface OpsOptions extends Pick<DataPlaneParts, "generations" | "stopping"> {
   /** The control plane's app, told who calls. */
   readonly answers: (callers: Callers) => Answers;
-  /** Why no configuration is active yet. */
-  readonly problem: () => string | undefined;
 }
 
 export async function startOps(
-  { generations, stopping, answers, problem }: OpsOptions,
+  { generations, stopping, answers }: OpsOptions,
   { adminApi }: GatewayConfig,
   host: NodeHost,
 ): Promise<Result<OpenOps | undefined, ListenError>> {
@@ -25,8 +23,7 @@ export async function startOps(
   const app = opsApp({
     notReady: () => {
       if (stopping.signal.aborted) return "draining";
-      if (generations.active !== undefined) return undefined;
-      return problem() ?? "no active configuration";
+      return generations.active === undefined ? "no active configuration" : undefined;
     },
     metrics: () => host.metrics.expose(),
     metricsType: host.metrics.contentType,

@@ -1,7 +1,7 @@
 /** Takes records in: one statement for a batch, which may be repeated without harm. */
 import { sql } from "drizzle-orm";
 import { err, ok } from "@gateway/core/result.ts";
-import { storableRecord } from "../storable.ts";
+import { storableJson, storableText } from "../storable.ts";
 import type { IncomingRecord, Ingested, Stored } from "../store.ts";
 import type { Asked } from "./asked.ts";
 
@@ -36,21 +36,21 @@ export async function ingestBatch(
       duplicates += verdict.value.duplicates;
       for (const id of verdict.value.conflicts) conflicts.add(id);
       const unseen = new Set(verdict.value.unseen);
-      rest = rest.filter(({ record }) => unseen.has(record.proxyQueryId));
+      rest = rest.filter(({ id }) => unseen.has(id));
     }
   }
   return ok({ accepted, duplicates, conflicts: [...conflicts] });
 }
 
 /** Almost always the whole batch; a further part for each time an id comes again. */
-function withoutRepeats(batch: readonly IncomingRecord[]): readonly (readonly IncomingRecord[])[] {
-  const parts: IncomingRecord[][] = [];
+function withoutRepeats(batch: readonly IncomingRecord[]): readonly (readonly RecordRow[])[] {
+  const parts: RecordRow[][] = [];
   const seen = new Map<string, number>();
-  for (const { record: sent, contentHash } of batch) {
-    const record = storableRecord(sent);
-    const turn = seen.get(record.proxyQueryId) ?? 0;
-    seen.set(record.proxyQueryId, turn + 1);
-    (parts[turn] ??= []).push({ record, contentHash });
+  for (const incoming of batch) {
+    const row = rowOf(incoming);
+    const turn = seen.get(row.id) ?? 0;
+    seen.set(row.id, turn + 1);
+    (parts[turn] ??= []).push(row);
   }
   return parts;
 }
@@ -62,10 +62,10 @@ function withoutRepeats(batch: readonly IncomingRecord[]): readonly (readonly In
  */
 async function ingestOnce(
   { run }: Asked,
-  batch: readonly IncomingRecord[],
+  batch: readonly RecordRow[],
   nowMs: number,
 ): Stored<Verdict> {
-  const rows = JSON.stringify(batch.map(rowOf));
+  const rows = storableJson(batch);
   const answer = await run(sql`
     with incoming as materialized (
       select * from json_to_recordset(${rows}::json) as r(id text, hash text, created_at bigint,
@@ -116,12 +116,14 @@ function idsOf(cell: string | null | undefined): readonly string[] {
   return JSON.parse(cell ?? "[]") as readonly string[];
 }
 
-/** The columns of a record, as the statement reads them. */
+type RecordRow = ReturnType<typeof rowOf>;
+
+/** The columns of a record, as the statement reads them. Only the id is known to be storable: ids are compared. */
 function rowOf({ record, contentHash }: IncomingRecord) {
   const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker, ...rest } =
     record;
   return {
-    id: proxyQueryId,
+    id: storableText(proxyQueryId),
     hash: contentHash,
     created_at: Math.floor(rest.createdAt),
     user_name: user,

@@ -1,0 +1,67 @@
+/** What a role can not be without, and what it has no use for. A key that nobody reads would be a promise nobody keeps. */
+import type { RuleProblem } from "@gateway/control/config/rules.ts";
+import { urlFault } from "../worker/link.ts";
+import { peerAddress } from "../worker/peer.ts";
+import type { GatewayConfig } from "./schema.ts";
+import { workerKeyNames } from "./workerKeys.ts";
+
+export function roleProblems(gateway: GatewayConfig): readonly RuleProblem[] {
+  return gateway.role === "worker" ? workerProblems(gateway) : ownerProblems(gateway);
+}
+
+function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
+  const { role, adminApi, workerApi } = gateway;
+  const served = workerApi?.enabled === true;
+  const problems = workerKeyNames
+    .filter((key) => gateway[key] !== undefined)
+    .map((key) => problem([key], "is for role worker"));
+  if (served && !adminApi.enabled) {
+    const reason = "must be enabled: workers are served on the admin listener";
+    problems.push(problem(["adminApi", "enabled"], reason));
+  }
+  if (role === "controlPlane" && !served) {
+    const reason = "must be enabled: a controlPlane serves workers; otherwise use role standalone";
+    problems.push(problem(["workerApi"], reason));
+  }
+  if (served && workerApi.sharedSecret === undefined) {
+    const reason = "is missing: workers are served to whoever holds it";
+    problems.push(problem(["workerApi", "sharedSecret"], reason));
+  }
+  if (role === "standalone" && served) {
+    const reason = "is for role controlPlane: a standalone gateway serves no workers";
+    problems.push(problem(["workerApi"], reason));
+  }
+  return problems;
+}
+
+function workerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
+  const { controlPlane, coordination, history, lastGood, stateDir } = gateway;
+  const problems: RuleProblem[] = [];
+  if (controlPlane === undefined) {
+    problems.push(problem(["controlPlane"], "is missing: a worker gets its configuration there"));
+  } else {
+    const fault = urlFault(controlPlane.url, controlPlane.allowInsecureHttp);
+    if (fault !== undefined) problems.push(problem(["controlPlane", "url"], fault));
+    const peers = controlPlane.peerBootstrap;
+    if (peers !== undefined && peerAddress(peers.address) === undefined) {
+      const path = ["controlPlane", "peerBootstrap", "address"];
+      problems.push(problem(path, "must be host:port"));
+    }
+  }
+  if (coordination === undefined) {
+    const reason =
+      "must be written: local; the default, controlPlane, is not built yet: capacity shared through the control plane";
+    problems.push(problem(["coordination", "mode"], reason));
+  }
+  if (stateDir === undefined && lastGood?.enabled === true) {
+    problems.push(problem(["stateDir"], "is missing: lastGood keeps the configuration there"));
+  }
+  if (stateDir === undefined && history?.spool === "disk") {
+    problems.push(problem(["stateDir"], "is missing: history.spool keeps records there"));
+  }
+  return problems;
+}
+
+function problem(path: readonly string[], reason: string): RuleProblem {
+  return { path: ["gateway", ...path], reason };
+}

@@ -1,0 +1,284 @@
+/**
+ * The parts of a worker, joined: its state folder, its link to the control plane, the configuration
+ * that follows from it, and the spool of its records. What each does is in its own file.
+ */
+import { hostname } from "node:os";
+import { redact } from "@gateway/core/record/redact.ts";
+import { gatewayError } from "@gateway/core/error.ts";
+import type { LiveQueries, LiveView } from "@gateway/core/query/live.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
+import type { Capacity } from "@gateway/core/port/capacity.ts";
+import type { ReportedQuery } from "@gateway/contract/workerApi.ts";
+import type { HistorySetting } from "@gateway/control/config/objects.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Secret } from "@gateway/core/secret.ts";
+import type { Generations } from "@gateway/core/snapshot/generation.ts";
+import { plainSecrets } from "../config/secrets.ts";
+import {
+  workerHistoryDefaults,
+  workerLastGoodDefaults,
+  type ControlPlaneConfig,
+} from "../config/workerKeys.ts";
+import type { StartOptions } from "../roles.ts";
+import { programVersion } from "../version.ts";
+import { followControlPlane, type WorkerConfig, type WorkerConfigParts } from "./followConfig.ts";
+import { httpTransport } from "./httpTransport.ts";
+import { noInstance, openInstance } from "./instance.ts";
+import { watchLabels } from "./labels.ts";
+import { lastGoodOf, type LastGood } from "./lastGood.ts";
+import { snapshotOpener } from "./openSnapshot.ts";
+import { historyPolicy } from "./policy.ts";
+import { resolveAll } from "./resolve.ts";
+import { openSpool, type Spool } from "./spool.ts";
+import { openSpoolDisk } from "./spoolDisk.ts";
+import { openStateDir, type StateDir } from "./stateDir.ts";
+import { reportOf, workerStatus, type WorkerStatus } from "./status.ts";
+import type { Transport } from "./transport.ts";
+import { historyUplink } from "./uplink.ts";
+
+export interface OpenWorker {
+  readonly name: string;
+  readonly secrets: FleetSecrets;
+  readonly config: WorkerConfig;
+  readonly spool: Spool;
+  readonly status: () => WorkerStatus;
+  /** The data plane's queries, for heartbeats and for ending them; called once, when it is open. */
+  serve(live: LiveQueries): void;
+  /** A drain began: heartbeats say so. */
+  draining(): void;
+  /** Sends what waits, signs off, gives everything back. Never rejects. */
+  close(deadline: AbortSignal): Promise<void>;
+}
+
+export type FleetSecrets = readonly [Secret, ...Secret[]];
+
+/** Snapshots whose history policy is remembered. */
+const settingsMax = 4;
+/** Longest time that signing off may take at the end. */
+const leaveMsMax = 2_000;
+
+/** Begins to follow the control plane. Answers why it can not. */
+export async function openWorker(
+  options: StartOptions,
+  parts: { readonly generations: Generations; readonly capacity: Capacity },
+): Promise<Result<OpenWorker, string>> {
+  const { gateway } = options.config;
+  const { controlPlane: control } = gateway;
+  // The rules of the role ask for it.
+  if (control === undefined) return err("gateway.controlPlane: is missing");
+  const [secret, ...previous] = plainSecrets(control.auth.sharedSecret);
+  if (secret === undefined) return err("gateway.controlPlane.auth.sharedSecret: is empty");
+  const transports = openTransports(control);
+  if (!transports.ok) return err(`gateway.controlPlane: ${transports.error}`);
+  const dir = gateway.stateDir === undefined ? ok(undefined) : await openStateDir(gateway.stateDir);
+  if (!dir.ok) return err(`gateway.stateDir: ${dir.error}`);
+  const joined = await join(options, control, {
+    ...parts,
+    transports: transports.value,
+    dir: dir.value,
+    secrets: [secret, ...previous],
+    name: gateway.workerName ?? hostname(),
+  });
+  if (joined.ok) return joined;
+  await dir.value?.[Symbol.asyncDispose]();
+  return err(`gateway.controlPlane: ${joined.error}`);
+}
+
+interface Transports {
+  readonly control: Transport;
+  /** Peers and history endpoints see neither the CA file nor the proxy of the control plane. */
+  readonly plain: Transport;
+}
+
+function openTransports({ caFile, proxy }: ControlPlaneConfig): Result<Transports, string> {
+  const control = httpTransport({
+    ...(caFile === undefined ? {} : { caFile }),
+    ...(proxy === undefined ? {} : { proxy }),
+  });
+  if (!control.ok) return control;
+  const plain = httpTransport({});
+  return plain.ok ? ok({ control: control.value, plain: plain.value }) : plain;
+}
+
+interface JoinParts {
+  readonly generations: Generations;
+  readonly capacity: Capacity;
+  readonly transports: Transports;
+  readonly dir: StateDir | undefined;
+  readonly secrets: FleetSecrets;
+  readonly name: string;
+}
+
+async function join(
+  options: StartOptions,
+  control: ControlPlaneConfig,
+  parts: JoinParts,
+): Promise<Result<OpenWorker, string>> {
+  const { host } = options;
+  const { gateway } = options.config;
+  const { dir, secrets, name, transports } = parts;
+  const own = gateway.history ?? workerHistoryDefaults;
+  const policy = historyPolicy(own);
+  const instance = dir === undefined ? noInstance : await openInstance({ host, dir, secrets });
+  const lastGood = lastGoodIn(options, control, parts);
+  const serving = new Serving();
+  let config: WorkerConfig | undefined;
+  const labels = watchLabels({
+    host,
+    base: gateway.workerLabels ?? {},
+    file: gateway.workerLabelsFile,
+    changed: () => config?.link.presence.poke(),
+  });
+  await labels.ready;
+
+  const followed = followControlPlane({
+    host,
+    transport: transports.control,
+    control: { ...control, secrets },
+    presence: {
+      name,
+      version: programVersion,
+      heartbeatIntervalSecs: control.heartbeatIntervalSecs,
+      labels: () => labels.current(),
+      report: () => serving.report(config),
+      cancel: (ids) => serving.cancel(ids),
+      predecessorProof: (instanceId) => instance.predecessorProof(instanceId),
+      registered: (registration) => instance.registered(registration),
+    },
+    peers: peersOf(control, transports.plain),
+    disk: lastGood && { lastGood, maxAgeSecs: lastGoodAge(options) },
+    generations: parts.generations,
+    ...opening(options, parts, policy.take),
+  });
+  if (!followed.ok) {
+    labels[Symbol.dispose]();
+    return followed;
+  }
+  config = followed.value;
+  const { link } = followed.value;
+  const spool = openSpool({
+    host,
+    uplink: historyUplink({
+      host,
+      transport: transports.plain,
+      calls: link.calls,
+      presence: link.presence,
+      endpoint: () => policy.endpoint(),
+    }),
+    worker: name,
+    recordsMax: own.spoolMaxRecords,
+    prepare: (record) => redact(record, policy.redaction()),
+    disk: dir && own.spool === "disk" ? await openSpoolDisk({ host, dir, secrets }) : undefined,
+  });
+
+  return ok({
+    name,
+    secrets,
+    config: followed.value,
+    spool,
+    serve: (live) => serving.serve(live),
+    draining: () => {
+      serving.draining = true;
+      link.presence.poke();
+    },
+    status: () =>
+      workerStatus({
+        name,
+        life: followed.value.life(),
+        history: { redaction: policy.redaction(), endpoint: policy.endpoint()?.url ?? null },
+        uplink: spool.status(),
+        lastGoodProblem: lastGood?.problem(),
+      }),
+    close: async (deadline) => {
+      await spool.close(deadline);
+      await followed.value[Symbol.asyncDispose]();
+      const limit = new AbortController();
+      using _timer = host.clock.timer(leaveMsMax, () => limit.abort());
+      await link.presence.leave(limit.signal);
+      await parts.generations.swap(undefined);
+      await instance.settled();
+      labels[Symbol.dispose]();
+      await Promise.all([
+        transports.control[Symbol.asyncDispose](),
+        transports.plain[Symbol.asyncDispose](),
+      ]);
+      await dir?.[Symbol.asyncDispose]();
+    },
+  });
+}
+
+/** What runs here, told to the control plane, and ended when it says so. */
+class Serving {
+  draining = false;
+  #live: LiveQueries | undefined;
+
+  serve(live: LiveQueries): void {
+    this.#live = live;
+  }
+
+  report(config: WorkerConfig | undefined): ReturnType<typeof reportOf> {
+    const queries = (this.#live?.list() ?? []).map(reportedQuery);
+    if (config === undefined) return { status: "starting", stale: false, queries };
+    return reportOf({ life: config.life(), draining: this.draining, queries });
+  }
+
+  cancel(ids: readonly string[]): void {
+    for (const id of ids) this.#live?.get(id as QueryId)?.cancel(gatewayError("query.cancelled"));
+  }
+}
+
+function reportedQuery({ query, group, cluster, state, createdAt }: LiveView): ReportedQuery {
+  return {
+    id: query.id,
+    ...(group === undefined ? {} : { group }),
+    ...(cluster === undefined ? {} : { cluster }),
+    state,
+    since: createdAt,
+  };
+}
+
+/** Opens snapshots, and applies the history policy of the one that became active. */
+function opening(
+  options: StartOptions,
+  { capacity }: JoinParts,
+  take: (setting: HistorySetting | undefined) => void,
+): Pick<WorkerConfigParts, "open" | "changed"> {
+  const open = snapshotOpener(options, capacity);
+  // Of the one that is active and of those that were opened after it: the newest few.
+  const settings = new Map<string, HistorySetting | undefined>();
+  return {
+    open: async (snapshot, revision) => {
+      const opened = await open(snapshot, revision);
+      if (!opened.ok) return opened;
+      settings.delete(snapshot.head.revision);
+      settings.set(snapshot.head.revision, opened.value.history);
+      const [oldest] = settings.keys();
+      if (settings.size > settingsMax && oldest !== undefined) settings.delete(oldest);
+      return ok(opened.value.generation);
+    },
+    changed: (_life, active) => {
+      if (active === undefined || !settings.has(active.head.revision)) return;
+      take(settings.get(active.head.revision));
+    },
+  };
+}
+
+function peersOf(
+  { peerBootstrap }: ControlPlaneConfig,
+  transport: Transport,
+): WorkerConfigParts["peers"] {
+  return peerBootstrap && { ...peerBootstrap, transport, resolve: resolveAll };
+}
+
+function lastGoodIn(
+  { config, host }: StartOptions,
+  { url }: ControlPlaneConfig,
+  { dir, secrets }: JoinParts,
+): LastGood | undefined {
+  if (dir === undefined || config.gateway.lastGood?.enabled !== true) return undefined;
+  return lastGoodOf({ host, dir, secrets, controlPlaneUrl: url });
+}
+
+function lastGoodAge({ config }: StartOptions): number {
+  return (config.gateway.lastGood ?? workerLastGoodDefaults).maxAgeSecs;
+}

@@ -1,0 +1,145 @@
+/** One gateway process of a test: started from a config, its log read, ended by its own process id. */
+import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { until, within } from "./wait.mjs";
+
+const bundle = fileURLToPath(new URL("../../packages/gateway/dist/gateway.js", import.meta.url));
+const startSeconds = 60;
+const stopSeconds = 45;
+
+/** Starts `gateway start` on `config`; answers as soon as the process runs, not when it listens. */
+export async function startProgram(name, folder, config) {
+  const file = join(folder, `${name}.yaml`);
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify(config, undefined, 2), { mode: 0o600 });
+  return new Program(name, file);
+}
+
+class Program {
+  /** Everything that was written, by this start and those before it. */
+  text = "";
+  /** Port by kind of listener, of this start. */
+  ports = {};
+  #child;
+  #closed;
+  #line = "";
+
+  constructor(name, file) {
+    this.name = name;
+    this.file = file;
+    this.#spawn();
+  }
+
+  #spawn() {
+    this.ports = {};
+    this.startedMs = performance.now();
+    const args = ["--enable-source-maps", bundle, "start", "--config", this.file];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8");
+      stream.on("data", (chunk) => this.#read(chunk));
+    }
+    this.#closed = new Promise((resolve) => {
+      child.on("close", (code, signal) => resolve(signal ?? code));
+    });
+  }
+
+  #read(chunk) {
+    this.text += chunk;
+    const lines = (this.#line + chunk).split("\n");
+    this.#line = lines.pop() ?? "";
+    for (const line of lines) {
+      const entry = entryOf(line);
+      if (entry?.event === "listener.open") this.ports[entry.kind] = entry.port;
+    }
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  get running() {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Waits until the listeners are open. */
+  async open() {
+    await until(
+      `${this.name} listens`,
+      () => {
+        if (!this.running) throw new Error(`${this.name} ended:\n${this.text.slice(-4_000)}`);
+        return this.ports.adminApi !== undefined;
+      },
+      startSeconds,
+    );
+    return this;
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.ports.adminApi}`;
+  }
+
+  /** Log lines of an event, oldest first. */
+  events(event) {
+    return this.text
+      .split("\n")
+      .map(entryOf)
+      .filter((entry) => entry?.event === event);
+  }
+
+  /** Waits for one more line of `event` than there were at `before`. */
+  logged(event, before = 0, seconds = 30) {
+    return until(
+      `${this.name} logs ${event}`,
+      () => this.events(event).length > before && this.events(event).at(-1),
+      seconds,
+    );
+  }
+
+  /** As an orchestrator ends it; answers the exit code. */
+  async stop() {
+    if (this.running) {
+      this.thaw();
+      this.#child.kill("SIGTERM");
+    }
+    try {
+      return await within(`${this.name} ends`, this.#closed, stopSeconds);
+    } catch (error) {
+      await this.kill();
+      throw error;
+    }
+  }
+
+  /** SIGKILL. */
+  async kill() {
+    if (this.running) this.#child.kill("SIGKILL");
+    await this.#closed;
+  }
+
+  freeze() {
+    this.#child.kill("SIGSTOP");
+  }
+
+  thaw() {
+    this.#child.kill("SIGCONT");
+  }
+
+  /** The same file again, after it ended. */
+  restart() {
+    if (this.running) throw new Error(`${this.name} still runs`);
+    this.#spawn();
+    return this;
+  }
+}
+
+function entryOf(line) {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

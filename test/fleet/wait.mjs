@@ -1,0 +1,50 @@
+/** Waiting for something that can be asked for: asked again until it is so, with a limit that says what was missing. */
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Between two looks, so that the asking does not take the machine from those who are asked. */
+const lookEveryMs = 15;
+
+/** The first value of `look` that is neither undefined nor false; `what` and the last answer are in the error. */
+export async function until(what, look, seconds = 30) {
+  const endMs = performance.now() + seconds * 1000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > endMs) throw new Error(`within ${seconds} s not: ${what}`);
+    await pause(lookEveryMs);
+  }
+}
+
+/** Rejects when `promise` takes longer. */
+export async function within(what, promise, seconds) {
+  let limit;
+  const late = new Promise((_resolve, reject) => {
+    limit = setTimeout(
+      () => reject(new Error(`within ${seconds} s not: ${what}`)),
+      seconds * 1000,
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+/** Milliseconds that `work` takes, and what it answers. */
+export async function timed(work) {
+  const fromMs = performance.now();
+  const value = await work();
+  return { value, ms: Math.round(performance.now() - fromMs) };
+}
+
+/** Fails with `what` when it does not hold. */
+export function check(holds, what) {
+  if (!holds) throw new Error(what);
+}
+
+/** Fails when the two are not the same JSON. */
+export function same(found, wanted, what) {
+  const [left, right] = [JSON.stringify(found), JSON.stringify(wanted)];
+  if (left !== right) throw new Error(`${what}: found ${left}, wanted ${right}`);
+}
