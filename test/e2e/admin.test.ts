@@ -2,10 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hashSync } from "bcryptjs";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminAt, adminOf, adminUrl, ask } from "./admin.ts";
 import { askPg } from "./clients.ts";
-import { configOf, gatewayOf } from "./gateway.ts";
+import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 let folder: string;
 
@@ -40,6 +42,29 @@ describe("the admin API", () => {
     await until(async () => (await askPg(gateway, { sql: "from range(2)" })) !== "0");
     expect((await admin("PUT", "/admin/groups/default", group, match)).status).toBe(412);
     expect((await admin("PUT", "/admin/groups/default", group)).status).toBe(428);
+  });
+
+  it("ends the sessions of a user who is gone, also inside a transaction", async () => {
+    const entry = { passwordHash: hashSync("ann-secret", 4) };
+    const users = (names: readonly string[]) => ({
+      provider: "static",
+      staticUsers: { users: Object.fromEntries(names.map((name) => [name, entry])) },
+    });
+    await using gateway = await gatewayOf(configOf({ auth: users(["ann", "bob"]) }));
+    const admin = await adminOf(gateway);
+    const [ann, open, bob] = await Promise.all([
+      connected(gateway, "ann"),
+      connected(gateway, "ann"),
+      connected(gateway, "bob"),
+    ]);
+    await open.query("begin");
+    const { etag } = await admin("GET", "/admin/settings/auth");
+    const put = await admin("PUT", "/admin/settings/auth", users(["bob"]), { "if-match": etag });
+    expect(put.status).toBe(200);
+    await until(async () => (await codeOf(ann)) === "28000");
+    expect(await codeOf(open)).toBe("28000");
+    expect(await codeOf(bob)).toBe("none");
+    await Promise.all([ann, open, bob].map((client) => client.end()));
   });
 
   it("refuses what could not work, and everything goes on as it was", async () => {
@@ -111,5 +136,22 @@ async function until<Value>(look: () => Promise<Value>): Promise<NonNullable<Val
   for (;;) {
     const value = await look();
     if (value !== undefined && value !== null && value !== false) return value;
+  }
+}
+
+async function connected(gateway: TestGateway, user: string): Promise<pg.Client> {
+  const port = portOf(gateway, "postgresWire");
+  const client = new pg.Client({ host: "127.0.0.1", port, user, password: "ann-secret" });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
+async function codeOf(client: pg.Client): Promise<string> {
+  try {
+    await client.query("select 1");
+    return "none";
+  } catch (error) {
+    return String((error as { code?: unknown }).code);
   }
 }

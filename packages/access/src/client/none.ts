@@ -5,6 +5,8 @@ import { ok } from "@gateway/core/result.ts";
 export function noneAuthenticator(): Authenticator {
   return {
     asksPassword: false,
+    // Whoever was verified before is not any more, and keeps nothing of it.
+    renew: (identity) => (identity.method === "none" ? identity : undefined),
     authenticate: async (presented) => {
       const identity: AuthContext = Object.freeze({
         user: claimedName(presented) ?? "anonymous",

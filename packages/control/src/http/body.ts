@@ -9,6 +9,8 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Problem } from "../problem.ts";
 
 const inflate = promisify(gunzip);
+/** A batch of records in one piece: each further piece is a way to another thread and back. */
+const inflatedChunkBytes = 256 * 1_024;
 
 /** Deepest nesting of lists and objects unless told: recursive readers behind this one stay within their stack. */
 export const bodyDepthMax = 64;
@@ -82,7 +84,8 @@ async function readBytes(request: Request, bytesMax: number): Promise<Result<Uin
 async function inflated(bytes: Uint8Array, bytesMax: number): Promise<Result<Uint8Array, Problem>> {
   try {
     // Stops while inflating, so a bomb costs no more memory than an honest body.
-    return ok(await inflate(bytes, { maxOutputLength: bytesMax }));
+    const chunkSize = Math.min(inflatedChunkBytes, Math.max(64, bytesMax));
+    return ok(await inflate(bytes, { maxOutputLength: bytesMax, chunkSize }));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ERR_BUFFER_TOO_LARGE") return err(tooLarge(bytesMax));

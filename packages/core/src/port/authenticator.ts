@@ -39,6 +39,12 @@ export interface Login {
 }
 
 export interface Authenticator {
+  /**
+   * The identity as this configuration knows it: the same value when nothing changed, one with the
+   * groups and roles of now, or undefined when the user is gone or would have to log in anew. Asked
+   * for every statement, so it only looks things up.
+   */
+  renew(identity: AuthContext): AuthContext | undefined;
   /** True when PostgreSQL and MySQL must ask for a password. False only under provider `none`. */
   readonly asksPassword: boolean;
   /**

@@ -11,6 +11,7 @@ import type { Generation } from "../snapshot/generation.ts";
 import type { LastEvent, ResultStream, Stage } from "./event.ts";
 import { closeQuery, openQuery, type OpenQuery } from "./lifecycle.ts";
 import { beginTransaction, runPinned, transactionStatement } from "./pinned.ts";
+import type { Pin } from "./pin.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Policed, Query } from "./query.ts";
 import { relay } from "./relay.ts";
@@ -23,7 +24,7 @@ export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSig
   try {
     last = yield* query.session.pin === undefined
       ? runUnpinned(open, plane)
-      : runPinned(open, query.session.pin);
+      : runInPin(open, query.session.pin, plane);
   } catch (bug) {
     plane.host.log.bug(bug, { queryId: query.id });
     last = failed(gatewayError("internal.bug"));
@@ -31,6 +32,17 @@ export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSig
     closeQuery(open, last, plane);
   }
   yield last;
+}
+
+/** A transaction keeps the generation it began with, but not the right of a user who is gone. */
+async function* runInPin(open: OpenQuery, pin: Pin, plane: DataPlane): Stage {
+  const { active } = plane.generations;
+  if (active !== undefined && active.renew(open.query.session.identity) === undefined) {
+    await pin.end();
+    yield { kind: "session", change: { kind: "unpinned" } };
+    return failed(gatewayError("auth.expired"));
+  }
+  return yield* runPinned(open, pin);
 }
 
 async function* runUnpinned(open: OpenQuery, plane: DataPlane): Stage {

@@ -82,8 +82,10 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
     revision: "1.1.test",
     authenticator: {
       asksPassword: false,
+      renew: (identity) => identity,
       authenticate: async () => err(gatewayError("auth.refused")),
     },
+    renew: (identity) => identity,
     authorizer: { mayUse: async () => true, mayCancel: () => false },
     route: async (query, trace) => {
       if (options.routeThrows === true) throw new Error("a bug in a router");

@@ -152,6 +152,7 @@ function doorOf({ clusters, groups }: Setup) {
 
 const refusing: Authenticator = {
   asksPassword: true,
+  renew: (identity) => identity,
   authenticate: async () => err(gatewayError("auth.refused")),
 };
 

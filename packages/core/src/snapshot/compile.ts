@@ -11,7 +11,7 @@ import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
 import { watchBackend, type Watch } from "../cluster/health.ts";
 import { strategyOf } from "../cluster/strategy.ts";
 import { gatewayError } from "../error.ts";
-import type { Authenticator } from "../port/authenticator.ts";
+import type { AuthContext, Authenticator } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
@@ -67,11 +67,23 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const routes = compileRoutes(config, authorizer);
   const catalogs = [...new Set([...backends.values()].flatMap((backend) => backend.catalogs))];
 
+  const renew = (identity: AuthContext): AuthContext | undefined => {
+    const { expiresAtMs } = identity;
+    const expired = expiresAtMs !== undefined && host.clock.unixMs() >= expiresAtMs;
+    return expired ? undefined : authenticator.renew(identity);
+  };
+
   return {
     revision: parts.revision,
     authenticator,
     authorizer,
-    route: async (query, trace, signal) => {
+    renew,
+    route: async (asked, trace, signal) => {
+      const { session } = asked;
+      const identity = renew(session.identity);
+      if (identity === undefined) return err(gatewayError("auth.expired"));
+      const query =
+        identity === session.identity ? asked : { ...asked, session: { ...session, identity } };
       const routed = await routes.route(query, trace, signal);
       if (!routed.ok) return routed;
       const { defaultTags } = found(groups, routed.value.group);

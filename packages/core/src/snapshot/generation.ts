@@ -4,7 +4,7 @@
  */
 import { gatewayError, type GatewayError } from "../error.ts";
 import type { EndAttempt } from "../cluster/breakers.ts";
-import type { Authenticator } from "../port/authenticator.ts";
+import type { AuthContext, Authenticator } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
@@ -18,7 +18,9 @@ export interface Generation {
   readonly revision: string;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** Chooses the group; appends what each router said to `trace`. */
+  /** The session's identity as this configuration knows it; undefined when it must log in anew. */
+  renew(identity: AuthContext): AuthContext | undefined;
+  /** Renews the identity, then chooses the group; refuses with `auth.expired` first. Appends what each router said to `trace`. */
   route(
     query: Query,
     trace: Routed["trace"][number][],

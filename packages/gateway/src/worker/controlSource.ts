@@ -14,7 +14,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
 import { callFailureText, retryAfterOf, type CallFailure, type FleetCalls } from "./fleetCalls.ts";
 import { backoffMsMin, fetchMsMax, snapshotInflatedBytesMax, waitSlackMs } from "./limits.ts";
-import { backoffOf, pause } from "./pause.ts";
+import { backoffOf, pause, type Wake } from "./pause.ts";
 import { jsonIn } from "./presence.ts";
 import {
   faultText,
@@ -34,6 +34,8 @@ export interface ControlSourceParts {
   /** The newest content that is known here, for instance from disk. */
   known(): Revision | undefined;
   push(event: SourceEvent<VerifiedSnapshot>): void;
+  /** Called with each pause after a call that failed: whoever learns that the control plane is back may end it. */
+  paused?(pause: Wake): void;
 }
 
 type Failure =
@@ -71,7 +73,10 @@ export async function askControlPlane(
     asking.failed(asked.error);
     const { error } = asked;
     const retryAfterMs = error.kind === "call" ? retryAfterOf(error.failure) : undefined;
-    await pause(clock, backoff.next(retryAfterMs), signal);
+    const rest = pause(clock, backoff.next(retryAfterMs), signal);
+    // What did not verify is not asked for again before its time.
+    if (error.kind === "call" && retryAfterMs === undefined) parts.paused?.(rest);
+    await rest;
   }
 }
 

@@ -10,6 +10,7 @@ import type { Secret } from "@gateway/core/secret.ts";
 import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
 import { askControlPlane } from "./controlSource.ts";
 import { fleetCalls, type FleetCalls } from "./fleetCalls.ts";
+import type { Wake } from "./pause.ts";
 import { presenceOf, type Presence, type PresenceParts } from "./presence.ts";
 import type { Transport } from "./transport.ts";
 import { headKeysOf, type HeadKeys, type VerifiedSnapshot } from "./verify.ts";
@@ -62,6 +63,7 @@ export function dialControlPlane(config: LinkConfig, parts: LinkParts): Result<L
   const url = config.url.replace(/\/+$/, "");
   const calls = fleetCalls({ host, transport, url, secrets: config.secrets });
   const keys = headKeysOf(config.secrets);
+  let paused: Wake | undefined;
   const presence = presenceOf({
     ...parts.presence,
     host,
@@ -70,6 +72,9 @@ export function dialControlPlane(config: LinkConfig, parts: LinkParts): Result<L
     headSeen: (head) => {
       const offer = offerOfHead("controlPlane", head);
       parts.push({ kind: "offer", offer, head, body: undefined });
+      // A heartbeat was answered, so there is no reason to wait any longer for what is missing here.
+      if (parts.known()?.hash !== head.revision) paused?.wake();
+      paused = undefined;
     },
   });
   const source = {
@@ -79,6 +84,9 @@ export function dialControlPlane(config: LinkConfig, parts: LinkParts): Result<L
     pollTimeoutSecs: config.pollTimeoutSecs,
     known: () => parts.known(),
     push: (event: SourceEvent<VerifiedSnapshot>) => parts.push(event),
+    paused: (pause: Wake) => {
+      paused = pause;
+    },
   };
   return ok({
     calls,

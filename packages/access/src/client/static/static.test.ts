@@ -4,6 +4,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
 import { virtualHost } from "@gateway/core/port/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
+import type { StaticUser } from "../config.ts";
 import type { HashRequest } from "./hashThread.ts";
 import { staticAuthenticator } from "./static.ts";
 
@@ -30,6 +31,37 @@ describe("staticAuthenticator", () => {
     expect(wrong).toMatchObject({ ok: false, error: { code: "auth.refused" } });
     expect(unknown).toEqual(wrong);
     expect(compared).toHaveLength(2);
+  });
+
+  it("renews a session by what it knows of the user now, and ends one of a user who is gone", async () => {
+    const { host } = hostOf();
+    const login = await authenticatorOf(host).authenticate(passwordOf("alice", "alice-secret"), at);
+    if (!login.ok) throw new Error("not let in");
+    const { identity } = login.value;
+    const knows = (users: Record<string, StaticUser>, required = true) =>
+      staticAuthenticator({ required, staticUsers: { users } }, host).renew(identity);
+    const alice = { passwordHash: aliceHash, groups: ["readers"], roles: ["analyst"] };
+    expect(knows({ alice })).toBe(identity);
+    expect(knows({ alice: { ...alice, groups: ["writers"] } })).toEqual({
+      ...identity,
+      groups: ["writers"],
+    });
+    expect(knows({ bob: alice }, false)).toBeUndefined();
+  });
+
+  it("ends sessions whose name nobody verified, and anonymous ones where a login is required", () => {
+    const { host } = hostOf();
+    const users = { alice: { passwordHash: aliceHash, groups: [], roles: [] } };
+    const renewed = (method: "none" | "anonymous", required: boolean) =>
+      staticAuthenticator({ required, staticUsers: { users } }, host).renew({
+        user: "alice",
+        groups: [],
+        roles: [],
+        method,
+      });
+    expect(renewed("none", false)).toBeUndefined();
+    expect(renewed("anonymous", true)).toBeUndefined();
+    expect(renewed("anonymous", false)).toMatchObject({ method: "anonymous" });
   });
 
   it("compares a repeated login once a minute", async () => {

@@ -71,9 +71,27 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
 
   return {
     asksPassword: true,
+    renew: (identity) => renewed(identity, users, config.required),
     authenticate,
     [Symbol.asyncDispose]: () => hasher[Symbol.asyncDispose](),
   };
+}
+
+/** A name alone was never verified here, so a session that began without verification ends. */
+function renewed(
+  identity: AuthContext,
+  users: ReadonlyMap<string, StaticUser>,
+  required: boolean,
+): AuthContext | undefined {
+  if (identity.method === "anonymous") return required ? undefined : identity;
+  const entry = identity.method === "static" ? users.get(identity.user) : undefined;
+  if (entry === undefined) return undefined;
+  const same = sameNames(identity.groups, entry.groups) && sameNames(identity.roles, entry.roles);
+  return same ? identity : identityOf(identity.user, entry);
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
 /** Start resolves references before a provider opens, so one that is left is a bug. */
@@ -83,13 +101,16 @@ function hashOf({ passwordHash }: StaticUser): string {
 }
 
 function loginOf(user: string, entry: StaticUser, password: Secret): Login {
-  const identity: AuthContext = Object.freeze({
+  return { identity: identityOf(user, entry), credential: { kind: "password", user, password } };
+}
+
+function identityOf(user: string, entry: StaticUser): AuthContext {
+  return Object.freeze({
     user,
     groups: Object.freeze([...entry.groups]),
     roles: Object.freeze([...entry.roles]),
     method: "static",
   });
-  return { identity, credential: { kind: "password", user, password } };
 }
 
 /** Whoever shows no credential where none is needed; the name it claims is not believed. */

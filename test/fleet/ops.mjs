@@ -1,0 +1,58 @@
+/** What a worker's ops listener says. */
+import { until } from "./wait.mjs";
+
+const answerMs = 10_000;
+
+export async function statusOf(worker) {
+  const response = await fetch(`${worker.url}/worker/status`, {
+    signal: AbortSignal.timeout(answerMs),
+  });
+  if (response.status !== 200) throw new Error(`/worker/status answers ${response.status}`);
+  return response.json();
+}
+
+export async function readyStatus(worker) {
+  const response = await fetch(`${worker.url}/readyz`, { signal: AbortSignal.timeout(answerMs) });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+export function ready(worker, seconds = 30) {
+  return until(`${worker.name} is ready`, async () => (await readyStatus(worker)) === 200, seconds);
+}
+
+export async function metricsText(worker) {
+  return (await fetch(`${worker.url}/metrics`)).text();
+}
+
+/** Sum of a metric's values over the series whose labels hold `labels`. */
+export async function metricOf(worker, name, labels = "") {
+  let sum = 0;
+  for (const line of (await metricsText(worker)).split("\n")) {
+    if (!line.startsWith(name) || !/[ {]/.test(line[name.length] ?? "")) continue;
+    if (line.includes(labels)) sum += Number(line.split(" ").at(-1));
+  }
+  return sum;
+}
+
+export function rejections(worker) {
+  return metricOf(worker, "gateway_config_reload_failures_total", 'stage="worker_activate"');
+}
+
+/** Waits until the worker runs under `revision` (`epoch.sequence.hash`). */
+export function activeAt(worker, revision, seconds = 30) {
+  return until(
+    `${worker.name} is at ${revision.slice(0, 20)}`,
+    async () => (await statusOf(worker)).activeRevision === revision,
+    seconds,
+  );
+}
+
+/** Waits until the worker's history is with whoever keeps it. */
+export function allSent(worker, seconds = 90) {
+  return until(
+    `${worker.name} has sent its history`,
+    async () => (await statusOf(worker)).historyUplink.queued === 0,
+    seconds,
+  );
+}
