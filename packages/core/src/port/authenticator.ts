@@ -26,6 +26,11 @@ export interface PresentedAt {
   readonly frontend: string;
   /** Address of the client without its port. */
   readonly address: string;
+  /**
+   * How long a request may be held while there is no configuration yet: many HTTP clients do not try
+   * again after a 503. Absent where a client is told at once.
+   */
+  readonly patienceMs?: number;
 }
 
 /** What the client could be identified with again at an engine. Kept apart from `AuthContext` and from everything a client can set. */

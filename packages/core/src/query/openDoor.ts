@@ -33,6 +33,9 @@ export function openDoor(plane: DataPlane): OpenDoor {
     },
     catalogs: () => generations.active?.catalogs() ?? [],
     authenticate: async (presented, at) => {
+      if (at.patienceMs !== undefined) {
+        await generations.waitForActive(host.clock, at.patienceMs);
+      }
       const held = generations.hold();
       if (!held.ok) return held;
       using hold = held.value;

@@ -150,6 +150,35 @@ function doorOf({ clusters, groups }: Setup) {
   return { door, host, generations, closed };
 }
 
+describe("a door without a configuration", () => {
+  it("holds whoever has the patience until there is one, and tells the others at once", async () => {
+    const host = virtualHost(1);
+    const generations = new Generations();
+    const at = { frontend: "trinoHttp", address: "127.0.0.1" };
+    const shown = { kind: "nothing", user: "ann" } as const;
+    const { door } = openDoor({
+      host,
+      generations,
+      capacity: localCapacity(host),
+      history: { append: () => {} },
+      live: new LiveQueries(),
+      metrics: queryMetrics(host.metrics),
+      worker: undefined,
+      idleInTransactionMs: 60_000,
+      draining: () => false,
+    });
+    const notReady = { ok: false, error: { code: "config.notReady" } };
+    expect(await door.authenticate(shown, at)).toMatchObject(notReady);
+    const held = door.authenticate(shown, { ...at, patienceMs: 2_000 });
+    const given = door.authenticate(shown, { ...at, patienceMs: 1_000 });
+    await host.advance(1_000);
+    expect(await given).toMatchObject(notReady);
+    await generations.swap(doorOf({ clusters: {}, groups: {} }).generations.active);
+    expect(await held).toMatchObject({ ok: false, error: { code: "auth.refused" } });
+    expect(host.timerCount).toBe(0);
+  });
+});
+
 const refusing: Authenticator = {
   asksPassword: true,
   renew: (identity) => identity,

@@ -7,6 +7,7 @@ import type { EndAttempt } from "../cluster/breakers.ts";
 import type { AuthContext, Authenticator } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
+import type { Clock } from "../port/clock.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
 import type { LiveLimits } from "../query/live.ts";
 import type { Identified, Policed, Query, Routed, Translated, Admitted } from "../query/query.ts";
@@ -52,11 +53,27 @@ export interface HeldGeneration extends Disposable {
 /** The active generation and the ones that are still held. */
 export class Generations {
   #active: Counted | undefined;
+  /** Whoever waits for the first generation. */
+  readonly #waiting = new Set<() => void>();
 
   /** Takes a hold on the active generation, or refuses with `config.notReady`. */
   hold(): Result<HeldGeneration, GatewayError> {
     if (this.#active === undefined) return err(gatewayError("config.notReady"));
     return ok(this.#active.hold());
+  }
+
+  /** Resolves when there is an active generation, or after `ms`. */
+  async waitForActive(clock: Clock, ms: number): Promise<void> {
+    if (this.#active !== undefined) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        limit[Symbol.dispose]();
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const limit = clock.timer(ms, done);
+      this.#waiting.add(done);
+    });
   }
 
   get active(): Generation | undefined {
@@ -67,6 +84,9 @@ export class Generations {
   async swap(next: Generation | undefined): Promise<void> {
     const previous = this.#active;
     this.#active = next === undefined ? undefined : new Counted(next);
+    if (next !== undefined) {
+      for (const wake of this.#waiting) wake();
+    }
     await previous?.retire();
   }
 }

@@ -41,6 +41,9 @@ interface Exchange {
   readonly peer: Peer;
 }
 
+/** How long a request waits for a first configuration before it is told to come again. */
+const patienceMs = 2_000;
+
 export class Requests {
   /** Statements by id. */
   readonly shelf = new Shelf<Statement>();
@@ -262,7 +265,7 @@ export class Requests {
     if (presented.value.kind !== "nothing" && !peer.mayTakeCredentials) {
       return err(gatewayError("auth.cleartext"));
     }
-    const at = { frontend: "trinoHttp", address: peer.address };
+    const at = { frontend: "trinoHttp", address: peer.address, patienceMs };
     const login = await this.#door.authenticate(presented.value, at);
     if (!login.ok) return login;
     if (claimsAnother(request.headers, presented.value, login.value.identity)) {

@@ -68,7 +68,7 @@ async function ingestOnce(
   const rows = storableJson(batch);
   const answer = await run(sql`
     with incoming as materialized (
-      select * from json_to_recordset(${rows}::json) as r(id text, hash text, created_at bigint,
+      select * from jsonb_to_recordset(${rows}::jsonb) as r(id text, hash text, created_at bigint,
         user_name text, status text, cluster_group text, cluster text, frontend text,
         error_code text, worker text, rest jsonb)
     ),
@@ -120,11 +120,12 @@ type RecordRow = ReturnType<typeof rowOf>;
 
 /** The columns of a record, as the statement reads them. Only the id is known to be storable: ids are compared. */
 function rowOf({ record, contentHash }: IncomingRecord) {
-  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker } = record;
+  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker, ...rest } =
+    record;
   return {
     id: storableText(proxyQueryId),
     hash: contentHash,
-    created_at: Math.floor(record.createdAt),
+    created_at: Math.floor(rest.createdAt),
     user_name: user,
     status,
     cluster_group: clusterGroup,
@@ -132,21 +133,9 @@ function rowOf({ record, contentHash }: IncomingRecord) {
     frontend,
     error_code: errorCode,
     worker,
-    // JSON leaves out what is undefined; taking the keys away would cost more than all the rest.
-    rest: { ...record, ...inColumns },
+    rest,
   };
 }
-
-const inColumns = {
-  proxyQueryId: undefined,
-  user: undefined,
-  status: undefined,
-  clusterGroup: undefined,
-  cluster: undefined,
-  frontend: undefined,
-  errorCode: undefined,
-  worker: undefined,
-};
 
 /** What `rowOf` took apart, for the few that are kept whole. */
 const wholeRecord = sql.raw(`rest || jsonb_strip_nulls(jsonb_build_object(
