@@ -241,9 +241,14 @@ const wanted = process.argv.slice(2);
 const programs2 = await embeddedPrograms();
 const pg = await startPostgres(programs2.folder, { fsync: "on" });
 try {
+  const { readdirSync: rd, readFileSync: rf } = await import("node:fs");
+  const cpu = () => { const ps = new Map(); for (const d of rd("/proc")) { if (!/^\d+$/.test(d)) continue; try { const st = rf(`/proc/${d}/stat`, "utf8"); const f = st.slice(st.lastIndexOf(")") + 2).split(" "); ps.set(Number(d), { pp: Number(f[1]), t: Number(f[11]) + Number(f[12]), ct: Number(f[13]) + Number(f[14]), a: rf(`/proc/${d}/cmdline`, "latin1") }); } catch {} }
+    const mine = (id) => { for (let c = id; ps.has(c); c = ps.get(c).pp) if (c === process.pid) return true; return false; };
+    let server = 0, pgt = 0; for (const [id, q] of ps) if (mine(id)) { if (q.a.includes("controlServer.mjs")) server += q.t; else if (/postgres/.test(q.a)) pgt += q.t + q.ct; } return { server: server * 10, pg: pgt * 10 }; };
   const show = (row) => console.log(JSON.stringify(row));
-  if (wanted.includes("mem")) await under({ clusters: clustersOf64Kb }, async (control) => show(await pushRow(control)));
-  if (wanted.includes("push")) await under({ clusters: clustersOf64Kb, database: pg.url }, async (control) => show(await pushRow(control)));
+  const timed = async (n, measure) => { const a = cpu(); const row = await measure(); const b = cpu(); show({ ...row, serverUs: Math.round((b.server - a.server) * 1000 / n), pgUs: Math.round((b.pg - a.pg) * 1000 / n) }); };
+  if (wanted.includes("mem")) await under({ clusters: clustersOf64Kb }, async (control) => await timed(1200, () => pushRow(control)));
+  if (wanted.includes("push")) await under({ clusters: clustersOf64Kb, database: pg.url }, async (control) => await timed(1200, () => pushRow(control)));
   if (wanted.includes("wake")) await under({ clusters: clustersOf64Kb, database: pg.url }, async (control) => show(await wakeRow(control, "gzip")));
-  if (wanted.includes("rec")) await under({ clusters: 10, database: pg.url }, async (control) => show(await recordsRow(control)));
+  if (wanted.includes("rec")) await under({ clusters: 10, database: pg.url }, async (control) => await timed(240000, () => recordsRow(control)));
 } finally { await pg.stop(); }
