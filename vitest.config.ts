@@ -1,9 +1,22 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+const exclude = [...configDefaults.exclude, "test/real/**", "test/bench/**", "test/fleet/**"];
 
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "test/real/**", "test/bench/**"],
     globalSetup: ["test/setup.mjs"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "packages",
+          include: ["packages/*/src/**/*.test.ts"],
+          exclude,
+          // No module mocks and no globals here, so files share what they import: a third of the time.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], exclude } },
+    ],
   },
 });

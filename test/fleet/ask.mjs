@@ -44,11 +44,12 @@ export async function cellOf(client, sql) {
   return String(rows[0]?.[0]);
 }
 
-export async function mysqlClient(gateway) {
+export async function mysqlClient(gateway, password = undefined) {
   const client = await mysql.createConnection({
     host,
     port: gateway.ports.mysqlWire,
     user: "alice",
+    password,
     connectTimeout: answerMs,
   });
   client.on("error", () => {});
@@ -60,10 +61,10 @@ export async function mysqlCell(client, sql) {
   return String(rows[0]?.[0]);
 }
 
-export async function askMysql(gateway, sql) {
+export async function askMysql(gateway, sql, { password } = {}) {
   let client;
   try {
-    client = await mysqlClient(gateway);
+    client = await mysqlClient(gateway, password);
     return await mysqlCell(client, sql);
   } catch (error) {
     return String(error.errno ?? error.message);

@@ -103,9 +103,16 @@ export class Changes {
   }
 
   async #attempts(author: Author, plan: Planner): Promise<Result<Changed, ConfigRefusal>> {
-    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    // First on what is served, without asking: the commit compares the head, so only what it wrote
+    // is believed. Every other answer needs a head that the store confirmed.
+    const served = this.#live.loaded;
+    const first =
+      served.head === undefined ? undefined : await this.#attempt(author, plan, served);
+    if (first !== undefined && first !== "moved" && isFinal(first)) return first;
+    for (let attempt = first === "moved" ? 1 : 0; attempt < attemptsMax; attempt += 1) {
       const now = await this.#live.refresh();
       if (!now.ok) return err(refusalOf(now.error));
+      if (first !== undefined && first !== "moved" && now.value === served) return first;
       const made = await this.#attempt(author, plan, now.value);
       if (made !== "moved") return made;
     }
@@ -130,11 +137,25 @@ export class Changes {
     }
     const revision = this.#nextRevision(now.head, plan, body.hash);
     const written = { plan, diff, revision, body, createdAt: this.#parts.clock.unixMs() };
-    const loaded = await this.#loadedOf(written, now, author);
-    const stored = await this.#parts.store.config.commit(this.#changeOf(written, loaded, author));
+    return this.#live.during(this.#write(written, now, author));
+  }
+
+  async #write(
+    written: Write,
+    now: Loaded,
+    author: Author,
+  ): Promise<Result<Changed, ConfigRefusal> | "moved"> {
+    const { plan, revision, body, createdAt } = written;
+    const objects = objectsOf(written, now, author);
+    // What is served is compressed while the database writes.
+    const [built, stored] = await Promise.all([
+      builtOf(body, { revision, schemaVersion: snapshotSchemaVersion, createdAt }),
+      this.#parts.store.config.commit(this.#changeOf(written, objects, author)),
+    ]);
     if (!stored.ok) return err(stored.error);
     if (stored.value === "moved") return "moved";
     this.#parts.metrics.counter(configFamilies.revisions, {}).add(1);
+    const loaded = { head: revision, objects, built };
     this.#live.take(loaded, plan.newEpoch === undefined);
     return ok({ loaded, revision, changed: true });
   }
@@ -149,32 +170,11 @@ export class Changes {
     return { epoch: Math.max(nowSecs, seen + 1), sequence: 1, hash };
   }
 
-  async #loadedOf(written: Write, now: Loaded, { by }: Author): Promise<Loaded> {
-    const { plan, diff, revision, body, createdAt } = written;
-    const objects = new Map<string, LoadedObject>();
-    const put = new Set(diff.puts.map(keyOf));
-    for (const [key, object] of plan.objects) {
-      const before = now.objects.get(key);
-      if (before !== undefined && !put.has(key)) {
-        objects.set(key, before);
-        continue;
-      }
-      // A new object begins at its sequence, above each version that one of this name ever had in
-      // this epoch: an ETag from before it was deleted must not fit it.
-      const version = before === undefined ? revision.sequence : before.version + 1;
-      const { kind, name, body: content } = object;
-      objects.set(key, { kind, name, body: content, version, updatedAt: createdAt, updatedBy: by });
-    }
-    const schemaVersion = snapshotSchemaVersion;
-    const built = await builtOf(body, { revision, schemaVersion, createdAt });
-    return { head: revision, objects, built };
-  }
-
-  #changeOf(written: Write, loaded: Loaded, author: Author): ConfigChange {
+  #changeOf(written: Write, objects: Loaded["objects"], author: Author): ConfigChange {
     const { keys } = this.#parts;
     const { plan, diff, revision, body, createdAt } = written;
     const puts = diff.puts.flatMap((object): StoredDocument[] => {
-      const put = loaded.objects.get(keyOf(object));
+      const put = objects.get(keyOf(object));
       return put === undefined ? [] : [{ ...put, ...sealObject(keys, put) }];
     });
     return {
@@ -222,14 +222,40 @@ export function refusalOf({ detail, code }: LoadRefusal): ConfigRefusal {
 }
 
 function diffOf(now: Loaded, { objects }: Plan): Diff {
-  const puts = [...objects].flatMap(([key, object]) => {
+  const puts: ConfigObject[] = [];
+  for (const [key, object] of objects) {
     const before = now.objects.get(key);
-    if (before === undefined) return [object];
     // Most objects of a plan are those that are there.
-    return before.body === object.body || sameBody(before.body, object.body) ? [] : [object];
-  });
-  const deletes = [...now.objects].flatMap(([key, object]) => (objects.has(key) ? [] : [object]));
+    if (before === object || before?.body === object.body) continue;
+    if (before === undefined || !sameBody(before.body, object.body)) puts.push(object);
+  }
+  const deletes: ConfigObject[] = [];
+  for (const [key, object] of now.objects) if (!objects.has(key)) deletes.push(object);
   return { head: now.head, puts, deletes };
+}
+
+function objectsOf(written: Write, now: Loaded, { by }: Author): Loaded["objects"] {
+  const { plan, diff, revision, createdAt } = written;
+  const objects = new Map<string, LoadedObject>();
+  const put = new Set(diff.puts);
+  for (const [key, object] of plan.objects) {
+    const before = now.objects.get(key);
+    if (before !== undefined && !put.has(object)) {
+      objects.set(key, before);
+      continue;
+    }
+    // A new object begins at its sequence, above each version that one of this name ever had in
+    // this epoch: an ETag from before it was deleted must not fit it.
+    const version = before === undefined ? revision.sequence : before.version + 1;
+    const { kind, name, body } = object;
+    objects.set(key, { kind, name, body, version, updatedAt: createdAt, updatedBy: by });
+  }
+  return objects;
+}
+
+/** True for what holds whatever the store's head is now: it was written, or the store did not answer. */
+function isFinal(made: Result<Changed, ConfigRefusal>): boolean {
+  return made.ok ? made.value.changed : made.error.code === "unavailable";
 }
 
 function auditDetail({ puts, deletes }: Diff, { epoch, sequence }: Revision): Json {

@@ -1,10 +1,11 @@
 /** What differs between two configurations, object by object and path by path, without a secret's value. */
-import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
+import type { Json } from "@gateway/contract/canonical.ts";
 import { hideSecrets } from "../secret/object.ts";
 import type { Difference } from "./configuration.ts";
 import { isList, isMap, keyOf, type ConfigObject } from "./file.ts";
 import { valueAt, type Path } from "./keys.ts";
 import { textOf } from "./report.ts";
+import { canonicalOf } from "./written.ts";
 
 type Objects = ReadonlyMap<string, ConfigObject>;
 
@@ -16,7 +17,7 @@ export function differencesOf(from: Objects, to: Objects): readonly Difference[]
 
 /** True for the same object with the same content, whatever order its keys have. */
 export function sameBody(a: Json, b: Json): boolean {
-  return canonicalJson(a) === canonicalJson(b);
+  return canonicalOf(a) === canonicalOf(b);
 }
 
 /** Objects by `keyOf`. */

@@ -8,6 +8,7 @@ import { checkSnapshot } from "@gateway/core/snapshot/check.ts";
 import type { JudgeConfig } from "../deps.ts";
 import type { ConfigFault } from "./configuration.ts";
 import {
+  fileOf,
   isMap,
   pathOf,
   routingKeys,
@@ -16,7 +17,8 @@ import {
   type JsonMap,
 } from "./file.ts";
 import { nearest } from "./nearest.ts";
-import { fileJsonSchema, fileSchema } from "./objects.ts";
+import { fileJsonSchema, fileSchema, type FileConfig } from "./objects.ts";
+import { parsedOf } from "./parsed.ts";
 import { issueText } from "./reason.ts";
 import { problemsOf, textOf } from "./report.ts";
 import { nameOnlyAuth } from "./rules.ts";
@@ -25,7 +27,26 @@ import { nameOnlyAuth } from "./rules.ts";
 export function judgeFile(file: JsonMap, judge: JudgeConfig): readonly ConfigFault[] {
   const parsed = fileSchema.safeParse(file, { error: issueText });
   if (!parsed.success) return problemsOf(parsed.error.issues, fileJsonSchema(), file);
-  const meaning = [...checkSnapshot(parsed.data), ...nameOnlyAuth(parsed.data)];
+  return judgeMeaning(parsed.data, file, judge);
+}
+
+/** `judgeFile` of the file that holds these objects and nothing else; only those it has not seen are parsed. */
+export function judgeObjects(
+  objects: readonly ConfigObject[],
+  judge: JudgeConfig,
+): readonly ConfigFault[] {
+  const parsed = parsedOf(objects);
+  const file = fileOf(objects);
+  return parsed === undefined ? judgeFile(file, judge) : judgeMeaning(parsed, file, judge);
+}
+
+/** What the parts mean together, which one changed object may change anywhere. */
+function judgeMeaning(
+  config: FileConfig,
+  file: JsonMap,
+  judge: JudgeConfig,
+): readonly ConfigFault[] {
+  const meaning = [...checkSnapshot(config), ...nameOnlyAuth(config)];
   return [...meaning.map(({ path, reason }) => ({ path: textOf(path), reason })), ...judge(file)];
 }
 

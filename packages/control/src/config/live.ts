@@ -13,8 +13,7 @@ import type { JudgeConfig } from "../deps.ts";
 import type { KeyRing } from "../secret/keyRing.ts";
 import type { Store } from "../store/store.ts";
 import type { ConfigFault, Freshness } from "./configuration.ts";
-import { fileOf } from "./file.ts";
-import { judgeFile } from "./judge.ts";
+import { judgeObjects } from "./judge.ts";
 import { loadConfig, type Loaded, type LoadRefusal } from "./loaded.ts";
 import { configFamilies } from "./metrics.ts";
 
@@ -49,6 +48,8 @@ export class Live implements AsyncDisposable {
   #next: Promise<Synced> | undefined;
   #watch: AsyncDisposable | undefined;
   #timer: Disposable | undefined;
+  /** A write of this process that has not ended. */
+  #writing: Promise<unknown> | undefined;
   /** Ends the wait for the read under way. */
   #giveUp: (() => void) | undefined;
 
@@ -104,6 +105,16 @@ export class Live implements AsyncDisposable {
     for (const listener of this.#listeners) this.#tell(listener);
   }
 
+  /** Answers what `write` does, which commits and then calls `take`. Reads leave what it wrote to it. */
+  async during<Value>(write: Promise<Value>): Promise<Value> {
+    this.#writing = write;
+    try {
+      return await write;
+    } finally {
+      if (this.#writing === write) this.#writing = undefined;
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#timer?.[Symbol.dispose]();
     this.#listeners.clear();
@@ -139,10 +150,13 @@ export class Live implements AsyncDisposable {
       if (!head.ok) return this.#fail("read", head.error);
       // A write of this process ended while we asked; what we were told may be from before it.
       if (this.#loaded !== before) continue;
-      if (isSame(head.value, before.head)) {
+      // Our own commit wakes us before it is taken; loading all of it again would be in vain.
+      if (!isSame(head.value, before.head)) await this.#writing?.catch(() => undefined);
+      if (isSame(head.value, this.#loaded.head)) {
         this.#confirm();
-        return ok(before);
+        return ok(this.#loaded);
       }
+      if (this.#loaded !== before) continue;
       if (
         before.head !== undefined &&
         (head.value === undefined || isOlder(head.value, before.head))
@@ -181,7 +195,7 @@ export class Live implements AsyncDisposable {
   }
 
   #misfitOf(loaded: Loaded): string | undefined {
-    const faults = judgeFile(fileOf(loaded.objects.values()), this.#parts.judge);
+    const faults = judgeObjects([...loaded.objects.values()], this.#parts.judge);
     const [first] = faults;
     if (first === undefined) return undefined;
     this.#parts.metrics.counter(configFamilies.reloadFailures, { stage: "build" }).add(1);

@@ -15,7 +15,7 @@ import { Changes, refusalOf, type Changed, type Plan, type Planner } from "./cha
 import type { Author, ConfigRefusal, Configuration, ObjectView, Written } from "./configuration.ts";
 import { byKey, differencesOf } from "./difference.ts";
 import { fileOf, keyOf, type ConfigObject } from "./file.ts";
-import { judgeFile } from "./judge.ts";
+import { judgeObjects } from "./judge.ts";
 import { missingKeys, rekey } from "./keyCare.ts";
 import { Live, type LiveParts } from "./live.ts";
 import { loadConfig, openRevision, type LoadedObject, type LoadRefusal } from "./loaded.ts";
@@ -186,7 +186,7 @@ function logOf({ parts, changes, rules }: Opened): RevisionLog {
       const objects = await objectsAt(to);
       if (!objects.ok) return objects;
       // It was valid once; this release, or what the process adds, may judge otherwise.
-      const faults = judgeFile(fileOf(objects.value.values()), rules.judge);
+      const faults = judgeObjects([...objects.value.values()], rules.judge);
       if (faults.length > 0) return err({ code: "invalid", faults });
       const summary = `roll back to ${to.epoch}.${to.sequence}`;
       const words = { ...wholeWords("rollback"), summary };

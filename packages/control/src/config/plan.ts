@@ -9,7 +9,7 @@ import type { ConfigFault, ConfigRefusal, Expected } from "./configuration.ts";
 import { byKey } from "./difference.ts";
 import { fileOf, isMap, keyOf, mapObjects, objectsIn, pathOf, type ConfigObject } from "./file.ts";
 import { jsonOf } from "./json.ts";
-import { judgeFile, judgePlace } from "./judge.ts";
+import { judgeFile, judgeObjects, judgePlace } from "./judge.ts";
 import type { Loaded } from "./loaded.ts";
 
 export interface Rules {
@@ -52,7 +52,7 @@ export function planRemove(
     }
     const objects = new Map(now.objects);
     objects.delete(keyOf(object));
-    const faults = judgeFile(fileOf(objects.values()), judge);
+    const faults = judgeObjects([...objects.values()], judge);
     if (faults.length > 0) return invalid(faults);
     return ok({ objects, whole: false, ...wordsOf("delete", object) });
   };
@@ -87,7 +87,7 @@ export function objectsWith(
   const kept = keepSecrets(written, now.get(keyOf(written))?.body, rules.refsAllowed);
   const objects = new Map(now);
   objects.set(keyOf(written), { ...written, body: kept.body });
-  const faults = joined(kept.faults, judgeFile(fileOf(objects.values()), rules.judge));
+  const faults = joined(kept.faults, judgeObjects([...objects.values()], rules.judge));
   return faults.length > 0 ? err(faults) : ok(objects);
 }
 

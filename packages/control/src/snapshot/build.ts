@@ -12,6 +12,7 @@ import { snapshotBodySchema, type SnapshotBody } from "@gateway/contract/snapsho
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Built } from "../config/configuration.ts";
 import { isList, isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
+import { canonicalOf } from "../config/written.ts";
 
 /** A body with its only bytes and their hash. */
 export interface BuiltBody {
@@ -23,9 +24,17 @@ export interface BuiltBody {
 
 /** Builds the body of a snapshot. `objects` passed the check and hold each name once. */
 export function buildBody(objects: Iterable<ConfigObject>): BuiltBody {
-  const body = bodyOf(objects);
-  const bytes = new TextEncoder().encode(canonicalJson(body));
-  return { body, bytes, hash: hashOf(bytes) };
+  const documents = documentsOf(objects);
+  const bytes = new TextEncoder().encode(textOf(documents));
+  let body: SnapshotBody | undefined;
+  return {
+    // Made for those who ask: what is served and stored are the bytes.
+    get body() {
+      return (body ??= bodyOf(documents));
+    },
+    bytes,
+    hash: hashOf(bytes),
+  };
 }
 
 /** `sha256:` and 64 hex digits. */
@@ -71,12 +80,22 @@ export function objectsOfBody(bytes: Uint8Array): readonly ConfigObject[] {
 
 /** Puts together what is served. `body` came from `buildBody` or `readBody`. */
 export async function builtOf(
-  { body, bytes }: BuiltBody,
+  built: BuiltBody,
   revision: Pick<Built, "revision" | "schemaVersion" | "createdAt">,
 ): Promise<Built> {
   const { schemaVersion, createdAt } = revision;
+  const { bytes } = built;
   const gzipTail = await tailOf(bytes);
-  return { revision: revision.revision, schemaVersion, body, bytes, gzipTail, createdAt };
+  return {
+    revision: revision.revision,
+    schemaVersion,
+    get body() {
+      return built.body;
+    },
+    bytes,
+    gzipTail,
+    createdAt,
+  };
 }
 
 const compress = promisify(gzip);
@@ -93,29 +112,92 @@ async function tailOf(bytes: Uint8Array): Promise<Uint8Array> {
 /** `{}` */
 const emptyBodyBytes = 2;
 
-/** The body as JSON and as the contract has it at once. */
-function bodyOf(objects: Iterable<ConfigObject>) {
-  const ofKind = new Map<ConfigObject["kind"], [string, JsonMap][]>();
+type Documents = ReadonlyMap<string, JsonMap>;
+
+/** By kind and name. */
+interface DocumentsOfKinds {
+  readonly named: (kind: ConfigObject["kind"]) => Documents;
+  /** Sorted, because lists have an order that counts and this one has to come from the names. */
+  readonly scripts: readonly JsonMap[];
+  readonly routers: readonly JsonMap[];
+  readonly routingFallback: string | undefined;
+  readonly settings: Documents;
+  readonly translation: JsonMap;
+  readonly history: JsonMap;
+}
+
+function documentsOf(objects: Iterable<ConfigObject>): DocumentsOfKinds {
+  const ofKind = new Map<ConfigObject["kind"], Map<string, JsonMap>>();
   for (const { kind, name, body } of objects) {
-    const found = ofKind.get(kind) ?? [];
-    found.push([name, mapIn(body)]);
-    ofKind.set(kind, found);
+    let found = ofKind.get(kind);
+    if (found === undefined) ofKind.set(kind, (found = new Map<string, JsonMap>()));
+    found.set(name, mapIn(body));
   }
-  const named = (kind: ConfigObject["kind"]) => Object.fromEntries(ofKind.get(kind) ?? []);
-  const { routers, routingFallback } = named("routing")["routing"] ?? {};
-  const { translation, history, ...settings } = named("setting");
-  // Lists have an order that counts, so this one has to come from the names.
-  const scripts = (ofKind.get("script") ?? []).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const named = (kind: ConfigObject["kind"]): Documents => ofKind.get(kind) ?? new Map();
+  const { routers, routingFallback } = named("routing").get("routing") ?? {};
+  const settings = new Map(named("setting"));
+  const translation = settings.get("translation") ?? {};
+  const history = settings.get("history") ?? {};
+  settings.delete("translation");
+  settings.delete("history");
   return {
-    clusters: named("cluster"),
-    clusterGroups: named("clusterGroup"),
+    named,
+    scripts: sorted(named("script")).map(([name, script]) => ({ ...script, name })),
     routers: listIn(routers).map(mapIn),
-    ...(typeof routingFallback === "string" ? { routingFallback } : {}),
-    scripts: scripts.map(([name, script]) => ({ ...script, name })),
+    routingFallback: typeof routingFallback === "string" ? routingFallback : undefined,
     settings,
-    translation: translation ?? {},
-    history: history ?? {},
+    translation,
+    history,
+  };
+}
+
+/** The body as JSON and as the contract has it at once. */
+function bodyOf({ named, settings, routingFallback, ...rest }: DocumentsOfKinds) {
+  return {
+    clusters: Object.fromEntries(named("cluster")),
+    clusterGroups: Object.fromEntries(named("clusterGroup")),
+    ...rest,
+    routers: [...rest.routers],
+    scripts: [...rest.scripts],
+    ...(routingFallback === undefined ? {} : { routingFallback }),
+    settings: Object.fromEntries(settings),
   } satisfies SnapshotBody;
+}
+
+/** Canonical JSON of the body, from the texts of its documents: one that is there already costs nothing. */
+function textOf(documents: DocumentsOfKinds): string {
+  const { named, scripts, routers, routingFallback, settings, translation, history } = documents;
+  const texts = {
+    clusters: mapText(named("cluster")),
+    clusterGroups: mapText(named("clusterGroup")),
+    routers: listText(routers),
+    routingFallback: routingFallback === undefined ? undefined : canonicalJson(routingFallback),
+    scripts: listText(scripts),
+    settings: mapText(settings),
+    translation: canonicalOf(translation),
+    history: canonicalOf(history),
+  } satisfies Record<keyof SnapshotBody, string | undefined>;
+  const members = Object.entries(texts)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, text]) => (text === undefined ? [] : [`${canonicalJson(key)}:${text}`]));
+  return `{${members.join(",")}}`;
+}
+
+function mapText(documents: Documents): string {
+  let text = "";
+  for (const [name, document] of sorted(documents)) {
+    text += `${text === "" ? "" : ","}${canonicalJson(name)}:${canonicalOf(document)}`;
+  }
+  return `{${text}}`;
+}
+
+function listText(documents: readonly JsonMap[]): string {
+  return `[${documents.map(canonicalOf).join(",")}]`;
+}
+
+/** By UTF-16 code units, as RFC 8785 §3.2.3 wants keys. */
+function sorted(documents: Documents): readonly (readonly [string, JsonMap])[] {
+  return [...documents].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function routingOf({ routers, routingFallback }: JsonMap): readonly ConfigObject[] {

@@ -69,7 +69,8 @@ export const adminApiSchema = z
       "Serves /admin, /worker, /openapi.json, and without login /health, /readyz and /metrics.",
   });
 
-const sharedSecret = secretSchema
+/** One fleet secret, as both sides write it. */
+export const fleetSecretSchema = secretSchema
   .refine(
     (value) => typeof value !== "string" || value.length >= sharedSecretCharsMin,
     `must have at least ${sharedSecretCharsMin} characters`,

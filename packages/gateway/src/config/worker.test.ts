@@ -85,10 +85,59 @@ auth: { provider: none }
     expect(loaded.ok ? [] : loaded.error.map(lineOf)).toEqual([
       `clusters: ${reason}`,
       `auth: ${reason}`,
-      "gateway.role: not built yet: the role worker",
       "gateway.logLevel: must be one of debug, info, warn, error",
+      "gateway.controlPlane: is missing: a worker gets its configuration there",
+      "gateway.coordination.mode: must be written: local; the default, controlPlane, is not built yet: capacity shared through the control plane",
     ]);
   });
 });
+
+describe("a worker's file", () => {
+  const file = (more: string) => `
+gateway:
+  role: worker
+  controlPlane: { url: "https://control:9000", auth: { sharedSecret: "${"s".repeat(32)}" } }
+  coordination: { mode: local }
+${more}`;
+
+  it("needs a control plane it reaches safely, and nothing else", () => {
+    expect(linesOf(file(""))).toEqual([]);
+    expect(linesOf(file("").replace("https:", "http:"))[0]).toContain("must be https");
+    expect(
+      linesOf(
+        file("").replace("https:", "http:").replace("auth:", "allowInsecureHttp: true, auth:"),
+      ),
+    ).toEqual([]);
+  });
+
+  it("needs a folder for what it is to keep", () => {
+    expect(linesOf(file("  lastGood: { enabled: true }"))).toEqual([
+      "gateway.stateDir: is missing: lastGood keeps the configuration there",
+    ]);
+    expect(linesOf(file("  history: { spool: disk }"))).toEqual([
+      "gateway.stateDir: is missing: history.spool keeps records there",
+    ]);
+    expect(linesOf(file("  history: { spool: disk }\n  stateDir: /state"))).toEqual([]);
+  });
+
+  it("refuses what only a control plane may say, also where nothing else is wrong", () => {
+    expect(linesOf(file("  retention: {}\nclusters: {}"))).toEqual([
+      `clusters: ${reason}`,
+      `gateway.retention: ${reason}`,
+    ]);
+  });
+
+  it("is the only one that may have a worker's keys", () => {
+    expect(linesOf("gateway: { workerName: a, stateDir: /state }")).toEqual([
+      "gateway.workerName: is for role worker",
+      "gateway.stateDir: is for role worker",
+    ]);
+  });
+});
+
+function linesOf(text: string): readonly string[] {
+  const loaded = parseConfig(text);
+  return loaded.ok ? [] : loaded.error.map(lineOf);
+}
 
 const worker = { role: "worker" };

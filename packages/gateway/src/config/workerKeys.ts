@@ -2,6 +2,7 @@
 import { builtWords } from "@gateway/contract/config/notBuilt.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
+import { fleetSecretSchema } from "./control.ts";
 
 const secs = (min: number, max: number, value: number) => z.int().min(min).max(max).default(value);
 
@@ -25,7 +26,7 @@ const auth = z
       .literal("sharedSecret")
       .default("sharedSecret")
       .meta({ title: "Mode", description: "How the worker proves that it belongs to the fleet." }),
-    sharedSecret: z.union([secretSchema, z.array(secretSchema).min(1).max(2)]).meta({
+    sharedSecret: z.union([fleetSecretSchema, z.array(fleetSecretSchema).min(1).max(2)]).meta({
       title: "Fleet secret",
       description:
         "As in the control plane's `workerApi.sharedSecret`; a list of two (current, previous) while it is changed.",

@@ -68,7 +68,7 @@ async function ingestOnce(
   const rows = storableJson(batch);
   const answer = await run(sql`
     with incoming as materialized (
-      select * from json_to_recordset(${rows}::json) as r(id text, hash text, created_at bigint,
+      select * from jsonb_to_recordset(${rows}::jsonb) as r(id text, hash text, created_at bigint,
         user_name text, status text, cluster_group text, cluster text, frontend text,
         error_code text, worker text, rest jsonb)
     ),

@@ -1,0 +1,157 @@
+/** F7, F8, F9: what comes instead of a snapshot is damaged, wrong or old, and is never activated. */
+import { gzipSync } from "node:zlib";
+import { askPg } from "../ask.mjs";
+import { flipped, signed, snapshotIn, textIn, withText } from "../forge.mjs";
+import { activeAt, ready, rejections, statusOf } from "../ops.mjs";
+import { check, same, until } from "../wait.mjs";
+
+export const title = "F7, F8, F9: damaged, wrong and replayed snapshots are refused (I6)";
+
+const bombBytes = 100 * 1024 * 1024;
+const twoRows = "select * from range(2)";
+
+/** Each makes another answer of a good one. `counted`: it came whole, so it is a refused snapshot, not a failed call. */
+const damages = [
+  ["a bit in the compressed bytes", true, (good) => ({ ...good, body: flipped(good.body) })],
+  ["a bit in the text", true, (good) => withText(good, flipped(Buffer.from(textIn(good))))],
+  ["half of the text", true, (good) => withText(good, textIn(good).slice(0, -200))],
+  ["half of the bytes", true, (good) => ({ ...good, body: good.body.subarray(0, 200) })],
+  ["a connection that ends", false, (good) => ({ ...good, cutAt: good.body.length - 50 })],
+  [
+    "a length that is too long",
+    false,
+    (good) => ({ ...good, cutAt: good.body.length, length: good.body.length + 100 }),
+  ],
+  ["a compressed bomb", true, (good) => withText(good, Buffer.alloc(bombBytes, " "))],
+  ["a page of a proxy", true, (good) => withText(good, "<html>welcome</html>")],
+  ["an empty answer", true, (good) => ({ ...good, body: gzipSync("") })],
+  [
+    "ten times the size",
+    true,
+    (good) => withText(good, textIn(good).replace(/\}$/, `,"x":"${"y".repeat(50_000)}"}`)),
+  ],
+  ["a version of later", true, (good, forge) => forge((one) => one, { schemaVersion: 99 })],
+  [
+    "a field that is missing",
+    true,
+    (good, forge) => forge(({ routers: _routers, ...body }) => body),
+  ],
+  ["a field that is null", true, (good, forge) => forge((body) => ({ ...body, clusters: null }))],
+  ["a field of later", true, (good, forge) => forge((body) => ({ ...body, later: {} }))],
+  [
+    "another's mac",
+    true,
+    (good, _forge) => signed(good, snapshotIn(good), "a secret of another fleet entirely"),
+  ],
+];
+
+export async function run(fleet) {
+  const control = await fleet.controlPlane();
+  await control.open();
+  const gate = gateOf();
+  const relay = await fleet.relay(control.port, { answer: gate.answer });
+  const worker = await fleet.worker("w1", relay.url);
+  await worker.open().then(ready);
+  const first = gate.newest;
+  // Made here and there by different code: what follows is only worth something when they agree.
+  const remade = signed(first, snapshotIn(first), fleet.secret);
+  same(snapshotIn(remade), snapshotIn(first), "a snapshot that is signed again");
+
+  let active = (await statusOf(worker)).activeRevision;
+  let wide = true;
+  for (const [name, counted, damage] of damages) {
+    const before = await rejections(worker);
+    const forge = (change, head) => (good) => {
+      const { head: old, body } = snapshotIn(good);
+      return signed(good, { head: old, body: change(body) }, fleet.secret, head);
+    };
+    gate.close((good) => damage(good, (change, head) => forge(change, head)(good)));
+    wide = !wide;
+    const revision = await control.admin.editGroup({ maxRows: wide ? 2 : 1 });
+    await until(`${name}: it was served and the worker came again`, () => gate.waiting > 0);
+    const status = await statusOf(worker);
+    same(status.activeRevision, active, `${name}: the active revision`);
+    check(status.lastError !== null && status.consecutiveFailures > 0, `${name}: nothing is said`);
+    const counts = (await rejections(worker)) - before;
+    same(counts, counted ? 1 : 0, `${name}: refusals counted (${status.lastError})`);
+    same(await askPg(worker, twoRows), wide ? "54000" : "0", `${name}: the old configuration`);
+    gate.open();
+    await activeAt(worker, revision);
+    same(await askPg(worker, twoRows), wide ? "0" : "54000", `${name}: the new configuration`);
+    active = revision;
+  }
+  fleet.figure(`${damages.length} kinds of damage, none activated, each counted once`);
+  await replays(fleet, { control, worker, gate, first, active });
+}
+
+/** An authentic snapshot and an authentic head of before. */
+async function replays(fleet, { control, worker, gate, first, active }) {
+  gate.close(() => first);
+  const next = await control.admin.editGroup({ maxRows: 3 });
+  await until("the old snapshot was served", () => gate.waiting > 0);
+  same((await statusOf(worker)).activeRevision, active, "after a replayed snapshot");
+  gate.open();
+  await activeAt(worker, next);
+
+  const head = JSON.stringify({ head: snapshotIn(first).head });
+  const seen = gate.replay(head);
+  const last = await control.admin.editGroup({ maxRows: 4 });
+  await until("old heads were served", () => seen() >= 3, 60);
+  same((await statusOf(worker)).activeRevision, next, "after replayed heads");
+  check(!(await statusOf(worker)).activeRevision.startsWith("0"), "no revision");
+  gate.open();
+  await activeAt(worker, last, 60);
+  fleet.figure("replayed snapshots and heads: no step back");
+}
+
+/** Rules of a relay: damages one snapshot, then keeps the worker waiting until it is opened. */
+function gateOf() {
+  const gate = { newest: undefined, waiting: 0, answer, close, open, replay };
+  let damage;
+  let held;
+  let release = () => {};
+  let heads;
+
+  async function answer({ path }, good) {
+    if (path.startsWith("/worker/config/wait") && heads !== undefined) {
+      heads.count += 1;
+      return { ...good, status: 200, headers: jsonHeaders, body: Buffer.from(heads.text) };
+    }
+    if (path === "/worker/config" && damage !== undefined && good.status === 200) {
+      const change = damage;
+      damage = undefined;
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return change(good);
+    }
+    if (path.startsWith("/worker/config") && held !== undefined) {
+      gate.waiting += 1;
+      await held;
+      gate.waiting -= 1;
+    }
+    if (path === "/worker/config" && good.status === 200) gate.newest = good;
+    return undefined;
+  }
+
+  function close(change) {
+    damage = change;
+  }
+
+  function open() {
+    heads = undefined;
+    held = undefined;
+    release();
+  }
+
+  /** Answers how many heads were served since. */
+  function replay(text) {
+    const since = { text, count: 0 };
+    heads = since;
+    return () => since.count;
+  }
+
+  return gate;
+}
+
+const jsonHeaders = { "content-type": "application/json" };

@@ -1,0 +1,99 @@
+/** F13: an endpoint of its own for the history refuses; the spool overflows; then it takes again. */
+import { createServer } from "node:http";
+import { gunzipSync } from "node:zlib";
+import { pgClient } from "../ask.mjs";
+import { markOf, openLedger } from "../ledger.mjs";
+import { allSent, metricOf, ready, statusOf } from "../ops.mjs";
+import { check, same, until } from "../wait.mjs";
+
+export const title = "F13: the history endpoint refuses and the spool overflows (I1, I2, I8)";
+
+/** More than wait in a fifth of a second, which is how long records wait for each other. */
+const spoolMaxRecords = 400;
+const queries = { taken: 300, refused: 1_000 };
+
+export async function run(fleet) {
+  const control = await fleet.controlPlane();
+  await control.open();
+  const endpoint = await startEndpoint(fleet);
+  const worker = await fleet.worker("w1", `http://127.0.0.1:${control.port}`, {
+    history: { endpoint: endpoint.url, spoolMaxRecords, spool: "memory" },
+  });
+  await worker.open().then(ready);
+  const ledger = await openLedger(worker);
+  const client = await pgClient(worker);
+
+  const taken = await latencies(ledger, client, "taken");
+  await allSent(worker);
+  endpoint.refuses = true;
+  const refused = await latencies(ledger, client, "refused");
+  await client.end();
+  await until("the endpoint refused", () => endpoint.refusals > 0);
+  fleet.figure(`median query: ${taken} ms while taken, ${refused} ms while refused`);
+
+  // The table was made by one more query.
+  const total = queries.taken + queries.refused + 1;
+  const full = (await statusOf(worker)).historyUplink;
+  same(full.queued + full.sent + full.dropped, total, "queued + sent + dropped");
+  same(full.queued, spoolMaxRecords, "queued");
+  check(full.lastError !== null, "the status does not tell of the refusals");
+  same(await metricOf(worker, "gateway_history_dropped_total"), full.dropped, "the metric");
+
+  endpoint.refuses = false;
+  await allSent(worker);
+  const { sent, dropped } = (await statusOf(worker)).historyUplink;
+  same(sent + dropped, total, "sent + dropped");
+  const records = [...endpoint.records.values()];
+  same([records.length, endpoint.count], [sent, sent], "records at the endpoint, distinct and all");
+  const kept = new Set(records.map(markOf));
+  const marks = [...ledger.sent];
+  const gone = marks.map((mark, index) => (kept.has(mark) ? -1 : index)).filter((at) => at >= 0);
+  same(gone.length, dropped, "queries without a record are those that were counted");
+  same(gone.at(-1) - gone[0] + 1, gone.length, "the lost ones are one stretch");
+  check(kept.has(marks.at(-1)), "the newest record was dropped");
+  same(endpoint.strangers, 0, "requests with the fleet secret or another's token");
+  fleet.figure(`${total} queries: ${sent} records sent, ${dropped} dropped and counted`);
+}
+
+/** Median milliseconds of so many queries, one after the other. */
+async function latencies(ledger, client, word) {
+  const count = queries[word];
+  const times = [];
+  for (let number = 0; number < count; number += 1) {
+    const fromMs = performance.now();
+    await ledger.query(client, `mark-${word}-0-${number}`);
+    times.push(performance.now() - fromMs);
+  }
+  return times.toSorted((a, b) => a - b)[Math.floor(count / 2)].toFixed(2);
+}
+
+async function startEndpoint(fleet) {
+  const endpoint = { refuses: false, refusals: 0, count: 0, strangers: 0, records: new Map() };
+  const server = createServer((request, response) => {
+    const pieces = [];
+    request.on("data", (piece) => pieces.push(piece));
+    request.on("end", () => {
+      const headers = JSON.stringify(request.headers);
+      if (headers.includes(fleet.secret) || request.headers.authorization) endpoint.strangers += 1;
+      if (endpoint.refuses) {
+        endpoint.refusals += 1;
+        response.writeHead(503).end();
+        return;
+      }
+      for (const record of JSON.parse(gunzipSync(Buffer.concat(pieces))).records) {
+        endpoint.count += 1;
+        endpoint.records.set(record.proxyQueryId, record);
+      }
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  fleet.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  endpoint.url = `http://127.0.0.1:${server.address().port}/records`;
+  return endpoint;
+}
