@@ -84,7 +84,7 @@ export const workerApiSchema = z
       .default(true)
       .meta({ title: "Enabled", description: "Serve workers on the admin listener." }),
     sharedSecret: z
-      .union([sharedSecret, z.array(sharedSecret).min(1).max(2)])
+      .union([fleetSecretSchema, z.array(fleetSecretSchema).min(1).max(2)])
       .meta({
         title: "Fleet secret",
         description:
