@@ -1,9 +1,9 @@
 /** What the control plane's handlers are made of, handed over as one value. No host is known here. */
-import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
 import type { Metrics } from "@gateway/core/port/metrics.ts";
 import type { Result } from "@gateway/core/result.ts";
+import type { RouteAnswer, RouteQuestion } from "@gateway/core/route/explain.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { ConfigFault, Configuration } from "./config/configuration.ts";
 import type { Store } from "./store/store.ts";
@@ -33,24 +33,6 @@ export interface LocalQueries {
   list(): readonly LocalQuery[];
   /** False when it is not here. */
   cancel(id: string): boolean;
-}
-
-/** What `route-explain` asks about. */
-export interface RouteQuestion {
-  readonly sql: string;
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly roles: readonly string[];
-  readonly frontend: string;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-export interface RouteAnswer {
-  /** Undefined when the query would be refused. */
-  readonly group: string | undefined;
-  readonly refusal: { readonly code: string; readonly message: string } | undefined;
-  readonly trace: readonly RoutingStep[];
 }
 
 /** Asks for the client's address and host that a host (Node, a function) knows and a `Request` does not. */

@@ -16,6 +16,7 @@ import { sameBody } from "./difference.ts";
 import { keyOf, type ConfigObject } from "./file.ts";
 import type { Live, LiveParts } from "./live.ts";
 import { configFamilies } from "./metrics.ts";
+import { parsedLike } from "./parsed.ts";
 import {
   loadConfig,
   revisionPlace,
@@ -106,8 +107,7 @@ export class Changes {
     // First on what is served, without asking: the commit compares the head, so only what it wrote
     // is believed. Every other answer needs a head that the store confirmed.
     const served = this.#live.loaded;
-    const first =
-      served.head === undefined ? undefined : await this.#attempt(author, plan, served);
+    const first = served.head === undefined ? undefined : await this.#attempt(author, plan, served);
     if (first !== undefined && first !== "moved" && isFinal(first)) return first;
     for (let attempt = first === "moved" ? 1 : 0; attempt < attemptsMax; attempt += 1) {
       const now = await this.#live.refresh();
@@ -250,6 +250,7 @@ function objectsOf(written: Write, now: Loaded, { by }: Author): Loaded["objects
     const { kind, name, body } = object;
     objects.set(key, { kind, name, body, version, updatedAt: createdAt, updatedBy: by });
   }
+  parsedLike(plan.objects, objects);
   return objects;
 }
 

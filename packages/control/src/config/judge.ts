@@ -8,7 +8,6 @@ import { checkSnapshot } from "@gateway/core/snapshot/check.ts";
 import type { JudgeConfig } from "../deps.ts";
 import type { ConfigFault } from "./configuration.ts";
 import {
-  fileOf,
   isMap,
   pathOf,
   routingKeys,
@@ -18,7 +17,7 @@ import {
 } from "./file.ts";
 import { nearest } from "./nearest.ts";
 import { fileJsonSchema, fileSchema, type FileConfig } from "./objects.ts";
-import { parsedOf } from "./parsed.ts";
+import { parsedOf, type Step } from "./parsed.ts";
 import { issueText } from "./reason.ts";
 import { problemsOf, textOf } from "./report.ts";
 import { nameOnlyAuth } from "./rules.ts";
@@ -32,12 +31,12 @@ export function judgeFile(file: JsonMap, judge: JudgeConfig): readonly ConfigFau
 
 /** `judgeFile` of the file that holds these objects and nothing else; only those it has not seen are parsed. */
 export function judgeObjects(
-  objects: readonly ConfigObject[],
+  objects: ReadonlyMap<string, ConfigObject>,
   judge: JudgeConfig,
+  step?: Step,
 ): readonly ConfigFault[] {
-  const parsed = parsedOf(objects);
-  const file = fileOf(objects);
-  return parsed === undefined ? judgeFile(file, judge) : judgeMeaning(parsed, file, judge);
+  const { file, config } = parsedOf(objects, step);
+  return config === undefined ? judgeFile(file, judge) : judgeMeaning(config, file, judge);
 }
 
 /** What the parts mean together, which one changed object may change anywhere. */

@@ -195,7 +195,7 @@ export class Live implements AsyncDisposable {
   }
 
   #misfitOf(loaded: Loaded): string | undefined {
-    const faults = judgeObjects([...loaded.objects.values()], this.#parts.judge);
+    const faults = judgeObjects(loaded.objects, this.#parts.judge);
     const [first] = faults;
     if (first === undefined) return undefined;
     this.#parts.metrics.counter(configFamilies.reloadFailures, { stage: "build" }).add(1);

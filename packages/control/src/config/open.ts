@@ -186,7 +186,7 @@ function logOf({ parts, changes, rules }: Opened): RevisionLog {
       const objects = await objectsAt(to);
       if (!objects.ok) return objects;
       // It was valid once; this release, or what the process adds, may judge otherwise.
-      const faults = judgeObjects([...objects.value.values()], rules.judge);
+      const faults = judgeObjects(objects.value, rules.judge);
       if (faults.length > 0) return err({ code: "invalid", faults });
       const summary = `roll back to ${to.epoch}.${to.sequence}`;
       const words = { ...wholeWords("rollback"), summary };

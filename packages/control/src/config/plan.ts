@@ -52,7 +52,7 @@ export function planRemove(
     }
     const objects = new Map(now.objects);
     objects.delete(keyOf(object));
-    const faults = judgeObjects([...objects.values()], judge);
+    const faults = judgeObjects(objects, judge);
     if (faults.length > 0) return invalid(faults);
     return ok({ objects, whole: false, ...wordsOf("delete", object) });
   };
@@ -86,8 +86,9 @@ export function objectsWith(
   if (misplaced.length > 0) return err(misplaced);
   const kept = keepSecrets(written, now.get(keyOf(written))?.body, rules.refsAllowed);
   const objects = new Map(now);
-  objects.set(keyOf(written), { ...written, body: kept.body });
-  const faults = joined(kept.faults, judgeObjects([...objects.values()], rules.judge));
+  const put = { ...written, body: kept.body };
+  objects.set(keyOf(put), put);
+  const faults = joined(kept.faults, judgeObjects(objects, rules.judge, { from: now, put }));
   return faults.length > 0 ? err(faults) : ok(objects);
 }
 

@@ -12,7 +12,7 @@ import { snapshotBodySchema, type SnapshotBody } from "@gateway/contract/snapsho
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Built } from "../config/configuration.ts";
 import { isList, isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
-import { canonicalOf } from "../config/written.ts";
+import { canonicalOf, memberOf } from "../config/written.ts";
 
 /** A body with its only bytes and their hash. */
 export interface BuiltBody {
@@ -184,11 +184,9 @@ function textOf(documents: DocumentsOfKinds): string {
 }
 
 function mapText(documents: Documents): string {
-  let text = "";
-  for (const [name, document] of sorted(documents)) {
-    text += `${text === "" ? "" : ","}${canonicalJson(name)}:${canonicalOf(document)}`;
-  }
-  return `{${text}}`;
+  return `{${sorted(documents)
+    .map(([name, document]) => memberOf(name, document))
+    .join(",")}}`;
 }
 
 function listText(documents: readonly JsonMap[]): string {

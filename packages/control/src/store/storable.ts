@@ -44,10 +44,7 @@ function holdsOdd(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return value.some(holdsOdd);
   // The keys apart from the members: no list of pairs for each of thousands of records a second.
-  return (
-    !Object.keys(value).every(isStorable) ||
-    Object.values(value).some(holdsOdd)
-  );
+  return !Object.keys(value).every(isStorable) || Object.values(value).some(holdsOdd);
 }
 
 function storable(value: unknown): unknown {

@@ -5,10 +5,10 @@
 import type { Difference } from "@gateway/control/config/configuration.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import { stringify } from "yaml";
-import { openHostAccess, type HostAccess } from "../control/hostAccess.ts";
+import type { HostAccess } from "../control/hostAccess.ts";
 import { refusalLines } from "../control/refusalText.ts";
-import { printProblems, readConfig } from "./configFile.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
+import { withHostAccess } from "./withHostAccess.ts";
 
 export const configActions = ["diff", "apply", "export", "new-epoch", "rekey"] as const;
 export type ConfigAction = (typeof configActions)[number];
@@ -20,23 +20,25 @@ const rekeyRows = 500;
 const author = { by: "host", address: undefined };
 
 /** `diff` ends with 1 when there is a difference, as diff(1) does. */
-export async function configCommand(
+export function configCommand(
   action: ConfigAction,
   file: string,
   terminal: Terminal,
 ): Promise<number> {
-  const read = readConfig(file, terminal);
-  if (!read.ok) {
-    printProblems(read.error, terminal);
-    return exitCode.config;
-  }
-  const opened = await openHostAccess(read.value, terminal);
-  if (!opened.ok) {
-    terminal.err(`${opened.error}\n`);
-    return exitCode.startFailed;
-  }
-  await using access = opened.value;
-  const { document } = read.value;
+  return withHostAccess(file, terminal, (access, { document }) =>
+    act(action, { access, document, terminal }),
+  );
+}
+
+interface Acting {
+  readonly access: HostAccess;
+  /** The file as written. */
+  readonly document: unknown;
+  readonly terminal: Terminal;
+}
+
+async function act(action: ConfigAction, acting: Acting): Promise<number> {
+  const { access, document, terminal } = acting;
   switch (action) {
     case "diff":
       return diff(access, document, terminal);
@@ -48,8 +50,7 @@ export async function configCommand(
     case "new-epoch":
       return written(await access.configuration.newEpoch(author), terminal);
     case "rekey":
-      // Awaited here: the access ends with this function.
-      return await rekey(access, terminal);
+      return rekey(access, terminal);
   }
 }
 

@@ -1,47 +1,37 @@
 /** `gateway admin reset-password`: a new password for a user of the admin API, for whoever has the machine and the config. */
 import { newHash } from "@gateway/access/client/static/newHash.ts";
 import type { AdminUser, Store } from "@gateway/control/store/store.ts";
-import { openHostAccess } from "../control/hostAccess.ts";
-import { printProblems, readConfig } from "./configFile.ts";
 import { hashRefusals } from "./hashPassword.ts";
 import { readPassword } from "./readPassword.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
+import { withHostAccess } from "./withHostAccess.ts";
 
 /** Shorter ones can be guessed over the network. */
 export const passwordCharsMin = 12;
 
-export async function resetPasswordCommand(
+export function resetPasswordCommand(
   { user, file }: { readonly user: string; readonly file: string },
   terminal: Terminal,
 ): Promise<number> {
-  const read = readConfig(file, terminal);
-  if (!read.ok) {
-    printProblems(read.error, terminal);
-    return exitCode.config;
-  }
-  const opened = await openHostAccess(read.value, terminal);
-  if (!opened.ok) {
-    terminal.err(`${opened.error}\n`);
-    return exitCode.startFailed;
-  }
-  await using access = opened.value;
-  const password = await readPassword(terminal);
-  if (password.length < passwordCharsMin) {
-    terminal.err(`the password has fewer than ${passwordCharsMin} characters\n`);
-    return exitCode.config;
-  }
-  const made = await newHash(password);
-  if (!made.ok) {
-    terminal.err(`${hashRefusals[made.error]}\n`);
-    return exitCode.config;
-  }
-  const problem = await reset(access.store, user, made.value, access.nowMs());
-  if (problem !== undefined) {
-    terminal.err(`${problem}\n`);
-    return exitCode.startFailed;
-  }
-  terminal.out(`${user} has a new password; every session of theirs has ended.\n`);
-  return exitCode.clean;
+  return withHostAccess(file, terminal, async ({ store, nowMs }) => {
+    const password = await readPassword(terminal);
+    if (password.length < passwordCharsMin) {
+      terminal.err(`the password has fewer than ${passwordCharsMin} characters\n`);
+      return exitCode.config;
+    }
+    const made = await newHash(password);
+    if (!made.ok) {
+      terminal.err(`${hashRefusals[made.error]}\n`);
+      return exitCode.config;
+    }
+    const problem = await reset(store, user, made.value, nowMs());
+    if (problem !== undefined) {
+      terminal.err(`${problem}\n`);
+      return exitCode.startFailed;
+    }
+    terminal.out(`${user} has a new password; every session of theirs has ended.\n`);
+    return exitCode.clean;
+  });
 }
 
 /** Makes the user an enabled administrator with this password; answers what went wrong. */

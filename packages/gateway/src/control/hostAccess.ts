@@ -7,7 +7,7 @@ import { closeControl, openControl, type ControlParts } from "./openControl.ts";
 
 export interface HostAccess extends ControlParts, AsyncDisposable {
   /** Unix milliseconds. */
-  nowMs(): number;
+  readonly nowMs: () => number;
 }
 
 /** Answers why the database can not be used. */

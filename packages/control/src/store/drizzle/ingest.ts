@@ -120,8 +120,17 @@ type RecordRow = ReturnType<typeof rowOf>;
 
 /** The columns of a record, as the statement reads them. Only the id is known to be storable: ids are compared. */
 function rowOf({ record, contentHash }: IncomingRecord) {
-  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker, ...rest } =
-    record;
+  const {
+    proxyQueryId,
+    user,
+    status,
+    clusterGroup,
+    cluster,
+    frontend,
+    errorCode,
+    worker,
+    ...rest
+  } = record;
   return {
     id: storableText(proxyQueryId),
     hash: contentHash,
