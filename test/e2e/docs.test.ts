@@ -1,0 +1,24 @@
+/** What the guides tell people to write is what the gateway takes. */
+import { readdirSync, readFileSync } from "node:fs";
+import { parseConfig } from "@gateway/gateway/config/load.ts";
+import { lineOf } from "@gateway/control/config/report.ts";
+import { describe, expect, it } from "vitest";
+
+const docs = new URL("../../docs/", import.meta.url);
+const configs = readdirSync(docs)
+  .filter((name) => name.endsWith(".md"))
+  .flatMap((name) => {
+    const text = readFileSync(new URL(name, docs), "utf8");
+    return [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, yaml = ""]) => ({ name, yaml }));
+  });
+
+describe("the guides", () => {
+  it("have configurations to look at", () => {
+    expect(configs.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each(configs)("show a configuration that is valid in $name", ({ yaml }) => {
+    const parsed = parseConfig(yaml);
+    expect(parsed.ok ? [] : parsed.error.map(lineOf)).toEqual([]);
+  });
+});
