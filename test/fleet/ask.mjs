@@ -6,7 +6,7 @@ const host = "127.0.0.1";
 const answerMs = 30_000;
 
 /** A PostgreSQL connection. `code` of an error is its SQLSTATE. */
-export async function pgClient(gateway, user = "alice", password = undefined) {
+export async function pgClient(gateway, user = "alice", password) {
   const client = new pg.Client({
     host,
     port: gateway.ports.postgresWire,
@@ -44,7 +44,7 @@ export async function cellOf(client, sql) {
   return String(rows[0]?.[0]);
 }
 
-export async function mysqlClient(gateway, password = undefined) {
+export async function mysqlClient(gateway, password) {
   const client = await mysql.createConnection({
     host,
     port: gateway.ports.mysqlWire,

@@ -22,7 +22,10 @@ export function signed(answer, { head, body }, secret, more = {}) {
   const text = [schemaVersion, fields.revision, epoch, sequence, confirmedAt].join("\n");
   const key = Buffer.from(hkdfSync("sha256", secret, "", headKeyInfo, 32));
   const mac = createHmac("sha256", key).update(text).digest("hex");
-  return withText(answer, `{"head":${JSON.stringify({ ...fields, mac })},${canonical(body).slice(1)}`);
+  return withText(
+    answer,
+    `{"head":${JSON.stringify({ ...fields, mac })},${canonical(body).slice(1)}`,
+  );
 }
 
 /** The answer with another text, compressed as it should be. */

@@ -5,7 +5,7 @@
  */
 import { pgClient, cellOf } from "./ask.mjs";
 import { statusOf } from "./ops.mjs";
-import { check, same } from "./wait.mjs";
+import { check, same, until } from "./wait.mjs";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Enough that faults meet queries, few enough that two cores keep up with the records. */
@@ -61,7 +61,6 @@ class Ledger {
     this.worstMs = Math.max(this.worstMs, Math.round(performance.now() - fromMs));
   }
 
-  /** Waits until so many more queries are complete. */
   get count() {
     return this.complete.size;
   }
@@ -69,6 +68,20 @@ class Ledger {
   async stop() {
     this.#stopping = true;
     await Promise.all(this.#running);
+  }
+
+  /** Waits until every record of a query that was sent here is with whoever keeps the history. */
+  async settled(seconds = 90) {
+    // The table was made by one more.
+    const wanted = this.sent.size + 1;
+    await until(
+      `${this.#worker.name} has sent ${wanted} records`,
+      async () => {
+        const { queued, sent, dropped } = (await statusOf(this.#worker)).historyUplink;
+        return queued === 0 && sent + dropped >= wanted;
+      },
+      seconds,
+    );
   }
 
   /** Marks by the engine's own account, with how often each was written. */

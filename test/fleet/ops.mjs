@@ -47,12 +47,3 @@ export function activeAt(worker, revision, seconds = 30) {
     seconds,
   );
 }
-
-/** Waits until the worker's history is with whoever keeps it. */
-export function allSent(worker, seconds = 90) {
-  return until(
-    `${worker.name} has sent its history`,
-    async () => (await statusOf(worker)).historyUplink.queued === 0,
-    seconds,
-  );
-}

@@ -19,10 +19,7 @@ export async function until(what, look, seconds = 30) {
 export async function within(what, promise, seconds) {
   let limit;
   const late = new Promise((_resolve, reject) => {
-    limit = setTimeout(
-      () => reject(new Error(`within ${seconds} s not: ${what}`)),
-      seconds * 1000,
-    );
+    limit = setTimeout(() => reject(new Error(`within ${seconds} s not: ${what}`)), seconds * 1000);
   });
   try {
     return await Promise.race([promise, late]);

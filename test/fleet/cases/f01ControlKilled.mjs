@@ -1,5 +1,5 @@
 /** F1 without capacity leases: SIGKILL of the control plane under load, and its start on the same data. */
-import { allSent, ready, statusOf } from "../ops.mjs";
+import { ready, statusOf } from "../ops.mjs";
 import { openLedger, recordsOf } from "../ledger.mjs";
 import { check, same, until } from "../wait.mjs";
 
@@ -27,7 +27,9 @@ export async function run(fleet) {
   );
   await until("the status tells of the failure", async () => {
     const statuses = await Promise.all(workers.map(statusOf));
-    return statuses.every(({ consecutiveFailures, lastError }) => consecutiveFailures > 0 && lastError);
+    return statuses.every(
+      ({ consecutiveFailures, lastError }) => consecutiveFailures > 0 && lastError,
+    );
   });
 
   control.restart();
@@ -41,7 +43,7 @@ export async function run(fleet) {
     60,
   );
   await Promise.all(ledgers.map((ledger) => ledger.stop()));
-  await Promise.all(workers.map((worker) => allSent(worker)));
+  await Promise.all(ledgers.map((ledger) => ledger.settled()));
 
   const records = await recordsOf(control);
   for (const ledger of ledgers) {
@@ -50,5 +52,8 @@ export async function run(fleet) {
     fleet.figure(`${queries} queries, each with one record; the slowest took ${ledger.worstMs} ms`);
   }
   const statuses = await Promise.all(workers.map(statusOf));
-  check(statuses.every(({ stale }) => !stale), "a worker is stale");
+  check(
+    statuses.every(({ stale }) => !stale),
+    "a worker is stale",
+  );
 }

@@ -2,7 +2,7 @@
 import { embeddedPrograms, startPostgres } from "../../real/postgresServer.mjs";
 import { Skip, freePort } from "../fleet.mjs";
 import { openLedger, recordsOf } from "../ledger.mjs";
-import { allSent, ready, statusOf } from "../ops.mjs";
+import { ready, statusOf } from "../ops.mjs";
 import { same, until } from "../wait.mjs";
 
 export const title = "F3: the database stops under two control planes (I1, I2, I3)";
@@ -46,11 +46,14 @@ export async function run(fleet) {
   }
   const from = ledger.count;
   await until("queries go on", () => ledger.count >= from + queriesWhileDead);
-  await until("history waits", async () => (await statusOf(worker)).historyUplink.lastError !== null);
+  await until(
+    "history waits",
+    async () => (await statusOf(worker)).historyUplink.lastError !== null,
+  );
 
   await database.heal();
   await ledger.stop();
-  await allSent(worker);
+  await ledger.settled();
   same(ledger.failures, [], "queries that failed");
   const { queries } = await ledger.judge(await recordsOf(second));
   fleet.figure(`${queries} queries, each with one record; the slowest took ${ledger.worstMs} ms`);

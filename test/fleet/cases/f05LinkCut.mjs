@@ -1,6 +1,6 @@
 /** F5: packages between worker and control plane are lost, first one way, then both ways. */
 import { openLedger, recordsOf } from "../ledger.mjs";
-import { allSent, ready, statusOf } from "../ops.mjs";
+import { ready, statusOf } from "../ops.mjs";
 import { same, until } from "../wait.mjs";
 
 export const title = "F5: the link is cut one way and both ways (I1, I2, I3)";
@@ -27,7 +27,7 @@ export async function run(fleet) {
   }
 
   await ledger.stop();
-  await allSent(worker);
+  await ledger.settled();
   same(ledger.failures, [], "queries that failed");
   const { queries } = await ledger.judge(await recordsOf(control));
   fleet.figure(`${queries} queries, each with one record; the slowest took ${ledger.worstMs} ms`);

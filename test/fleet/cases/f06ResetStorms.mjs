@@ -1,6 +1,6 @@
 /** F6: every connection between worker and control plane is reset, again and again, under load. */
 import { openLedger, recordsOf } from "../ledger.mjs";
-import { allSent, ready, statusOf } from "../ops.mjs";
+import { ready, statusOf } from "../ops.mjs";
 import { same, until } from "../wait.mjs";
 
 export const title = "F6: a storm of resets on the link (I1, I2, I3)";
@@ -26,8 +26,12 @@ export async function run(fleet) {
   }
 
   await ledger.stop();
-  await allSent(worker);
-  await until("the link is well", async () => (await statusOf(worker)).consecutiveFailures === 0, 90);
+  await ledger.settled();
+  await until(
+    "the link is well",
+    async () => (await statusOf(worker)).consecutiveFailures === 0,
+    90,
+  );
   same(ledger.failures, [], "queries that failed");
   const { queries } = await ledger.judge(await recordsOf(control));
   fleet.figure(`${resets} resets, ${queries} queries, each with one record and run once`);

@@ -10,39 +10,34 @@ export const title = "F7, F8, F9: damaged, wrong and replayed snapshots are refu
 const bombBytes = 100 * 1024 * 1024;
 const twoRows = "select * from range(2)";
 
-/** Each makes another answer of a good one. `counted`: it came whole, so it is a refused snapshot, not a failed call. */
+/** Each makes another answer of a good one; `forge` signs a changed body with the fleet's own secret. */
 const damages = [
-  ["a bit in the compressed bytes", true, (good) => ({ ...good, body: flipped(good.body) })],
-  ["a bit in the text", true, (good) => withText(good, flipped(Buffer.from(textIn(good))))],
-  ["half of the text", true, (good) => withText(good, textIn(good).slice(0, -200))],
-  ["half of the bytes", true, (good) => ({ ...good, body: good.body.subarray(0, 200) })],
-  ["a connection that ends", false, (good) => ({ ...good, cutAt: good.body.length - 50 })],
-  [
-    "a length that is too long",
-    false,
-    (good) => ({ ...good, cutAt: good.body.length, length: good.body.length + 100 }),
-  ],
-  ["a compressed bomb", true, (good) => withText(good, Buffer.alloc(bombBytes, " "))],
-  ["a page of a proxy", true, (good) => withText(good, "<html>welcome</html>")],
-  ["an empty answer", true, (good) => ({ ...good, body: gzipSync("") })],
-  [
-    "ten times the size",
-    true,
-    (good) => withText(good, textIn(good).replace(/\}$/, `,"x":"${"y".repeat(50_000)}"}`)),
-  ],
-  ["a version of later", true, (good, forge) => forge((one) => one, { schemaVersion: 99 })],
-  [
-    "a field that is missing",
-    true,
-    (good, forge) => forge(({ routers: _routers, ...body }) => body),
-  ],
-  ["a field that is null", true, (good, forge) => forge((body) => ({ ...body, clusters: null }))],
-  ["a field of later", true, (good, forge) => forge((body) => ({ ...body, later: {} }))],
-  [
-    "another's mac",
-    true,
-    (good, _forge) => signed(good, snapshotIn(good), "a secret of another fleet entirely"),
-  ],
+  damageOf("a bit in the compressed bytes", (good) => ({ ...good, body: flipped(good.body) })),
+  damageOf("a bit in the text", (good) => withText(good, flipped(Buffer.from(textIn(good))))),
+  damageOf("half of the text", (good) => withText(good, textIn(good).slice(0, -200))),
+  damageOf("half of the bytes", (good) => ({ ...good, body: good.body.subarray(0, 200) })),
+  failureOf("a connection that ends", (good) => ({ ...good, cutAt: good.body.length - 50 })),
+  failureOf("a length that is too long", (good) => {
+    const { length } = good.body;
+    return { ...good, cutAt: length, length: length + 100 };
+  }),
+  damageOf("a compressed bomb", (good) => withText(good, Buffer.alloc(bombBytes, " "))),
+  damageOf("a page of a proxy", (good) => withText(good, "<html>welcome</html>")),
+  damageOf("an empty answer", (good) => ({ ...good, body: gzipSync("") })),
+  damageOf("ten times the size", (good) =>
+    withText(good, textIn(good).replace(/\}$/, `,"x":"${"y".repeat(50_000)}"}`)),
+  ),
+  damageOf("a version of later", (_good, forge) => forge((body) => body, { schemaVersion: 99 })),
+  damageOf("a field that is missing", (_good, forge) =>
+    forge(({ routers: _routers, ...body }) => body),
+  ),
+  damageOf("a field that is null", (_good, forge) =>
+    forge((body) => ({ ...body, clusters: null })),
+  ),
+  damageOf("a field of later", (_good, forge) => forge((body) => ({ ...body, later: {} }))),
+  damageOf("the mac of another fleet", (good) =>
+    signed(good, snapshotIn(good), "a secret of another fleet entirely"),
+  ),
 ];
 
 export async function run(fleet) {
@@ -59,13 +54,9 @@ export async function run(fleet) {
 
   let active = (await statusOf(worker)).activeRevision;
   let wide = true;
-  for (const [name, counted, damage] of damages) {
+  for (const { name, counted, damage } of damages) {
     const before = await rejections(worker);
-    const forge = (change, head) => (good) => {
-      const { head: old, body } = snapshotIn(good);
-      return signed(good, { head: old, body: change(body) }, fleet.secret, head);
-    };
-    gate.close((good) => damage(good, (change, head) => forge(change, head)(good)));
+    gate.close((good) => damage(good, forgeOf(good, fleet.secret)));
     wide = !wide;
     const revision = await control.admin.editGroup({ maxRows: wide ? 2 : 1 });
     await until(`${name}: it was served and the worker came again`, () => gate.waiting > 0);
@@ -84,6 +75,20 @@ export async function run(fleet) {
   await replays(fleet, { control, worker, gate, first, active });
 }
 
+function damageOf(name, damage) {
+  return { name, damage, counted: true };
+}
+
+/** It does not come whole: a failed call, and not a refused snapshot. */
+function failureOf(name, damage) {
+  return { name, damage, counted: false };
+}
+
+function forgeOf(good, secret) {
+  const { head, body } = snapshotIn(good);
+  return (change, more) => signed(good, { head, body: change(body) }, secret, more);
+}
+
 /** An authentic snapshot and an authentic head of before. */
 async function replays(fleet, { control, worker, gate, first, active }) {
   gate.close(() => first);
@@ -98,7 +103,6 @@ async function replays(fleet, { control, worker, gate, first, active }) {
   const last = await control.admin.editGroup({ maxRows: 4 });
   await until("old heads were served", () => seen() >= 3, 60);
   same((await statusOf(worker)).activeRevision, next, "after replayed heads");
-  check(!(await statusOf(worker)).activeRevision.startsWith("0"), "no revision");
   gate.open();
   await activeAt(worker, last, 60);
   fleet.figure("replayed snapshots and heads: no step back");

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { pgClient } from "../ask.mjs";
 import { markOf, openLedger } from "../ledger.mjs";
-import { allSent, metricOf, ready, statusOf } from "../ops.mjs";
+import { metricOf, ready, statusOf } from "../ops.mjs";
 import { check, same, until } from "../wait.mjs";
 
 export const title = "F13: the history endpoint refuses and the spool overflows (I1, I2, I8)";
@@ -24,7 +24,7 @@ export async function run(fleet) {
   const client = await pgClient(worker);
 
   const taken = await latencies(ledger, client, "taken");
-  await allSent(worker);
+  await ledger.settled();
   endpoint.refuses = true;
   const refused = await latencies(ledger, client, "refused");
   await client.end();
@@ -40,7 +40,7 @@ export async function run(fleet) {
   same(await metricOf(worker, "gateway_history_dropped_total"), full.dropped, "the metric");
 
   endpoint.refuses = false;
-  await allSent(worker);
+  await ledger.settled();
   const { sent, dropped } = (await statusOf(worker)).historyUplink;
   same(sent + dropped, total, "sent + dropped");
   const records = [...endpoint.records.values()];

@@ -1,6 +1,6 @@
 /** F14: batches of records arrive twice, and their answers get lost. */
 import { openLedger, recordsOf } from "../ledger.mjs";
-import { allSent, ready } from "../ops.mjs";
+import { ready } from "../ops.mjs";
 import { same, until } from "../wait.mjs";
 
 export const title = "F14: batches are repeated and their answers cut (I1, I2, I3)";
@@ -29,7 +29,7 @@ export async function run(fleet) {
   ledger.start();
   await until("answers were cut", () => cuts >= cutsWanted, 60);
   await ledger.stop();
-  await allSent(worker);
+  await ledger.settled();
   same(ledger.failures, [], "queries that failed");
   const { queries } = await ledger.judge(await recordsOf(control));
   fleet.figure(`${queries} queries in ${batches} batches, each sent twice, ${cuts} answers cut`);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { command } from "../../real/command.mjs";
 import { Skip, freePort } from "../fleet.mjs";
 import { openLedger, recordsOf } from "../ledger.mjs";
-import { activeAt, allSent, ready, statusOf } from "../ops.mjs";
+import { activeAt, ready, statusOf } from "../ops.mjs";
 import { same, until } from "../wait.mjs";
 
 export const title = "F15: the state folder's disk is full (I1, I2, I3)";
@@ -42,7 +42,7 @@ export async function run(fleet) {
   await until("queries go on", () => ledger.count > 200);
   await worker.logged("history.spoolFailed");
   await ledger.stop();
-  await allSent(worker);
+  await ledger.settled();
   same(ledger.failures, [], "queries that failed");
   const { queries } = await ledger.judge(await recordsOf(control));
   fleet.figure(`${queries} queries on a full disk, each with one record; ${told} in the status`);

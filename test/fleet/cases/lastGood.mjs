@@ -27,7 +27,9 @@ export async function run(fleet) {
   const [alone, ...others] = workers;
   alone.restart();
   await alone.open().then(ready);
-  fleet.figure(`alone: ready ${Math.round(performance.now() - alone.startedMs)} ms after its start`);
+  fleet.figure(
+    `alone: ready ${Math.round(performance.now() - alone.startedMs)} ms after its start`,
+  );
   for (const worker of others) worker.restart();
   await Promise.all(others.map((worker) => worker.open().then(ready)));
   for (const worker of workers) {

@@ -4,14 +4,20 @@ import { freePort } from "../fleet.mjs";
 import { metricOf, ready, statusOf } from "../ops.mjs";
 import { check, same, until } from "../wait.mjs";
 
-export const title = "a worker starts from a peer while the control plane is dead, and is stale until it answers";
+export const title =
+  "a worker starts from a peer while the control plane is dead, and is stale until it answers";
 
 export async function run(fleet) {
   const control = await fleet.controlPlane();
   await control.open();
   const url = `http://127.0.0.1:${control.port}`;
   const peerOf = (port) => ({
-    peerBootstrap: { address: `127.0.0.1:${port}`, afterSecs: 1, maxAgeSecs: 86_400, scheme: "http" },
+    peerBootstrap: {
+      address: `127.0.0.1:${port}`,
+      afterSecs: 1,
+      maxAgeSecs: 86_400,
+      scheme: "http",
+    },
   });
   const first = await fleet.worker("w1", url, { link: peerOf(await freePort()) });
   await first.open().then(ready);
@@ -24,7 +30,10 @@ export async function run(fleet) {
   const copied = await statusOf(second);
   same([copied.configSource, copied.stale], ["peer", true], "source, stale");
   same(copied.activeRevision, activeRevision, "the revision");
-  check(Date.parse(copied.confirmedAt) >= Date.parse(confirmedAt), "the copy is older than the first");
+  check(
+    Date.parse(copied.confirmedAt) >= Date.parse(confirmedAt),
+    "the copy is older than the first",
+  );
   same(await metricOf(second, "gateway_worker_config_stale"), 1, "gateway_worker_config_stale");
   same(await askPg(second, "select 42"), "42", "an answer");
 

@@ -64,9 +64,9 @@ async function show({ terminal, host, folder, started }: ShowParts): Promise<Res
   const places = { data, database: join(folder, "db") };
   const control = await begin("control", controlPlaneConfig(places, secrets));
   if (!control.ok) return control;
-  const { adminApi: port = 0 } = control.value.ports;
+  const { adminApi: controlPort = 0 } = control.value.ports;
   const begun = await Promise.all(
-    workerNames.map((name) => begin(name, workerConfig(name, port, secrets))),
+    workerNames.map((name) => begin(name, workerConfig({ name, controlPort, data }, secrets))),
   );
   const workers = begun.flatMap((worker) => (worker.ok ? [worker.value] : []));
   for (const worker of begun) if (!worker.ok) return err(worker.error);

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { configActions, configCommand } from "../command/configFiles.ts";
 import { docsCommand } from "../command/docs.ts";
 import { explainCommand } from "../command/explain.ts";
+import { fleetCommand } from "../command/fleet.ts";
 import { hashPasswordCommand } from "../command/hashPassword.ts";
 import { migrateCommand } from "../command/migrate.ts";
 import { quickstartCommand, type QuickstartOptions } from "../command/quickstart.ts";
@@ -59,6 +60,9 @@ async function run(command: string | undefined, args: readonly string[]): Promis
       return hashPasswordCommand(terminal);
     case "quickstart":
       return quickstartCommand(quickstartOptions(args), terminal);
+    case "fleet":
+      noArguments(args);
+      return fleetCommand(terminal);
     case "docs":
       return docsCommand(args, terminal);
     case "help":

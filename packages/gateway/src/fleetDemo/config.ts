@@ -32,9 +32,20 @@ export function controlPlaneConfig(
   };
 }
 
-export function workerConfig(name: string, controlPort: number, { fleet }: FleetSecrets): object {
+export interface WorkerPlace {
+  readonly name: string;
+  readonly controlPort: number;
+  /** As above: a worker reads no folder that its own file does not allow. */
+  readonly data: string;
+}
+
+export function workerConfig(
+  { name, controlPort, data }: WorkerPlace,
+  { fleet }: FleetSecrets,
+): object {
   return {
     gateway: {
+      files: { allow: [data] },
       role: "worker",
       workerName: name,
       workerLabels: { site: "demo" },

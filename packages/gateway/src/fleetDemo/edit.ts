@@ -18,7 +18,11 @@ const lookMs = 2;
 
 const documentSchema = z.looseObject({ body: z.record(z.string(), z.unknown()) });
 const writtenSchema = z.looseObject({ revision: z.string() });
-const statusSchema = z.looseObject({ activeRevision: z.string().nullable() });
+const statusSchema = z.looseObject({
+  activeRevision: z.string().nullable(),
+  lastError: z.string().nullable(),
+});
+type Status = z.output<typeof statusSchema>;
 
 /** Waits until every worker has a configuration. */
 export async function ready(
@@ -26,8 +30,8 @@ export async function ready(
   clock: Clock,
 ): Promise<Result<void, string>> {
   for (const worker of workers) {
-    const found = await looked(clock, async () => (await revisionOf(worker)) !== null);
-    if (!found) return err(`${worker.name} got no configuration`);
+    const found = await looked(clock, async () => isConfigured(await statusOf(worker)));
+    if (!found) return err(`${worker.name}: ${(await statusOf(worker))?.lastError ?? "no answer"}`);
   }
   return ok(undefined);
 }
@@ -55,7 +59,10 @@ export async function editAndWatch(
   const { revision } = written.data;
   const arrivals = await Promise.all(
     workers.map(async (worker) => {
-      const found = await looked(clock, async () => (await revisionOf(worker)) === revision);
+      const found = await looked(
+        clock,
+        async () => (await statusOf(worker))?.activeRevision === revision,
+      );
       return { worker: worker.name, ms: Math.round(clock.nowMs() - fromMs), found };
     }),
   );
@@ -74,10 +81,13 @@ export function urlOf({ ports }: Pick<DemoProcess, "ports">): string {
   return `http://127.0.0.1:${ports["adminApi"]}`;
 }
 
-async function revisionOf(worker: DemoProcess): Promise<string | null> {
+function isConfigured(status: Status | undefined): boolean {
+  return status !== undefined && status.activeRevision !== null;
+}
+
+async function statusOf(worker: DemoProcess): Promise<Status | undefined> {
   const response = await fetch(`${urlOf(worker)}/worker/status`);
-  const status = statusSchema.safeParse(await response.json());
-  return status.success ? status.data.activeRevision : null;
+  return statusSchema.safeParse(await response.json()).data;
 }
 
 /** Looks until it is so; false when that takes too long. */

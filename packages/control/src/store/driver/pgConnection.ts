@@ -63,7 +63,9 @@ export function connectionOf(
 /** A parameter as the drivers send it: text, or bytes as they are. */
 export function valueOf(parameter: Parameter): string | Buffer | null {
   if (parameter === null || typeof parameter === "string") return parameter;
-  return parameter instanceof Uint8Array ? Buffer.from(parameter) : String(parameter);
+  if (!(parameter instanceof Uint8Array)) return String(parameter);
+  // A view: a snapshot is large, and the driver copies it into its message anyway.
+  return Buffer.from(parameter.buffer, parameter.byteOffset, parameter.byteLength);
 }
 
 function replyOf(result: PgResult | undefined): Reply {

@@ -1,0 +1,130 @@
+import type { Json } from "@gateway/contract/canonical.ts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { byKey } from "./difference.ts";
+import { fileOf, keyOf, type ConfigObject } from "./file.ts";
+import { judgeFile, judgeObjects } from "./judge.ts";
+import { fileSchema } from "./objects.ts";
+import { parsedLike, parsedOf } from "./parsed.ts";
+
+describe("parsedOf", () => {
+  it("answers what the schema makes of the whole file, however a configuration came about", () => {
+    const same = fc.property(objectLists, fc.array(objects, { maxLength: 6 }), (first, puts) => {
+      let now = byKey(first);
+      expectWhole(now);
+      for (const put of puts) {
+        const next = new Map(now);
+        next.set(keyOf(put), put);
+        parsedOf(next, { from: now, put });
+        expectWhole(next);
+        // As a commit does: the same content in a map of its own.
+        now = new Map(next);
+        parsedLike(next, now);
+        expectWhole(now);
+      }
+    });
+    fc.assert(same, { numRuns: 1_000 });
+  }, 60_000);
+
+  it("reads a document anew under another name, where it may mean something else", () => {
+    const body = { engine: "duckDb" };
+    const under = (kind: ConfigObject["kind"], name: string) =>
+      parsedOf(byKey([{ kind, name, body }])).config;
+    expect(under("cluster", "a")?.clusters).toHaveProperty("a");
+    expect(under("cluster", "b")?.clusters).toHaveProperty("b");
+    expect(under("clusterGroup", "a")).toBeUndefined();
+    expect(under("cluster", "not a name")).toBeUndefined();
+    expect(under("setting", "clusters")).toBeUndefined();
+  });
+});
+
+describe("judgeObjects", () => {
+  it("finds the faults of the whole file, in the same order", () => {
+    const judge = (file: unknown) => [{ path: "process", reason: JSON.stringify(file) }];
+    const same = fc.property(objectLists, objects, (first, put) => {
+      const now = byKey(first);
+      const next = new Map(now).set(keyOf(put), put);
+      const from = fileOf(now.values());
+      expect(judgeObjects(now, judge)).toEqual(judgeFile(from, judge));
+      const to = fileOf(next.values());
+      expect(judgeObjects(next, judge, { from: now, put })).toEqual(judgeFile(to, judge));
+    });
+    fc.assert(same, { numRuns: 1_000 });
+  }, 60_000);
+});
+
+/** The same value with its keys in the same order. */
+function expectWhole(now: ReadonlyMap<string, ConfigObject>): void {
+  const file = fileOf(now.values());
+  const parsed = parsedOf(now);
+  expect(JSON.stringify(parsed.file)).toBe(JSON.stringify(file));
+  const whole = fileSchema.safeParse(file);
+  expect(parsed.config).toEqual(whole.success ? whole.data : undefined);
+  for (const section of ["clusters", "clusterGroups"] as const) {
+    const keys = Object.keys(whole.data?.[section] ?? {});
+    expect(Object.keys(parsed.config?.[section] ?? {})).toEqual(keys);
+  }
+}
+
+const names = fc.constantFrom("a", "b", "10", "9", "Z.1");
+/** Mostly right, so that the short way is gone often; the wrong ones come seldom. */
+const objects: fc.Arbitrary<ConfigObject> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: objectOf("cluster", names, [
+      { engine: "duckDb" },
+      { engine: "duckDb", poolSize: 3 },
+    ]),
+  },
+  {
+    weight: 8,
+    arbitrary: objectOf("clusterGroup", names, [
+      { members: ["a"], maxRunningQueries: 2 },
+      { members: ["a", "9"], maxRunningQueries: 2, authorization: { allowUsers: ["ann"] } },
+    ]),
+  },
+  {
+    weight: 3,
+    arbitrary: objectOf("routing", fc.constant("routing"), [
+      { routingFallback: "a" },
+      { routers: [{ type: "protocolBased", protocols: { postgresWire: "b" } }] },
+      { routers: [], routingFallback: "9" },
+    ]),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<ConfigObject>(
+      { kind: "setting", name: "authorization", body: { provider: "none" } },
+      { kind: "setting", name: "history", body: { redaction: "metadata" } },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<ConfigObject>(
+      { kind: "cluster", name: "not a name", body: { engine: "duckDb" } },
+      { kind: "cluster", name: "a", body: { engine: "duckDb", poolsize: 1 } },
+      { kind: "cluster", name: "b", body: null },
+      { kind: "clusterGroup", name: "a", body: { members: [] } },
+      { kind: "setting", name: "clusters", body: { a: { engine: "duckDb" } } },
+      { kind: "setting", name: "guardrails", body: {} },
+      { kind: "script", name: "s", body: { language: "js" } },
+      { kind: "routing", name: "other", body: { routingFallback: "b" } },
+    ),
+  },
+);
+const objectLists = fc
+  .array(objects, { maxLength: 8 })
+  .map((list): readonly ConfigObject[] => [...byKey(list).values()]);
+
+/** A copy for each object, as documents are: none belongs to two. */
+function objectOf(
+  kind: ConfigObject["kind"],
+  name: fc.Arbitrary<string>,
+  bodies: readonly Json[],
+): fc.Arbitrary<ConfigObject> {
+  return fc.record({
+    kind: fc.constant(kind),
+    name,
+    body: fc.constantFrom(...bodies).map((body) => structuredClone(body)),
+  });
+}
