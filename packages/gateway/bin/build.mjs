@@ -21,6 +21,7 @@ const entries = [
   { source: "packages/gateway/src/entry/cli.ts", output: "gateway.js" },
   { source: "packages/engines/src/adbc/thread.ts", output: "adbcThread.js" },
   { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
+  { source: "packages/gateway/src/control/judgeThread.ts", output: "judgeThread.js" },
   { source: "packages/control/src/store/driver/pgliteThread.ts", output: "pgliteThread.js" },
 ];
 

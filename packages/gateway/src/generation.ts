@@ -41,27 +41,44 @@ export async function openConfig(
   );
   const backends = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
-  const discard = async (): Promise<void> => {
+  const closeBackends = async (): Promise<void> => {
     await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()));
   };
   if (failures.length > 0) {
-    await discard();
+    await closeBackends();
     return err(failures);
   }
   const operators = {
     groups: config.auth?.operatorGroups ?? [],
     roles: config.auth?.operatorRoles ?? [],
   };
+  // A large configuration is taken up in several turns, so that queries are served in between.
+  const authorizer = allowListAuthorizer(config.clusterGroups, operators);
+  await nextTurn();
+  const authenticator = authenticatorOf(config.auth, host);
+  await nextTurn();
   const compile = (revision: string): Generation =>
     compileSnapshot(config, {
       host,
       backends: new Map(backends.map((backend) => [backend.cluster, backend])),
-      authenticator: authenticatorOf(config.auth, host),
-      authorizer: allowListAuthorizer(config.clusterGroups, operators),
+      authenticator,
+      authorizer,
       revision,
       changed: () => capacity.wake(),
     });
-  return ok({ compile, discard });
+  return ok({
+    compile,
+    discard: async () => {
+      await closeBackends();
+      await authenticator[Symbol.asyncDispose]?.();
+    },
+  });
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** Opens one cluster by its engine's adapter. */
@@ -76,7 +93,10 @@ export async function openCluster(
   return err({ cluster: name, reason: opened.error.detail ?? opened.error.message });
 }
 
-function authenticatorOf(auth: SnapshotConfig["auth"], host: Host): Authenticator {
+function authenticatorOf(
+  auth: SnapshotConfig["auth"],
+  host: Host,
+): Authenticator & Partial<AsyncDisposable> {
   if (auth === undefined) return noneAuthenticator();
   switch (auth.provider) {
     case "none":

@@ -96,6 +96,62 @@ describe("Changes", () => {
     expect(config.list("cluster")).toHaveLength(2);
   });
 
+  it("asks the store for nothing before a change that fits, and for the head before it refuses one", async () => {
+    const store = memoryStore(virtualHost(1).clock);
+    const asked: string[] = [];
+    const config = await openOf({
+      ...store,
+      config: {
+        ...store.config,
+        head: () => {
+          asked.push("head");
+          return store.config.head();
+        },
+        read: () => {
+          asked.push("read");
+          return store.config.read();
+        },
+      },
+    });
+    await config.seed({}, author);
+    const since = () => asked.splice(0);
+    since();
+    await config.put(duckOf("a"), { engine: "duckDb" }, "absent", author);
+    expect(since()).toEqual([]);
+    const again = await config.put(duckOf("a"), { engine: "duckDb" }, "absent", author);
+    expect(again).toMatchObject(err({ code: "lostUpdate" }));
+    expect(since()).toEqual(["head"]);
+  });
+
+  it("leaves what it wrote to itself while a read is woken by its own commit", async () => {
+    const store = memoryStore(virtualHost(1).clock);
+    let reads = 0;
+    let woken: Promise<void> | undefined;
+    const config: OwnedConfiguration = await openOf({
+      ...store,
+      config: {
+        ...store.config,
+        commit: async (change) => {
+          const done = await store.config.commit(change);
+          // A notification that overtakes the answer of the commit.
+          woken = config.refresh();
+          await store.config.head();
+          return done;
+        },
+        read: () => {
+          reads += 1;
+          return store.config.read();
+        },
+      },
+    });
+    reads = 0;
+    await config.seed({ clusters: { a: { engine: "duckDb" } } }, author);
+    await woken;
+    expect(reads).toBe(0);
+    expect(config.freshness().problem).toBeUndefined();
+    expect(config.current()?.revision.sequence).toBe(1);
+  });
+
   it("refuses a write behind a thousand that wait", async () => {
     const config = await openOf(memoryStore(virtualHost(1).clock));
     const puts = Array.from({ length: 1_001 }, (_, index) =>

@@ -59,7 +59,10 @@ function expectWhole(now: ReadonlyMap<string, ConfigObject>): void {
   const parsed = parsedOf(now);
   expect(JSON.stringify(parsed.file)).toBe(JSON.stringify(file));
   const whole = fileSchema.safeParse(file);
-  expect(parsed.config).toEqual(whole.success ? whole.data : undefined);
+  // A setting with the name of a section is not put together, whatever it says.
+  const misplaced = now.has("setting/clusters");
+  expect(parsed.config).toEqual(whole.success && !misplaced ? whole.data : undefined);
+  if (misplaced) return;
   for (const section of ["clusters", "clusterGroups"] as const) {
     const keys = Object.keys(whole.data?.[section] ?? {});
     expect(Object.keys(parsed.config?.[section] ?? {})).toEqual(keys);

@@ -13,7 +13,7 @@ type Objects = ReadonlyMap<string, ConfigObject>;
 /** A configuration in two forms. */
 export interface Parsed {
   readonly file: JsonMap;
-  /** What `fileSchema` makes of the file; undefined where it finds a fault. */
+  /** What `fileSchema` makes of the file; undefined where the file itself has to be asked. */
   readonly config: FileConfig | undefined;
 }
 

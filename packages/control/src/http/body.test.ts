@@ -20,6 +20,14 @@ describe("readJson", () => {
     await fc.assert(readsBack);
   });
 
+  it("reads text beyond ASCII as UTF-8, and nothing else as that", async () => {
+    const bytesOf = (...bytes: readonly number[]) => new Uint8Array(bytes);
+    const read = (body: Uint8Array<ArrayBuffer>) => readJson(requestOf(body), limits);
+    expect(await read(bytesOf(0x22, 0xc3, 0xa9, 0x22))).toEqual({ ok: true, value: "é" });
+    expect(await read(bytesOf(0xef, 0xbb, 0xbf, 0x31))).toEqual({ ok: true, value: 1 });
+    expect(await read(bytesOf(0x22, 0xe9, 0x22))).toMatchObject({ ok: false });
+  });
+
   it("refuses a declared length before it reads a byte", async () => {
     const body = countedBody(10);
     const request = requestOf(body.stream, { "content-length": "1001" });

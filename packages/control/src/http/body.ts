@@ -3,10 +3,12 @@
  *
  * What the value means is the caller's schema's business. No answer repeats a part of the body.
  */
+import { isAscii } from "node:buffer";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Problem } from "../problem.ts";
+import { isStorable } from "../store/storable.ts";
 
 const inflate = promisify(gunzip);
 /** A batch of records in one piece: each further piece is a way to another thread and back. */
@@ -52,7 +54,9 @@ export async function readJson(
   if (!bytes.ok) return bytes;
   const value = parsed(bytes.value);
   if (!value.ok) return value;
-  const fault = faultOf(value.value, limits.depthMax ?? bodyDepthMax, limits.text ?? "storable");
+  const depthMax = limits.depthMax ?? bodyDepthMax;
+  const fault =
+    limits.text === "any" ? depthFaultOf(value.value, depthMax) : faultOf(value.value, depthMax);
   return fault === undefined ? value : err(malformed(fault));
 }
 
@@ -95,7 +99,11 @@ async function inflated(bytes: Uint8Array, bytesMax: number): Promise<Result<Uin
 
 function parsed(bytes: Uint8Array): Result<unknown, Problem> {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    // Nearly every batch of records is ASCII, which needs no decoder.
+    const text = isAscii(bytes)
+      ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
+      : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const value: unknown = JSON.parse(text);
     return ok(value);
   } catch {
     // The parser's message quotes the body, which may hold a secret.
@@ -104,32 +112,34 @@ function parsed(bytes: Uint8Array): Result<unknown, Problem> {
 }
 
 /** Recursion ends at `depthMax`, so the walk itself can not run out of stack. */
-function faultOf(value: unknown, depthMax: number, text: "storable" | "any"): string | undefined {
+function faultOf(value: unknown, depthMax: number): string | undefined {
   if (typeof value === "string") {
-    return text === "any" || storable(value)
-      ? undefined
-      : "The body holds text that can not be kept.";
+    return isStorable(value) ? undefined : "The body holds text that can not be kept.";
   }
   if (typeof value === "number") {
-    return text === "any" || Number.isFinite(value)
-      ? undefined
-      : "The body holds a number that is too large.";
+    return Number.isFinite(value) ? undefined : "The body holds a number that is too large.";
   }
   if (typeof value !== "object" || value === null) return undefined;
-  if (depthMax === 0) return "The body nests too deeply.";
+  if (depthMax === 0) return tooDeep;
   const isList = Array.isArray(value);
   for (const [key, member] of Object.entries(value)) {
-    const fault =
-      (isList ? undefined : faultOf(key, depthMax, text)) ?? faultOf(member, depthMax - 1, text);
+    const fault = (isList ? undefined : faultOf(key, depthMax)) ?? faultOf(member, depthMax - 1);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-/** PostgreSQL has no U+0000 in text, and UTF-8 has no bytes for half a character. */
-function storable(value: string): boolean {
-  return value.isWellFormed() && !value.includes("\0");
+function depthFaultOf(value: unknown, depthMax: number): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (depthMax === 0) return tooDeep;
+  for (const member of Object.values(value)) {
+    const fault = depthFaultOf(member, depthMax - 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
+
+const tooDeep = "The body nests too deeply.";
 
 function tooLarge(bytesMax: number): Problem {
   return {

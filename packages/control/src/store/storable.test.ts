@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { storableJson, storableText, wholeMs } from "./storable.ts";
+import type { QueryRecord } from "@gateway/contract/record.ts";
+import { storableJson, storableRecord, storableText, wholeMs } from "./storable.ts";
 
 describe("storableJson", () => {
   it("leaves alone what a database can hold, and makes the rest so", () => {
@@ -26,6 +27,17 @@ describe("storableJson", () => {
   });
 });
 
+describe("storableRecord", () => {
+  it("answers the record itself unless a text, a key or a text deep inside it is odd", () => {
+    const plain = recordOf({ tags: { a: "🦆 \\u0000" }, policyActions: ["b"] });
+    expect(storableRecord(plain)).toBe(plain);
+    const odd = recordOf({ tags: { "a\u0000": "b\ud800" }, policyActions: ["\u0000"] });
+    const kept = recordOf({ tags: { "a\uFFFD": "b\uFFFD" }, policyActions: ["\uFFFD"] });
+    expect(storableRecord(odd)).toEqual(kept);
+    expect(storableRecord(recordOf({ sql: "\udfff" }))).toEqual(recordOf({ sql: "\uFFFD" }));
+  });
+});
+
 describe("storableText", () => {
   it("puts U+FFFD in the place of what no text can hold", () => {
     expect(storableText("a\u0000b\ud800c🦆")).toBe("a\uFFFDb\uFFFDc🦆");
@@ -39,6 +51,29 @@ describe("wholeMs", () => {
     expect(bounds.map(wholeMs)).toEqual([2, -1, 5, max, min, max, max]);
   });
 });
+
+function recordOf(fields: Partial<QueryRecord>): QueryRecord {
+  return {
+    proxyQueryId: "q",
+    createdAt: 1,
+    finishedAt: 2,
+    frontend: "postgresWire",
+    user: "ann",
+    clientAddress: "192.0.2.7",
+    tags: {},
+    sourceDialect: "postgres",
+    status: "finished",
+    rowsReturned: 0,
+    bytesReturned: 0,
+    queueMs: 0,
+    executionMs: 0,
+    routingTrace: [{ step: "fallback", outcome: "group a" }],
+    policyActions: [],
+    engineStats: { rows: 1 },
+    revision: "1.1.sha256:0",
+    ...fields,
+  };
+}
 
 function odd(value: Readonly<Record<string, readonly string[]>>): boolean {
   const texts = Object.entries(value).flatMap(([key, list]) => [key, ...list]);

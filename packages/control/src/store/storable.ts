@@ -12,7 +12,7 @@ export function storableText(text: string): string {
   return isStorable(text) ? text : text.replaceAll("\u0000", "\uFFFD").toWellFormed();
 }
 
-/** True for text that every store can hold. */
+/** True for text that every store can hold: PostgreSQL has no U+0000, and UTF-8 has no bytes for half a character. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
@@ -36,7 +36,7 @@ export function wholeMs(bound: number): number {
 
 /** Cheap, and sometimes yes where it is no: a backslash may be one that the text itself holds. */
 function mayBeUnstorable(json: string): boolean {
-  return /\\u(?:0000|d[89a-f])/.test(json);
+  return json.includes("\\u") && /\\u(?:0000|d[89a-f])/.test(json);
 }
 
 function holdsOdd(value: unknown): boolean {

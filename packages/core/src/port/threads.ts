@@ -1,6 +1,6 @@
 /** Threads of the process, by the name of their program. The host knows where the bundle lies. */
 export interface Threads {
-  start(name: "adbc" | "hash" | "pglite", data: unknown): Thread;
+  start(name: "adbc" | "hash" | "judge" | "pglite", data: unknown): Thread;
 }
 
 /** One running thread. Messages keep their order. */

@@ -5,6 +5,7 @@
  * it. It says nothing about what the engine sees.
  */
 import type { AllowLists } from "@gateway/contract/config/group.ts";
+import { onFirstUse } from "../firstUse.ts";
 import type { AuthContext } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 
@@ -19,9 +20,7 @@ export function allowListAuthorizer(
   groups: Readonly<Record<string, { readonly authorization?: AllowLists | undefined }>>,
   operators: Operators,
 ): Authorizer {
-  const doors = new Map(
-    Object.entries(groups).map(([name, { authorization }]) => [name, doorOf(authorization)]),
-  );
+  const doors = onFirstUse(groups, (_name, { authorization }) => doorOf(authorization));
   const operatorGroups = new Set(operators.groups);
   const operatorRoles = new Set(operators.roles);
   return {

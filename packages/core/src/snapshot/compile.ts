@@ -11,6 +11,7 @@ import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
 import { watchBackend, type Watch } from "../cluster/health.ts";
 import { strategyOf } from "../cluster/strategy.ts";
 import { gatewayError } from "../error.ts";
+import { onFirstUse, type FirstUse } from "../firstUse.ts";
 import type { AuthContext, Authenticator } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
@@ -58,11 +59,8 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       watchBackend(backend, host, () => parts.changed()),
     );
   }
-  const groups = new Map(
-    Object.entries(config.clusterGroups).map(([name, group]) => [
-      name,
-      compileGroup(name, group, { config, parts, watches }),
-    ]),
+  const groups = onFirstUse(config.clusterGroups, (name, group) =>
+    compileGroup(name, group, { config, parts, watches }),
   );
   const routes = compileRoutes(config, authorizer);
   const catalogs = [...new Set([...backends.values()].flatMap((backend) => backend.catalogs))];
@@ -117,7 +115,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     },
     close: async () => {
       for (const watch of watches.values()) watch[Symbol.dispose]();
-      for (const { breakers } of groups.values()) {
+      for (const { breakers } of groups.made()) {
         for (const breaker of breakers.values()) breaker[Symbol.dispose]();
       }
       await Promise.all([...backends.values()].map((backend) => backend[Symbol.asyncDispose]()));
@@ -177,7 +175,7 @@ function withTags<Q extends Query>(query: Q, defaults: readonly (readonly [strin
 }
 
 /** A name that the check of the snapshot found; its absence is a bug. */
-function found<Value>(known: ReadonlyMap<string, Value>, name: string): Value {
+function found<Value>(known: Pick<FirstUse<Value>, "get">, name: string): Value {
   const value = known.get(name);
   if (value === undefined) throw new Error(`not in this generation: ${name}`);
   return value;

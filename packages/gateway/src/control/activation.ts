@@ -1,55 +1,38 @@
-/** From a built snapshot to the parsed configuration that this process runs on, secrets in place. */
-import {
-  fileSchema,
-  type HistorySetting,
-  type SnapshotConfig,
-} from "@gateway/control/config/objects.ts";
-import type { Built } from "@gateway/control/config/configuration.ts";
-import { fileOf } from "@gateway/control/config/file.ts";
-import type { JsonSchema } from "@gateway/control/config/keys.ts";
-import { lineOf } from "@gateway/control/config/report.ts";
-import { objectsOfBody } from "@gateway/control/snapshot/build.ts";
+/** From a built snapshot to the parsed configuration that this process runs on; a large one in a thread of its own. */
+import type { HistorySetting, SnapshotConfig } from "@gateway/control/config/objects.ts";
+import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { z } from "zod";
-import { resolveSecrets, type Environment } from "../config/secrets.ts";
-import type { StartError } from "../running.ts";
+import { judged, type Activated, type JudgeInput } from "./judged.ts";
+import type { JudgeAnswer } from "./judgeThread.ts";
+import { parseSliced } from "./slices.ts";
 
-export interface Activated {
-  readonly config: SnapshotConfig;
-  readonly history: HistorySetting | undefined;
+/** Up to this a snapshot takes less time than a thread takes to start. */
+const inlineBytesMax = 64 * 1024;
+
+/** Judges and parses a snapshot, or answers every reason why it can not be active here. */
+export async function activate(
+  input: JudgeInput,
+  host: Pick<Host, "threads">,
+): Promise<Result<Activated, readonly string[]>> {
+  if (input.bytes.length <= inlineBytesMax) return judged(input);
+  const answer = await judgedInThread(input, host);
+  if ("faults" in answer) return err(answer.faults);
+  const history = answer.history === undefined ? undefined : JSON.parse(answer.history);
+  return ok({
+    // The thread made it from what the schema answered.
+    config: (await parseSliced(answer.config)) as SnapshotConfig,
+    history: history as HistorySetting | undefined,
+  });
 }
 
-export interface ActivationParts {
-  readonly environment: Environment;
-  /** Whether this process may resolve a reference. */
-  readonly resolves: (reference: string) => boolean;
-}
-
-/** Parses a snapshot and resolves its references, or says what can not be had. */
-export function activate(
-  built: Pick<Built, "bytes">,
-  { environment, resolves }: ActivationParts,
-): Result<Activated, readonly StartError[]> {
-  const file = fileOf(objectsOfBody(built.bytes));
-  const resolved = resolveSecrets(file, environment, { schema: fileJsonSchema(), resolves });
-  if (!resolved.ok) return err(resolved.error.map((problem) => configError(lineOf(problem))));
-  const parsed = fileSchema.safeParse(resolved.value);
-  if (!parsed.success) {
-    return err(
-      parsed.error.issues.map(({ path, message }) => configError(`${path.join(".")}: ${message}`)),
-    );
-  }
-  const { gateway, scripts: _none, ...config } = parsed.data;
-  return ok({ config, history: gateway?.workerApi?.history });
-}
-
-function configError(reason: string): StartError {
-  return { part: "config", reason };
-}
-
-let jsonSchema: JsonSchema | undefined;
-
-function fileJsonSchema(): JsonSchema {
-  jsonSchema ??= z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as JsonSchema;
-  return jsonSchema;
+/** A thread that ends without an answer is a bug of the program; the configuration is refused with that. */
+function judgedInThread(
+  input: JudgeInput,
+  { threads }: Pick<Host, "threads">,
+): Promise<JudgeAnswer> {
+  return new Promise((resolve) => {
+    const thread = threads.start("judge", input);
+    thread.onMessage((message) => resolve(message as JudgeAnswer));
+    thread.onExit(() => resolve({ faults: ["the snapshot could not be judged"] }));
+  });
 }

@@ -2,7 +2,6 @@
  * The first configuration of a process: what the database holds, or, when it holds none, what the
  * file says. After that the process follows the database.
  */
-import type { ConfigRefusal } from "@gateway/control/config/configuration.ts";
 import type { OwnedConfiguration } from "@gateway/control/config/open.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
@@ -13,7 +12,6 @@ import type { StartOptions } from "../roles.ts";
 import type { StartError } from "../running.ts";
 import { activate } from "./activation.ts";
 import { follow, type Following } from "./follow.ts";
-import { objectLimits } from "./objectLimits.ts";
 import { refusalLines } from "./refusalText.ts";
 
 export interface FirstConfigParts {
@@ -61,11 +59,11 @@ async function seed(
     return ok(true);
   }
   await opened.value.discard();
-  return written.ok ? ok(false) : err(startErrors(written.error));
+  return written.ok ? ok(false) : err(startErrors(refusalLines(written.error)));
 }
 
-function startErrors(refusal: ConfigRefusal): readonly StartError[] {
-  return refusalLines(refusal).map((reason) => ({ part: "config", reason }));
+function startErrors(lines: readonly string[]): readonly StartError[] {
+  return lines.map((reason) => ({ part: "config", reason }));
 }
 
 function following(
@@ -73,15 +71,17 @@ function following(
   { configuration, generations, capacity }: FirstConfigParts,
 ): Following {
   const active = generations.active === undefined ? undefined : configuration.current();
-  const { resolves } = objectLimits(config, document);
+  const { gateway } = config;
   return follow(
     {
       configuration,
       generations,
       host,
       open: async (built) => {
-        const activated = activate(built, { environment, resolves });
-        if (!activated.ok) return activated;
+        const { bytes } = built;
+        const input = { bytes, gateway, document, environment, foreign: false };
+        const activated = await activate(input, host);
+        if (!activated.ok) return err(startErrors(activated.error));
         const opened = await openConfig(activated.value.config, { host, capacity, contents });
         return opened.ok ? ok(opened.value.compile(revisionText(built.revision))) : opened;
       },

@@ -5,6 +5,7 @@ import type { Thread, Threads } from "@gateway/core/port/threads.ts";
 const files = {
   adbc: "adbcThread.js",
   hash: "hashThread.js",
+  judge: "judgeThread.js",
   pglite: "pgliteThread.js",
 } as const;
 
