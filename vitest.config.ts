@@ -5,6 +5,9 @@ const exclude = [...configDefaults.exclude, "test/real/**", "test/bench/**", "te
 export default defineConfig({
   test: {
     globalSetup: ["test/setup.mjs"],
+    // Ends a test that hangs; how fast a busy machine is proves nothing.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
     projects: [
       {
         extends: true,

@@ -31,9 +31,9 @@ describe("storableRecord", () => {
   it("answers the record itself unless a text, a key or a text deep inside it is odd", () => {
     const plain = recordOf({ tags: { a: "🦆 \\u0000" }, policyActions: ["b"] });
     expect(storableRecord(plain)).toBe(plain);
-    const odd = recordOf({ tags: { "a\u0000": "b\ud800" }, policyActions: ["\u0000"] });
+    const strange = recordOf({ tags: { "a\u0000": "b\ud800" }, policyActions: ["\u0000"] });
     const kept = recordOf({ tags: { "a\uFFFD": "b\uFFFD" }, policyActions: ["\uFFFD"] });
-    expect(storableRecord(odd)).toEqual(kept);
+    expect(storableRecord(strange)).toEqual(kept);
     expect(storableRecord(recordOf({ sql: "\udfff" }))).toEqual(recordOf({ sql: "\uFFFD" }));
   });
 });

@@ -65,20 +65,14 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const routes = compileRoutes(config, authorizer);
   const catalogs = [...new Set([...backends.values()].flatMap((backend) => backend.catalogs))];
 
-  const renew = (identity: AuthContext): AuthContext | undefined => {
-    const { expiresAtMs } = identity;
-    const expired = expiresAtMs !== undefined && host.clock.unixMs() >= expiresAtMs;
-    return expired ? undefined : authenticator.renew(identity);
-  };
-
   return {
     revision: parts.revision,
     authenticator,
     authorizer,
-    renew,
+    renew: (identity) => renewed(identity, parts),
     route: async (asked, trace, signal) => {
       const { session } = asked;
-      const identity = renew(session.identity);
+      const identity = renewed(session.identity, parts);
       if (identity === undefined) return err(gatewayError("auth.expired"));
       const query =
         identity === session.identity ? asked : { ...asked, session: { ...session, identity } };
@@ -122,6 +116,15 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       await authenticator[Symbol.asyncDispose]?.();
     },
   };
+}
+
+function renewed(
+  identity: AuthContext,
+  { host, authenticator }: CompileParts,
+): AuthContext | undefined {
+  const { expiresAtMs } = identity;
+  const expired = expiresAtMs !== undefined && host.clock.unixMs() >= expiresAtMs;
+  return expired ? undefined : authenticator.renew(identity);
 }
 
 interface GroupContext {

@@ -17,11 +17,11 @@ export async function activate(
   if (input.bytes.length <= inlineBytesMax) return judged(input);
   const answer = await judgedInThread(input, host);
   if ("faults" in answer) return err(answer.faults);
-  const history = answer.history === undefined ? undefined : JSON.parse(answer.history);
+  const { config, history } = answer;
+  // The thread made both from what the schema answered.
   return ok({
-    // The thread made it from what the schema answered.
-    config: (await parseSliced(answer.config)) as SnapshotConfig,
-    history: history as HistorySetting | undefined,
+    config: (await parseSliced(config)) as SnapshotConfig,
+    history: history === undefined ? undefined : (JSON.parse(history) as HistorySetting),
   });
 }
 

@@ -23,18 +23,18 @@ import type { StartOptions } from "../roles.ts";
 import { programVersion } from "../version.ts";
 import { followControlPlane, type WorkerConfig, type WorkerConfigParts } from "./followConfig.ts";
 import { httpTransport } from "./httpTransport.ts";
-import { noInstance, openInstance } from "./instance.ts";
-import { watchLabels } from "./labels.ts";
+import { noInstance, openInstance, type Instance } from "./instance.ts";
+import { watchLabels, type WatchedLabels } from "./labels.ts";
 import { lastGoodOf, type LastGood } from "./lastGood.ts";
 import { snapshotOpener } from "./openSnapshot.ts";
-import { historyPolicy } from "./policy.ts";
+import { historyPolicy, type HistoryPolicy } from "./policy.ts";
 import { resolveAll } from "./resolve.ts";
 import { openSpool, type Spool } from "./spool.ts";
 import { openSpoolDisk } from "./spoolDisk.ts";
 import { openStateDir, type StateDir } from "./stateDir.ts";
 import { reportOf, workerStatus, type WorkerStatus } from "./status.ts";
 import type { Transport } from "./transport.ts";
-import { historyUplink } from "./uplink.ts";
+import { historyUplink, type HistoryEndpoint } from "./uplink.ts";
 
 export interface OpenWorker {
   readonly name: string;
@@ -122,12 +122,11 @@ async function join(
   const instance = dir === undefined ? noInstance : await openInstance({ host, dir, secrets });
   const lastGood = lastGoodIn(options, control, parts);
   const serving = new Serving();
-  let config: WorkerConfig | undefined;
   const labels = watchLabels({
     host,
     base: gateway.workerLabels ?? {},
     file: gateway.workerLabelsFile,
-    changed: () => config?.link.presence.poke(),
+    changed: () => serving.config?.link.presence.poke(),
   });
   await labels.ready;
 
@@ -135,91 +134,118 @@ async function join(
     host,
     transport: transports.control,
     control: { ...control, secrets },
-    presence: {
-      name,
-      version: programVersion,
-      heartbeatIntervalSecs: control.heartbeatIntervalSecs,
-      labels: () => labels.current(),
-      report: () => serving.report(config),
-      cancel: (ids) => serving.cancel(ids),
-      predecessorProof: (instanceId) => instance.predecessorProof(instanceId),
-      registered: (registration) => instance.registered(registration),
-    },
+    presence: presenceParts({ name, control, labels, instance, serving }),
     peers: peersOf(control, transports.plain),
     disk: lastGood && { lastGood, maxAgeSecs: lastGoodAge(options) },
     generations: parts.generations,
-    ...opening(options, parts, policy.take),
+    ...opening(options, parts, policy),
   });
   if (!followed.ok) {
     labels[Symbol.dispose]();
     return followed;
   }
-  config = followed.value;
-  const { link } = followed.value;
+  const config = followed.value;
+  serving.config = config;
+  const { calls, presence } = config.link;
+  const endpoint = (): HistoryEndpoint | undefined => policy.endpoint();
   const spool = openSpool({
     host,
-    uplink: historyUplink({
-      host,
-      transport: transports.plain,
-      calls: link.calls,
-      presence: link.presence,
-      endpoint: () => policy.endpoint(),
-    }),
+    uplink: historyUplink({ host, transport: transports.plain, calls, presence, endpoint }),
     worker: name,
     recordsMax: own.spoolMaxRecords,
     prepare: (record) => redact(record, policy.redaction()),
     disk: dir && own.spool === "disk" ? await openSpoolDisk({ host, dir, secrets }) : undefined,
   });
-
+  const status = (): WorkerStatus =>
+    workerStatus({
+      name,
+      life: config.life(),
+      history: { redaction: policy.redaction(), endpoint: policy.endpoint()?.url ?? null },
+      uplink: spool.status(),
+      lastGoodProblem: lastGood?.problem(),
+    });
+  const joined = { config, spool, instance, labels };
   return ok({
     name,
     secrets,
-    config: followed.value,
+    config,
     spool,
+    status,
     serve: (live) => serving.serve(live),
-    draining: () => {
-      serving.draining = true;
-      link.presence.poke();
-    },
-    status: () =>
-      workerStatus({
-        name,
-        life: followed.value.life(),
-        history: { redaction: policy.redaction(), endpoint: policy.endpoint()?.url ?? null },
-        uplink: spool.status(),
-        lastGoodProblem: lastGood?.problem(),
-      }),
-    close: async (deadline) => {
-      await spool.close(deadline);
-      await followed.value[Symbol.asyncDispose]();
-      const limit = new AbortController();
-      using _timer = host.clock.timer(leaveMsMax, () => limit.abort());
-      await link.presence.leave(limit.signal);
-      await parts.generations.swap(undefined);
-      await instance.settled();
-      labels[Symbol.dispose]();
-      await Promise.all([
-        transports.control[Symbol.asyncDispose](),
-        transports.plain[Symbol.asyncDispose](),
-      ]);
-      await dir?.[Symbol.asyncDispose]();
-    },
+    draining: () => serving.drain(),
+    close: (deadline) => closeWorker(options, parts, joined, deadline),
   });
+}
+
+interface Joined {
+  readonly config: WorkerConfig;
+  readonly spool: Spool;
+  readonly instance: Instance;
+  readonly labels: WatchedLabels;
+}
+
+async function closeWorker(
+  { host }: StartOptions,
+  { generations, transports, dir }: JoinParts,
+  { config, spool, instance, labels }: Joined,
+  deadline: AbortSignal,
+): Promise<void> {
+  await spool.close(deadline);
+  await config[Symbol.asyncDispose]();
+  const limit = new AbortController();
+  using _timer = host.clock.timer(leaveMsMax, () => limit.abort());
+  await config.link.presence.leave(limit.signal);
+  await generations.swap(undefined);
+  await instance.settled();
+  labels[Symbol.dispose]();
+  await transports.control[Symbol.asyncDispose]();
+  await transports.plain[Symbol.asyncDispose]();
+  await dir?.[Symbol.asyncDispose]();
+}
+
+interface PresenceSources {
+  readonly name: string;
+  readonly control: ControlPlaneConfig;
+  readonly labels: WatchedLabels;
+  readonly instance: Instance;
+  readonly serving: Serving;
+}
+
+function presenceParts(sources: PresenceSources): WorkerConfigParts["presence"] {
+  const { name, control, labels, instance, serving } = sources;
+  return {
+    name,
+    version: programVersion,
+    heartbeatIntervalSecs: control.heartbeatIntervalSecs,
+    labels: () => labels.current(),
+    report: () => serving.report(),
+    cancel: (ids) => serving.cancel(ids),
+    predecessorProof: (instanceId) => instance.predecessorProof(instanceId),
+    registered: (registration) => instance.registered(registration),
+  };
 }
 
 /** What runs here, told to the control plane, and ended when it says so. */
 class Serving {
-  draining = false;
+  /** Set as soon as it is followed. */
+  config: WorkerConfig | undefined;
+  #draining = false;
   #live: LiveQueries | undefined;
 
   serve(live: LiveQueries): void {
     this.#live = live;
   }
 
-  report(config: WorkerConfig | undefined): ReturnType<typeof reportOf> {
+  /** Heartbeats say so from the next one on, which comes at once. */
+  drain(): void {
+    this.#draining = true;
+    this.config?.link.presence.poke();
+  }
+
+  report(): ReturnType<typeof reportOf> {
     const queries = (this.#live?.list() ?? []).map(reportedQuery);
-    if (config === undefined) return { status: "starting", stale: false, queries };
-    return reportOf({ life: config.life(), draining: this.draining, queries });
+    if (this.config === undefined) return { status: "starting", stale: false, queries };
+    return reportOf({ life: this.config.life(), draining: this.#draining, queries });
   }
 
   cancel(ids: readonly string[]): void {
@@ -241,7 +267,7 @@ function reportedQuery({ query, group, cluster, state, createdAt }: LiveView): R
 function opening(
   options: StartOptions,
   { capacity }: JoinParts,
-  take: (setting: HistorySetting | undefined) => void,
+  policy: HistoryPolicy,
 ): Pick<WorkerConfigParts, "open" | "changed"> {
   const open = snapshotOpener(options, capacity);
   // Of the one that is active and of those that were opened after it: the newest few.
@@ -258,7 +284,7 @@ function opening(
     },
     changed: (_life, active) => {
       if (active === undefined || !settings.has(active.head.revision)) return;
-      take(settings.get(active.head.revision));
+      policy.take(settings.get(active.head.revision));
     },
   };
 }
