@@ -13,12 +13,14 @@ import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
 import { memoryRow } from "./memory.mjs";
 import { resultRows } from "./rows.mjs";
+import { workerRows } from "./worker.mjs";
 
 const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const wanted = (name) => only.length === 0 || only.includes(name);
 
 const rows = [];
 if (wanted("control")) rows.push(...(await controlRows()));
+if (wanted("worker")) rows.push(...(await workerRows()));
 if (wanted("lambda")) rows.push(...(await lambdaRows()));
 const gateway = await startGateway();
 try {

@@ -1,0 +1,92 @@
+/** Takes up configurations of two sizes in a process whose event loop is watched; tells its parent what that took. */
+import { buildBody } from "@gateway/control/snapshot/build.ts";
+import { localCapacity } from "@gateway/core/capacity/local.ts";
+import { rootSchema } from "@gateway/gateway/config/schema.ts";
+import { nodeHost } from "@gateway/gateway/host/node.ts";
+import { snapshotOpener } from "@gateway/gateway/worker/openSnapshot.ts";
+
+const bundle = new URL("../../packages/gateway/dist/", import.meta.url);
+const rounds = 5;
+const host = nodeHost(bundle, "error");
+const open = snapshotOpener(
+  {
+    config: rootSchema.parse({ gateway: {} }),
+    document: {},
+    host,
+    bundle,
+    environment: {},
+    contents: { kind: "none" },
+  },
+  localCapacity(host),
+);
+
+const found = [];
+for (const size of [130, 8_000]) found.push(await activations(bodyOf(size)));
+process.send(found, () => process.exit());
+
+async function activations(bytes) {
+  const tookMs = [];
+  const stallMs = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const watch = watched();
+    const fromMs = performance.now();
+    const opened = await open({ bytes }, "1.1.bench");
+    const took = performance.now() - fromMs;
+    await new Promise(setImmediate);
+    const stall = watch();
+    if (!opened.ok) throw new Error(opened.error.join("; "));
+    await opened.value.generation.close();
+    // The first round warms up.
+    if (round === 0) continue;
+    tookMs.push(took);
+    stallMs.push(stall);
+  }
+  return { bytes: bytes.length, tookMs, stallMs };
+}
+
+/** The longest time between two turns of the event loop, until the answer is called. */
+function watched() {
+  let last = performance.now();
+  let longest = 0;
+  let on = true;
+  const turn = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (on) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    on = false;
+    return longest;
+  };
+}
+
+/** Clusters, groups with lists, and users, so many of each; one cluster is opened. */
+function bodyOf(count) {
+  const names = Array.from({ length: count }, (_, index) => index);
+  const clusters = names.map((index) => ({
+    kind: "cluster",
+    name: `cluster${index}`,
+    body: { engine: "duckDb", enabled: index === 0, poolSize: 4, memoryLimit: "512MB" },
+  }));
+  const groups = names.map((index) => ({
+    kind: "clusterGroup",
+    name: `group${index}`,
+    body: {
+      members: [`cluster${index}`],
+      maxRunningQueries: 4,
+      authorization: { allowGroups: ["readers", "writers"] },
+      defaultTags: { team: "data" },
+    },
+  }));
+  const users = Object.fromEntries(
+    names.map((index) => [
+      `user${index}`,
+      { passwordHash: `$2b$10$${"a".repeat(53)}`, groups: ["readers"], roles: ["analyst"] },
+    ]),
+  );
+  const auth = { provider: "static", staticUsers: { users } };
+  const setting = { kind: "setting", name: "auth", body: auth };
+  return buildBody([...clusters, ...groups, setting]).bytes;
+}
