@@ -5,8 +5,8 @@
  */
 import { judgeFile } from "@gateway/control/config/judge.ts";
 import { fileOf, type JsonMap } from "@gateway/control/config/file.ts";
-import type { JsonSchema } from "@gateway/control/config/keys.ts";
 import {
+  fileJsonSchema,
   fileSchema,
   type HistorySetting,
   type SnapshotConfig,
@@ -14,7 +14,6 @@ import {
 import { lineOf, textOf } from "@gateway/control/config/report.ts";
 import { objectsOfBody } from "@gateway/control/snapshot/build.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { z } from "zod";
 import { authProblems } from "../config/rules.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import { resolveSecrets, type Environment } from "../config/secrets.ts";
@@ -65,11 +64,4 @@ function foreignFaults(
   const provider = fileSchema.shape.auth.safeParse(auth).data?.provider;
   // This process's own listeners would take these users' passwords.
   return authProblems(gateway, provider).map(({ path, reason }) => `${textOf(path)}: ${reason}`);
-}
-
-let jsonSchema: JsonSchema | undefined;
-
-function fileJsonSchema(): JsonSchema {
-  jsonSchema ??= z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as JsonSchema;
-  return jsonSchema;
 }

@@ -6,12 +6,11 @@
  */
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
-import { fileSchema } from "@gateway/control/config/objects.ts";
+import { fileJsonSchema } from "@gateway/control/config/objects.ts";
 import type { ConfigFault } from "@gateway/control/config/configuration.ts";
-import { placesAt, type JsonSchema, type Path } from "@gateway/control/config/keys.ts";
+import { placesAt, type Path } from "@gateway/control/config/keys.ts";
 import { textOf } from "@gateway/control/config/report.ts";
 import { referenceAllowed } from "@gateway/control/secret/references.ts";
-import { z } from "zod";
 
 /** The part of the config that says so. Named by its shape: a function has no config file, and must not reach its schema. */
 export interface LimitsConfig {
@@ -33,22 +32,27 @@ export interface ObjectLimits {
 /** `document`: the config file as written. */
 export function objectLimits({ gateway }: LimitsConfig, document: unknown): ObjectLimits {
   const { gateway: own, ...objects } = isMap(document) ? document : {};
-  const denied = new Set(references(own));
-  const secretRefsAllowed = [...gateway.secrets.allow, ...references(objects)];
+  const denied = new Set(namedIn({ gateway: own }).references.map(({ value }) => value));
+  const inFile = namedIn(objects);
+  const refsInFile = inFile.references.map(({ value }) => value);
+  const secretRefsAllowed = [...gateway.secrets.allow, ...refsInFile];
   const folders = gateway.files.allow;
-  const pathsInFile = new Set(filePaths(objects).map(({ value }) => value));
+  const pathsInFile = new Set(inFile.paths.map(({ value }) => value));
   return {
     secretRefsAllowed,
-    judge: (file) => [
-      ...referencePaths(file).flatMap(({ path, value }) =>
-        denied.has(value) ? [{ path, reason: `${value} is a secret of the gateway itself` }] : [],
-      ),
-      ...filePaths(file).flatMap(({ path, value }) =>
-        pathsInFile.has(value) || isInside(value, folders)
-          ? []
-          : [{ path, reason: `is not in a folder of gateway.files.allow: ${value}` }],
-      ),
-    ],
+    judge: (file) => {
+      const { references, paths } = namedIn(file);
+      return [
+        ...references.flatMap(({ path, value }) =>
+          denied.has(value) ? [{ path, reason: `${value} is a secret of the gateway itself` }] : [],
+        ),
+        ...paths.flatMap(({ path, value }) =>
+          pathsInFile.has(value) || isInside(value, folders)
+            ? []
+            : [{ path, reason: `is not in a folder of gateway.files.allow: ${value}` }],
+        ),
+      ];
+    },
     resolves: (reference) => {
       if (denied.has(reference) || !referenceAllowed(reference, secretRefsAllowed)) return false;
       // A link inside an allowed folder may lead anywhere.
@@ -63,26 +67,62 @@ interface Found {
   readonly value: string;
 }
 
-let jsonSchema: JsonSchema | undefined;
-
-/** Texts that the schema marks as paths of this host; `:memory:` is none. */
-function filePaths(file: unknown): readonly Found[] {
-  jsonSchema ??= z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as JsonSchema;
-  const schema = jsonSchema;
-  return texts(file, []).flatMap(({ path, value }) => {
-    const marked = placesAt(schema, path, file).some((place) => place["x-file-path"] === true);
-    return marked && value !== ":memory:" ? [{ path: textOf(path), value }] : [];
-  });
+/** What an object names of this host, each with its place in the file. */
+interface Named {
+  readonly references: readonly Found[];
+  /** `:memory:` is none. */
+  readonly paths: readonly Found[];
 }
 
-function referencePaths(file: unknown): readonly Found[] {
-  return texts(file, []).flatMap(({ path, value }) =>
-    path.at(-1) === "secretRef" ? [{ path: textOf(path), value }] : [],
-  );
+/** Objects never change, and of a large configuration all but one are the same at the next write. */
+const known = new WeakMap<object, Named & { readonly at: string }>();
+
+function namedIn(file: unknown): Named {
+  const references: Found[] = [];
+  const paths: Found[] = [];
+  for (const [path, part] of partsOf(file)) {
+    const named = namedInPart(path, part);
+    references.push(...named.references);
+    paths.push(...named.paths);
+  }
+  return { references, paths };
 }
 
-function references(file: unknown): readonly string[] {
-  return referencePaths(file).map(({ value }) => value);
+/** Each cluster and group, and each other key of the root. */
+function* partsOf(file: unknown): Generator<readonly [Path, unknown]> {
+  if (!isMap(file)) return;
+  for (const [key, value] of Object.entries(file)) {
+    if ((key === "clusters" || key === "clusterGroups") && isMap(value)) {
+      for (const [name, body] of Object.entries(value)) yield [[key, name], body];
+    } else {
+      yield [[key], value];
+    }
+  }
+}
+
+function namedInPart(path: Path, part: unknown): Named {
+  if (typeof part !== "object" || part === null) return namedAt(path, part);
+  const at = textOf(path);
+  const before = known.get(part);
+  if (before?.at === at) return before;
+  const named = { ...namedAt(path, part), at };
+  known.set(part, named);
+  return named;
+}
+
+function namedAt(path: Path, part: unknown): Named {
+  const found = texts(part, path);
+  const whole = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), part);
+  const isFilePath = (at: Path): boolean =>
+    placesAt(fileJsonSchema(), at, whole).some((place) => place["x-file-path"] === true);
+  return {
+    references: found
+      .filter(({ path: at }) => at.at(-1) === "secretRef")
+      .map(({ path: at, value }) => ({ path: textOf(at), value })),
+    paths: found
+      .filter(({ path: at, value }) => value !== ":memory:" && isFilePath(at))
+      .map(({ path: at, value }) => ({ path: textOf(at), value })),
+  };
 }
 
 function texts(

@@ -41,6 +41,7 @@ function workerLines(worker: DemoProcess, example: string): readonly string[] {
 
 export function editText(maxRows: number, arrivals: readonly Arrival[]): string {
   return [
+    "",
     `An edit at the control plane: clusterGroups.${groupName}.maxRows is ${maxRows} now.`,
     ...arrivals.map(({ worker, ms }) => `  ${worker} runs under it ${ms} ms after the answer`),
     "",
