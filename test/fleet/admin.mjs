@@ -3,8 +3,8 @@
 const answerMs = 20_000;
 const pageSize = 1000;
 
-export function adminAt(url, password) {
-  const authorization = `Basic ${Buffer.from(`root:${password}`).toString("base64")}`;
+export function adminAt(url, password, name = "root") {
+  const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 
   async function ask(method, path, body, headers = {}) {
     const json = body === undefined ? {} : { "content-type": "application/json" };

@@ -1,5 +1,5 @@
 /** What a case is given: a folder, control planes and workers on loopback, and an end for all of them. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,6 +12,9 @@ import { check } from "./wait.mjs";
 
 const loopback = { host: "127.0.0.1", port: 0 };
 const frontends = { postgresWire: loopback, mysqlWire: loopback, trinoHttp: loopback };
+
+const portMin = 20_000;
+const portMax = 32_000;
 
 /** How a caught bug stands in a log. */
 const bug = '"event":"internal.bug"';
@@ -81,8 +84,8 @@ class Fleet {
     return program;
   }
 
-  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, the rest over `gateway`. */
-  async worker(name, url, { link = {}, ...more } = {}) {
+  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs` sets its clock, the rest is put over `gateway`. */
+  async worker(name, url, { link = {}, clockSecs, ...more } = {}) {
     const gateway = {
       role: "worker",
       workerName: name,
@@ -101,7 +104,7 @@ class Fleet {
       shutdownDrainTimeoutSecs: 5,
       ...more,
     };
-    return this.#start(name, { gateway });
+    return this.#start(name, { gateway }, { clockSecs });
   }
 
   async proxy(...targets) {
@@ -116,8 +119,8 @@ class Fleet {
     return relay;
   }
 
-  async #start(name, config) {
-    const program = await startProgram(name, this.#folder, config);
+  async #start(name, config, options) {
+    const program = await startProgram(name, this.#folder, { config, ...options });
     this.#programs.push(program);
     this.defer(() => program.kill());
     return program;
@@ -138,8 +141,12 @@ class Fleet {
   }
 
   async end() {
-    for (const end of this.#ends.toReversed()) await end();
+    const failures = [];
+    for (const end of this.#ends.toReversed()) {
+      await Promise.resolve(end()).catch((error) => failures.push(error));
+    }
     await rm(this.#folder, { recursive: true, force: true });
+    if (failures.length > 0) throw failures[0];
   }
 }
 
@@ -147,13 +154,23 @@ function bugOf(text) {
   return text.split("\n").find((line) => line.includes(bug));
 }
 
-export function freePort() {
-  return new Promise((resolve, reject) => {
+/**
+ * A port for a process that will be gone for a while. Not one of those that the system gives to
+ * outgoing connections, of which the test has many: it could be taken when the process comes back.
+ */
+export async function freePort() {
+  for (;;) {
+    const port = randomInt(portMin, portMax);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => {
+      server.close(() => resolve(true));
     });
   });
 }

@@ -9,12 +9,23 @@ const bundle = fileURLToPath(new URL("../../packages/gateway/dist/gateway.js", i
 const startSeconds = 60;
 const stopSeconds = 45;
 
-/** Starts `gateway start` on `config`; answers as soon as the process runs, not when it listens. */
-export async function startProgram(name, folder, config) {
+/** Those that run. */
+const children = new Set();
+// Also after a failure of the harness itself, or a signal.
+process.once("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
+/**
+ * Starts `gateway start` on `config`; answers as soon as the process runs, not when it listens. Its
+ * clock goes wrong by `clockSecs`.
+ */
+export async function startProgram(name, folder, { config, clockSecs = 0 }) {
   const file = join(folder, `${name}.yaml`);
   // JSON is YAML.
   await writeFile(file, JSON.stringify(config, undefined, 2), { mode: 0o600 });
-  return new Program(name, file);
+  return new Program(name, file, clockSecs);
 }
 
 class Program {
@@ -25,25 +36,31 @@ class Program {
   #child;
   #closed;
   #line = "";
+  #options;
 
-  constructor(name, file) {
+  constructor(name, file, clockSecs) {
     this.name = name;
     this.file = file;
+    this.#options = ["--enable-source-maps", ...(clockSecs === 0 ? [] : wrongClock(clockSecs))];
     this.#spawn();
   }
 
   #spawn() {
     this.ports = {};
     this.startedMs = performance.now();
-    const args = ["--enable-source-maps", bundle, "start", "--config", this.file];
+    const args = [...this.#options, bundle, "start", "--config", this.file];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
+    children.add(child);
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8");
       stream.on("data", (chunk) => this.#read(chunk));
     }
     this.#closed = new Promise((resolve) => {
-      child.on("close", (code, signal) => resolve(signal ?? code));
+      child.on("close", (code, signal) => {
+        children.delete(child);
+        resolve(signal ?? code);
+      });
     });
   }
 
@@ -133,6 +150,12 @@ class Program {
     this.#spawn();
     return this;
   }
+}
+
+/** The wall clock alone: what is measured is measured by another one. */
+function wrongClock(secs) {
+  const module = `const now = Date.now; Date.now = () => now() + ${secs * 1000};`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(module)}`];
 }
 
 function entryOf(line) {

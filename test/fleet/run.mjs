@@ -8,18 +8,27 @@ import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
 import { openFleet, Skip } from "./fleet.mjs";
 import { within } from "./wait.mjs";
 
-const caseSeconds = 120;
+const caseSeconds = 180;
 const only = process.argv.slice(2);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
+/** Most of a case is waiting for somebody's next try. */
+const casesAtOnce = 2;
+
 await buildIfStale();
-const files = (await readdir(new URL("cases/", import.meta.url))).toSorted();
-for (const file of files) {
-  if (only.length > 0 && !only.some((start) => file.startsWith(start))) continue;
-  await one(await import(new URL(`cases/${file}`, import.meta.url)));
-}
+const found = (await readdir(new URL("cases/", import.meta.url))).toSorted();
+const files = found.filter(
+  (file) => only.length === 0 || only.some((start) => file.startsWith(start)),
+);
+await Promise.all(Array.from({ length: casesAtOnce }, lane));
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed > 0 ? 1 : 0);
+
+async function lane() {
+  for (let file = files.shift(); file !== undefined; file = files.shift()) {
+    await one(await import(new URL(`cases/${file}`, import.meta.url)));
+  }
+}
 
 async function one({ title, run }) {
   const fromMs = performance.now();
@@ -33,9 +42,13 @@ async function one({ title, run }) {
   } catch (error) {
     line = outcomeOf(error, title, fleet);
   }
-  await fleet.end();
-  console.log(`${line} [${((performance.now() - fromMs) / 1000).toFixed(1)} s]`);
-  for (const figure of fleet.figures) console.log(`         ${figure}`);
+  await fleet.end().catch((error) => {
+    counts.failed += 1;
+    console.log(`FAILED   the end of: ${title}\n${error.stack}`);
+  });
+  const seconds = ((performance.now() - fromMs) / 1000).toFixed(1);
+  const figures = fleet.figures.map((figure) => `\n         ${figure}`).join("");
+  console.log(`${line} [${seconds} s]${figures}`);
 }
 
 function outcomeOf(error, title, fleet) {

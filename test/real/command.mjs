@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 
 /** Answers `{code, stdout, stderr}`; the code is null when the limit was reached. */
-export function command(program, args, { env = {}, input = "", seconds = 60 } = {}) {
-  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: "pipe" });
+export function command(program, args, { env = {}, input = "", seconds = 60, cwd } = {}) {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: "pipe", cwd });
   return new Promise((resolve) => {
     let stdout = "";
     let stderr = "";

@@ -64,7 +64,11 @@ async function run({ admin }, more, seconds) {
   const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const args = ["run", `${admin.url}/openapi.json`, ...given, ...more];
   try {
-    const { code, stdout, stderr } = await command(schemathesis, args, { env, seconds });
+    const { code, stdout, stderr } = await command(schemathesis, args, {
+      env,
+      seconds,
+      cwd: folder,
+    });
     if (code === 0) return;
     const end = code === null ? `not done after ${seconds} s` : `exit code ${code}`;
     throw new Error(`${end}\n${`${stdout}\n${stderr}`.slice(-6_000)}`);
