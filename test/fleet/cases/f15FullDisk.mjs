@@ -40,7 +40,11 @@ export async function run(fleet) {
   const ledger = await openLedger(worker);
   ledger.start();
   await until("queries go on", () => ledger.count > 200);
-  await worker.logged("history.spoolFailed");
+  const spoolTold = await until(
+    "the status tells of the spool",
+    async () => (await statusOf(worker)).historyUplink.diskError ?? false,
+  );
+  same(spoolTold, "ENOSPC", "historyUplink.diskError");
   await ledger.stop();
   await ledger.settled();
   same(ledger.failures, [], "queries that failed");

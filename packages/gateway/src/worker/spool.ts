@@ -38,6 +38,8 @@ export interface UplinkStatus {
   readonly sent: number;
   readonly dropped: number;
   readonly lastError: string | undefined;
+  /** Why nothing can be kept over a restart; undefined when it can, or is not wanted. */
+  readonly diskError: string | undefined;
 }
 
 export interface Spool extends History {
@@ -123,7 +125,8 @@ class Sender implements Spool {
 
   status(): UplinkStatus {
     const [sent, dropped, lastError] = [this.#sent, this.#dropped, this.#lastError];
-    return { queued: this.#count, sent, dropped, lastError };
+    const diskError = this.#parts.disk?.problem();
+    return { queued: this.#count, sent, dropped, lastError, diskError };
   }
 
   append(record: QueryRecord): void {

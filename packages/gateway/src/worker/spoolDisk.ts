@@ -41,6 +41,8 @@ export interface SpoolDisk {
   alive(position: SpoolPosition): void;
   /** Writes everything that is not on disk yet; false when that is not possible. No more is written afterwards. */
   flush(): Promise<boolean>;
+  /** Why the last write failed; undefined when it did not. */
+  problem(): string | undefined;
 }
 
 export interface SpoolDiskParts {
@@ -197,6 +199,10 @@ class Mirror implements SpoolDisk {
       if (removed.ok) this.#files.delete(number);
     }
     return true;
+  }
+
+  problem(): string | undefined {
+    return this.#problem;
   }
 
   async #put(name: string, value: unknown): Promise<boolean> {

@@ -27,6 +27,7 @@ describe("workerStatus", () => {
           "redaction": "maskLiterals",
         },
         "historyUplink": {
+          "diskError": "ENOSPC",
           "dropped": 2,
           "lastError": null,
           "queued": 1,
@@ -108,7 +109,7 @@ function statusOf(life: ConfigLife) {
       redaction: "maskLiterals",
       endpoint: "https://ann:hunter2@history.example/in?token=hunter2",
     },
-    uplink: { queued: 1, sent: 3, dropped: 2, lastError: undefined },
+    uplink: { queued: 1, sent: 3, dropped: 2, lastError: undefined, diskError: "ENOSPC" },
     lastGoodProblem: undefined,
   });
 }

@@ -42,6 +42,7 @@ export interface WorkerStatus {
     readonly sent: number;
     readonly dropped: number;
     readonly lastError: string | null;
+    readonly diskError: string | null;
   };
   readonly lastGood: { readonly lastError: string | null };
 }
@@ -62,7 +63,11 @@ export function workerStatus(parts: WorkerStatusParts): WorkerStatus {
     lastErrorAt: lastError === undefined ? null : timeOf(lastError.atMs),
     consecutiveFailures: life.consecutiveFailures,
     historyPolicy: { redaction: history.redaction, endpoint: withoutQuery(history.endpoint) },
-    historyUplink: { ...uplink, lastError: uplink.lastError ?? null },
+    historyUplink: {
+      ...uplink,
+      lastError: uplink.lastError ?? null,
+      diskError: uplink.diskError ?? null,
+    },
     lastGood: { lastError: parts.lastGoodProblem ?? null },
   };
 }
