@@ -80,6 +80,7 @@ describe("drizzleStore", { timeout: testTimeoutMs }, () => {
     const late: Database = {
       ...database,
       run: (sql, parameters) => {
+        if (!sql.includes("others as")) return database.run(sql, parameters);
         hidden -= 1;
         return hidden < 0
           ? database.run(sql, parameters)

@@ -1,4 +1,4 @@
-/** Takes records in: one statement for a batch, which may be repeated without harm. */
+/** Takes records in: one statement for a batch that is new, one more for what of it was there already. */
 import { sql } from "drizzle-orm";
 import { err, ok } from "@gateway/core/result.ts";
 import { storableJson, storableText } from "../storable.ts";
@@ -27,10 +27,13 @@ export async function ingestBatch(
   let duplicates = 0;
   const conflicts = new Set<string>();
   for (const part of withoutRepeats(batch)) {
-    let rest = part;
+    const kept = await keepNew(asked, part);
+    if (!kept.ok) return kept;
+    accepted += kept.value.size;
+    let rest = part.filter(({ id }) => !kept.value.has(id));
     for (let round = 0; rest.length > 0; round += 1) {
       if (round === roundsMax) return err({ code: "unavailable", detail: "contended" });
-      const verdict = await ingestOnce(asked, rest, nowMs);
+      const verdict = await judgeRest(asked, rest, nowMs);
       if (!verdict.ok) return verdict;
       accepted += verdict.value.accepted;
       duplicates += verdict.value.duplicates;
@@ -55,12 +58,40 @@ function withoutRepeats(batch: readonly IncomingRecord[]): readonly (readonly Re
   return parts;
 }
 
+/** How a batch is read: one value, and a column for each that is filtered. */
+const columns = sql.raw(`id text, hash text, created_at bigint, user_name text, status text,
+  cluster_group text, cluster text, frontend text, error_code text, worker text, rest jsonb`);
+
 /**
  * Inserts what is new, in the order of ids, so that two batches with the same ones wait for each other
- * and can not lock each other out; judges the rest by the primary key. A repeat of the newest
- * different record is its sender's retry and counts once.
+ * and can not lock each other out. Answers the ids; of a whole batch, which is the usual case, the
+ * database says only that it is whole.
  */
-async function ingestOnce(
+async function keepNew({ run }: Asked, batch: readonly RecordRow[]): Stored<ReadonlySet<string>> {
+  const answer = await run(sql`
+    with kept as (
+      insert into query_records (proxy_query_id, content_hash, created_at, user_name, status,
+        cluster_group, cluster, frontend, error_code, worker, rest)
+      select id, hash, created_at, user_name, status, cluster_group, cluster, frontend, error_code,
+        worker, rest
+      from jsonb_to_recordset(${storableJson(batch)}::jsonb) as r(${columns})
+      order by id collate "C"
+      on conflict (proxy_query_id) do nothing
+      returning proxy_query_id
+    )
+    select case when count(*) < ${batch.length}::bigint then json_agg(proxy_query_id) end,
+      count(*) from kept`);
+  if (!answer.ok) return answer;
+  const [ids, count] = answer.value.rows[0] ?? [];
+  if (Number(count) === batch.length) return ok(new Set(batch.map(({ id }) => id)));
+  return ok(new Set(idsOf(ids)));
+}
+
+/**
+ * Judges by the primary key what was there already, and inserts what has gone since. A repeat of the
+ * newest different record is its sender's retry and counts once.
+ */
+async function judgeRest(
   { run }: Asked,
   batch: readonly RecordRow[],
   nowMs: number,
@@ -68,9 +99,7 @@ async function ingestOnce(
   const rows = storableJson(batch);
   const answer = await run(sql`
     with incoming as materialized (
-      select * from jsonb_to_recordset(${rows}::jsonb) as r(id text, hash text, created_at bigint,
-        user_name text, status text, cluster_group text, cluster text, frontend text,
-        error_code text, worker text, rest jsonb)
+      select * from jsonb_to_recordset(${rows}::jsonb) as r(${columns})
     ),
     kept as (
       insert into query_records (proxy_query_id, content_hash, created_at, user_name, status,
