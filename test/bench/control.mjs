@@ -32,6 +32,7 @@ export async function controlRows() {
   try {
     await under({ clusters: clustersOf64Kb, database: postgres.url }, async (control) => {
       rows.push(await wakeRow(control, "gzip"), await pushRow(control), await recordsRow(control));
+      rows.push(await storeRow(control));
     });
     // The configuration stays in the database, so the small one gets a store of its own.
     await under({ clusters: 10 }, async (control) => rows.push(await pushRow(control)));
@@ -131,6 +132,20 @@ async function recordsRow(control) {
   };
 }
 
+/** Without HTTP, judging and a load generator beside it: what the statement and the driver take. */
+async function storeRow(control) {
+  const rates = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const sent = Array.from({ length: batches }, () => recordsOf("store"));
+    const { fromMs, toMs } = await control.ingest(sent);
+    if (round > 0) rates.push(((batches * batchSize) / (toMs - fromMs)) * 1_000);
+  }
+  return {
+    what: `records taken by the store, ${batchSize} a batch, PostgreSQL`,
+    "1/s": spread(rates, 0),
+  };
+}
+
 async function registered(client, name) {
   const instanceId = randomBytes(12).toString("hex");
   const body = Buffer.from(
@@ -153,10 +168,28 @@ async function registered(client, name) {
   return `content-type: application/json\r\ncontent-encoding: gzip\r\ngateway-instance-id: ${instanceId}\r\ngateway-instance-token: ${instanceToken}\r\n`;
 }
 
+let queries = 0;
+
+/** As a gateway makes them: by time, count and a suffix of the process. */
+function queryId(worker, unixMs) {
+  const iso = new Date(unixMs).toISOString();
+  const date = iso.slice(0, 10).replaceAll("-", "");
+  const time = iso.slice(11, 19).replaceAll(":", "");
+  queries = (queries % 99_999) + 1;
+  return `${date}_${time}_${String(queries).padStart(5, "0")}_${worker}${randomSuffix}`;
+}
+
+const randomSuffix = randomBytes(3).toString("hex");
+
 function batchOf(worker) {
+  const records = recordsOf(worker);
+  return gzipSync(JSON.stringify({ schemaVersion: 1, worker, records }));
+}
+
+function recordsOf(worker) {
   const now = Date.now();
-  const records = Array.from({ length: batchSize }, (_, index) => ({
-    proxyQueryId: randomBytes(12).toString("hex"),
+  return Array.from({ length: batchSize }, (_, index) => ({
+    proxyQueryId: queryId(worker, now),
     createdAt: now + index,
     startedAt: now + index,
     finishedAt: now + index + 12,
@@ -180,7 +213,6 @@ function batchOf(worker) {
     engineStats: {},
     revision: `1.1.sha256:${"0".repeat(64)}`,
   }));
-  return gzipSync(JSON.stringify({ schemaVersion: 1, worker, records }));
 }
 
 async function startControl(options) {
@@ -228,6 +260,11 @@ async function startControl(options) {
       child.send({ do: "push", count });
       const { pushed } = await next("pushed");
       return pushed;
+    },
+    ingest: async (sent) => {
+      child.send({ do: "ingest", batches: sent });
+      const { ingested } = await next("ingested");
+      return ingested;
     },
     stop: async () => {
       observer.close();
