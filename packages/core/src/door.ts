@@ -9,6 +9,7 @@ import type { Description, ResultStream } from "./query/event.ts";
 import type { Query, QueryId, Session } from "./query/query.ts";
 import type { PolledQuery } from "./query/polled.ts";
 import type { Parameter } from "./type/type.ts";
+import type { NativeFormat } from "./type/vector.ts";
 
 export interface Door {
   /** True when a connection protocol must ask for a password. False only under provider `none`. */
@@ -18,8 +19,13 @@ export interface Door {
 
   authenticate(presented: Presented, at: PresentedAt): Promise<Result<Login, GatewayError>>;
 
-  /** Gives a statement its id and its time of receipt. */
-  query(sql: string, parameters: readonly Parameter[], session: Session): Query;
+  /** Gives a statement its id and its time of receipt. `takes` is none unless said. */
+  query(
+    sql: string,
+    parameters: readonly Parameter[],
+    session: Session,
+    takes?: readonly NativeFormat[],
+  ): Query;
 
   /** Runs it. Aborting `signal` or ending the generator cancels; the engine's work ends too. */
   run(query: Query, signal: AbortSignal): ResultStream;

@@ -12,6 +12,7 @@ import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Identified, QueryId, Session } from "@gateway/core/query/query.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { typeName } from "@gateway/core/type/name.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
@@ -312,8 +313,9 @@ export async function ran(
     last = event;
     if (event.kind === "columns") columns = event.columns;
     if (event.kind !== "batch") continue;
-    for (let row = 0; row < event.batch.rows; row += 1) {
-      rows.push(event.batch.columns.map((column) => valueAt(column, row)));
+    const batch = columnarOf(event.batch);
+    for (let row = 0; row < batch.rows; row += 1) {
+      rows.push(batch.columns.map((column) => valueAt(column, row)));
     }
   }
   return { kinds, columns, rows, last };
@@ -358,11 +360,17 @@ export function identifiedOf(
     allowedSql: sql,
     engineSql: sql,
     parameters,
+    takes: [],
     receivedAtMs: 0,
     group: "suite",
     trace: [],
     backendIdentity: { mode: "serviceAccount" },
-    slot: { cluster: "suite", fence: 0, [Symbol.asyncDispose]: () => Promise.resolve() },
+    slot: {
+      cluster: "suite",
+      fence: 0,
+      holder: "suite/0",
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    },
     session: {
       frontend: "suite",
       identity: { user: "somebody", groups: [], roles: [], method: "none" },

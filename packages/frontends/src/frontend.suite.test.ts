@@ -12,6 +12,7 @@ import type { Listen } from "@gateway/core/port/frontend.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { Secret } from "@gateway/core/secret.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { cellWriter, postgresText } from "@gateway/core/type/text.ts";
 import { isNull, type Vector } from "@gateway/core/type/vector.ts";
 import { frontendSuite } from "./frontend.suite.ts";
@@ -138,7 +139,8 @@ async function run(
   for await (const event of door.run(door.query(sql, [], session), connection.closed)) {
     if (event.kind === "failed") return errorReply(event.error);
     if (event.kind === "columns") columns = event.columns.map((column) => column.name);
-    if (event.kind === "batch") rows.push(...rowsOf(event.batch.columns, event.batch.rows));
+    if (event.kind === "batch")
+      rows.push(...rowsOf(columnarOf(event.batch).columns, event.batch.rows));
     if (event.kind === "done") updateCount = event.updateCount;
     // The client takes nothing before the end; an endless answer ends when it leaves.
     if (rows.length > 100_000) rows.length = 0;

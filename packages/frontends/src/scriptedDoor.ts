@@ -77,13 +77,14 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       const login = loginFrom(shown, script.passwords);
       return login === undefined ? err(gatewayError("auth.refused")) : ok(login);
     },
-    query: (sql, parameters, session) => {
+    query: (sql, parameters, session, takes = []) => {
       count += 1;
       return {
         id: `20260101_000000_${String(count).padStart(5, "0")}_test` as QueryId,
         sql,
         parameters,
         session,
+        takes,
         receivedAtMs: 0,
       };
     },

@@ -17,3 +17,9 @@ export const secretSchema = z
   .meta({ "x-secret": true });
 
 export type SecretConfig = z.output<typeof secretSchema>;
+
+/** The secret itself, in a config whose references were resolved. Anything else is a bug. */
+export function secretText(secret: SecretConfig): string {
+  if (typeof secret === "string") return secret;
+  throw new TypeError("a secret reference that nobody resolved");
+}

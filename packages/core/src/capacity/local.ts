@@ -44,8 +44,12 @@ interface Waiter {
   resume: (() => void) | undefined;
 }
 
+/** Enough that two processes never share a name. */
+const instanceBytes = 8;
+
 class LocalCapacity implements Capacity {
   readonly #host: Host;
+  readonly #instance: string;
   readonly #scopes = new Scopes();
   readonly #queue = new FairQueue<Waiter>();
   /** In order of admission. */
@@ -58,6 +62,9 @@ class LocalCapacity implements Capacity {
 
   constructor(host: Host) {
     this.#host = host;
+    this.#instance = [...host.randomBytes(instanceBytes)]
+      .map((byte) => byte.toString(16).padStart(2, "0"))
+      .join("");
   }
 
   async *admit(
@@ -211,7 +218,12 @@ class LocalCapacity implements Capacity {
   #take(group: string, cluster: string): LocalSlot {
     this.#scopes.take(group, cluster);
     this.#fence += 1;
-    return new LocalSlot(cluster, this.#fence, () => {
+    const place = {
+      cluster,
+      fence: this.#fence,
+      holder: `${this.#instance}/${this.#fence.toString(36)}`,
+    };
+    return new LocalSlot(place, () => {
       this.#scopes.give(group, cluster);
       this.#grantAll();
     });
@@ -279,11 +291,16 @@ class LocalCapacity implements Capacity {
 class LocalSlot implements Slot {
   readonly cluster: string;
   readonly fence: number;
+  readonly holder: string;
   #give: (() => void) | undefined;
 
-  constructor(cluster: string, fence: number, give: () => void) {
+  constructor(
+    { cluster, fence, holder }: Pick<Slot, "cluster" | "fence" | "holder">,
+    give: () => void,
+  ) {
     this.cluster = cluster;
     this.fence = fence;
+    this.holder = holder;
     this.#give = give;
   }
 

@@ -217,6 +217,7 @@ function backendOf(probe: Probe): Backend {
     },
     describe: async () => unsupported,
     begin: async () => unsupported,
+    running: async () => ok({ tags: [], complete: true }),
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => {},
   };

@@ -33,10 +33,20 @@ export interface Backend extends Lane, AsyncDisposable {
   /** Opens a lane and begins a transaction; `query` is the client's own BEGIN, which may ask for read-only. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;
+  /**
+   * Tags (query/tag.ts) of the statements of ours, of every instance, that the engine runs now.
+   * `complete` only when the engine was proved to show the statements of all users and nodes.
+   */
+  running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>>;
   /** What there is to query, for catalogs and listings. */
   listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>>;
   /** Catalog names the engine knows; the first is the default. */
   readonly catalogs: readonly string[];
+}
+
+export interface RunningStatements {
+  readonly tags: readonly string[];
+  readonly complete: boolean;
 }
 
 export interface TableListing {

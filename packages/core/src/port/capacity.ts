@@ -12,6 +12,8 @@ export interface Slot extends AsyncDisposable {
   readonly cluster: string;
   /** Grows with every grant of the same place, so that a late release of an old holder is seen. */
   readonly fence: number;
+  /** `<instance>/<lease>`: whose it is, as the tags of statements say it. Letters, digits, `-` and `_`. */
+  readonly holder: string;
 }
 
 /** A member of a group as the capacity sees it at the moment of admission. */

@@ -1,5 +1,6 @@
 /** Everything that is not decided by data: time, chance, threads, files of secrets, logs, counters. */
 import type { Clock } from "./clock.ts";
+import type { Egress } from "./egress.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Threads } from "./threads.ts";
@@ -13,4 +14,5 @@ export interface Host {
   readonly threads: Threads;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly egress: Egress;
 }

@@ -5,6 +5,7 @@
  * It is not for production: random bytes are predictable.
  */
 import { heapOf, type HeapEntry } from "../capacity/heap.ts";
+import { anyEgress } from "./egress.ts";
 import type { Host } from "./host.ts";
 import {
   recordedLog,
@@ -81,6 +82,7 @@ export function virtualHost(seed: number, threads: Threads = noThreads): Virtual
     threads,
     log: recordedLog(),
     metrics: recordedMetrics(),
+    egress: anyEgress,
     get timerCount() {
       return timers.size;
     },

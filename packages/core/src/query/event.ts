@@ -5,7 +5,7 @@
  * Nothing follows `done` or `failed`. `done` without `columns` is a statement without a result.
  */
 import type { GatewayError } from "../error.ts";
-import type { Batch } from "../type/vector.ts";
+import type { Batch, NativeFormat } from "../type/vector.ts";
 import type { Column, DataType } from "../type/type.ts";
 import type { Pin } from "./pin.ts";
 
@@ -16,6 +16,23 @@ export interface QueryStats {
   readonly executionMs: number;
   readonly rows: number;
   readonly bytes: number;
+  /** What the engine says of its work, where it says so. */
+  readonly work?: EngineWork;
+}
+
+/** An engine's progress, for clients that draw a bar. Counts never fall while the query runs. */
+export interface EngineWork {
+  readonly splitsQueued: number;
+  readonly splitsRunning: number;
+  readonly splitsDone: number;
+  readonly nodes: number;
+  readonly cpuMs: number;
+  /** Read from its sources so far. */
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+  readonly peakBytes: number;
+  /** 0 to 100, where the engine says so. */
+  readonly percent?: number;
 }
 
 /** A change the client's session takes over before its next statement. */
@@ -36,6 +53,16 @@ export interface Queued {
   readonly position: number;
 }
 
+export interface ColumnsEvent {
+  readonly kind: "columns";
+  readonly columns: readonly Column[];
+  /**
+   * The engine's own description of them, where rows come in the format: for `trinoData` the JSON
+   * array of columns, for `mysqlRows` the packets of the column definitions.
+   */
+  readonly native?: { readonly format: NativeFormat; readonly bytes: Uint8Array };
+}
+
 export type DoneEvent = {
   readonly kind: "done";
   readonly stats: QueryStats;
@@ -52,7 +79,7 @@ export type ResultEvent =
   | { readonly kind: "progress"; readonly state: "queued" | "running"; readonly stats: QueryStats }
   | { readonly kind: "session"; readonly change: SessionChange }
   | { readonly kind: "notice"; readonly code: string; readonly text: string }
-  | { readonly kind: "columns"; readonly columns: readonly Column[] }
+  | ColumnsEvent
   | { readonly kind: "batch"; readonly batch: Batch }
   | LastEvent;
 

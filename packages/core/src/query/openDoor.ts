@@ -51,11 +51,12 @@ export function openDoor(plane: DataPlane): OpenDoor {
         return err(gatewayError("internal.bug"));
       }
     },
-    query: (sql, parameters, session) => ({
+    query: (sql, parameters, session, takes = []) => ({
       id: nextId(),
       sql,
       parameters,
       session,
+      takes,
       receivedAtMs: host.clock.nowMs(),
     }),
     run,

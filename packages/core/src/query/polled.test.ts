@@ -374,6 +374,7 @@ function queryOf(id: string): Query {
     id: id as QueryId,
     sql: "SELECT 1",
     parameters: [],
+    takes: [],
     receivedAtMs: 0,
     session: {
       frontend: "trinoHttp",

@@ -9,6 +9,7 @@ import type { AuthContext, ClientCredential } from "../port/authenticator.ts";
 import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Slot } from "../port/capacity.ts";
+import type { NativeFormat } from "../type/vector.ts";
 import type { Pin } from "./pin.ts";
 
 declare const brand: unique symbol;
@@ -43,6 +44,8 @@ export interface Query {
   /** Typed values for `$1`, `$2`, …; frontends rewrite `?` before. Never spliced into text. */
   readonly parameters: readonly Parameter[];
   readonly session: Session;
+  /** Formats of rows that the client's protocol carries as they are; an engine may answer in one of them. */
+  readonly takes: readonly NativeFormat[];
   /** Milliseconds on the host's monotonic clock. */
   readonly receivedAtMs: number;
 }

@@ -149,6 +149,7 @@ function backendOf(cluster: string, execute: Execute, lanes: string[]): Backend 
       return ok(pinned);
     },
     probe: async () => "healthy",
+    running: async () => ok({ tags: [], complete: true }),
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => {},
   };
@@ -176,6 +177,7 @@ function capacityOf(options: PlaneOptions, slots: Set<string>): Capacity {
     return ok({
       cluster: candidate.cluster,
       fence,
+      holder: `test/${fence}`,
       [Symbol.asyncDispose]: async () => void slots.delete(key),
     });
   }
@@ -188,6 +190,7 @@ export function queryOf(sql: string, session: Partial<Session> = {}): Query {
     id: `query ${sql}` as QueryId,
     sql,
     parameters: [],
+    takes: [],
     receivedAtMs: 0,
     session: {
       frontend: "postgresWire",

@@ -56,6 +56,7 @@ function queryOf(question: RouteQuestion): Query {
     id: "explain" as QueryId,
     sql,
     parameters: [],
+    takes: [],
     receivedAtMs: 0,
     session: {
       frontend,

@@ -194,6 +194,7 @@ function backendOf(cluster: string, execute: Execute, closed: string[]): Backend
     describe: async () => ok({ parameters: [], columns: [] }),
     begin: async () => err(gatewayError("query.unsupported")),
     probe: async () => "healthy",
+    running: async () => ok({ tags: [], complete: true }),
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => void closed.push(cluster),
   };

@@ -2,6 +2,7 @@
 import type { Batch, Vector } from "./vector.ts";
 
 export function batchBytes(batch: Batch): number {
+  if (batch.form !== "columnar") return batch.bytes.length;
   let bytes = 0;
   for (const column of batch.columns) bytes += vectorBytes(column);
   return bytes;

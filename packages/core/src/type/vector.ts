@@ -36,8 +36,45 @@ export interface ColumnarBatch {
   readonly columns: readonly Vector[];
 }
 
-/** What an engine hands over. One form today; sources that speak text or a client's own format add theirs. */
-export type Batch = ColumnarBatch;
+/**
+ * Rows as the text that their source sent, without a copy per cell: for engines that speak text.
+ *
+ * The text of a cell is the type's canonical one, so that a frontend can pass it on without knowing
+ * the engine: boolean `true` or `false` · integer and decimal plain digits, a decimal with exactly
+ * `scale` of them behind the point · float what JavaScript prints, and `Infinity`, `-Infinity`, `NaN` ·
+ * text, json UTF-8 · binary the bytes themselves · date `2024-02-29` · time and timestamp with exactly
+ * the digits of the unit, `2024-02-29 12:34:56.789000`, an instant in UTC and without a suffix · uuid
+ * lower-case with hyphens. Other kinds and years outside 0001 to 9999 have no such text: their source
+ * makes columns.
+ */
+export interface TextBatch {
+  readonly form: "text";
+  readonly rows: number;
+  readonly types: readonly DataType[];
+  readonly bytes: Uint8Array;
+  /** Where the cell of row `r` and column `c` begins in `bytes`, at `r * types.length + c`. */
+  readonly starts: Int32Array;
+  /** Its bytes, at the same index; -1 is NULL. */
+  readonly lengths: Int32Array;
+}
+
+/**
+ * Formats in which a client's own protocol carries rows, so that an engine that speaks the same one
+ * hands them through: `trinoData`: the JSON array of a Trino page · `mysqlRows`: packets of a MySQL
+ * text result, each with its 4-byte header.
+ */
+export type NativeFormat = "trinoData" | "mysqlRows";
+
+/** Rows in a format that the query's frontend said it takes, untouched. */
+export interface NativeBatch {
+  readonly form: "native";
+  readonly format: NativeFormat;
+  readonly rows: number;
+  readonly bytes: Uint8Array;
+}
+
+/** What an engine hands over. Native only to a query that `takes` the format. */
+export type Batch = ColumnarBatch | TextBatch | NativeBatch;
 
 /** True when the cell is NULL. */
 export function isNull(vector: Vector, row: number): boolean {

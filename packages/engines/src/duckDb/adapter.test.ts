@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeOf, engineSuite, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
@@ -139,7 +140,7 @@ describe("execute on DuckDB", () => {
     let expected = 0;
     for await (const event of backend.execute(identifiedOf(sql), never)) {
       if (event.kind !== "batch") continue;
-      const [numbers] = event.batch.columns;
+      const [numbers] = columnarOf(event.batch).columns;
       const words = new BigInt64Array(
         numbers?.values.buffer ?? new ArrayBuffer(0),
         numbers?.values.byteOffset,

@@ -8,7 +8,12 @@
  */
 import { realpath } from "node:fs/promises";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { Backend, PinnedLane, TableListing } from "@gateway/core/port/backend.ts";
+import type {
+  Backend,
+  PinnedLane,
+  RunningStatements,
+  TableListing,
+} from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
@@ -19,6 +24,7 @@ import type { DriverThread } from "../adbc/driverThread.ts";
 import type { SetupStatement } from "../adbc/message.ts";
 import { ThreadPool } from "../adbc/pool.ts";
 import type { Contents } from "../descriptor.ts";
+import { RunningTags } from "../running.ts";
 import type { DuckDbConfig } from "./config.ts";
 import { databasePath, shareDatabase, type DatabaseKey, type DatabaseShare } from "./database.ts";
 import { isFatal, readFailure } from "./errors.ts";
@@ -100,6 +106,7 @@ class DuckDbBackend implements Backend {
   readonly #host: Host;
   readonly #pool: ThreadPool;
   readonly #setup: readonly SetupStatement[];
+  readonly #running = new RunningTags();
   #share: DatabaseShare | undefined;
   #catalogs: readonly string[] = [];
   /** The engine refuses everything until its database was opened again. */
@@ -127,6 +134,7 @@ class DuckDbBackend implements Backend {
     if (this.#fatal) await this.#reopen();
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return yield { kind: "failed", error: notTaken(signal) };
+    using _running = this.#running.begin(query);
     const lane = this.#lane(taken.thread);
     if (lane === undefined)
       return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
@@ -171,7 +179,9 @@ class DuckDbBackend implements Backend {
     const answer = await taken.thread.ask({ kind: "connect", database, before }, signal);
     const lane: Lane = { ...shared, database: undefined };
     if (answer.ok && !signal.aborted) {
-      return ok(new TransactionLane(taken, lane, { place, defaultCatalog: this.#defaultCatalog }));
+      const running = this.#running.begin(query);
+      const stands = { place, defaultCatalog: this.#defaultCatalog, running };
+      return ok(new TransactionLane(taken, lane, stands));
     }
     await taken.thread.ask({ kind: "disconnect" });
     taken[Symbol.dispose]();
@@ -186,6 +196,10 @@ class DuckDbBackend implements Backend {
     if (!this.#pool.free) return this.#fatal ? "unhealthy" : "healthy";
     const answer = await this.#ask("SELECT 1", signal);
     return answer.ok ? "healthy" : "unhealthy";
+  }
+
+  async running(): Promise<Result<RunningStatements, GatewayError>> {
+    return ok(this.#running.list());
   }
 
   async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {

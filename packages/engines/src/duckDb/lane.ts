@@ -27,6 +27,7 @@ export class TransactionLane implements PinnedLane {
   #place: string | undefined;
   #failed = false;
   /** Settled when nothing runs on the lane. */
+  readonly #running: Disposable;
   #turn: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
@@ -34,9 +35,15 @@ export class TransactionLane implements PinnedLane {
   constructor(
     taken: TakenThread,
     lane: Lane,
-    stands: { readonly place: string | undefined; readonly defaultCatalog: string },
+    stands: {
+      readonly place: string | undefined;
+      readonly defaultCatalog: string;
+      /** Says that the engine holds the transaction; disposed at its end. */
+      readonly running: Disposable;
+    },
   ) {
     this.#taken = taken;
+    this.#running = stands.running;
     this.#place = stands.place;
     this.#defaultCatalog = stands.defaultCatalog;
     this.#lane = {
@@ -93,6 +100,7 @@ export class TransactionLane implements PinnedLane {
     await this.#taken.thread.settle();
     // Closing the connection rolls back what is open.
     await this.#taken.thread.ask({ kind: "disconnect" });
+    this.#running[Symbol.dispose]();
     this.#taken[Symbol.dispose]();
   }
 

@@ -10,9 +10,10 @@ import { abortError, gatewayError, type GatewayError } from "@gateway/core/error
 import type { Host } from "@gateway/core/port/host.ts";
 import type { DoneEvent, FailedEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import type { Query } from "@gateway/core/query/query.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter, Value } from "@gateway/core/type/type.ts";
-import type { Batch } from "@gateway/core/type/vector.ts";
+import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Connection } from "../listener/connection.ts";
@@ -142,7 +143,7 @@ export class Conversation {
       if (event.kind === "columns" && event.columns.length > 0) columns = true;
       if (event.kind === "batch") {
         const wanted = Math.min(event.batch.rows, (rowLimit ?? Infinity) - rows);
-        const failed = await this.#putBatch(event.batch, form, wanted);
+        const failed = await this.#putBatch(columnarOf(event.batch), form, wanted);
         if (failed !== undefined) return this.putError(errorReply(failed, query.id));
         rows += wanted;
         if (rows === rowLimit) break;
@@ -230,7 +231,7 @@ export class Conversation {
   }
 
   async #putBatch(
-    batch: Batch,
+    batch: ColumnarBatch,
     form: AnswerForm,
     count: number,
   ): Promise<GatewayError | undefined> {

@@ -9,7 +9,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import { cellWriter, mysqlText } from "@gateway/core/type/text.ts";
-import type { Batch, Vector } from "@gateway/core/type/vector.ts";
+import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import type { Zone } from "@gateway/core/type/zone.ts";
 import { lenencBytes, type PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
@@ -51,7 +51,7 @@ const shortCell = 250;
 const prefixBytes = 9;
 
 /** The encoder of one batch. */
-export function rowEncoder(batch: Batch, format: RowFormat): RowEncoder {
+export function rowEncoder(batch: ColumnarBatch, format: RowFormat): RowEncoder {
   const columns = batch.columns.map((vector) => cellsOf(vector, format));
   const put = format.kind === "text" ? putTextRow : putBinaryRow;
   return {

@@ -10,6 +10,7 @@ import { abortError, gatewayError, type GatewayError } from "@gateway/core/error
 import type { Host } from "@gateway/core/port/host.ts";
 import type { DoneEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { unreachable } from "@gateway/core/result.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "./clientSession.ts";
@@ -197,7 +198,7 @@ export class Execution implements AsyncDisposable {
       case "columns":
         return this.#takeColumns(event.columns, announce);
       case "batch":
-        this.#rows = rowWriter(event.batch, { formats: this.#formats, zone: session.zone });
+        this.#rows = rowWriter(columnarOf(event.batch), { formats: this.#formats, zone: session.zone });
         this.#row = 0;
         return undefined;
       case "done":

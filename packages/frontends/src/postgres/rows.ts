@@ -7,7 +7,7 @@
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import { cellWriter, postgresText, type TextStyle } from "@gateway/core/type/text.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import type { Batch, Vector } from "@gateway/core/type/vector.ts";
+import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import type { Zone } from "@gateway/core/type/zone.ts";
 import { dataRow } from "@gateway/wire/postgres/backend.ts";
 import { putInt16, putInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
@@ -52,7 +52,7 @@ export interface RowLimit {
 }
 
 /** Chooses the writers for a batch. */
-export function rowWriter(batch: Batch, shape: RowShape): RowWriter {
+export function rowWriter(batch: ColumnarBatch, shape: RowShape): RowWriter {
   const cells = batch.columns.map((vector, index) => cellOf(vector, index, shape));
   const growing = cells.filter(({ vector }) => !isFixedWidth(vector)).map(({ writer }) => writer);
   const fixedBytes = cells.reduce(

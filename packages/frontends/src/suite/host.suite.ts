@@ -16,7 +16,7 @@ const clock: Clock = {
 
 export type SuiteHost = Pick<
   VirtualHost,
-  "clock" | "random" | "randomBytes" | "threads" | "log" | "metrics"
+  "clock" | "random" | "randomBytes" | "threads" | "log" | "metrics" | "egress"
 >;
 
 /** A new one for each test. */
@@ -29,5 +29,6 @@ export function suiteHost(): SuiteHost {
     threads: still.threads,
     log: still.log,
     metrics: still.metrics,
+    egress: still.egress,
   };
 }

@@ -7,7 +7,7 @@
  */
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import type { Batch, Vector } from "@gateway/core/type/vector.ts";
+import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { pureIntervalWriter, trinoWriter } from "./cells.ts";
 import { pureInterval } from "./types.ts";
 
@@ -61,7 +61,7 @@ interface Cells {
 }
 
 /** Chooses the writers of a batch, once. Columns that the batch lacks are a bug of the engine. */
-export function openBatch(batch: Batch, columns: readonly Column[]): OpenBatch {
+export function openBatch(batch: ColumnarBatch, columns: readonly Column[]): OpenBatch {
   const cells = columns.map((column, index) => {
     const vector = batch.columns[index];
     if (vector === undefined) throw new RangeError("a batch without one of its columns");

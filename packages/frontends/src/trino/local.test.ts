@@ -2,6 +2,7 @@ import { gatewayError } from "@gateway/core/error.ts";
 import type { Description, ResultEvent } from "@gateway/core/query/event.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { describe, expect, it } from "vitest";
 import type { Handling } from "./answer.ts";
@@ -289,7 +290,8 @@ async function answerOf(sql: string, session = sessionOf(), door = doorOf()) {
   }
   const last = events.at(-1);
   const columns = events.find((event) => event.kind === "columns")?.columns;
-  const batch = events.find((event) => event.kind === "batch")?.batch;
+  const given = events.find((event) => event.kind === "batch")?.batch;
+  const batch = given === undefined ? undefined : columnarOf(given);
   const rows = Array.from({ length: batch?.rows ?? 0 }, (_, row) =>
     batch?.columns.map((vector) => valueAt(vector, row)),
   );

@@ -10,6 +10,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
 import { neverAborted, type PolledQuery } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
 import {
   isFull,
@@ -250,7 +251,7 @@ export class Statement {
     this.#progress = observe(this.#progress, event, this.#elapsedMs());
     if (event.kind === "columns") this.#columns = columnsText(event.columns);
     if (event.kind === "batch") {
-      this.#batch = openBatch(event.batch, this.#progress.columns ?? []);
+      this.#batch = openBatch(columnarOf(event.batch), this.#progress.columns ?? []);
       this.#writeMore(this.#batch);
     }
     if (event.kind === "done") this.#end();

@@ -78,6 +78,7 @@ export function queryOf(id: string): Query {
     id: id as QueryId,
     sql: "SELECT 1",
     parameters: [],
+    takes: [],
     receivedAtMs: 0,
     session: sessionOf().session,
   };

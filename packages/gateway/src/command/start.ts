@@ -14,7 +14,7 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
     return exitCode.config;
   }
   const { config, document } = read.value;
-  const host = nodeHost(terminal.bundle, config.gateway.logLevel);
+  const host = nodeHost(terminal.bundle, config.gateway.logLevel, config.gateway.egress);
   const { bundle, environment } = terminal;
   const contents = { kind: "none" } as const;
   const running = await start({ config, document, host, bundle, environment, contents });

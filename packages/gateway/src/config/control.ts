@@ -3,6 +3,7 @@ import { tlsSchema } from "@gateway/contract/config/listener.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { historySettingSchema } from "@gateway/control/config/objects.ts";
 import { z } from "zod";
+import { isNetwork } from "../host/egress.ts";
 
 /** The fleet secret opens the whole configuration; 32 characters of base64 are 192 bits. */
 const sharedSecretCharsMin = 32;
@@ -150,4 +151,26 @@ export const fileLimitsSchema = z
     title: "File paths",
     description:
       "Limits on objects of the admin API. What the config file itself names is allowed.",
+  });
+
+const networks = z.array(
+  z.string().refine(isNetwork, "must be an IP address or a network such as 10.0.0.0/8"),
+);
+
+/** `gateway.egress`: where clusters, identity providers and policy servers of the configuration may lie. */
+export const egressSchema = z
+  .strictObject({
+    allow: networks.default([]).meta({
+      title: "Allowed networks",
+      description: "Not empty: connections lead nowhere else.",
+      examples: [["10.0.0.0/8"]],
+    }),
+    deny: networks.default([]).meta({
+      title: "Denied networks",
+      description: "Refused always. Link-local and metadata addresses are, unless allowed above.",
+    }),
+  })
+  .meta({
+    title: "Outgoing connections",
+    description: "Checked against the address that is really connected to.",
   });

@@ -66,7 +66,6 @@ describe("parseConfig", () => {
     const text = `
 gateway:
   frontends: { mcp: { port: 1 } }
-  egress: { deny: [] }
 clusters:
   a: { engine: trino, endpoint: "http://localhost" }
   b: { engine: adbc, driver: snowflake }
@@ -81,7 +80,6 @@ guardrails: {}
 `;
     expect(linesFor(text)).toEqual([
       "gateway.frontends.mcp: not built yet: the MCP frontend",
-      "gateway.egress: not built yet: limits on outgoing connections",
       "clusters.a.engine: not built yet: the engine trino",
       "clusters.b.engine: not built yet: the engine adbc",
       "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",

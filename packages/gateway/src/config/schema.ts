@@ -9,6 +9,7 @@ import { frontends } from "@gateway/frontends/catalog.ts";
 import { z } from "zod";
 import {
   adminApiSchema,
+  egressSchema,
   fileLimitsSchema,
   retentionSchema,
   secretLimitsSchema,
@@ -61,7 +62,7 @@ const gatewaySchema = z
     secrets: secretLimitsSchema.prefault({}),
     files: fileLimitsSchema.prefault({}),
     adbc: notBuilt("limits on driver libraries").optional(),
-    egress: notBuilt("limits on outgoing connections").optional(),
+    egress: egressSchema.prefault({}),
     ...workerKeys,
   })
   .meta({

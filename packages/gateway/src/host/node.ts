@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
 import { systemClock } from "./clock.ts";
+import { egressOf, noEgressLimits, type EgressLimits } from "./egress.ts";
 import { jsonLog, type LogThreshold } from "./log.ts";
 import { promMetrics, type PromMetrics } from "./metrics.ts";
 import { workerThreads } from "./threads.ts";
@@ -18,7 +19,11 @@ export const bugs = {
 } as const;
 
 /** `bundle`: folder of the built thread programs. */
-export function nodeHost(bundle: URL, logLevel: LogThreshold): NodeHost {
+export function nodeHost(
+  bundle: URL,
+  logLevel: LogThreshold,
+  limits: EgressLimits = noEgressLimits,
+): NodeHost {
   const metrics = promMetrics();
   const bugCount = metrics.counter(bugs, {});
   return {
@@ -28,5 +33,6 @@ export function nodeHost(bundle: URL, logLevel: LogThreshold): NodeHost {
     threads: workerThreads(bundle),
     log: jsonLog(logLevel, () => bugCount.add(1)),
     metrics,
+    egress: egressOf(limits),
   };
 }

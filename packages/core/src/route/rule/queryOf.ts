@@ -22,6 +22,7 @@ export function queryOf({
     id: "q" as QueryId,
     sql,
     parameters: [],
+    takes: [],
     receivedAtMs: 0,
     session: {
       frontend,

@@ -1,0 +1,64 @@
+/** Where the process may connect to on behalf of its configuration, by IP address. */
+import { BlockList, isIP } from "node:net";
+import type { Egress } from "@gateway/core/port/egress.ts";
+
+/** Networks as `10.0.0.0/8`, or single addresses. */
+export interface EgressLimits {
+  /** Not empty: nothing else may be connected to. */
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+export const noEgressLimits: EgressLimits = { allow: [], deny: [] };
+
+/** Link-local addresses, where clouds answer with the machine's own credentials, and their relatives outside of it. */
+const deniedUnlessAllowed = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200"];
+
+/** What is in `deny` is refused always; link-local and metadata addresses unless `allow` names them. */
+export function egressOf({ allow, deny }: EgressLimits): Egress {
+  const allowed = networksOf(allow);
+  const denied = networksOf(deny);
+  const metadata = networksOf(deniedUnlessAllowed);
+  return {
+    refuses: (shown) => {
+      const address = unmapped(shown);
+      const family = familyOf(address);
+      if (family === undefined || denied.check(address, family)) return true;
+      if (allow.length > 0) return !allowed.check(address, family);
+      return metadata.check(address, family);
+    },
+  };
+}
+
+/** True for an address or `address/bits`. */
+export function isNetwork(text: string): boolean {
+  const [address = "", bits, ...more] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  if (bits === undefined) return true;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+function networksOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", bits] = network.split("/");
+    const family = familyOf(address);
+    if (family === undefined) throw new TypeError(`not a network: ${network}`);
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/** An IPv4 address in IPv6 clothes reaches the same place. */
+function unmapped(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  return mapped?.[1] ?? address;
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" | undefined {
+  const version = isIP(address);
+  if (version === 0) return undefined;
+  return version === 4 ? "ipv4" : "ipv6";
+}
