@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { clickHouseTool } from "./cases/clickHouse.mjs";
 import { installSchemathesis } from "./cases/openapiTool.mjs";
 import { postgresServers } from "./cases/postgresStore.mjs";
 import { command } from "./command.mjs";
@@ -36,6 +37,7 @@ export async function installTools() {
   }
   tools.pymysql = await installPymysql();
   tools.trino = await installTrino();
+  tools.clickHouse = await clickHouseTool();
   tools.schemathesis = await installSchemathesis();
   Object.assign(tools, await postgresServers());
   return tools;

@@ -3,6 +3,7 @@
  * start as a user runs it. Installs what it can when it runs as root; what it can not have is skipped
  * with the reason. The last line counts.
  */
+import { clickHouseCases } from "./cases/clickHouse.mjs";
 import { curlCases } from "./cases/curl.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
 import { openapiCases } from "./cases/openapi.mjs";
@@ -26,6 +27,7 @@ const suites = [
   pymysqlCases,
   curlCases,
   trinoCases,
+  clickHouseCases,
   debianPostgresCases,
   embeddedPostgresCases,
   // Last, because it changes the configuration before it puts it back.

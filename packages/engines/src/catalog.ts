@@ -1,4 +1,5 @@
 /** Every engine this build knows, by its key in the config. Adding one is a folder and a line here. */
+import { clickHouse } from "./clickHouse/engine.ts";
 import { duckDb } from "./duckDb/engine.ts";
 
-export const engines = { duckDb } as const;
+export const engines = { clickHouse, duckDb } as const;

@@ -21,18 +21,20 @@ export const objectName = z
     "must be letters, digits, dots, dashes or underscores",
   );
 
+type EngineConfig = z.output<(typeof engines)[keyof typeof engines]["config"]>;
+
 /** Each engine's config is an object with its own name as `engine`. Zod looks when the union is first used; the type only says so. */
-function byEngine<Config>(config: z.ZodType<Config>) {
-  return config as z.ZodType<Config> & z.core.$ZodTypeDiscriminable;
-}
+const engineConfigs = Object.values(engines).map(
+  ({ config }) => config as z.ZodType<EngineConfig> & z.core.$ZodTypeDiscriminable,
+);
+
+/** Engines that are known and refused. */
+const laterEngines = ["trino", "starRocks", "adbc"].filter((name) => !(name in engines));
 
 export const clusterSchema = z
   .discriminatedUnion("engine", [
-    byEngine(engines.duckDb.config),
-    notBuiltVariant("engine", "trino", "the engine trino"),
-    notBuiltVariant("engine", "clickHouse", "the engine clickHouse"),
-    notBuiltVariant("engine", "starRocks", "the engine starRocks"),
-    notBuiltVariant("engine", "adbc", "the engine adbc"),
+    ...(engineConfigs as [(typeof engineConfigs)[number]]),
+    ...laterEngines.map((name) => notBuiltVariant("engine", name, `the engine ${name}`)),
   ])
   .meta({ title: "Cluster", description: "One backend." });
 

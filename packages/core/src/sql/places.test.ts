@@ -27,6 +27,14 @@ describe("findPlaces", () => {
     expect(textsOf(placesOf(sql, dialect, formsOf[dialect]))).toEqual(expected);
   });
 
+  it.each<Dialect>(["mysql", "clickhouse"])(
+    "finds numbers where a caller asks for them, although %s begins words with a dollar",
+    (dialect) => {
+      const found = placesOf("select $1, a$2, $3b, '$4', $10", dialect, ["dollarNumber"]);
+      expect(textsOf(found)).toEqual(["$1", "$10"]);
+    },
+  );
+
   it.each<[string, readonly string[]]>([
     ["select :a, (:b), :a + :c", [":a", ":b", ":a", ":c"]],
     ["select a::int, :b::int", [":b"]],

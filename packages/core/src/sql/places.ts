@@ -179,6 +179,8 @@ function mayBeginValue(around: Surroundings): boolean {
 function readToken(search: Search, around: Surroundings): PlacesError | undefined {
   const { cursor, forms } = search;
   if (cursor.kind === "parameter") return readParameter(search, tokenText(cursor));
+  // Where a dollar begins words, a caller that asks for numbers means them all the same.
+  if (cursor.kind === "word" && forms.includes("dollarNumber")) return readNumberWord(search);
   const colon = cursor.kind === "operator" && tokenText(cursor) === ":";
   if (!colon || !forms.includes("colonName") || !mayBeginValue(around)) return undefined;
   return readColonName(search);
@@ -192,6 +194,11 @@ function readParameter(search: Search, text: string): PlacesError | undefined {
   if (/^[0-9]/.test(rest))
     return forms.includes("dollarNumber") ? add(search, "numbered", Number(rest)) : undefined;
   return forms.includes("dollarName") ? addNamed(search, rest) : undefined;
+}
+
+function readNumberWord(search: Search): PlacesError | undefined {
+  const number = /^\$(\d+)$/.exec(tokenText(search.cursor))?.[1];
+  return number === undefined ? undefined : add(search, "numbered", Number(number));
 }
 
 /** `:name` with the cursor at the colon, which then becomes the whole place. */

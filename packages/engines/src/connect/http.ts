@@ -1,6 +1,6 @@
 /** The pool of connections to an HTTP engine: keep-alive, no pipelining, no redirects, past the limits on outgoing connections. */
 import type { Host } from "@gateway/core/port/host.ts";
-import { buildConnector, Pool } from "undici";
+import { buildConnector, Pool, type Dispatcher } from "undici";
 import { guardedLookup, refused, refusesHost } from "./lookup.ts";
 import type { TlsTrust } from "./tls.ts";
 
@@ -22,6 +22,8 @@ export function httpPool(options: HttpPoolOptions, { egress }: Pick<Host, "egres
   return new Pool(options.origin, {
     connections: options.connectionsMax,
     pipelining: 1,
+    // Some engines tell their progress in headers, for as long as a query runs.
+    maxHeaderSize: 256 * 1024,
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (place, callback) => {
@@ -29,4 +31,30 @@ export function httpPool(options: HttpPoolOptions, { egress }: Pick<Host, "egres
       return connect(place, callback);
     },
   });
+}
+
+/**
+ * Asks the pool. Rejects with the signal's reason as soon as it is aborted: undici itself only looks
+ * when the request has got a connection, which may be never while all of them are at work. A request
+ * that was still waiting is not sent any more.
+ */
+export async function ask(
+  pool: Pool,
+  options: Dispatcher.RequestOptions,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  signal.throwIfAborted();
+  const lost = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const listening = { once: true, signal: lost.signal };
+    signal.addEventListener("abort", () => reject(signal.reason as Error), listening);
+  });
+  const answer = pool.request({ ...options, signal });
+  // When the race is lost nobody waits for it.
+  answer.catch(() => undefined);
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    lost.abort();
+  }
 }

@@ -1,0 +1,297 @@
+/** A ClickHouse cluster as a backend. Every statement is one request; nothing of a session stays in the server. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type {
+  Backend,
+  PinnedLane,
+  RunningStatements,
+  TableListing,
+} from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import { valueAt } from "@gateway/core/type/value.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
+import { httpPool } from "../connect/http.ts";
+import { tlsTrust } from "../connect/tls.ts";
+import { describedColumn } from "./block.ts";
+import type { ClickHouseConfig } from "./config.ts";
+import { judge, type Judged } from "./guard.ts";
+import { catalogName, databaseSql, tablesOf, tablesSql } from "./listing.ts";
+import { placeParameters, withoutValues } from "./parameters.ts";
+import { quoteText } from "./quote.ts";
+import { runStatement, type Running, type Trace } from "./run.ts";
+import type { Submission, Wire } from "./wire.ts";
+
+/** How long the server may take to confirm that a statement is gone, and how often it is asked. */
+const endingMs = 10_000;
+const endingTries = 5;
+const controlConnectionsMax = 4;
+
+/** Opens the cluster's pools; an unreachable server opens and is unhealthy. */
+export async function open(
+  cluster: string,
+  config: ClickHouseConfig,
+  host: Host,
+): Promise<Result<Backend, GatewayError>> {
+  const trust = await tlsTrust(config.tls);
+  if (!trust.ok) return trust;
+  const options = {
+    origin: new URL(config.endpoint).origin,
+    tls: trust.value,
+    connectTimeoutMs: config.connectTimeoutSecs * 1_000,
+  };
+  const wire: Wire = {
+    pool: httpPool({ ...options, connectionsMax: config.connectionsMax }, host),
+    control: httpPool({ ...options, connectionsMax: controlConnectionsMax }, host),
+    auth: config.auth,
+    settings: Object.entries(config.settings),
+  };
+  return ok(new ClickHouseBackend(cluster, config, host, wire));
+}
+
+class ClickHouseBackend implements Backend {
+  readonly engine = "clickHouse";
+  readonly dialect = "clickhouse";
+  readonly catalogs: readonly string[] = [catalogName];
+  readonly cluster: string;
+  readonly #config: ClickHouseConfig;
+  readonly #host: Host;
+  readonly #wire: Wire;
+  readonly #ownTag: string;
+  #ownCount = 0;
+  #nodeSeen: string | undefined;
+  #severalNodes = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(cluster: string, config: ClickHouseConfig, host: Host, wire: Wire) {
+    this.cluster = cluster;
+    this.#config = config;
+    this.#host = host;
+    this.#wire = wire;
+    this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}`;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const used = readSessionStatement(query.engineSql, query.session.dialect);
+    if (used?.kind === "use" && used.object === undefined) {
+      return yield* this.#use(
+        used.path.map(({ text }) => text),
+        signal,
+      );
+    }
+    const judged = judge(query.engineSql);
+    if (!judged.ok) return yield { kind: "failed", error: judged.error };
+    const placed = placeParameters(query.engineSql, query.parameters);
+    if (!placed.ok) return yield { kind: "failed", error: placed.error };
+    const submission: Submission = {
+      sql: placed.value.sql,
+      queryId: statementTag(query),
+      database: query.session.schema ?? this.#config.database,
+      // What a write changed is known at its end only.
+      fields: [
+        ...placed.value.values,
+        ...(judged.value.reads ? [] : [["wait_end_of_query", "1"] as const]),
+      ],
+    };
+    const shown = query.parameters.length === 0 ? query.engineSql : undefined;
+    const described = (): Promise<readonly Column[]> => this.#columnsOf(submission, judged.value);
+    yield* this.#run({ submission, judged: judged.value, shown, described }, signal);
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    const judged = judge(query.engineSql);
+    if (!judged.ok) return judged;
+    const first = await this.#describedWith(query, judged.value, { untyped: "text", signal });
+    if (first.ok || signal.aborted) return first;
+    const second = await this.#describedWith(query, judged.value, { untyped: "null", signal });
+    return second.ok ? second : first;
+  }
+
+  async #describedWith(
+    query: Identified,
+    { describable }: Judged,
+    { untyped, signal }: { readonly untyped: "text" | "null"; readonly signal: AbortSignal },
+  ): Promise<Result<Description, GatewayError>> {
+    const plain = withoutValues(query.engineSql, query.parameters, untyped);
+    if (!plain.ok) return plain;
+    const { sql, types } = plain.value;
+    if (!describable) return ok({ parameters: types, columns: [] });
+    const database = query.session.schema ?? this.#config.database;
+    const submission = { sql, queryId: statementTag(query), database, fields: [] };
+    const columns = await this.#describe(submission, signal);
+    return columns.ok ? ok({ parameters: types, columns: columns.value }) : columns;
+  }
+
+  async begin(): Promise<Result<PinnedLane, GatewayError>> {
+    const message = "ClickHouse has no transactions over its HTTP interface";
+    return err(gatewayError("query.unsupported", { message, sqlState: "0A000" }));
+  }
+
+  async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
+    if (this.#closed !== undefined) return "unhealthy";
+    const answer = await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal);
+    return answer.ok ? "healthy" : "unhealthy";
+  }
+
+  async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
+    const own = this.#nextOwn();
+    const sql = `SELECT hostName(), query_id FROM system.processes WHERE startsWith(query_id, ${quoteText(tagPrefix)})`;
+    const answer = await this.#ask(sql, signal, own);
+    if (!answer.ok) return answer;
+    const tags = answer.value.map(([, id]) => String(id));
+    const [node] = answer.value[0] ?? [];
+    // Behind one address several servers may answer, each with its own list.
+    if (typeof node === "string") {
+      if (this.#nodeSeen !== undefined && this.#nodeSeen !== node) this.#severalNodes = true;
+      this.#nodeSeen = node;
+    }
+    const complete = tags.includes(own) && !this.#severalNodes;
+    return ok({ tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)), complete });
+  }
+
+  async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+    const answer = await this.#ask(tablesSql, signal);
+    return answer.ok ? ok(tablesOf(answer.value)) : answer;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= Promise.all([this.#wire.pool.destroy(), this.#wire.control.destroy()]).then(
+      nothing,
+    );
+    return this.#closed;
+  }
+
+  async *#run(
+    statement: Pick<Running, "submission" | "judged" | "shown" | "described">,
+    signal: AbortSignal,
+  ): ResultStream {
+    if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
+    if (this.#closed !== undefined)
+      return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
+    const running: Running = { ...statement, wire: this.#wire, clock: this.#host.clock };
+    const trace: Trace = { open: false };
+    const controller = new AbortController();
+    const abort = (): void => controller.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    let ended = false;
+    try {
+      for await (const event of runStatement(running, trace, controller.signal)) {
+        ended = event.kind === "done" || event.kind === "failed";
+        if (ended && trace.open) await this.#end(statement.submission.queryId, controller);
+        if (event.kind === "failed" && signal.aborted) {
+          yield { kind: "failed", error: gatewayError("query.cancelled") };
+        } else yield event;
+      }
+    } finally {
+      signal.removeEventListener("abort", abort);
+      // The reader left: the slot is free only when the server runs nothing of it any more.
+      if (!ended) await this.#end(statement.submission.queryId, controller);
+    }
+  }
+
+  /** Ends a statement in the server and waits until its list shows it no more, for a bounded time. */
+  async #end(queryId: string, controller: AbortController): Promise<void> {
+    controller.abort();
+    if (this.#closed !== undefined) return;
+    const limit = new AbortController();
+    using _timer = this.#host.clock.timer(endingMs, () => limit.abort());
+    const where = `query_id = ${quoteText(queryId)}`;
+    for (
+      let absent = 0, tries = 0;
+      absent < 2 && tries < endingTries && !limit.signal.aborted;
+      tries += 1
+    ) {
+      const killed = await this.#ask(`KILL QUERY WHERE ${where} SYNC`, limit.signal);
+      // Absent once may mean not yet begun: the request may still have been on its way.
+      absent = killed.ok && killed.value.length === 0 ? absent + 1 : 0;
+    }
+  }
+
+  async #columnsOf(submission: Submission, { describable }: Judged): Promise<readonly Column[]> {
+    if (!describable) return [];
+    const columns = await this.#describe(submission, new AbortController().signal);
+    return columns.ok ? columns.value : [];
+  }
+
+  async #describe(
+    submission: Submission,
+    signal: AbortSignal,
+  ): Promise<Result<readonly Column[], GatewayError>> {
+    const sql = `DESCRIBE TABLE (${submission.sql}\n)`;
+    const answer = await this.#ask(sql, signal, this.#nextOwn(), {
+      ...submission,
+      shown: submission.sql,
+    });
+    if (!answer.ok) return answer;
+    const columns: Column[] = [];
+    for (const [name, type] of answer.value) {
+      const column = describedColumn(String(name), String(type));
+      if (column === undefined) {
+        const message = `a column of type ${String(type).slice(0, 200)} can not be read; cast it to String`;
+        return err(gatewayError("query.unsupported", { message }));
+      }
+      columns.push(column);
+    }
+    return ok(columns);
+  }
+
+  async *#use(path: readonly string[], signal: AbortSignal): ResultStream {
+    const startedMs = this.#host.clock.nowMs();
+    const name = path.at(-1) ?? "";
+    const answer = await this.#ask(databaseSql(name), signal);
+    if (!answer.ok) return yield { kind: "failed", error: answer.error };
+    if (answer.value.length === 0) {
+      const message = `Database ${name} does not exist`;
+      return yield {
+        kind: "failed",
+        error: gatewayError("query.unknownObject", { message, sqlState: "3D000" }),
+      };
+    }
+    yield { kind: "session", change: { kind: "catalog", catalog: catalogName, schema: name } };
+    const executionMs = this.#host.clock.nowMs() - startedMs;
+    yield {
+      kind: "done",
+      stats: { queueMs: 0, executionMs, rows: 0, bytes: 0 },
+      updateType: "USE",
+    };
+  }
+
+  #nextOwn(): string {
+    this.#ownCount += 1;
+    return `${this.#ownTag}/${this.#ownCount}`;
+  }
+
+  /** Every row of a small answer as values, over the control connections. */
+  async #ask(
+    sql: string,
+    signal: AbortSignal,
+    queryId = this.#nextOwn(),
+    more: Partial<Submission> & { readonly shown?: string } = {},
+  ): Promise<Result<readonly (readonly unknown[])[], GatewayError>> {
+    if (this.#closed !== undefined) return err(gatewayError("cluster.connectFailed"));
+    const wire = { ...this.#wire, pool: this.#wire.control };
+    const submission = { database: this.#config.database, fields: [], ...more, sql, queryId };
+    const judged: Judged = { reads: true, describable: false, tag: "" };
+    const rows: (readonly unknown[])[] = [];
+    const statement = { wire, clock: this.#host.clock, submission, judged, shown: more.shown };
+    const running: Running = { ...statement, described: async () => [] };
+    for await (const event of runStatement(running, { open: false }, signal)) {
+      if (event.kind === "failed") return err(event.error);
+      if (event.kind !== "batch") continue;
+      const batch = columnarOf(event.batch);
+      for (let row = 0; row < batch.rows; row += 1) {
+        rows.push(batch.columns.map((column) => valueAt(column, row)));
+      }
+    }
+    return ok(rows);
+  }
+}
+
+function nothing(): void {}

@@ -1,0 +1,297 @@
+/**
+ * ClickHouse's Native format: blocks of columns, each with its name, its type's name and its values.
+ *
+ * A block is read whole or not at all: the reader says how many more bytes it needs at least. Every
+ * length is compared with the bytes that are there before memory is taken for it.
+ */
+import { isUtf8 } from "node:buffer";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { Vector } from "@gateway/core/type/vector.ts";
+import { gathered } from "./dictionary.ts";
+import { Source } from "./source.ts";
+import { layoutOf, type Layout } from "./types.ts";
+import { convertedVector } from "./values.ts";
+
+export interface Block {
+  readonly columns: readonly Column[];
+  readonly vectors: readonly Vector[];
+  readonly rows: number;
+}
+
+export type BlockRead =
+  | { readonly kind: "block"; readonly block: Block; readonly bytes: number }
+  /** At least this many more bytes are needed. */
+  | { readonly kind: "short"; readonly missing: number }
+  /** A type without a reader here. */
+  | { readonly kind: "unsupported"; readonly type: string }
+  /** The bytes are no block. */
+  | { readonly kind: "broken"; readonly reason: string };
+
+const columnsMax = 100_000;
+const nameBytesMax = 1 << 20;
+const elementsMax = 0x7fff_ffff;
+const decoder = new TextDecoder();
+
+/** Reads the block at the start of `bytes`. */
+export function readBlock(bytes: Uint8Array): BlockRead {
+  const source = new Source(bytes);
+  const columnCount = source.varint();
+  const rows = columnCount === undefined ? undefined : source.varint();
+  if (columnCount === undefined || rows === undefined) return unread(source);
+  if (columnCount > columnsMax || rows > elementsMax)
+    return { kind: "broken", reason: "too many columns or rows" };
+  const columns: Column[] = [];
+  const vectors: Vector[] = [];
+  for (let index = 0; index < columnCount; index += 1) {
+    const name = readName(source);
+    const typeName = name === undefined ? undefined : readName(source);
+    if (name === undefined || typeName === undefined) return unread(source);
+    const layout = layoutOf(typeName);
+    if (layout === undefined) return { kind: "unsupported", type: typeName };
+    const read = rows === 0 || readPrefix(source, layout);
+    const vector = read === undefined ? undefined : readColumn(source, layout, rows);
+    if (vector === undefined) return unread(source);
+    columns.push(columnOf(name, typeName, layout));
+    vectors.push(vector);
+  }
+  return { kind: "block", block: { columns, vectors, rows }, bytes: source.at };
+}
+
+/** The neutral column of a name and a type; undefined where the type has no reader. */
+export function describedColumn(name: string, typeName: string): Column | undefined {
+  const layout = layoutOf(typeName);
+  return layout === undefined ? undefined : columnOf(name, typeName, layout);
+}
+
+function columnOf(name: string, engineType: string, layout: Layout): Column {
+  const nullable = layout.kind === "nullable" || (layout.kind === "dictionary" && layout.nullable);
+  return { name, type: layout.type, nullable, engineType };
+}
+
+function unread({ broken, missing }: Source): BlockRead {
+  return broken === undefined ? { kind: "short", missing } : { kind: "broken", reason: broken };
+}
+
+function readName(source: Source): string | undefined {
+  const length = source.varint();
+  if (length === undefined) return undefined;
+  if (length > nameBytesMax) return source.refuse("a name of more than a megabyte");
+  const start = source.skip(length);
+  return start === undefined
+    ? undefined
+    : decoder.decode(source.bytes.subarray(start, start + length));
+}
+
+const dictionaryVersion = 1;
+
+/** What stands before the values of a column: the version of each dictionary in it. */
+function readPrefix(source: Source, layout: Layout): true | undefined {
+  switch (layout.kind) {
+    case "dictionary": {
+      const version = source.count64();
+      if (version === undefined) return undefined;
+      return version === dictionaryVersion
+        ? true
+        : source.refuse("a dictionary of another version");
+    }
+    case "nullable":
+    case "list":
+      return readPrefix(source, layout.inner);
+    case "struct":
+      return layout.members.every((member) => readPrefix(source, member) === true)
+        ? true
+        : undefined;
+    case "map":
+      return readPrefix(source, layout.key) === true ? readPrefix(source, layout.value) : undefined;
+    case "fixed":
+    case "converted":
+    case "text":
+      return true;
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+function readColumn(source: Source, layout: Layout, rows: number): Vector | undefined {
+  const { type } = layout;
+  const plain = {
+    type,
+    length: rows,
+    offset: 0,
+    validity: undefined,
+    offsets: undefined,
+    children: [],
+  };
+  switch (layout.kind) {
+    case "fixed": {
+      const values = source.copy(rows * layout.width);
+      return values === undefined ? undefined : { ...plain, values };
+    }
+    case "converted": {
+      const { width, rule } = layout;
+      const start = source.skip(rows * width);
+      if (start === undefined) return undefined;
+      return convertedVector(type, rule, { view: source.viewOf(start, rows * width), width, rows });
+    }
+    case "text":
+      return readText(source, layout, rows);
+    case "nullable": {
+      const validity = readNulls(source, rows);
+      const inner = validity === undefined ? undefined : readColumn(source, layout.inner, rows);
+      return inner === undefined ? undefined : { ...inner, validity };
+    }
+    case "dictionary":
+      return readDictionary(source, layout, rows);
+    case "list": {
+      const offsets = readOffsets(source, rows);
+      const items =
+        offsets === undefined ? undefined : readColumn(source, layout.inner, offsets[rows] ?? 0);
+      return items === undefined
+        ? undefined
+        : { ...plain, values: noBytes, offsets, children: [items] };
+    }
+    case "struct": {
+      const children = readAll(source, layout.members, rows);
+      return children === undefined ? undefined : { ...plain, values: noBytes, children };
+    }
+    case "map": {
+      const offsets = readOffsets(source, rows);
+      if (offsets === undefined) return undefined;
+      const children = readAll(source, [layout.key, layout.value], offsets[rows] ?? 0);
+      return children === undefined ? undefined : { ...plain, values: noBytes, offsets, children };
+    }
+  }
+}
+
+function readAll(
+  source: Source,
+  layouts: readonly Layout[],
+  rows: number,
+): readonly Vector[] | undefined {
+  const vectors: Vector[] = [];
+  for (const layout of layouts) {
+    const vector = readColumn(source, layout, rows);
+    if (vector === undefined) return undefined;
+    vectors.push(vector);
+  }
+  return vectors;
+}
+
+/** One byte a row, 1 for NULL, as a bitmap of what is there. */
+function readNulls(source: Source, rows: number): Uint8Array | undefined {
+  const start = source.skip(rows);
+  if (start === undefined) return undefined;
+  const bits = new Uint8Array((rows + 7) >> 3);
+  for (let row = 0; row < rows; row += 1) {
+    if (source.bytes[start + row] === 0) bits[row >> 3] = (bits[row >> 3] ?? 0) | (1 << (row & 7));
+  }
+  return bits;
+}
+
+/** Ends of the rows' elements, counted in 64 bits. */
+function readOffsets(source: Source, rows: number): Int32Array | undefined {
+  const start = source.skip(rows * 8);
+  if (start === undefined) return undefined;
+  const view = source.viewOf(start, rows * 8);
+  const offsets = new Int32Array(rows + 1);
+  let before = 0;
+  for (let row = 0; row < rows; row += 1) {
+    const end =
+      view.getUint32(row * 8 + 4, true) === 0 ? view.getUint32(row * 8, true) : elementsMax + 1;
+    if (end < before || end > elementsMax) return source.refuse("offsets that fall or run over");
+    offsets[row + 1] = end;
+    before = end;
+  }
+  return offsets;
+}
+
+function readText(source: Source, { type }: Layout, rows: number): Vector | undefined {
+  // Every cell has at least the byte of its length.
+  if (rows > source.left) {
+    source.missing = rows - source.left;
+    return undefined;
+  }
+  const offsets = new Int32Array(rows + 1);
+  const starts = new Int32Array(rows);
+  let end = 0;
+  let cut = false;
+  for (let row = 0; row < rows; row += 1) {
+    const length = source.varint();
+    const start = length === undefined ? undefined : source.skip(length);
+    if (length === undefined || start === undefined) return undefined;
+    if (length > 0 && ((source.bytes[start] ?? 0) & 0xc0) === 0x80) cut = true;
+    starts[row] = start;
+    end += length;
+    offsets[row + 1] = end;
+  }
+  const values = new Uint8Array(end);
+  for (let row = 0; row < rows; row += 1) {
+    const from = starts[row] ?? 0;
+    const at = offsets[row] ?? 0;
+    const length = (offsets[row + 1] ?? 0) - at;
+    // Short texts are the rule, and a loop beats a call for them.
+    if (length > 24) values.set(source.bytes.subarray(from, from + length), at);
+    else
+      for (let byte = 0; byte < length; byte += 1)
+        values[at + byte] = source.bytes[from + byte] ?? 0;
+  }
+  const vector = {
+    type,
+    length: rows,
+    offset: 0,
+    validity: undefined,
+    values,
+    offsets,
+    children: [],
+  };
+  return cut || !isUtf8(values) ? repaired(vector, offsets) : vector;
+}
+
+const lenient = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** ClickHouse's strings are bytes; a client's text is UTF-8. What is none is shown as U+FFFD. */
+function repaired(vector: Vector, offsets: Int32Array): Vector {
+  const cells = Array.from({ length: vector.length }, (_, row) =>
+    encoder.encode(lenient.decode(vector.values.subarray(offsets[row], offsets[row + 1]))),
+  );
+  const ends = new Int32Array(vector.length + 1);
+  for (const [row, cell] of cells.entries()) ends[row + 1] = (ends[row] ?? 0) + cell.length;
+  const values = new Uint8Array(ends[vector.length] ?? 0);
+  for (const [row, cell] of cells.entries()) values.set(cell, ends[row]);
+  return { ...vector, values, offsets: ends };
+}
+
+const additionalKeys = 0x200;
+const globalDictionary = 0x100;
+
+function readDictionary(
+  source: Source,
+  layout: Extract<Layout, { kind: "dictionary" }>,
+  rows: number,
+): Vector | undefined {
+  // A column without rows, inside an empty list, has no bytes at all.
+  if (rows === 0) return readColumn(source, layout.inner, 0);
+  const flags = source.count64();
+  if (flags === undefined) return undefined;
+  if ((flags & globalDictionary) !== 0 || (flags & additionalKeys) === 0 || (flags & 0xff) > 3) {
+    return source.refuse("a dictionary that lies elsewhere");
+  }
+  const keyCount = source.count64();
+  if (keyCount === undefined) return undefined;
+  if (keyCount > elementsMax) return source.refuse("too many keys");
+  const keys = readColumn(source, layout.inner, keyCount);
+  const count = keys === undefined ? undefined : source.count64();
+  if (keys === undefined || count === undefined) return undefined;
+  if (count !== rows) return source.refuse("a dictionary for other rows");
+  const width = 1 << (flags & 0xff);
+  const start = source.skip(rows * width);
+  if (start === undefined) return undefined;
+  const found = gathered(keys, {
+    view: source.viewOf(start, rows * width),
+    width,
+    rows,
+    nullable: layout.nullable,
+  });
+  return found ?? source.refuse("a place outside the dictionary");
+}
