@@ -1,0 +1,153 @@
+/** Columns of a MySQL text result: their neutral types, and what their cells need to be canonical text. */
+import type { Column, DataType } from "@gateway/core/type/type.ts";
+import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
+import { collationId, columnFlag, columnType } from "@gateway/wire/mysql/protocol.ts";
+import type { Packet } from "./packets.ts";
+
+/** What must happen to the text of a cell. */
+export type CellRule =
+  | { readonly kind: "none" }
+  /** Zeros in front (`ZEROFILL`) go. */
+  | { readonly kind: "integer" }
+  /** Exactly `scale` digits behind the point. */
+  | { readonly kind: "decimal"; readonly scale: number }
+  | { readonly kind: "float" }
+  /** A date that is none (`0000-00-00`) is NULL. */
+  | { readonly kind: "date" }
+  /** Six digits behind the second, whatever came. */
+  | { readonly kind: "moment" };
+
+export interface TextColumn {
+  readonly column: Column;
+  readonly rule: CellRule;
+}
+
+/** Bytes at the end of a definition whose places are fixed, and the length in front of them. */
+const fixedBytes = 12;
+
+/** A definition packet that was read. */
+export interface ReadColumn extends TextColumn {
+  /** The packet as every client reads it, with its header. */
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Reads a column definition packet; undefined when it is none. MariaDB may put a block of its own before
+ * the fixed fields, which is left out of what a client is given.
+ */
+export function readColumn({ payload, bytes }: Packet): ReadColumn | undefined {
+  const names = new ByteReader(payload);
+  for (let part = 0; part < 4; part += 1) names.lenencBytes();
+  const name = new TextDecoder().decode(names.lenencBytes());
+  names.lenencBytes();
+  const fixedAt = payload.length - fixedBytes;
+  if (names.failed || names.at > fixedAt - 1 || payload[fixedAt - 1] !== fixedBytes)
+    return undefined;
+  const reader = new ByteReader(payload, fixedAt);
+  const collation = reader.u16();
+  const length = reader.u32();
+  const type = reader.u8();
+  const flags = reader.u16();
+  const decimals = reader.u8();
+  const extended = payload.subarray(names.at, fixedAt - 1);
+  const json = new TextDecoder().decode(extended).includes("json");
+  const definition = { collation, length, type: json ? columnType.json : type, flags, decimals };
+  const plain = extended.length === 0 ? bytes : withHeader(payload, names.at, fixedAt - 1);
+  return { ...columnFrom(name, definition), bytes: plain };
+}
+
+function withHeader(payload: Uint8Array, cutFrom: number, cutTo: number): Uint8Array {
+  const length = payload.length - (cutTo - cutFrom);
+  const header = Uint8Array.of(length & 0xff, (length >> 8) & 0xff, length >> 16, 0);
+  return Buffer.concat([header, payload.subarray(0, cutFrom), payload.subarray(cutTo)]);
+}
+
+/** The neutral column of a definition. */
+export function columnFrom(name: string, definition: Definition): TextColumn {
+  const { neutral, rule } = meaningOf(definition);
+  const nullable = (definition.flags & columnFlag.notNull) === 0;
+  const engineType = typeNames.get(definition.type);
+  const column = {
+    name,
+    type: neutral,
+    nullable,
+    ...(engineType === undefined ? {} : { engineType }),
+  };
+  return { column, rule };
+}
+
+/** What a column definition says, whoever read it. */
+export interface Definition {
+  readonly collation: number;
+  readonly length: number;
+  readonly type: number;
+  readonly flags: number;
+  readonly decimals: number;
+}
+
+interface Meaning {
+  readonly neutral: DataType;
+  readonly rule: CellRule;
+}
+
+const none: CellRule = { kind: "none" };
+const text: Meaning = { neutral: { kind: "text" }, rule: none };
+
+function meaningOf(definition: Definition): Meaning {
+  const { collation, type, flags } = definition;
+  const unsigned = (flags & columnFlag.unsigned) !== 0;
+  switch (type) {
+    case columnType.tiny:
+      return integer(8, unsigned);
+    case columnType.short:
+      return integer(16, unsigned);
+    case columnType.int24:
+    case columnType.long:
+      return integer(32, unsigned);
+    case columnType.longlong:
+      return integer(64, unsigned);
+    case columnType.year:
+      return integer(16, true);
+    case columnType.float:
+      return { neutral: { kind: "float", bits: 32 }, rule: { kind: "float" } };
+    case columnType.double:
+      return { neutral: { kind: "float", bits: 64 }, rule: { kind: "float" } };
+    case columnType.decimal:
+    case columnType.newDecimal:
+      return decimal(definition, unsigned);
+    case columnType.date:
+    case columnType.newDate:
+      return { neutral: { kind: "date" }, rule: { kind: "date" } };
+    case columnType.datetime:
+    case columnType.timestamp:
+      // The digits that a server announces are not always those it sends.
+      return { neutral: { kind: "timestamp", unit: "us", zoned: false }, rule: { kind: "moment" } };
+    case columnType.null:
+      return { neutral: { kind: "null" }, rule: none };
+    case columnType.json:
+      return { neutral: { kind: "json" }, rule: none };
+    case columnType.bit:
+    case columnType.geometry:
+      return { neutral: { kind: "binary" }, rule: none };
+    default:
+      // TIME as well: it may be negative and longer than a day, which no neutral time is.
+      if (type === columnType.time || collation !== collationId.binary) return text;
+      return { neutral: { kind: "binary" }, rule: none };
+  }
+}
+
+function integer(bits: 8 | 16 | 32 | 64, unsigned: boolean): Meaning {
+  return { neutral: { kind: "integer", bits, signed: !unsigned }, rule: { kind: "integer" } };
+}
+
+/** The length counts the digits, the point and the sign. */
+function decimal({ length, decimals }: Definition, unsigned: boolean): Meaning {
+  const precision = length - (decimals > 0 ? 1 : 0) - (unsigned ? 0 : 1);
+  if (precision < 1 || precision > 38 || decimals > precision) return text;
+  const neutral: DataType = { kind: "decimal", precision, scale: decimals };
+  return { neutral, rule: { kind: "decimal", scale: decimals } };
+}
+
+const typeNames: ReadonlyMap<number, string> = new Map(
+  Object.entries(columnType).map(([name, code]) => [code, name.toUpperCase()]),
+);

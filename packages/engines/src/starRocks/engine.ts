@@ -1,0 +1,11 @@
+/** The StarRocks engine as the catalog lists it. */
+import { engine } from "../descriptor.ts";
+import { starRocksConfig } from "./config.ts";
+
+export const starRocks = engine({
+  kind: "starRocks",
+  title: "StarRocks",
+  config: starRocksConfig,
+  queryAuth: ["serviceAccount"],
+  load: () => import("./adapter.ts"),
+});

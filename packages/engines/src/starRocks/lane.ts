@@ -1,0 +1,245 @@
+/** Statements on one connection in order: one of the pool's for a statement, or a transaction's own. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
+import { statementTag } from "@gateway/core/query/tag.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { ask, prepared } from "./control.ts";
+import { judge } from "./guard.ts";
+import type { Member } from "./member.ts";
+import { withLiterals, withQuestions } from "./parameters.ts";
+import type { Taken } from "./pool.ts";
+import { quoteIdentifier } from "./quote.ts";
+import { runText, type Trace } from "./run.ts";
+import { bringing, catalogName, setStatement, usedDatabase, variablesSet } from "./session.ts";
+
+/** What a lane needs of its cluster. */
+export interface Ground {
+  readonly clock: Clock;
+  readonly database: string | undefined;
+  /** Ends what the connection still runs in the server, and waits for it. */
+  endIn(member: Member): Promise<void>;
+}
+
+/** Runs one statement on a connection. It is tainted when anything may be left on it. */
+export async function* runOn(
+  member: Member,
+  query: Identified,
+  ground: Ground,
+  signal: AbortSignal,
+): ResultStream {
+  const brought = await bring(member, query.session, ground, signal);
+  if (brought !== undefined) return yield { kind: "failed", error: brought };
+  const database = usedDatabase(query.engineSql, query.session.dialect);
+  if (database !== undefined) return yield* use(member, database, ground, signal);
+  const variables = variablesSet(query.engineSql);
+  if (variables !== undefined) return yield* set(member, variables, ground, signal);
+  const judged = judge(query.engineSql);
+  if (!judged.ok) return yield { kind: "failed", error: judged.error };
+  const text = withLiterals(query.engineSql, query.parameters, member.escapes);
+  if (!text.ok) return yield { kind: "failed", error: text.error };
+  if (judged.value.leaves) member.tainted = true;
+  const statement = {
+    member,
+    clock: ground.clock,
+    sql: `/* ${statementTag(query)} */ ${text.value}`,
+    tag: judged.value.tag,
+    native: query.takes.includes("mysqlRows"),
+  };
+  yield* watched(member, (trace) => runText(statement, trace), ground, signal);
+}
+
+/** Ends the statement in the server when its reader leaves or the signal comes, before anything else is said. */
+async function* watched(
+  member: Member,
+  run: (trace: Trace) => ResultStream,
+  ground: Ground,
+  signal: AbortSignal,
+): ResultStream {
+  if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
+  const trace: Trace = { open: false };
+  let ending: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    member.tainted = true;
+    ending ??= ground.endIn(member);
+    return ending;
+  };
+  const abort = (): void => void end();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    for await (const event of run(trace)) {
+      const last = event.kind === "done" || event.kind === "failed";
+      if (last && trace.open) await end();
+      await ending;
+      if (event.kind === "failed" && signal.aborted) {
+        yield { kind: "failed", error: gatewayError("query.cancelled") };
+      } else yield event;
+    }
+  } finally {
+    signal.removeEventListener("abort", abort);
+    if (trace.open) await end();
+  }
+}
+
+async function bring(
+  member: Member,
+  session: Session,
+  { database }: Ground,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  const statements = bringing(member, session, database) ?? [];
+  for (const sql of statements) {
+    const done = await ask(member, sql, signal);
+    if (!done.ok) return done.error;
+  }
+  member.database = session.schema ?? database ?? member.database;
+  if (session.frontend === "mysqlWire") {
+    for (const [name, value] of session.settings) member.variables.set(name, value);
+  }
+  return undefined;
+}
+
+async function* use(
+  member: Member,
+  database: string,
+  ground: Ground,
+  signal: AbortSignal,
+): ResultStream {
+  const startedMs = ground.clock.nowMs();
+  const gone = await ask(member, `USE ${quoteIdentifier(database)}`, signal);
+  if (!gone.ok) return yield { kind: "failed", error: gone.error };
+  member.database = database;
+  yield { kind: "session", change: { kind: "catalog", catalog: catalogName, schema: database } };
+  yield { kind: "done", stats: statsSince(startedMs, ground.clock), updateType: "USE" };
+}
+
+async function* set(
+  member: Member,
+  variables: ReadonlyMap<string, string>,
+  ground: Ground,
+  signal: AbortSignal,
+): ResultStream {
+  const startedMs = ground.clock.nowMs();
+  for (const [name, value] of variables) {
+    const done = await ask(member, setStatement(name, value, member.escapes), signal);
+    // Some may be set by now and others not.
+    if (!done.ok) member.tainted = true;
+    if (!done.ok) return yield { kind: "failed", error: done.error };
+    member.variables.set(name, value);
+  }
+  for (const [name, value] of variables) {
+    yield { kind: "session", change: { kind: "setting", name, value } };
+  }
+  yield { kind: "done", stats: statsSince(startedMs, ground.clock), updateType: "SET" };
+}
+
+function statsSince(startedMs: number, clock: Clock) {
+  return { queueMs: 0, executionMs: clock.nowMs() - startedMs, rows: 0, bytes: 0 };
+}
+
+/** Columns without running. Parameters have no types before they have values. */
+export async function describeOn(
+  member: Member,
+  query: Identified,
+  ground: Ground,
+  signal: AbortSignal,
+): Promise<Result<Description, GatewayError>> {
+  const { engineSql, session } = query;
+  if (
+    usedDatabase(engineSql, session.dialect) !== undefined ||
+    variablesSet(engineSql) !== undefined
+  ) {
+    return ok({ parameters: [], columns: [] });
+  }
+  const judged = judge(engineSql);
+  if (!judged.ok) return judged;
+  const brought = await bring(member, session, ground, signal);
+  if (brought !== undefined) return err(brought);
+  const asked = withQuestions(engineSql);
+  if (!asked.ok) return asked;
+  const parameters = Array.from(
+    { length: asked.value.count },
+    (_, index) => query.parameters[index]?.type ?? ({ kind: "null" } as const),
+  );
+  const columns = await prepared(member, `/* ${statementTag(query)} */ ${asked.value.sql}`, signal);
+  return columns.ok ? ok({ parameters, columns: columns.value }) : columns;
+}
+
+/** A transaction on a connection of its own. */
+export class TransactionLane implements PinnedLane {
+  readonly #taken: Taken;
+  readonly #ground: Ground;
+  #turn: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  /** `taken` has a transaction begun on it. */
+  constructor(taken: Taken, ground: Ground) {
+    this.#taken = taken;
+    this.#ground = ground;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    using _turn = await this.#takeTurn();
+    if (this.#closed) return yield { kind: "failed", error: over };
+    yield* runOn(this.#taken.member, query, this.#ground, signal);
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    return this.#closed
+      ? err(over)
+      : await describeOn(this.#taken.member, query, this.#ground, signal);
+  }
+
+  commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#end("COMMIT", signal);
+  }
+
+  rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#end("ROLLBACK", signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { member } = this.#taken;
+    // Closing the connection rolls back what is open; one that ended its transaction may be used again.
+    if (this.#open) {
+      if (member.open) await this.#ground.endIn(member);
+      member.tainted = true;
+    }
+    this.#taken[Symbol.dispose]();
+  }
+
+  #open = true;
+
+  async #end(sql: "COMMIT" | "ROLLBACK", signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed) return err(over);
+    const done = await ask(this.#taken.member, sql, signal);
+    if (!done.ok) return done;
+    this.#open = false;
+    return ok(undefined);
+  }
+
+  async #takeTurn(): Promise<Disposable> {
+    const before = this.#turn;
+    let pass = nothing;
+    this.#turn = new Promise((resolve) => {
+      pass = resolve;
+    });
+    await before;
+    return { [Symbol.dispose]: () => pass() };
+  }
+}
+
+const over: GatewayError = gatewayError("query.transaction", {
+  message: "the transaction is over",
+});
+
+function nothing(): void {}

@@ -1,0 +1,93 @@
+/** One logged-in connection: bytes out, bytes in as they are asked for, and what the connection remembers. */
+import type { Duplex } from "node:stream";
+import type { Connection } from "mysql2";
+import type { LoggedIn } from "./login.ts";
+
+export class Member {
+  readonly driver: Connection;
+  readonly threadId: number;
+  readonly endsWithOk: boolean;
+  /** Where the connection stands; undefined when nobody knows. */
+  database: string | undefined;
+  /** Session variables that were set on it. */
+  readonly variables = new Map<string, string>();
+  /** Whether a backslash begins an escape in a text, by the connection's `sql_mode`. */
+  escapes = true;
+  /** Something may be left on it that another session must not meet: it is closed instead of being used again. */
+  tainted = false;
+  readonly #stream: Duplex;
+  readonly #feed: LoggedIn["feed"];
+  #chunks: Buffer[] = [];
+  #wake: (() => void) | undefined;
+  #driving = false;
+
+  constructor(
+    { driver, threadId, stream, feed, endsWithOk }: LoggedIn,
+    database: string | undefined,
+  ) {
+    this.driver = driver;
+    this.threadId = threadId;
+    this.endsWithOk = endsWithOk;
+    this.database = database;
+    this.#stream = stream;
+    this.#feed = feed;
+    stream.on("data", (bytes: Buffer) => this.#take(bytes));
+    stream.on("close", () => this.#wake?.());
+    stream.on("error", () => this.#wake?.());
+    // An idle connection reads, so that its end is seen.
+    stream.resume();
+  }
+
+  get open(): boolean {
+    return !this.#stream.destroyed && this.#stream.readable;
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#stream.write(bytes);
+  }
+
+  /** The next bytes; undefined when the connection is over. Nothing is read ahead of the one who asks. */
+  async next(): Promise<Buffer | undefined> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) return chunk;
+      if (!this.open) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        this.#stream.resume();
+      });
+      this.#wake = undefined;
+    }
+  }
+
+  /** Lets mysql2 read what comes, until the result is disposed. */
+  drive(): Disposable {
+    this.#driving = true;
+    this.#stream.resume();
+    return {
+      [Symbol.dispose]: () => {
+        this.#driving = false;
+      },
+    };
+  }
+
+  /** Calls back once when the connection is over, unless the result was disposed before. */
+  ended(call: () => void): Disposable {
+    if (this.#stream.destroyed) call();
+    else this.#stream.once("close", call);
+    return { [Symbol.dispose]: () => void this.#stream.off("close", call) };
+  }
+
+  destroy(): void {
+    this.tainted = true;
+    this.#stream.destroy();
+    this.driver.destroy();
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#driving) return this.#feed(bytes);
+    this.#chunks.push(bytes);
+    this.#stream.pause();
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,178 @@
+/** Packets of an answer as its bytes arrive. */
+import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
+import type { RowSpans } from "./cells.ts";
+
+/** Longest packet, over all its parts, that memory is taken for. */
+const messageBytesMax = 256 * 1024 * 1024;
+
+/** A whole packet: its payload, and its bytes with headers as they came. */
+export interface Packet {
+  readonly payload: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Rows that arrived together. */
+export interface RowPackets {
+  readonly spans: RowSpans;
+  /** What the spans point into. */
+  readonly window: Uint8Array;
+  /** The packets with their headers. */
+  readonly bytes: Uint8Array;
+}
+
+export class Packets {
+  readonly #next: () => Promise<Uint8Array | undefined>;
+  #window: Uint8Array = new Uint8Array(0);
+  #at = 0;
+  /** Number that the packet at `#at` must have; the command was 0. */
+  #sequence = 1;
+  /** Set when the bytes are no packets, or ended. */
+  broken: string | undefined;
+
+  constructor(next: () => Promise<Uint8Array | undefined>) {
+    this.#next = next;
+  }
+
+  /** The next packet; undefined when there is none, and `broken` says why. */
+  async one(): Promise<Packet | undefined> {
+    for (;;) {
+      const length = this.#whole(this.#at);
+      if (length > 0) {
+        const bytes = this.#window.subarray(this.#at, this.#at + length);
+        if (!this.#inOrder(bytes)) return undefined;
+        this.#at += length;
+        return { payload: joinedPayload(bytes), bytes };
+      }
+      if (!(await this.#more(-length))) return undefined;
+    }
+  }
+
+  /**
+   * The rows that are there, at least one; undefined when the next packet is no row (or there is none).
+   * `isRow` sees the first byte and the length of each payload.
+   */
+  async rows(isRow: (first: number, length: number) => boolean): Promise<RowPackets | undefined> {
+    for (;;) {
+      const found = this.#rowsHere(isRow);
+      if (found !== "short") return found;
+      if (!(await this.#more(-this.#whole(this.#at)))) return undefined;
+    }
+  }
+
+  #rowsHere(isRow: (first: number, length: number) => boolean): RowPackets | undefined | "short" {
+    const begin = this.#at;
+    const ends: number[] = [];
+    for (let at = begin; ;) {
+      const length = this.#whole(at);
+      if (length <= 0) return ends.length === 0 ? "short" : this.#spansOf(begin, ends);
+      const long = length > packetBytesMax;
+      const first = this.#window[at + packetHeaderBytes] ?? 0;
+      if (!isRow(first, length - packetHeaderBytes))
+        return ends.length === 0 ? undefined : this.#spansOf(begin, ends);
+      // A row of several packets has its own batch, because its payload is put together.
+      if (long) return ends.length === 0 ? this.#longRow(at, length) : this.#spansOf(begin, ends);
+      at += length;
+      ends.push(at);
+    }
+  }
+
+  #spansOf(begin: number, packetEnds: readonly number[]): RowPackets | undefined {
+    const rows = packetEnds.length;
+    const starts = new Int32Array(rows);
+    const ends = Int32Array.from(packetEnds);
+    for (let row = 0; row < rows; row += 1) {
+      starts[row] = (row === 0 ? begin : (ends[row - 1] ?? 0)) + packetHeaderBytes;
+    }
+    const end = ends[rows - 1] ?? begin;
+    const bytes = this.#window.subarray(begin, end);
+    if (!this.#inOrder(bytes)) return undefined;
+    this.#at = end;
+    return { spans: { starts, ends, rows }, window: this.#window, bytes };
+  }
+
+  #longRow(at: number, length: number): RowPackets | undefined {
+    const bytes = this.#window.subarray(at, at + length);
+    if (!this.#inOrder(bytes)) return undefined;
+    const window = joinedPayload(bytes);
+    this.#at = at + length;
+    const spans = { starts: Int32Array.of(0), ends: Int32Array.of(window.length), rows: 1 };
+    return { spans, window, bytes };
+  }
+
+  /** Bytes of the packet at `at` with all its parts and headers; negative: how many there must be at least. */
+  #whole(at: number): number {
+    let end = at;
+    for (;;) {
+      if (end + packetHeaderBytes > this.#window.length) return at - end - packetHeaderBytes;
+      const length = lengthAt(this.#window, end);
+      end += packetHeaderBytes + length;
+      if (end > this.#window.length) return at - end;
+      if (length < packetBytesMax) return end - at;
+    }
+  }
+
+  /** Reads on until the window holds `needed` bytes from here. */
+  async #more(needed: number): Promise<boolean> {
+    if (this.broken !== undefined) return false;
+    const rest = this.#window.subarray(this.#at);
+    if (rest.length >= packetHeaderBytes && rest[3] !== this.#sequence) {
+      return this.#breaks("packets out of order");
+    }
+    if (needed > messageBytesMax) return this.#breaks("a packet beyond the limit");
+    const parts: Uint8Array[] = rest.length === 0 ? [] : [rest];
+    // A long packet is put together once, not once a chunk.
+    for (let held = rest.length; held < needed;) {
+      const chunk = await this.#next();
+      if (chunk === undefined) return this.#breaks("the connection ended");
+      parts.push(chunk);
+      held += chunk.length;
+    }
+    const [only] = parts;
+    this.#window = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+    this.#at = 0;
+    return true;
+  }
+
+  /** Takes the numbers of packets that are whole. */
+  #inOrder(bytes: Uint8Array): boolean {
+    for (let at = 0; at < bytes.length; at += packetHeaderBytes + lengthAt(bytes, at)) {
+      if (bytes[at + 3] !== this.#sequence) return this.#breaks("packets out of order");
+      this.#sequence = (this.#sequence + 1) & 0xff;
+    }
+    return true;
+  }
+
+  #breaks(reason: string): false {
+    this.broken = reason;
+    return false;
+  }
+}
+
+function lengthAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
+}
+
+/** The payload without the headers between its parts. */
+function joinedPayload(bytes: Uint8Array): Uint8Array {
+  if (lengthAt(bytes, 0) < packetBytesMax) return bytes.subarray(packetHeaderBytes);
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const length = lengthAt(bytes, at);
+    parts.push(bytes.subarray(at + packetHeaderBytes, at + packetHeaderBytes + length));
+    at += packetHeaderBytes + length;
+  }
+  return Buffer.concat(parts);
+}
+
+/** A command as packets, in parts where it is longer than one may be. */
+export function commandPackets(code: number, text: string): Uint8Array {
+  const payload = Buffer.concat([Uint8Array.of(code), Buffer.from(text)]);
+  const parts: Uint8Array[] = [];
+  for (let at = 0, sequence = 0; ; sequence += 1) {
+    const length = Math.min(payload.length - at, packetBytesMax);
+    parts.push(Uint8Array.of(length & 0xff, (length >> 8) & 0xff, length >> 16, sequence & 0xff));
+    parts.push(payload.subarray(at, at + length));
+    at += length;
+    if (length < packetBytesMax) return Buffer.concat(parts);
+  }
+}

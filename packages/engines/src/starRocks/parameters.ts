@@ -1,0 +1,56 @@
+/** Parameters of a statement: as literals to run it, as `?` to describe it. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { findPlaces, rewritePlaces, type Places } from "@gateway/core/sql/places.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
+import { literalOf } from "./quote.ts";
+
+/**
+ * The text with a literal in every place. StarRocks prepares queries only, and answers them in a binary
+ * form that no client but MySQL's own could be given as it is; a literal goes everywhere.
+ */
+export function withLiterals(
+  sql: string,
+  parameters: readonly Parameter[],
+  escapes: boolean,
+): Result<string, GatewayError> {
+  const found = placesOf(sql);
+  if (!found.ok) return found;
+  const { places, count } = found.value;
+  if (count !== parameters.length) {
+    const message = `the statement has ${count} parameters, not ${parameters.length}`;
+    return err(gatewayError("query.parameters", { message }));
+  }
+  let text = "";
+  let from = 0;
+  for (const place of places) {
+    const parameter = parameters[place.index - 1];
+    const literal = parameter === undefined ? undefined : literalOf(parameter, escapes);
+    if (literal === undefined) {
+      const message = `parameter ${place.index} is of a type or value that has no literal here`;
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    text += `${sql.slice(from, place.start)}${literal}`;
+    from = place.end;
+  }
+  return ok(text + sql.slice(from));
+}
+
+/** The text with `?` in every place, and how many parameters the client's text has. */
+export function withQuestions(
+  sql: string,
+): Result<
+  { readonly sql: string; readonly order: readonly number[]; readonly count: number },
+  GatewayError
+> {
+  const found = placesOf(sql);
+  if (!found.ok) return found;
+  return ok({ ...rewritePlaces(found.value, "question"), count: found.value.count });
+}
+
+function placesOf(sql: string): Result<Places, GatewayError> {
+  const found = findPlaces(sql, "mysql", ["dollarNumber"]);
+  if (found.ok) return found;
+  const broken = found.error.code === "unterminated";
+  return err(gatewayError(broken ? "query.syntax" : "query.parameters"));
+}

@@ -1,0 +1,122 @@
+/** Connections to one server: at most so many, in line when all are at work, closed when idle or tainted. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Member } from "./member.ts";
+
+export interface PoolOptions {
+  readonly size: number;
+  readonly idleMs: number;
+  readonly clock: Clock;
+  connect(): Promise<Result<Member, GatewayError>>;
+}
+
+/** A connection that is held until it is disposed. */
+export interface Taken extends Disposable {
+  readonly member: Member;
+}
+
+interface Idle {
+  readonly member: Member;
+  readonly timer: Disposable;
+}
+
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #idle: Idle[] = [];
+  readonly #members = new Set<Member>();
+  readonly #line: (() => void)[] = [];
+  #taken = 0;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Waits for a connection. Refuses with `query.cancelled` when the signal comes first, and with why none can be made. */
+  async take(signal: AbortSignal): Promise<Result<Taken, GatewayError>> {
+    while (!this.#closed && !signal.aborted && this.#taken >= this.#options.size) {
+      await this.#turn(signal);
+    }
+    if (signal.aborted) return this.#refusal("query.cancelled");
+    if (this.#closed) return this.#refusal("cluster.connectFailed");
+    this.#taken += 1;
+    for (let one = this.#idle.pop(); one !== undefined; one = this.#idle.pop()) {
+      one.timer[Symbol.dispose]();
+      if (one.member.open) return ok(this.#held(one.member));
+      this.#members.delete(one.member);
+    }
+    const made = await this.#options.connect();
+    if (!made.ok) {
+      this.#leave();
+      return made;
+    }
+    this.#members.add(made.value);
+    if (this.#closed) made.value.destroy();
+    return ok(this.#held(made.value));
+  }
+
+  /** Closes all connections; statements on them fail. */
+  close(): void {
+    this.#closed = true;
+    for (const { timer } of this.#idle.splice(0)) timer[Symbol.dispose]();
+    for (const member of this.#members) member.destroy();
+    this.#members.clear();
+    for (const go of this.#line.splice(0)) go();
+  }
+
+  #refusal(code: "query.cancelled" | "cluster.connectFailed"): Result<Taken, GatewayError> {
+    // Whoever is next in line was woken for nothing.
+    this.#line.shift()?.();
+    return err(gatewayError(code));
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        signal.removeEventListener("abort", go);
+        const at = this.#line.indexOf(go);
+        if (at >= 0) this.#line.splice(at, 1);
+        resolve();
+      };
+      signal.addEventListener("abort", go, { once: true });
+      this.#line.push(go);
+    });
+  }
+
+  #held(member: Member): Taken {
+    let held = true;
+    return {
+      member,
+      [Symbol.dispose]: () => {
+        if (!held) return;
+        held = false;
+        this.#giveBack(member);
+        this.#leave();
+      },
+    };
+  }
+
+  #giveBack(member: Member): void {
+    if (member.tainted || !member.open || this.#closed) {
+      this.#members.delete(member);
+      member.destroy();
+      return;
+    }
+    const timer = this.#options.clock.timer(this.#options.idleMs, () => this.#retire(member));
+    this.#idle.push({ member, timer });
+  }
+
+  #retire(member: Member): void {
+    const at = this.#idle.findIndex((one) => one.member === member);
+    if (at < 0) return;
+    this.#idle.splice(at, 1);
+    this.#members.delete(member);
+    member.destroy();
+  }
+
+  #leave(): void {
+    this.#taken -= 1;
+    this.#line.shift()?.();
+  }
+}
