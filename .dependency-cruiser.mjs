@@ -116,11 +116,11 @@ export default {
         dependencyTypesNot: ["type-only"],
       },
     ),
-    // Except that `adbc` holds the binding to ADBC drivers, and DuckDB's library is one.
+    // Except that `adbc` holds the binding to ADBC drivers, of which DuckDB is one, and `connect` the way out of the process.
     rule(
       "engines are strangers",
       { path: "^packages/engines/src/([^/]+)/", pathNot: tests },
-      { path: "^packages/engines/src/[^/]+/", pathNot: "^packages/engines/src/($1|adbc)/" },
+      { path: "^packages/engines/src/[^/]+/", pathNot: "^packages/engines/src/($1|adbc|connect)/" },
     ),
     // `listener` holds the sockets that all of them open, `suite` what their tests share.
     rule(

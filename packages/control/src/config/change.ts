@@ -9,7 +9,8 @@ import type { Revision } from "@gateway/contract/revision.ts";
 import { snapshotSchemaVersion } from "@gateway/contract/snapshot.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { sealObject } from "../secret/object.ts";
-import { buildBody, builtOf, type BuiltBody } from "../snapshot/build.ts";
+import { buildBody, builtOf, keptOf, type BuiltBody } from "../snapshot/build.ts";
+import { compressor } from "../snapshot/compress.ts";
 import type { ConfigChange, StoredDocument } from "../store/store.ts";
 import type { Author, ConfigRefusal } from "./configuration.ts";
 import { sameBody } from "./difference.ts";
@@ -59,6 +60,7 @@ const namesMax = 100;
 export class Changes {
   readonly #parts: LiveParts;
   readonly #live: Live;
+  readonly #compress = compressor();
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -147,11 +149,11 @@ export class Changes {
   ): Promise<Result<Changed, ConfigRefusal> | "moved"> {
     const { plan, revision, body, createdAt } = written;
     const objects = objectsOf(written, now, author);
-    // What is served is compressed while the database writes.
-    const [built, stored] = await Promise.all([
-      builtOf(body, { revision, schemaVersion: snapshotSchemaVersion, createdAt }),
-      this.#parts.store.config.commit(this.#changeOf(written, objects, author)),
-    ]);
+    const place = { revision, schemaVersion: snapshotSchemaVersion, createdAt };
+    const built = await builtOf(body, place, this.#compress);
+    const kept = keptOf(built);
+    const change = this.#changeOf({ ...written, objects, kept, author });
+    const stored = await this.#parts.store.config.commit(change);
     if (!stored.ok) return err(stored.error);
     if (stored.value === "moved") return "moved";
     this.#parts.metrics.counter(configFamilies.revisions, {}).add(1);
@@ -170,9 +172,8 @@ export class Changes {
     return { epoch: Math.max(nowSecs, seen + 1), sequence: 1, hash };
   }
 
-  #changeOf(written: Write, objects: Loaded["objects"], author: Author): ConfigChange {
+  #changeOf({ plan, diff, revision, createdAt, objects, kept, author }: Ready): ConfigChange {
     const { keys } = this.#parts;
-    const { plan, diff, revision, body, createdAt } = written;
     const puts = diff.puts.flatMap((object): StoredDocument[] => {
       const put = objects.get(keyOf(object));
       return put === undefined ? [] : [{ ...put, ...sealObject(keys, put) }];
@@ -182,7 +183,7 @@ export class Changes {
       next: {
         revision,
         schemaVersion: snapshotSchemaVersion,
-        sealed: keys.seal(body.bytes, revisionPlace(revision)),
+        sealed: keys.seal(kept, revisionPlace(revision)),
         keyId: keys.currentId,
         createdAt,
         createdBy: author.by,
@@ -208,6 +209,14 @@ interface Write {
   readonly revision: Revision;
   readonly body: BuiltBody;
   readonly createdAt: number;
+}
+
+/** A write that only has to be committed. */
+interface Ready extends Write {
+  readonly objects: Loaded["objects"];
+  /** The snapshot as the revision log keeps it, in clear. */
+  readonly kept: Uint8Array;
+  readonly author: Author;
 }
 
 interface Diff {

@@ -32,10 +32,6 @@ describe("judgeFile", () => {
   it.each([
     [{ scripts: { a: {} } }, "scripts: not built yet: scripts"],
     [{ guardrails: {} }, "guardrails: not built yet: guardrails"],
-    [
-      { clusters: { a: { engine: "trino" } } },
-      "clusters.a.engine: not built yet: the engine trino",
-    ],
   ])("refuses parts that are not built, and says which (%j)", (file, line) => {
     expect(linesFor(file)).toEqual([line]);
   });

@@ -8,7 +8,7 @@ import { sameRevision, revisionText, type Revision } from "@gateway/contract/rev
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { KeyRing, Place } from "../secret/keyRing.ts";
 import { openObject } from "../secret/object.ts";
-import { builtOf, readBody } from "../snapshot/build.ts";
+import { builtOf, readKept } from "../snapshot/build.ts";
 import type { ConfigStore, StoredDocument, StoredRevision } from "../store/store.ts";
 import type { Built } from "./configuration.ts";
 import { byKey } from "./difference.ts";
@@ -68,9 +68,11 @@ export async function openRevision(
   const where = `revision ${revision.epoch}.${revision.sequence}`;
   const opened = keys.open(sealed, revisionPlace(revision));
   if (!opened.ok) return err({ code: "unreadable", detail: `${where} (${opened.error.code})` });
-  const body = readBody(opened.value, revision.hash);
-  if (!body.ok) return err({ code: "unreadable", detail: `${where} (${body.error.code})` });
-  return ok(await builtOf(body.value, { revision, schemaVersion, createdAt }));
+  const kept = await readKept(opened.value, revision.hash);
+  if (!kept.ok) return err({ code: "unreadable", detail: `${where} (${kept.error.code})` });
+  const { body, gzipTail } = kept.value;
+  const compress = gzipTail && (() => Promise.resolve(gzipTail));
+  return ok(await builtOf(body, { revision, schemaVersion, createdAt }, compress));
 }
 
 /** What the bytes of a revision are sealed for. */

@@ -1,10 +1,24 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readJson, type BodyLimits } from "./body.ts";
+import { readJson, readJsonBody, type BodyLimits } from "./body.ts";
 
 const limits: BodyLimits = { bytesMax: 1_000 };
 const gzipLimits: BodyLimits = { bytesMax: 1_000, inflatedBytesMax: 10_000 };
+
+describe("readJsonBody", () => {
+  it("says that texts can be kept only where none of them can be odd", async () => {
+    const any = { ...limits, text: "any" } as const;
+    const storableOf = async (text: string) => {
+      const body = await readJsonBody(requestOf(text), any);
+      return body.ok && body.value.storable;
+    };
+    expect(await storableOf('["é", "a\\n", {"b": 1}]')).toBe(true);
+    for (const odd of ['"\\u0000"', '"\\ud800"', '{"\\uDC00": 1}']) {
+      expect(await storableOf(odd)).toBe(false);
+    }
+  });
+});
 
 describe("readJson", () => {
   it("reads any JSON that the limits allow, plain and compressed", async () => {

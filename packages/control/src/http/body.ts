@@ -31,15 +31,31 @@ export interface BodyLimits {
   readonly text?: "storable" | "any";
 }
 
+/** A parsed body, and what is known of the texts in it. */
+export interface JsonBody {
+  readonly value: unknown;
+  /** True when every text in it can be kept by a store: U+0000 and half a character come as an escape only. */
+  readonly storable: boolean;
+}
+
+/** The value of `readJsonBody`. */
+export async function readJson(
+  request: Request,
+  limits: BodyLimits,
+): Promise<Result<unknown, Problem>> {
+  const body = await readJsonBody(request, limits);
+  return body.ok ? ok(body.value.value) : body;
+}
+
 /**
  * The parsed body, or the problem to answer with: 413 for more bytes than allowed (the declared
  * length is looked at before anything is read, then the bytes are counted), 415 for another type or
  * coding, 400 for what is no JSON, nests too deeply or holds text that can not be kept.
  */
-export async function readJson(
+export async function readJsonBody(
   request: Request,
   limits: BodyLimits,
-): Promise<Result<unknown, Problem>> {
+): Promise<Result<JsonBody, Problem>> {
   const type = /^\s*([^;\s]*)/.exec(request.headers.get("content-type") ?? "")?.[1] ?? "";
   if (!/^application\/(?:json|[\w.-]+\+json)$/i.test(type)) {
     return err(unsupported("The body must be application/json."));
@@ -52,12 +68,12 @@ export async function readJson(
   if (!sent.ok) return sent;
   const bytes = coding === "gzip" ? await inflated(sent.value, limits.inflatedBytesMax ?? 0) : sent;
   if (!bytes.ok) return bytes;
-  const value = parsed(bytes.value);
-  if (!value.ok) return value;
+  const body = parsed(bytes.value);
+  if (!body.ok) return body;
+  const { value } = body.value;
   const depthMax = limits.depthMax ?? bodyDepthMax;
-  const fault =
-    limits.text === "any" ? depthFaultOf(value.value, depthMax) : faultOf(value.value, depthMax);
-  return fault === undefined ? value : err(malformed(fault));
+  const fault = limits.text === "any" ? depthFaultOf(value, depthMax) : faultOf(value, depthMax);
+  return fault === undefined ? body : err(malformed(fault));
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Result<Uint8Array, Problem>> {
@@ -97,14 +113,14 @@ async function inflated(bytes: Uint8Array, bytesMax: number): Promise<Result<Uin
   }
 }
 
-function parsed(bytes: Uint8Array): Result<unknown, Problem> {
+function parsed(bytes: Uint8Array): Result<JsonBody, Problem> {
   try {
     // Nearly every batch of records is ASCII, which needs no decoder.
     const text = isAscii(bytes)
       ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
       : new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
-    return ok(value);
+    return ok({ value, storable: !text.includes("\\u") });
   } catch {
     // The parser's message quotes the body, which may hold a secret.
     return err(malformed("The body is not JSON in UTF-8."));

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { byKey } from "../config/difference.ts";
 import type { ConfigObject } from "../config/file.ts";
-import { buildBody, builtOf, hashOf, objectsOfBody, readBody } from "./build.ts";
+import { buildBody, builtOf, hashOf, keptOf, objectsOfBody, readBody, readKept } from "./build.ts";
 
 describe("buildBody", () => {
   it("builds identical bytes from 10,000 configurations, whatever order objects and keys come in", () => {
@@ -123,6 +123,29 @@ describe("builtOf", () => {
     const { gzipTail } = await builtOf(body, { revision, schemaVersion: 1, createdAt: 5 });
     const answer = gunzipSync(Buffer.concat([gzipSync('{"head":{},'), gzipTail]));
     expect(JSON.parse(answer.toString("utf8"))).toEqual({ head: {}, ...body.body });
+  });
+});
+
+describe("readKept", () => {
+  it("reads the bytes and the tail that were kept, and bytes that were kept as they are", async () => {
+    const reads = fc.asyncProperty(objectLists, async (objects) => {
+      const body = buildBody(objects);
+      const revision = { epoch: 1, sequence: 1, hash: body.hash };
+      const built = await builtOf(body, { revision, schemaVersion: 1, createdAt: 5 });
+      const { gzipTail } = built;
+      const whole = { ok: true, value: { body, gzipTail } };
+      expect(await readKept(keptOf(built), body.hash)).toEqual(whole);
+      const plain = { ok: true, value: { body, gzipTail: undefined } };
+      expect(await readKept(body.bytes, body.hash)).toEqual(plain);
+    });
+    await fc.assert(reads);
+  });
+
+  it("refuses what is neither", async () => {
+    const refused = { ok: false, error: { code: "notABody" } };
+    for (const bad of [new Uint8Array(), Uint8Array.of(0x1f, 0x8b, 8), Uint8Array.of(1, 2, 3)]) {
+      expect(await readKept(bad, hashOf(bad))).toEqual(refused);
+    }
   });
 });
 

@@ -6,13 +6,14 @@
  */
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gunzip } from "node:zlib";
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { snapshotBodySchema, type SnapshotBody } from "@gateway/contract/snapshot.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Built } from "../config/configuration.ts";
 import { isList, isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
 import { canonicalOf, memberOf } from "../config/written.ts";
+import { compressor, type Compress } from "./compress.ts";
 
 /** A body with its only bytes and their hash. */
 export interface BuiltBody {
@@ -82,10 +83,11 @@ export function objectsOfBody(bytes: Uint8Array): readonly ConfigObject[] {
 export async function builtOf(
   built: BuiltBody,
   revision: Pick<Built, "revision" | "schemaVersion" | "createdAt">,
+  compress: Compress = compressor(),
 ): Promise<Built> {
   const { schemaVersion, createdAt } = revision;
   const { bytes } = built;
-  const gzipTail = await tailOf(bytes);
+  const gzipTail = await tailOf(bytes, compress);
   return {
     revision: revision.revision,
     schemaVersion,
@@ -98,19 +100,63 @@ export async function builtOf(
   };
 }
 
-const compress = promisify(gzip);
-
 /**
  * Everything after the first `{`, as a gzip member of its own: an answer is a member with
  * `{"head":…,` and then this one. The comma is right because a body always has keys.
  */
-async function tailOf(bytes: Uint8Array): Promise<Uint8Array> {
+async function tailOf(bytes: Uint8Array, compress: Compress): Promise<Uint8Array> {
   if (bytes.length <= emptyBodyBytes) throw new Error("a snapshot without keys");
   return compress(bytes.subarray(1));
 }
 
 /** `{}` */
 const emptyBodyBytes = 2;
+/** The character that a tail lacks. */
+const bodyStart = "{".charCodeAt(0);
+
+const inflate = promisify(gunzip);
+
+/**
+ * What the revision log keeps of a snapshot, in clear: its tail as it is served, a fifth of the bytes.
+ * Every replica then serves the same ones compressed as well.
+ */
+export function keptOf({ gzipTail }: Pick<Built, "gzipTail">): Uint8Array {
+  return gzipTail;
+}
+
+/** A snapshot as it was kept. */
+export interface Kept {
+  readonly body: BuiltBody;
+  /** Undefined where only the bytes were kept. */
+  readonly gzipTail: Uint8Array | undefined;
+}
+
+/**
+ * Reads what the log keeps; `hash` is what the store says the snapshot's bytes hash to. Rows from
+ * before tails were kept hold the bytes themselves, which begin with `{`.
+ */
+export async function readKept(kept: Uint8Array, hash: string): Promise<Result<Kept, BodyRefusal>> {
+  const gzipTail = kept[0] === bodyStart ? undefined : kept;
+  const bytes = gzipTail === undefined ? kept : await inflated(gzipTail);
+  const body = bytes === undefined ? err({ code: "notABody" } as const) : readBody(bytes, hash);
+  return body.ok ? ok({ body: body.value, gzipTail }) : body;
+}
+
+/** The body that a tail is of; undefined where it is no tail. */
+async function inflated(gzipTail: Uint8Array): Promise<Uint8Array | undefined> {
+  try {
+    const tail = await inflate(gzipTail, { maxOutputLength: keptBytesMax });
+    const bytes = new Uint8Array(tail.length + 1);
+    bytes[0] = bodyStart;
+    bytes.set(tail, 1);
+    return bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longest snapshot that is read back; its writer had it in memory. */
+const keptBytesMax = 1024 * 1024 * 1024;
 
 type Documents = ReadonlyMap<string, JsonMap>;
 

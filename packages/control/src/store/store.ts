@@ -139,6 +139,8 @@ export interface IncomingRecord {
   readonly record: QueryRecord;
   /** `sha256:…` over the record's canonical JSON. */
   readonly contentHash: string;
+  /** From `incomingRecord`, which writes a record anyway: what has no column, as JSON. Absent: the store writes it. */
+  readonly rest?: string;
 }
 
 /** Fields to equal; times are Unix milliseconds on `createdAt`, from inclusive, to exclusive. */

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { err, ok } from "@gateway/core/result.ts";
 import { storableJson, storableText } from "../storable.ts";
 import type { IncomingRecord, Ingested, Stored } from "../store.ts";
+import { restOf } from "../written.ts";
 import type { Asked } from "./asked.ts";
 
 /** How often a batch is asked again because somebody else inserted one of its ids at that moment. */
@@ -29,8 +30,8 @@ export async function ingestBatch(
   for (const part of withoutRepeats(batch)) {
     const kept = await keepNew(asked, part);
     if (!kept.ok) return kept;
-    accepted += kept.value.size;
-    let rest = part.filter(({ id }) => !kept.value.has(id));
+    let rest = kept.value === "all" ? [] : without(part, kept.value);
+    accepted += part.length - rest.length;
     for (let round = 0; rest.length > 0; round += 1) {
       if (round === roundsMax) return err({ code: "unavailable", detail: "contended" });
       const verdict = await judgeRest(asked, rest, nowMs);
@@ -47,15 +48,20 @@ export async function ingestBatch(
 
 /** Almost always the whole batch; a further part for each time an id comes again. */
 function withoutRepeats(batch: readonly IncomingRecord[]): readonly (readonly RecordRow[])[] {
+  const rows = batch.map(rowOf);
+  if (new Set(rows.map(({ id }) => id)).size === rows.length) return rows.length > 0 ? [rows] : [];
   const parts: RecordRow[][] = [];
   const seen = new Map<string, number>();
-  for (const incoming of batch) {
-    const row = rowOf(incoming);
+  for (const row of rows) {
     const turn = seen.get(row.id) ?? 0;
     seen.set(row.id, turn + 1);
     (parts[turn] ??= []).push(row);
   }
   return parts;
+}
+
+function without(rows: readonly RecordRow[], ids: ReadonlySet<string>): readonly RecordRow[] {
+  return rows.filter(({ id }) => !ids.has(id));
 }
 
 /** How a batch is read: one value, and a column for each that is filtered. */
@@ -67,14 +73,17 @@ const columns = sql.raw(`id text, hash text, created_at bigint, user_name text, 
  * and can not lock each other out. Answers the ids; of a whole batch, which is the usual case, the
  * database says only that it is whole.
  */
-async function keepNew({ run }: Asked, batch: readonly RecordRow[]): Stored<ReadonlySet<string>> {
+async function keepNew(
+  { run }: Asked,
+  batch: readonly RecordRow[],
+): Stored<ReadonlySet<string> | "all"> {
   const answer = await run(sql`
     with kept as (
       insert into query_records (proxy_query_id, content_hash, created_at, user_name, status,
         cluster_group, cluster, frontend, error_code, worker, rest)
       select id, hash, created_at, user_name, status, cluster_group, cluster, frontend, error_code,
         worker, rest
-      from jsonb_to_recordset(${storableJson(batch)}::jsonb) as r(${columns})
+      from jsonb_to_recordset(${jsonOf(batch)}::jsonb) as r(${columns})
       order by id collate "C"
       on conflict (proxy_query_id) do nothing
       returning proxy_query_id
@@ -83,8 +92,7 @@ async function keepNew({ run }: Asked, batch: readonly RecordRow[]): Stored<Read
       count(*) from kept`);
   if (!answer.ok) return answer;
   const [ids, count] = answer.value.rows[0] ?? [];
-  if (Number(count) === batch.length) return ok(new Set(batch.map(({ id }) => id)));
-  return ok(new Set(idsOf(ids)));
+  return ok(Number(count) === batch.length ? "all" : new Set(idsOf(ids)));
 }
 
 /**
@@ -96,7 +104,7 @@ async function judgeRest(
   batch: readonly RecordRow[],
   nowMs: number,
 ): Stored<Verdict> {
-  const rows = storableJson(batch);
+  const rows = jsonOf(batch);
   const answer = await run(sql`
     with incoming as materialized (
       select * from jsonb_to_recordset(${rows}::jsonb) as r(${columns})
@@ -145,37 +153,37 @@ function idsOf(cell: string | null | undefined): readonly string[] {
   return JSON.parse(cell ?? "[]") as readonly string[];
 }
 
-type RecordRow = ReturnType<typeof rowOf>;
-
-/** The columns of a record, as the statement reads them. Only the id is known to be storable: ids are compared. */
-function rowOf({ record, contentHash }: IncomingRecord) {
-  const {
-    proxyQueryId,
-    user,
-    status,
-    clusterGroup,
-    cluster,
-    frontend,
-    errorCode,
-    worker,
-    ...rest
-  } = record;
-  return {
-    id: storableText(proxyQueryId),
-    hash: contentHash,
-    created_at: Math.floor(rest.createdAt),
-    user_name: user,
-    status,
-    cluster_group: clusterGroup,
-    cluster,
-    frontend,
-    error_code: errorCode,
-    worker,
-    rest,
-  };
+/** A record as the statements read it. */
+interface RecordRow {
+  readonly id: string;
+  /** An object with the keys of `columns`. */
+  readonly json: string;
 }
 
-/** What `rowOf` took apart, for the few that are kept whole. */
+/** Ids are compared, so theirs is what the database will hold. */
+function rowOf(incoming: IncomingRecord): RecordRow {
+  const { record, contentHash } = incoming;
+  const id = storableText(record.proxyQueryId);
+  const cells = storableJson({
+    id,
+    hash: contentHash,
+    created_at: Math.floor(record.createdAt),
+    user_name: record.user,
+    status: record.status,
+    cluster_group: record.clusterGroup,
+    cluster: record.cluster,
+    frontend: record.frontend,
+    error_code: record.errorCode,
+    worker: record.worker,
+  });
+  return { id, json: [cells.slice(0, -1), `,"rest":{`, restOf(incoming), "}}"].join("") };
+}
+
+function jsonOf(rows: readonly RecordRow[]): string {
+  return `[${rows.map(({ json }) => json).join(",")}]`;
+}
+
+/** What a row has apart, for the few that are kept whole. */
 const wholeRecord = sql.raw(`rest || jsonb_strip_nulls(jsonb_build_object(
   'proxyQueryId', id, 'user', user_name, 'status', status, 'clusterGroup', cluster_group,
   'cluster', cluster, 'frontend', frontend, 'errorCode', error_code, 'worker', worker))`);
