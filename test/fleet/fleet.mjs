@@ -84,8 +84,8 @@ class Fleet {
     return program;
   }
 
-  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs` sets its clock, the rest is put over `gateway`. */
-  async worker(name, url, { link = {}, clockSecs, ...more } = {}) {
+  /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs` sets its clock, the rest is put over `gateway`. It runs in the folder `cwd`. */
+  async worker(name, url, { link = {}, clockSecs, cwd, ...more } = {}) {
     const gateway = {
       role: "worker",
       workerName: name,
@@ -104,7 +104,7 @@ class Fleet {
       shutdownDrainTimeoutSecs: 5,
       ...more,
     };
-    return this.#start(name, { gateway }, { clockSecs });
+    return this.#start(name, { gateway }, { clockSecs, cwd });
   }
 
   async proxy(...targets) {

@@ -18,14 +18,14 @@ process.once("exit", () => {
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 
 /**
- * Starts `gateway start` on `config`; answers as soon as the process runs, not when it listens. Its
- * clock goes wrong by `clockSecs`.
+ * Starts `gateway start` on `config` in the folder `cwd`; answers as soon as the process runs, not when
+ * it listens. Its clock goes wrong by `clockSecs`.
  */
-export async function startProgram(name, folder, { config, clockSecs = 0 }) {
+export async function startProgram(name, folder, { config, clockSecs = 0, cwd = folder }) {
   const file = join(folder, `${name}.yaml`);
   // JSON is YAML.
   await writeFile(file, JSON.stringify(config, undefined, 2), { mode: 0o600 });
-  return new Program(name, file, clockSecs);
+  return new Program(name, file, { clockSecs, cwd });
 }
 
 class Program {
@@ -37,10 +37,12 @@ class Program {
   #closed;
   #line = "";
   #options;
+  #cwd;
 
-  constructor(name, file, clockSecs) {
+  constructor(name, file, { clockSecs, cwd }) {
     this.name = name;
     this.file = file;
+    this.#cwd = cwd;
     this.#options = ["--enable-source-maps", ...(clockSecs === 0 ? [] : wrongClock(clockSecs))];
     this.#spawn();
   }
@@ -49,7 +51,10 @@ class Program {
     this.ports = {};
     this.startedMs = performance.now();
     const args = [...this.#options, bundle, "start", "--config", this.file];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      cwd: this.#cwd,
+    });
     this.#child = child;
     children.add(child);
     for (const stream of [child.stdout, child.stderr]) {

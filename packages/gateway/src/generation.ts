@@ -11,14 +11,15 @@ import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { compileSnapshot } from "@gateway/core/snapshot/compile.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { engines } from "@gateway/engines/catalog.ts";
-import type { Contents } from "@gateway/engines/descriptor.ts";
+import type { Contents, EngineDescriptor } from "@gateway/engines/descriptor.ts";
+import { OpenBackends } from "./control/openBackends.ts";
 import type { StartError } from "./running.ts";
 
 export interface OpenParts {
   readonly host: Host;
   readonly capacity: Capacity;
-  /** What databases in memory are filled with. */
-  readonly contents: Contents;
+  /** Those that are open already, and how to open others. */
+  readonly backends: OpenBackends;
 }
 
 /** A configuration whose backends are open; what is left to do can not fail. */
@@ -29,20 +30,20 @@ export interface OpenedConfig {
   discard(): Promise<void>;
 }
 
-/** Opens every enabled cluster. Answers each that can not be opened, with the others closed again. */
+/** Opens every enabled cluster that is not open yet. Answers each that can not be opened, with the others closed again. */
 export async function openConfig(
   config: SnapshotConfig,
-  { host, capacity, contents }: OpenParts,
+  { host, capacity, backends: shared }: OpenParts,
 ): Promise<Result<OpenedConfig, readonly StartError[]>> {
-  const opened = await Promise.all(
-    Object.entries(config.clusters)
-      .filter(([, cluster]) => cluster.enabled)
-      .map(([name, cluster]) => openCluster(name, cluster, { host, contents })),
-  );
-  const backends = opened.flatMap((one) => (one.ok ? [one.value] : []));
+  // A large configuration is taken up in several turns, so that queries are served in between.
+  await nextTurn();
+  const enabled = Object.entries(config.clusters).filter(([, cluster]) => cluster.enabled);
+  await nextTurn();
+  const opened = await Promise.all(enabled.map(([name, cluster]) => shared.hold(name, cluster)));
+  const held = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
   const closeBackends = async (): Promise<void> => {
-    await Promise.all(backends.map((backend) => backend[Symbol.asyncDispose]()));
+    await Promise.all(held.map((one) => one[Symbol.asyncDispose]()));
   };
   if (failures.length > 0) {
     await closeBackends();
@@ -52,7 +53,6 @@ export async function openConfig(
     groups: config.auth?.operatorGroups ?? [],
     roles: config.auth?.operatorRoles ?? [],
   };
-  // A large configuration is taken up in several turns, so that queries are served in between.
   const authorizer = allowListAuthorizer(config.clusterGroups, operators);
   await nextTurn();
   const authenticator = authenticatorOf(config.auth, host);
@@ -60,7 +60,8 @@ export async function openConfig(
   const compile = (revision: string): Generation =>
     compileSnapshot(config, {
       host,
-      backends: new Map(backends.map((backend) => [backend.cluster, backend])),
+      backends: new Map(held.map(({ backend }) => [backend.cluster, backend])),
+      closeBackends,
       authenticator,
       authorizer,
       revision,
@@ -81,13 +82,23 @@ function nextTurn(): Promise<void> {
   });
 }
 
+/** The backends of a process, opened by their engines' adapters. `contents`: what databases in memory are filled with. */
+export function openBackends(parts: {
+  readonly host: Host;
+  readonly contents: Contents;
+}): OpenBackends {
+  return new OpenBackends((name, config) => openCluster(name, config, parts));
+}
+
 /** Opens one cluster by its engine's adapter. */
 export async function openCluster(
   name: string,
   config: SnapshotConfig["clusters"][string],
-  { host, contents }: Pick<OpenParts, "host" | "contents">,
+  { host, contents }: { readonly host: Host; readonly contents: Contents },
 ): Promise<Result<Backend, StartError>> {
-  const { open } = await engines[config.engine].load();
+  // The schema of the config was picked by its `engine`, so the two belong together.
+  const descriptor = engines[config.engine] as EngineDescriptor<typeof config>;
+  const { open } = await descriptor.load();
   const opened = await open(name, config, host, contents);
   if (opened.ok) return opened;
   return err({ cluster: name, reason: opened.error.detail ?? opened.error.message });

@@ -1,4 +1,4 @@
-/** Records that wait on disk outlive their worker: all of them when it was asked to stop, all but the last moment's when it was killed. */
+/** Records that wait on disk outlive their worker: all of them when it was asked to stop, all but the last moment's when it was killed, and those are counted. */
 import { pgClient } from "../ask.mjs";
 import { markOf, openLedger, recordsOf } from "../ledger.mjs";
 import { ready, statusOf } from "../ops.mjs";
@@ -29,7 +29,7 @@ export async function run(fleet) {
 
   const killed = await asked(worker, "killed");
   await worker.kill();
-  const { queued: waiting } = await again(worker);
+  const { queued: waiting, dropped: counted } = await again(worker);
 
   control.restart();
   await control.open();
@@ -54,6 +54,7 @@ export async function run(fleet) {
     "lost by a kill, not at the end",
   );
   same(waiting, 2 * (queries + 1) - gone.length, "what waited after the kill");
+  same(counted, gone.length, "historyUplink.dropped after the kill");
   fleet.figure(`kill -9 lost the last ${gone.length} of ${killed.size} records; a stop lost none`);
 }
 

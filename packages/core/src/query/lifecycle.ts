@@ -32,6 +32,7 @@ type Admission = AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
 /** Puts the query on the live list. Every opened query is closed exactly once. */
 export function openQuery(query: Query, plane: DataPlane, client: AbortSignal): OpenQuery {
   const live = plane.live.open(query, plane.host.clock, client);
+  plane.history.begin?.();
   return {
     query,
     live,

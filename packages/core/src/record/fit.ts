@@ -62,6 +62,8 @@ function name(value: string | undefined): string | undefined {
 
 /** Half a character has no bytes, and PostgreSQL takes no NUL. */
 function cut(value: string, charsMax: number): string {
+  // Nearly always: nothing is copied then.
+  if (value.length <= charsMax && value.isWellFormed() && !value.includes("\0")) return value;
   return value.slice(0, charsMax).toWellFormed().replaceAll("\0", "\uFFFD");
 }
 

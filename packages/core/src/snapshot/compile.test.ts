@@ -129,6 +129,9 @@ function doorOf({ clusters, groups }: Setup) {
       {
         host,
         backends,
+        closeBackends: async () => {
+          for (const backend of backends.values()) await backend[Symbol.asyncDispose]();
+        },
         authenticator: refusing,
         authorizer: allowListAuthorizer(clusterGroups, { groups: ["operators"], roles: [] }),
         revision: "sha256:test",

@@ -34,6 +34,8 @@ export interface CompileParts {
   readonly host: Host;
   /** Opened backends of every enabled cluster, by name. */
   readonly backends: ReadonlyMap<string, Backend>;
+  /** Lets go of the backends; another generation may go on with some of them. */
+  closeBackends(): Promise<void>;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
   readonly authorizer: Authorizer;
   readonly revision: string;
@@ -112,7 +114,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       for (const { breakers } of groups.made()) {
         for (const breaker of breakers.values()) breaker[Symbol.dispose]();
       }
-      await Promise.all([...backends.values()].map((backend) => backend[Symbol.asyncDispose]()));
+      await parts.closeBackends();
       await authenticator[Symbol.asyncDispose]?.();
     },
   };

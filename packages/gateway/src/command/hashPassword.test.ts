@@ -1,8 +1,9 @@
+import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
 import { authSchema } from "@gateway/access/client/config.ts";
 import { compare } from "bcryptjs";
 import { describe, expect, it } from "vitest";
-import { hashPasswordCommand } from "./hashPassword.ts";
+import { hashPasswordCommand, type HashForm } from "./hashPassword.ts";
 import type { Terminal } from "./terminal.ts";
 
 describe("hashPasswordCommand", () => {
@@ -14,6 +15,21 @@ describe("hashPasswordCommand", () => {
     expect(await compare("correct horse\n", passwordHash)).toBe(false);
     const users = { ann: { passwordHash } };
     expect(authSchema.safeParse({ provider: "static", staticUsers: { users } }).success).toBe(true);
+  });
+
+  it("prints on demand a SCRAM verifier, as PostgreSQL writes it, that a config takes", async () => {
+    const { code, out } = await hashed(Readable.from(["correct horse\n"]), "scram");
+    expect(code).toBe(0);
+    const [, iterations = "", salt = "", stored] =
+      /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):\S+\n$/.exec(out) ?? [];
+    const bytes = Buffer.from(salt, "base64");
+    const salted = pbkdf2Sync("correct horse", bytes, Number(iterations), 32, "sha256");
+    const clientKey = createHmac("sha256", salted).update("Client Key").digest();
+    expect(createHash("sha256").update(clientKey).digest("base64")).toBe(stored);
+    const { out: hash } = await hashed(Readable.from(["correct horse\n"]));
+    const users = { ann: { passwordHash: hash.trimEnd(), scramVerifier: out.trimEnd() } };
+    expect(authSchema.safeParse({ provider: "static", staticUsers: { users } }).success).toBe(true);
+    expect((await hashed(Readable.from(["\n"]), "scram")).code).toBe(1);
   });
 
   it("puts a password together that arrives in pieces, in the middle of a letter too", async () => {
@@ -78,14 +94,15 @@ describe("hashPasswordCommand", () => {
   });
 });
 
-async function hashed(stdin: Terminal["stdin"]) {
+async function hashed(stdin: Terminal["stdin"], form?: HashForm) {
   const written = { out: "", err: "" };
-  const code = await hashPasswordCommand({
+  const terminal: Terminal = {
     out: (text) => (written.out += text),
     err: (text) => (written.err += text),
     stdin,
     environment: {},
     bundle: new URL("file:///"),
-  });
+  };
+  const code = await hashPasswordCommand(terminal, form);
   return { code, ...written };
 }

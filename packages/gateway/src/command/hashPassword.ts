@@ -1,10 +1,18 @@
-/** `gateway hash-password`: reads a password and prints its bcrypt hash. */
+/** `gateway hash-password`: reads a password and prints its bcrypt hash, or with `--scram` its SCRAM verifier. */
 import { newHash, type HashRefusal } from "@gateway/access/client/static/newHash.ts";
+import { newVerifier } from "@gateway/access/client/static/scram.ts";
 import { readPassword } from "./readPassword.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
-export async function hashPasswordCommand(terminal: Terminal): Promise<number> {
-  const made = await newHash(await readPassword(terminal));
+/** What is made of the password. */
+export type HashForm = "bcrypt" | "scram";
+
+export async function hashPasswordCommand(
+  terminal: Terminal,
+  form: HashForm = "bcrypt",
+): Promise<number> {
+  const password = await readPassword(terminal);
+  const made = form === "scram" ? await newVerifier(password) : await newHash(password);
   if (!made.ok) {
     terminal.err(`${hashRefusals[made.error]}\n`);
     return exitCode.config;

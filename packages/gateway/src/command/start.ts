@@ -1,4 +1,5 @@
 /** `gateway start`: a config file in the foreground until a signal. */
+import { libraryFolders } from "../host/libraryFolders.ts";
 import { nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
 import { startErrorText, type StartError } from "../running.ts";
@@ -14,8 +15,9 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
     return exitCode.config;
   }
   const { config, document } = read.value;
-  const host = nodeHost(terminal.bundle, config.gateway.logLevel, config.gateway.egress);
   const { bundle, environment } = terminal;
+  const { logLevel, egress } = config.gateway;
+  const host = nodeHost(bundle, logLevel, egress, libraryFolders(file, environment));
   const contents = { kind: "none" } as const;
   const running = await start({ config, document, host, bundle, environment, contents });
   if (!running.ok) return refuseStart(running.error, terminal);

@@ -153,6 +153,25 @@ export const fileLimitsSchema = z
       "Limits on objects of the admin API. What the config file itself names is allowed.",
   });
 
+/** `gateway.adbc`: which libraries of drivers objects may name by their path. */
+export const adbcLimitsSchema = z
+  .strictObject({
+    libraries: z
+      .array(z.string().startsWith("/", "must be an absolute path"))
+      .default([])
+      .meta({
+        title: "Allowed libraries",
+        description:
+          "Libraries of ADBC drivers, and folders of them, that clusters may name by path. A library is code that runs with the rights of the gateway.",
+        examples: [["/opt/adbc"]],
+      }),
+  })
+  .meta({
+    title: "ADBC drivers",
+    description:
+      "Limits on objects of the admin API. What the config file itself names is allowed.",
+  });
+
 const networks = z.array(
   z.string().refine(isNetwork, "must be an IP address or a network such as 10.0.0.0/8"),
 );

@@ -67,8 +67,7 @@ describe("parseConfig", () => {
 gateway:
   frontends: { mcp: { port: 1 } }
 clusters:
-  a: { engine: trino, endpoint: "http://localhost" }
-  b: { engine: adbc, driver: snowflake }
+  a: { engine: duckDb }
 clusterGroups:
   g: { members: [a], maxRunningQueries: 1, strategy: { type: script, name: x } }
 routers:
@@ -80,8 +79,6 @@ guardrails: {}
 `;
     expect(linesFor(text)).toEqual([
       "gateway.frontends.mcp: not built yet: the MCP frontend",
-      "clusters.a.engine: not built yet: the engine trino",
-      "clusters.b.engine: not built yet: the engine adbc",
       "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",
       "routers[0].type: not built yet: routers written as scripts",
       "auth.provider: not built yet: OpenID Connect",
@@ -91,10 +88,10 @@ guardrails: {}
     ]);
   });
 
-  it("refuses keys of static users that are not built yet, and LDAP", () => {
-    const user = `{ passwordHash: "${hash}", scramVerifier: x }`;
+  it("refuses a SCRAM verifier that is none, without repeating it, and LDAP", () => {
+    const user = `{ passwordHash: "${hash}", scramVerifier: hunter2 }`;
     expect(linesFor(`auth: { provider: static, staticUsers: { users: { u: ${user} } } }`)).toEqual([
-      "auth.staticUsers.users.u.scramVerifier: not built yet: SCRAM logins",
+      "auth.staticUsers.users.u.scramVerifier: must be a SCRAM-SHA-256 verifier; make one with `gateway hash-password --scram`",
     ]);
     expect(linesFor("auth: { provider: ldap }")).toEqual(["auth.provider: not built yet: LDAP"]);
   });
@@ -173,7 +170,7 @@ routingFallback: nowhere
     expect(linesFor(text)).toEqual([
       "gateway.logLevel: must be one of debug, info, warn, error",
       "clusters.a.maxRunningQueries: must be a number, not text",
-      "clusters.b.engine: not built yet: the engine trino",
+      "clusters.b.endpoint: is missing; must be text",
       "clusterGroups.g.maxRunningQueries: must be at least 1",
       "clusterGroups.h.members: is missing; must be a list",
       "routers[0].rules[1].targetGroup: required unless action is deny",
@@ -196,7 +193,7 @@ auth: { provider: statik }
 `;
     expect(linesFor(text)).toEqual([
       'clusters."bad name": the name must be letters, digits, dots, dashes or underscores',
-      "clusters.b.engine: must be duckDb; did you mean duckDb?",
+      "clusters.b.engine: must be one of adbc, clickHouse, duckDb, starRocks, trino; did you mean duckDb?",
       "auth.provider: must be one of none, static; did you mean static?",
     ]);
   });

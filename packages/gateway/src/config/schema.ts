@@ -8,6 +8,7 @@ import { snapshotShape } from "@gateway/control/config/objects.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import { z } from "zod";
 import {
+  adbcLimitsSchema,
   adminApiSchema,
   egressSchema,
   fileLimitsSchema,
@@ -61,7 +62,7 @@ const gatewaySchema = z
     workerApi: workerApiSchema.optional(),
     secrets: secretLimitsSchema.prefault({}),
     files: fileLimitsSchema.prefault({}),
-    adbc: notBuilt("limits on driver libraries").optional(),
+    adbc: adbcLimitsSchema.prefault({}),
     egress: egressSchema.prefault({}),
     ...workerKeys,
   })

@@ -7,11 +7,13 @@ import { revisionText } from "@gateway/contract/revision.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
-import { openConfig } from "../generation.ts";
+import { openBackends, openConfig } from "../generation.ts";
 import type { StartOptions } from "../roles.ts";
 import type { StartError } from "../running.ts";
 import { activate } from "./activation.ts";
 import { follow, type Following } from "./follow.ts";
+import { Judge } from "./judge.ts";
+import type { OpenBackends } from "./openBackends.ts";
 import { refusalLines } from "./refusalText.ts";
 
 export interface FirstConfigParts {
@@ -30,9 +32,10 @@ export const fileAuthor = { by: "file", address: undefined };
  */
 export async function startConfig(
   options: StartOptions,
-  parts: FirstConfigParts,
+  owned: FirstConfigParts,
 ): Promise<Result<Following, readonly StartError[]>> {
-  const { configuration } = parts;
+  const { configuration } = owned;
+  const parts = { ...owned, backends: openBackends(options) };
   if (configuration.current() === undefined) {
     const seeded = await seed(options, parts);
     if (!seeded.ok) return seeded;
@@ -45,13 +48,17 @@ export async function startConfig(
   return ok(started);
 }
 
+interface OpenFirst extends FirstConfigParts {
+  readonly backends: OpenBackends;
+}
+
 /** False when another replica filled the database at the same moment. */
 async function seed(
   options: StartOptions,
-  { configuration, generations, capacity }: FirstConfigParts,
+  { configuration, generations, capacity, backends }: OpenFirst,
 ): Promise<Result<boolean, readonly StartError[]>> {
-  const { config, document, host, contents } = options;
-  const opened = await openConfig(config, { host, capacity, contents });
+  const { config, document, host } = options;
+  const opened = await openConfig(config, { host, capacity, backends });
   if (!opened.ok) return opened;
   const written = await configuration.seed(document, fileAuthor);
   if (written.ok && written.value.changed) {
@@ -67,9 +74,10 @@ function startErrors(lines: readonly string[]): readonly StartError[] {
 }
 
 function following(
-  { config, document, host, contents, environment }: StartOptions,
-  { configuration, generations, capacity }: FirstConfigParts,
+  { config, document, host, environment }: StartOptions,
+  { configuration, generations, capacity, backends }: OpenFirst,
 ): Following {
+  const judge = new Judge(host);
   const active = generations.active === undefined ? undefined : configuration.current();
   const { gateway } = config;
   return follow(
@@ -80,9 +88,9 @@ function following(
       open: async (built) => {
         const { bytes } = built;
         const input = { bytes, gateway, document, environment, foreign: false };
-        const activated = await activate(input, host);
+        const activated = await activate(input, judge);
         if (!activated.ok) return err(startErrors(activated.error));
-        const opened = await openConfig(activated.value.config, { host, capacity, contents });
+        const opened = await openConfig(activated.value.config, { host, capacity, backends });
         return opened.ok ? ok(opened.value.compile(revisionText(built.revision))) : opened;
       },
     },

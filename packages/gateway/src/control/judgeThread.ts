@@ -1,5 +1,5 @@
-/** Thread program: judges one snapshot and ends. A large one would hold up every query on the main thread. */
-import { parentPort, workerData } from "node:worker_threads";
+/** Thread program: judges snapshots, one after the other. On the main thread a large one would hold up every query. */
+import { parentPort } from "node:worker_threads";
 import { judged, type JudgeInput } from "./judged.ts";
 
 /** The configuration goes back as JSON, to be read in slices: taking an object of this size apart at once would stall too. */
@@ -7,8 +7,12 @@ export type JudgeAnswer =
   | { readonly config: Uint8Array<ArrayBuffer>; readonly history: string | undefined }
   | { readonly faults: readonly string[] };
 
-const answer = judged(workerData as JudgeInput);
-if (answer.ok) {
+parentPort?.on("message", (input: JudgeInput) => {
+  const answer = judged(input);
+  if (!answer.ok) {
+    parentPort?.postMessage({ faults: answer.error } satisfies JudgeAnswer);
+    return;
+  }
   const { config, history } = answer.value;
   const bytes = new TextEncoder().encode(JSON.stringify(config));
   const message: JudgeAnswer = {
@@ -16,7 +20,4 @@ if (answer.ok) {
     history: history === undefined ? undefined : JSON.stringify(history),
   };
   parentPort?.postMessage(message, [bytes.buffer]);
-} else {
-  const message: JudgeAnswer = { faults: answer.error };
-  parentPort?.postMessage(message);
-}
+});

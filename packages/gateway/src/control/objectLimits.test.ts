@@ -39,6 +39,21 @@ describe("objectLimits", () => {
     ]);
   });
 
+  it("keeps objects to the driver libraries that are allowed, and every name of a driver is", () => {
+    const allowed = join(folder, "libraries");
+    mkdirSync(allowed);
+    symlinkSync("/usr/lib", join(allowed, "link"));
+    const { judge } = limitsOf({ adbc: { libraries: [allowed] } });
+    const driver = (name: string) => ({ clusters: { a: { engine: "adbc", driver: name } } });
+    expect(judge(driver("postgresql"))).toEqual([]);
+    expect(judge(driver(join(allowed, "libx.so")))).toEqual([]);
+    for (const path of ["/tmp/evil.so", join(allowed, "link", "libx.so")]) {
+      expect(judge(driver(path))).toEqual([
+        { path: "clusters.a.driver", reason: `is not among gateway.adbc.libraries: ${path}` },
+      ]);
+    }
+  });
+
   it("allows what the config file itself names", () => {
     const { judge, resolves } = limitsOf(
       {},

@@ -1,5 +1,5 @@
 /**
- * What objects of the configuration may name on this host: secret references and file paths.
+ * What objects of the configuration may name on this host: secret references, file paths, libraries of drivers.
  *
  * Whoever may edit objects reaches neither the process's own secrets nor the host's files. What the
  * config file itself names in its objects is allowed, because whoever wrote the file owns the host.
@@ -17,6 +17,8 @@ export interface LimitsConfig {
   readonly gateway: {
     readonly secrets: { readonly allow: readonly string[] };
     readonly files: { readonly allow: readonly string[] };
+    /** Absent where no native code is loaded. */
+    readonly adbc?: { readonly libraries: readonly string[] };
   };
 }
 
@@ -37,11 +39,13 @@ export function objectLimits({ gateway }: LimitsConfig, document: unknown): Obje
   const refsInFile = inFile.references.map(({ value }) => value);
   const secretRefsAllowed = [...gateway.secrets.allow, ...refsInFile];
   const folders = gateway.files.allow;
+  const libraries = gateway.adbc?.libraries ?? [];
   const pathsInFile = new Set(inFile.paths.map(({ value }) => value));
+  const librariesInFile = new Set(inFile.libraries.map(({ value }) => value));
   return {
     secretRefsAllowed,
     judge: (file) => {
-      const { references, paths } = namedIn(file);
+      const { references, paths, libraries: named } = namedIn(file);
       return [
         ...references.flatMap(({ path, value }) =>
           denied.has(value) ? [{ path, reason: `${value} is a secret of the gateway itself` }] : [],
@@ -50,6 +54,11 @@ export function objectLimits({ gateway }: LimitsConfig, document: unknown): Obje
           pathsInFile.has(value) || isInside(value, folders)
             ? []
             : [{ path, reason: `is not in a folder of gateway.files.allow: ${value}` }],
+        ),
+        ...named.flatMap(({ path, value }) =>
+          librariesInFile.has(value) || isInside(value, libraries)
+            ? []
+            : [{ path, reason: `is not among gateway.adbc.libraries: ${value}` }],
         ),
       ];
     },
@@ -72,6 +81,8 @@ interface Named {
   readonly references: readonly Found[];
   /** `:memory:` is none. */
   readonly paths: readonly Found[];
+  /** Of drivers, by path; a driver's name is none. */
+  readonly libraries: readonly Found[];
 }
 
 /** Objects never change, and of a large configuration all but one are the same at the next write. */
@@ -80,12 +91,14 @@ const known = new WeakMap<object, Named & { readonly at: string }>();
 function namedIn(file: unknown): Named {
   const references: Found[] = [];
   const paths: Found[] = [];
+  const libraries: Found[] = [];
   for (const [path, part] of partsOf(file)) {
     const named = namedInPart(path, part);
     references.push(...named.references);
     paths.push(...named.paths);
+    libraries.push(...named.libraries);
   }
-  return { references, paths };
+  return { references, paths, libraries };
 }
 
 /** Each cluster and group, and each other key of the root. */
@@ -113,14 +126,17 @@ function namedInPart(path: Path, part: unknown): Named {
 function namedAt(path: Path, part: unknown): Named {
   const found = texts(part, path);
   const whole = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), part);
-  const isFilePath = (at: Path): boolean =>
-    placesAt(fileJsonSchema(), at, whole).some((place) => place["x-file-path"] === true);
+  const isMarked = (at: Path, mark: "x-file-path" | "x-library-path"): boolean =>
+    placesAt(fileJsonSchema(), at, whole).some((place) => place[mark] === true);
   return {
     references: found
       .filter(({ path: at }) => at.at(-1) === "secretRef")
       .map(({ path: at, value }) => ({ path: textOf(at), value })),
     paths: found
-      .filter(({ path: at, value }) => value !== ":memory:" && isFilePath(at))
+      .filter(({ path: at, value }) => value !== ":memory:" && isMarked(at, "x-file-path"))
+      .map(({ path: at, value }) => ({ path: textOf(at), value })),
+    libraries: found
+      .filter(({ path: at, value }) => value.includes("/") && isMarked(at, "x-library-path"))
       .map(({ path: at, value }) => ({ path: textOf(at), value })),
   };
 }

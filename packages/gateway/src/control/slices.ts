@@ -14,6 +14,8 @@ const turnBytes = 128 * 1024;
 const pieceBytes = 16 * 1024;
 /** Bytes parsed between two turns. */
 const parsedBytesMax = 48 * 1024;
+/** An object of more is put together in a turn of its own. */
+const membersMax = 1_000;
 
 export interface SliceSizes {
   readonly turnBytes: number;
@@ -97,7 +99,11 @@ class Reader {
       members.push([key.value, value.value]);
       at = valueEnd;
     }
-    return { value: Object.fromEntries(members) };
+    // Putting thousands together takes some milliseconds of its own.
+    if (members.length > membersMax) await nextTurn();
+    const value: unknown = Object.fromEntries(members);
+    if (members.length > membersMax) await nextTurn();
+    return { value };
   }
 
   async #list(start: number, end: number, level: number): Promise<Found | undefined> {

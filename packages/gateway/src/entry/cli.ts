@@ -4,7 +4,7 @@ import { configActions, configCommand } from "../command/configFiles.ts";
 import { docsCommand } from "../command/docs.ts";
 import { explainCommand } from "../command/explain.ts";
 import { fleetCommand } from "../command/fleet.ts";
-import { hashPasswordCommand } from "../command/hashPassword.ts";
+import { hashPasswordCommand, type HashForm } from "../command/hashPassword.ts";
 import { migrateCommand } from "../command/migrate.ts";
 import { quickstartCommand, type QuickstartOptions } from "../command/quickstart.ts";
 import { resetPasswordCommand } from "../command/resetPassword.ts";
@@ -56,8 +56,7 @@ async function run(command: string | undefined, args: readonly string[]): Promis
     case "admin":
       return admin(args);
     case "hash-password":
-      noArguments(args);
-      return hashPasswordCommand(terminal);
+      return hashPasswordCommand(terminal, hashForm(args));
     case "quickstart":
       return quickstartCommand(quickstartOptions(args), terminal);
     case "fleet":
@@ -108,6 +107,11 @@ async function misused(): Promise<number> {
 
 function configFile(args: readonly string[]): string {
   return parseArgs({ args: [...args], options: configOption, strict: true }).values.config;
+}
+
+function hashForm(args: readonly string[]): HashForm {
+  const options = { scram: { type: "boolean", default: false } } as const;
+  return parseArgs({ args: [...args], options, strict: true }).values.scram ? "scram" : "bcrypt";
 }
 
 function quickstartOptions(args: readonly string[]): QuickstartOptions {

@@ -18,11 +18,12 @@ export const bugs = {
   labels: [],
 } as const;
 
-/** `bundle`: folder of the built thread programs. */
+/** `bundle`: folder of the built thread programs. `libraryFolders`: where libraries of drivers are looked for. */
 export function nodeHost(
   bundle: URL,
   logLevel: LogThreshold,
   limits: EgressLimits = noEgressLimits,
+  libraryFolders: readonly string[] = [],
 ): NodeHost {
   const metrics = promMetrics();
   const bugCount = metrics.counter(bugs, {});
@@ -34,5 +35,6 @@ export function nodeHost(
     log: jsonLog(logLevel, () => bugCount.add(1)),
     metrics,
     egress: egressOf(limits),
+    libraryFolders,
   };
 }

@@ -10,6 +10,7 @@ import { describe, expect, it } from "vitest";
 import { lastGoodFile, lastGoodOf } from "./lastGood.ts";
 import { openSpoolDisk } from "./spoolDisk.ts";
 import { bodyOf, testSecret } from "./testSnapshot.ts";
+import { cellOf } from "./testSpool.ts";
 import { headKeysOf, verifySnapshot } from "./verify.ts";
 
 describe("files of earlier releases", () => {
@@ -67,5 +68,6 @@ function dirOf(files: Readonly<Record<string, Uint8Array>>) {
     write: () => Promise.resolve(ok(undefined)),
     remove: () => Promise.resolve(ok(undefined)),
     list: () => Promise.resolve(ok(Object.keys(files))),
+    cell: (name: string) => Promise.resolve(ok(cellOf(files[name]))),
   };
 }

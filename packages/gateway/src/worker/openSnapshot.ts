@@ -4,7 +4,8 @@ import type { Capacity } from "@gateway/core/port/capacity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { activate } from "../control/activation.ts";
-import { openConfig } from "../generation.ts";
+import { Judge } from "../control/judge.ts";
+import { openBackends, openConfig } from "../generation.ts";
 import type { StartOptions } from "../roles.ts";
 import { startErrorText } from "../running.ts";
 import type { VerifiedSnapshot } from "./verify.ts";
@@ -25,12 +26,14 @@ export function snapshotOpener(
   capacity: Capacity,
 ): OpenSnapshot {
   const { gateway } = config;
+  const backends = openBackends({ host, contents });
+  const judge = new Judge(host);
   return async ({ bytes }, revision) => {
     const input = { bytes, gateway, document, environment, foreign: true };
-    const activated = await activate(input, host);
+    const activated = await activate(input, judge);
     if (!activated.ok) return activated;
     const { config: snapshot, history } = activated.value;
-    const opened = await openConfig(snapshot, { host, capacity, contents });
+    const opened = await openConfig(snapshot, { host, capacity, backends });
     if (!opened.ok) return err(opened.error.map(startErrorText));
     return ok({ generation: opened.value.compile(revision), history });
   };

@@ -14,7 +14,16 @@ import { openSpoolDisk, type SpoolDisk } from "./spoolDisk.ts";
 import { openStateDir } from "./stateDir.ts";
 import { overApp, testLink } from "./testLink.ts";
 import { otherSecret, testSecret } from "./testSnapshot.ts";
-import { partsOf, passes, recordOf, refuse, spoolOf, taken, type Answer } from "./testSpool.ts";
+import {
+  cellOf,
+  partsOf,
+  passes,
+  recordOf,
+  refuse,
+  spoolOf,
+  taken,
+  type Answer,
+} from "./testSpool.ts";
 import { historyUplink } from "./uplink.ts";
 
 const root = mkdtempSync(join(tmpdir(), "worker-spool-"));
@@ -271,6 +280,7 @@ describe("openSpoolDisk", () => {
       dir: {
         read: () => Promise.resolve(ok(undefined)),
         list: () => Promise.resolve(ok([])),
+        cell: () => Promise.resolve(ok(cellOf())),
         remove: () => Promise.resolve(ok(undefined)),
         write: () => Promise.resolve(err("ENOSPC")),
       },

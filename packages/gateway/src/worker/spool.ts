@@ -36,6 +36,7 @@ export interface SpoolParts {
 export interface UplinkStatus {
   readonly queued: number;
   readonly sent: number;
+  /** With a spool on disk since its folder was made, otherwise since the start. */
   readonly dropped: number;
   readonly lastError: string | undefined;
   /** Why nothing can be kept over a restart; undefined when it can, or is not wanted. */
@@ -65,6 +66,8 @@ const turnChars = 100_000;
 
 /** A wait for something to send; only so long, because a wake is cheap and a lost one is not. */
 const idleMs = 60_000;
+/** A disk that takes longer is not waited for. */
+const diskMsMax = 5_000;
 /** Longest pause between tries while a shutdown waits. */
 const hurriedMs = 1_000;
 /** All fields of a record but its text, about. */
@@ -99,6 +102,8 @@ class Sender implements Spool {
   #resume = 0;
   #sent = 0;
   #dropped = 0;
+  /** Queries that were begun and have no record yet. */
+  #open = 0;
   #lastError: string | undefined;
   #turnPlanned = false;
   #hurry = false;
@@ -117,9 +122,12 @@ class Sender implements Spool {
     this.#droppedCount = metrics.counter(historyFamilies.dropped, {});
     const restored = parts.disk?.restored;
     this.#next = restored?.next ?? 0;
+    this.#resume = restored?.entries[0]?.at ?? this.#next;
     for (const entry of restored?.entries ?? []) this.#ready.push(entry);
+    this.#lose(restored?.dropped ?? 0, undefined);
     this.#lose(restored?.lost ?? 0, "disk");
     this.#bound();
+    parts.disk?.note();
     this.#running = this.#run().catch((bug: unknown) => log.bug(bug));
   }
 
@@ -129,7 +137,16 @@ class Sender implements Spool {
     return { queued: this.#count, sent, dropped, lastError, diskError };
   }
 
+  begin(): void {
+    const { disk } = this.#parts;
+    if (disk === undefined) return;
+    this.#open += 1;
+    this.#tellDisk();
+    disk.note();
+  }
+
   append(record: QueryRecord): void {
+    this.#open = Math.max(0, this.#open - 1);
     if (this.#ended) return this.#lose(1, undefined);
     this.#fresh.push(record);
     this.#bound();
@@ -232,6 +249,7 @@ class Sender implements Spool {
     const backoff = backoffOf(host);
     this.#together = this.#flight.length;
     while (this.#flight.length > 0 && !signal.aborted) {
+      await this.#kept();
       const answered = await uplink.send(await this.#batch(), signal);
       if (answered.ok) {
         backoff.reset();
@@ -249,6 +267,15 @@ class Sender implements Spool {
       const pauseMs = backoff.next(retryAfterMs);
       await this.#rest(this.#hurry ? Math.min(pauseMs, hurriedMs) : pauseMs, "hurry");
     }
+  }
+
+  /** What is sent and lies on no disk would be counted as lost after a kill. A disk that hangs does not stop the sending. */
+  async #kept(): Promise<void> {
+    const { disk, host } = this.#parts;
+    if (disk === undefined) return;
+    const limit = pause(host.clock, diskMsMax, this.#stopping.signal);
+    await Promise.race([disk.written(), limit]);
+    limit.wake();
   }
 
   async #batch(): Promise<Uint8Array> {
@@ -289,6 +316,7 @@ class Sender implements Spool {
     this.#flight = this.#flight.slice(count);
     this.#together = Math.max(1, Math.min(this.#together, this.#flight.length));
     this.#tellDisk();
+    this.#parts.disk?.note();
   }
 
   #failed(error: UplinkFailure): void {
@@ -320,7 +348,8 @@ class Sender implements Spool {
     const resume = this.#ready.size === 0 ? this.#next : this.#resume;
     const from = this.#flight[0]?.at ?? resume;
     const until = (this.#flight.at(-1)?.at ?? from - 1) + 1;
-    this.#parts.disk?.alive({ from, until, resume });
+    const waiting = this.#count + this.#open;
+    this.#parts.disk?.alive({ from, until, resume, waiting, dropped: this.#dropped });
   }
 
   #settle(): void {

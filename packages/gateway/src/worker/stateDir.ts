@@ -2,7 +2,8 @@
  * The worker's folder: held by one process, files written whole or not at all. It knows nothing of
  * what is in the files; secrecy is sealing.ts.
  */
-import { open, readdir, rename, rm } from "node:fs/promises";
+import { constants, writeSync } from "node:fs";
+import { open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { holdFolder } from "@gateway/control/store/driver/folderLock.ts";
@@ -15,7 +16,25 @@ export interface StateDir extends AsyncDisposable {
   remove(name: string): Promise<Result<void, string>>;
   /** Names of the files, without those that are being written. */
   list(): Promise<Result<readonly string[], string>>;
+  /** Opens a small file that is written over in place, made when absent. It closes with the folder. */
+  cell(name: string): Promise<Result<Cell, string>>;
 }
+
+/** A file of a few bytes that lives through a kill of the process at once, and through a loss of power when it was flushed. */
+export interface Cell extends AsyncDisposable {
+  /** What was in it when it was opened. */
+  readonly found: Uint8Array;
+  /**
+   * Replaces the content before it returns, which takes a microsecond or two: into the system's
+   * memory, not onto the disk. Answers the system's code when that failed; never throws.
+   */
+  put(bytes: Uint8Array): string | undefined;
+  /** Brings it onto the disk. */
+  flush(): Promise<Result<void, string>>;
+}
+
+/** A cell is no place for documents. */
+const cellBytesMax = 4_096;
 
 const temporary = ".part";
 
@@ -30,6 +49,7 @@ export async function openStateDir(path: string): Promise<Result<StateDir, strin
         : `${path} can not be used (${error.detail})`,
     );
   }
+  const cells: Cell[] = [];
   // What a crash left half written.
   await attempt(async () => {
     const names = await readdir(path);
@@ -42,7 +62,16 @@ export async function openStateDir(path: string): Promise<Result<StateDir, strin
     list: () =>
       attempt(async () => (await readdir(path)).filter((name) => !name.endsWith(temporary))),
     remove: (name) => attempt(() => rm(join(path, name), { force: true })),
-    [Symbol.asyncDispose]: () => held.value[Symbol.asyncDispose](),
+    cell: (name) =>
+      attempt(async () => {
+        const cell = await cellAt(join(path, name));
+        cells.push(cell);
+        return cell;
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(cells.map((cell) => cell[Symbol.asyncDispose]()));
+      await held.value[Symbol.asyncDispose]();
+    },
   });
 }
 
@@ -76,10 +105,52 @@ async function replace(folder: string, name: string, bytes: Uint8Array): Promise
   await handle.sync();
 }
 
+async function cellAt(path: string): Promise<Cell> {
+  const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  const { size } = await handle.stat();
+  const found = new Uint8Array(Math.min(size, cellBytesMax));
+  await handle.read(found, 0, found.length, 0);
+  return new FileCell(handle, found);
+}
+
+class FileCell implements Cell {
+  readonly found: Uint8Array;
+  #handle: FileHandle | undefined;
+
+  constructor(handle: FileHandle, found: Uint8Array) {
+    this.#handle = handle;
+    this.found = found;
+  }
+
+  put(bytes: Uint8Array): string | undefined {
+    if (this.#handle === undefined) return "closed";
+    try {
+      const wrote = writeSync(this.#handle.fd, bytes, 0, bytes.length, 0);
+      return wrote === bytes.length ? undefined : "EIO";
+    } catch (error) {
+      return codeOf(error);
+    }
+  }
+
+  async flush(): Promise<Result<void, string>> {
+    return attempt(async () => this.#handle?.datasync());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await attempt(async () => handle?.close());
+  }
+}
+
 async function attempt<Value>(work: () => Promise<Value>): Promise<Result<Value, string>> {
   try {
     return ok(await work());
   } catch (error) {
-    return err(error instanceof Error && "code" in error ? String(error.code) : "failed");
+    return err(codeOf(error));
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "failed";
 }

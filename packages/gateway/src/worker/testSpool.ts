@@ -5,6 +5,7 @@ import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
 import { redact } from "@gateway/core/record/redact.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openSpool, type Spool, type SpoolParts } from "./spool.ts";
+import type { Cell } from "./stateDir.ts";
 import type { Uplink, UplinkFailure } from "./uplink.ts";
 
 interface BatchAnswer {
@@ -94,6 +95,22 @@ export async function passes(host: VirtualHost, done: () => boolean): Promise<vo
     if (turn % 20 === 19) await host.advance(1_000);
   }
   throw new Error("it did not happen");
+}
+
+/** A cell in memory; `put` is told what is written. */
+export function cellOf(
+  found: Uint8Array = new Uint8Array(),
+  put: (bytes: Uint8Array) => void = () => {},
+): Cell {
+  return {
+    found,
+    put: (bytes) => {
+      put(bytes);
+      return undefined;
+    },
+    flush: () => Promise.resolve(ok(undefined)),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }
 
 /** A record as the pipeline makes it. */

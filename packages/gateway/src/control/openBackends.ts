@@ -1,0 +1,86 @@
+/**
+ * The backends of a process, shared by its generations: a cluster whose configuration did not change
+ * is not opened again, and closes with the last generation that holds it.
+ */
+import type { SnapshotConfig } from "@gateway/control/config/objects.ts";
+import type { Backend } from "@gateway/core/port/backend.ts";
+import type { Result } from "@gateway/core/result.ts";
+import type { StartError } from "../running.ts";
+
+type ClusterConfig = SnapshotConfig["clusters"][string];
+
+/** A hold on a backend. Disposing lets go, once; the last one to let go closes it. */
+export interface HeldBackend extends AsyncDisposable {
+  readonly backend: Backend;
+}
+
+export type OpenBackend = (
+  name: string,
+  config: ClusterConfig,
+) => Promise<Result<Backend, StartError>>;
+
+interface Shared {
+  readonly opening: Promise<Result<Backend, StartError>>;
+  holds: number;
+}
+
+/** Owns nothing itself: what nobody holds is closed. */
+export class OpenBackends {
+  readonly #open: OpenBackend;
+  readonly #shared = new Map<string, Shared>();
+
+  constructor(open: OpenBackend) {
+    this.#open = open;
+  }
+
+  /** Opens the cluster, or takes another hold on it where one of the same name and configuration is open. */
+  async hold(name: string, config: ClusterConfig): Promise<Result<HeldBackend, StartError>> {
+    const key = keyOf(name, config);
+    const shared = this.#shared.get(key) ?? { opening: this.#open(name, config), holds: 0 };
+    this.#shared.set(key, shared);
+    shared.holds += 1;
+    const opened = await shared.opening;
+    if (!opened.ok) {
+      this.#letGo(key, shared);
+      return opened;
+    }
+    const backend = opened.value;
+    let held = true;
+    return {
+      ok: true,
+      value: {
+        backend,
+        [Symbol.asyncDispose]: async () => {
+          if (!held) return;
+          held = false;
+          if (this.#letGo(key, shared)) await backend[Symbol.asyncDispose]();
+        },
+      },
+    };
+  }
+
+  /** True for the last one. */
+  #letGo(key: string, shared: Shared): boolean {
+    shared.holds -= 1;
+    if (shared.holds > 0) return false;
+    this.#shared.delete(key);
+    return true;
+  }
+}
+
+/**
+ * All of the configuration with its secrets in place, so that a changed password opens anew. It is made
+ * of plain values, because it came out of a thread or a schema of such; anything else has no key of
+ * its own and must not be taken for another of its kind.
+ */
+function keyOf(name: string, config: ClusterConfig): string {
+  if (!isPlain(config)) throw new TypeError("a cluster's configuration is made of plain values");
+  return JSON.stringify([name, config]);
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return typeof value !== "function";
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const known = prototype === Object.prototype || prototype === null || Array.isArray(value);
+  return known && Object.values(value).every(isPlain);
+}
