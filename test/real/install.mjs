@@ -2,11 +2,20 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { adbcTools } from "./cases/adbc.mjs";
 import { clickHouseTool } from "./cases/clickHouse.mjs";
+import { installConnectorJ } from "./cases/connectorJ.mjs";
+import { installGoMysql } from "./cases/goMysql.mjs";
+import { findMysqlCli } from "./cases/mysqlCli.mjs";
 import { installSchemathesis } from "./cases/openapiTool.mjs";
+import { installPythonPostgres } from "./cases/pythonPostgresTool.mjs";
 import { postgresServers } from "./cases/postgresStore.mjs";
+import { trinoJdbcTool } from "./cases/trinoJdbc.mjs";
+import { trinoPythonTool } from "./cases/trinoPython.mjs";
+import { starRocksTool } from "./cases/starRocks.mjs";
 import { command } from "./command.mjs";
 import { debianPrograms } from "./postgresServer.mjs";
+import { installTrinoServer } from "./trinoServer.mjs";
 
 const debian = {
   psql: { program: "psql", package: "postgresql-client" },
@@ -36,10 +45,19 @@ export async function installTools() {
     tools[tool] = (await runs(program)) || reason || "the package did not bring it";
   }
   tools.pymysql = await installPymysql();
+  tools.mysqlCli = await findMysqlCli();
+  tools.connectorJ = await installConnectorJ();
+  tools.goMysql = await installGoMysql();
   tools.trino = await installTrino();
+  tools.trinoServer = await installTrinoServer();
+  tools.trinoJdbc = await trinoJdbcTool();
+  tools.trinoPython = await trinoPythonTool();
   tools.clickHouse = await clickHouseTool();
+  tools.starRocks = await starRocksTool();
   tools.schemathesis = await installSchemathesis();
+  tools.pythonPostgres = await installPythonPostgres();
   Object.assign(tools, await postgresServers());
+  Object.assign(tools, await adbcTools());
   return tools;
 }
 

@@ -3,15 +3,25 @@
  * start as a user runs it. Installs what it can when it runs as root; what it can not have is skipped
  * with the reason. The last line counts.
  */
+import { adbcCases } from "./cases/adbc.mjs";
 import { clickHouseCases } from "./cases/clickHouse.mjs";
+import { asyncpgCases } from "./cases/asyncpg.mjs";
 import { curlCases } from "./cases/curl.mjs";
+import { connectorJCases } from "./cases/connectorJ.mjs";
+import { goMysqlCases } from "./cases/goMysql.mjs";
+import { mysqlCliCases } from "./cases/mysqlCli.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
 import { openapiCases } from "./cases/openapi.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
 import { debianPostgresCases, embeddedPostgresCases } from "./cases/postgresStore.mjs";
 import { psqlCases } from "./cases/psql.mjs";
 import { pymysqlCases } from "./cases/pymysql.mjs";
+import { starRocksCases } from "./cases/starRocks.mjs";
+import { sqlalchemyCases } from "./cases/sqlalchemy.mjs";
 import { trinoCases } from "./cases/trino.mjs";
+import { trinoEngineCases } from "./cases/trinoEngine.mjs";
+import { trinoJdbcCases } from "./cases/trinoJdbc.mjs";
+import { trinoPythonCases } from "./cases/trinoPython.mjs";
 import { startQuickstart } from "./gateway.mjs";
 import { installTools } from "./install.mjs";
 
@@ -22,12 +32,22 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 
 const suites = [
   psqlCases,
+  asyncpgCases,
+  sqlalchemyCases,
   pgbenchCases,
   mariadbCases,
   pymysqlCases,
+  mysqlCliCases,
+  connectorJCases,
+  goMysqlCases,
   curlCases,
   trinoCases,
+  trinoEngineCases,
+  trinoJdbcCases,
+  trinoPythonCases,
   clickHouseCases,
+  starRocksCases,
+  ...adbcCases,
   debianPostgresCases,
   embeddedPostgresCases,
   // Last, because it changes the configuration before it puts it back.

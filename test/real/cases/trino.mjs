@@ -39,6 +39,24 @@ export const trinoCases = {
         /Query \d{8}_\d{6}_\d{5}_\w+ failed: .*no_such_table/,
       );
     },
+    "a session keeps its zone, place and prepared statements": async (gateway) => {
+      const sql =
+        "use memory.main; set time zone 'Asia/Tokyo'; prepare p from select timestamptz '2024-02-29 12:00:00+00', ?; execute p using 7";
+      expectText(
+        expectCode(await trino(gateway, sql)).stdout,
+        "2024-02-29 21:00:00.000000 Asia/Tokyo,7",
+      );
+    },
+    "show create table and describe name Trino's types": async (gateway) => {
+      expectMatch(
+        expectCode(await trino(gateway, "show create table orders")).stdout,
+        /order_id integer,\s+customer_id integer,\s+ordered_at timestamp\(6\),/,
+      );
+      expectMatch(
+        expectCode(await trino(gateway, "describe orders")).stdout,
+        /^shipping,decimal\(6,2\),,$/m,
+      );
+    },
     "show tables lists the sample": async (gateway) => {
       expectMatch(expectCode(await trino(gateway, "show tables")).stdout, /^customers$/m);
     },

@@ -5,7 +5,7 @@
  * an interval without exactly three digits behind the second.
  */
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
-import { cellWriter } from "@gateway/core/type/text.ts";
+import { cellWriter, type TextStyle } from "@gateway/core/type/text.ts";
 import { nestedWriter } from "@gateway/core/type/text/nested.ts";
 import type { Interval } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
@@ -18,17 +18,17 @@ const zero = 0x30;
 const lowerE = 0x65;
 
 /** The writer of a vector's cells, nested ones included. NULLs are the caller's. */
-export function trinoWriter(vector: Vector): CellWriter {
+export function trinoWriter(vector: Vector, style: TextStyle = trinoText): CellWriter {
   const { type } = vector;
   switch (type.kind) {
     case "float":
-      return pointed(cellWriter(vector, trinoText));
+      return pointed(cellWriter(vector, style));
     case "list":
     case "struct":
     case "map":
-      return nestedWriter(vector, type, trinoText, trinoWriter);
+      return nestedWriter(vector, type, style, trinoWriter);
     default:
-      return cellWriter(vector, trinoText);
+      return cellWriter(vector, style);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Batches as the rows of Trino's JSON answers: `[1,"x"],[2,null]`, bytes only, one growing buffer per
+ * Columns as the rows of Trino's JSON answers: `[1,"x"],[2,null]`, bytes only, one growing buffer per
  * page, no object per cell.
  *
  * A batch is written piece by piece, because a page ends in the middle of one. What surrounds the
@@ -7,9 +7,10 @@
  */
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import type { Column } from "@gateway/core/type/type.ts";
+import type { TextStyle } from "@gateway/core/type/text.ts";
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { pureIntervalWriter, trinoWriter } from "./cells.ts";
-import { pureInterval } from "./types.ts";
+import { pureInterval, trinoText } from "./types.ts";
 
 const comma = 0x2c;
 const open = 0x5b;
@@ -61,18 +62,22 @@ interface Cells {
 }
 
 /** Chooses the writers of a batch, once. Columns that the batch lacks are a bug of the engine. */
-export function openBatch(batch: ColumnarBatch, columns: readonly Column[]): OpenBatch {
+export function openBatch(
+  batch: ColumnarBatch,
+  columns: readonly Column[],
+  style: TextStyle = trinoText,
+): OpenBatch {
   const cells = columns.map((column, index) => {
     const vector = batch.columns[index];
     if (vector === undefined) throw new RangeError("a batch without one of its columns");
-    return cellsOf(vector, column);
+    return cellsOf(vector, column, style);
   });
   return { rows: batch.rows, cells, row: 0 };
 }
 
-function cellsOf(vector: Vector, column: Column): Cells {
+function cellsOf(vector: Vector, column: Column, style: TextStyle): Cells {
   const pure = pureInterval(column);
-  const writer = pure === undefined ? trinoWriter(vector) : pureIntervalWriter(vector, pure);
+  const writer = pure === undefined ? trinoWriter(vector, style) : pureIntervalWriter(vector, pure);
   const { validity, offset } = vector;
   const bound = isFixedWidth(vector) && vector.length > 0 ? writer.bound(0) : undefined;
   return { writer, validity, offset, bound };
@@ -111,7 +116,7 @@ export function writeRows(batch: OpenBatch, page: RowBuffer): boolean {
   while (row < rows && page.length < page.targetBytes) {
     let room = fixed;
     for (const column of varying) room += column.writer.bound(row);
-    if (page.length + room > page.bytes.length) grow(page, room);
+    reserve(page, room);
     writeRow(cells, row, page);
     row += 1;
   }
@@ -153,6 +158,33 @@ function writeNull(out: Uint8Array, at: number): number {
   out[at + 2] = l;
   out[at + 3] = l;
   return at + 4;
+}
+
+/** Makes room for so many bytes more. */
+export function reserve(page: RowBuffer, room: number): void {
+  if (page.length + room > page.bytes.length) grow(page, room);
+}
+
+/**
+ * Rows that are written already, without the brackets around them. The first ones of a page are taken
+ * as they are and not copied, so nobody may write to them afterwards. False when they are too many for
+ * a page that has some: the next one takes them.
+ */
+export function append(page: RowBuffer, rows: Uint8Array, count: number): boolean {
+  if (count === 0) return true;
+  if (page.rows === 0) {
+    page.bytes = rows;
+    page.length = rows.length;
+    page.rows = count;
+    return true;
+  }
+  if (page.length + rows.length > page.targetBytes * 2) return false;
+  reserve(page, rows.length + 1);
+  page.bytes[page.length] = comma;
+  page.bytes.set(rows, page.length + 1);
+  page.length += rows.length + 1;
+  page.rows += count;
+  return true;
 }
 
 /** Doubles the page's memory, up to what it is meant to hold, or to what the next row may need. */

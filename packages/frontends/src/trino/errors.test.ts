@@ -53,11 +53,14 @@ describe("queryError", () => {
   });
 
   it("tells objects and values apart by the engine's SQLSTATE, and nothing else", () => {
-    const name = (code: "query.unknownObject" | "query.data" | "engine.failed", sqlState: string) =>
+    type Code = "query.unknownObject" | "query.data" | "query.invalid" | "engine.failed";
+    const name = (code: Code, sqlState: string) =>
       queryError(gatewayError(code, { sqlState }), undefined).errorName;
     expect(name("query.unknownObject", "42P01")).toBe("TABLE_NOT_FOUND");
     expect(name("query.unknownObject", "99999")).toBe("NOT_FOUND");
     expect(name("query.data", "22012")).toBe("DIVISION_BY_ZERO");
+    expect(name("query.invalid", "42P07")).toBe("TABLE_ALREADY_EXISTS");
+    expect(name("query.invalid", "42804")).toBe("TYPE_MISMATCH");
     expect(name("engine.failed", "42P01")).toBe("GENERIC_INTERNAL_ERROR");
   });
 

@@ -21,6 +21,7 @@ const standard = {
   INVALID_FUNCTION_ARGUMENT: [7, "USER_ERROR"],
   DIVISION_BY_ZERO: [8, "USER_ERROR"],
   INVALID_CAST_ARGUMENT: [9, "USER_ERROR"],
+  ALREADY_EXISTS: [12, "USER_ERROR"],
   NOT_SUPPORTED: [13, "USER_ERROR"],
   INVALID_SESSION_PROPERTY: [14, "USER_ERROR"],
   CONSTRAINT_VIOLATION: [16, "USER_ERROR"],
@@ -29,6 +30,8 @@ const standard = {
   UNKNOWN_TRANSACTION: [20, "USER_ERROR"],
   NOT_IN_TRANSACTION: [21, "USER_ERROR"],
   TRANSACTION_ALREADY_ABORTED: [22, "USER_ERROR"],
+  READ_ONLY_VIOLATION: [23, "USER_ERROR"],
+  SUBQUERY_MULTIPLE_ROWS: [28, "USER_ERROR"],
   QUERY_REJECTED: [31, "USER_ERROR"],
   QUERY_TEXT_TOO_LARGE: [35, "USER_ERROR"],
   TYPE_NOT_FOUND: [43, "USER_ERROR"],
@@ -36,6 +39,12 @@ const standard = {
   SCHEMA_NOT_FOUND: [45, "USER_ERROR"],
   TABLE_NOT_FOUND: [46, "USER_ERROR"],
   COLUMN_NOT_FOUND: [47, "USER_ERROR"],
+  SCHEMA_ALREADY_EXISTS: [49, "USER_ERROR"],
+  TABLE_ALREADY_EXISTS: [50, "USER_ERROR"],
+  COLUMN_ALREADY_EXISTS: [51, "USER_ERROR"],
+  TYPE_MISMATCH: [58, "USER_ERROR"],
+  AMBIGUOUS_NAME: [62, "USER_ERROR"],
+  EXPRESSION_NOT_AGGREGATE: [73, "USER_ERROR"],
   INVALID_PARAMETER_USAGE: [80, "USER_ERROR"],
   GENERIC_INTERNAL_ERROR: [65536, "INTERNAL_ERROR"],
   PAGE_TRANSPORT_ERROR: [65539, "INTERNAL_ERROR"],
@@ -103,22 +112,37 @@ export const trinoErrors = {
 
 /** Engines' SQLSTATEs that say more than our code does. Source: PostgreSQL's appendix A, which DuckDB and others follow. */
 const bySqlState: Readonly<Record<string, TrinoErrorName>> = {
+  "21000": "SUBQUERY_MULTIPLE_ROWS",
   "22003": "NUMERIC_VALUE_OUT_OF_RANGE",
   "22007": "INVALID_CAST_ARGUMENT",
   "22008": "NUMERIC_VALUE_OUT_OF_RANGE",
   "22012": "DIVISION_BY_ZERO",
   "22018": "INVALID_CAST_ARGUMENT",
   "22P02": "INVALID_CAST_ARGUMENT",
+  "25006": "READ_ONLY_VIOLATION",
   "3D000": "CATALOG_NOT_FOUND",
   "3F000": "SCHEMA_NOT_FOUND",
+  "42701": "COLUMN_ALREADY_EXISTS",
+  "42702": "AMBIGUOUS_NAME",
   "42703": "COLUMN_NOT_FOUND",
   "42704": "TYPE_NOT_FOUND",
+  "42710": "ALREADY_EXISTS",
+  "42803": "EXPRESSION_NOT_AGGREGATE",
+  "42804": "TYPE_MISMATCH",
   "42883": "FUNCTION_NOT_FOUND",
   "42P01": "TABLE_NOT_FOUND",
+  "42P04": "SCHEMA_ALREADY_EXISTS",
+  "42P06": "SCHEMA_ALREADY_EXISTS",
+  "42P07": "TABLE_ALREADY_EXISTS",
 };
 
 /** Only what the statement itself is at fault for is told apart by its SQLSTATE. */
-const refined: ReadonlySet<ErrorCode> = new Set(["query.unknownObject", "query.data"]);
+const refined: ReadonlySet<ErrorCode> = new Set([
+  "query.unknownObject",
+  "query.data",
+  "query.invalid",
+  "query.transaction",
+]);
 
 /** The error as an answer carries it. `sql` is the client's own text when the position counts in it, otherwise undefined. */
 export function queryError(error: GatewayError, sql: string | undefined): QueryError {

@@ -69,6 +69,19 @@ describe("presentedBy", () => {
     ]);
   });
 
+  it("takes the names of a certificate where nothing else is shown", () => {
+    const names = ["alice", "alice@example"];
+    expect(presentedBy({ "x-trino-user": "alice" }, names)).toEqual({
+      ok: true,
+      value: { kind: "certificate", user: "alice", names },
+    });
+    const basic = `Basic ${Buffer.from("bob:x").toString("base64")}`;
+    expect(presentedBy({ authorization: basic }, names)).toMatchObject({
+      value: { kind: "password", user: "bob" },
+    });
+    expect(presentedBy({ authorization: "Basic" }, names).ok).toBe(false);
+  });
+
   it("refuses a malformed or unknown credential like a wrong one", () => {
     for (const authorization of [
       "",

@@ -55,11 +55,21 @@ function complaint(name: string, value: string, seen: string): string | undefine
   return undefined;
 }
 
-/** What the request shows. A malformed `Authorization` is refused as a wrong one. */
-export function presentedBy(headers: RequestHeaders): Result<Presented, GatewayError> {
+/**
+ * What the request shows: its `Authorization`, otherwise the names of its connection's certificate. A
+ * malformed `Authorization` is refused as a wrong one, also beside a certificate.
+ */
+export function presentedBy(
+  headers: RequestHeaders,
+  certificateNames: readonly string[] = [],
+): Result<Presented, GatewayError> {
   const claimed = claimedUser(headers);
   const authorization = single(headers["authorization"]);
-  if (authorization === undefined) return ok({ kind: "nothing", user: claimed });
+  if (authorization === undefined) {
+    return certificateNames.length === 0
+      ? ok({ kind: "nothing", user: claimed })
+      : ok({ kind: "certificate", user: claimed, names: certificateNames });
+  }
   const space = authorization.indexOf(" ");
   const scheme = authorization.slice(0, space).toLowerCase();
   const shown = authorization.slice(space + 1).trim();

@@ -5,7 +5,7 @@ import { queryError } from "./errors.ts";
 import type { Statement } from "./statement.ts";
 
 /** Clients take the leading number for the version of the protocol's features. */
-const version = "476-gateway";
+export const version = "476-gateway";
 
 /** `GET /v1/info`. */
 export function serverInfo(uptimeMs: number, starting: boolean): ServerInfo {

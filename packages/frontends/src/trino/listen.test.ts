@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { gunzipSync } from "node:zlib";
 import type { ResultStream } from "@gateway/core/query/event.ts";
+import { columnOf } from "@gateway/core/type/build.ts";
 import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { describe, expect, it } from "vitest";
 import type { Script } from "../scriptedDoor.ts";
@@ -132,6 +133,31 @@ describe("slow and crowding clients", () => {
     client.write("GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\nGET /v1/info HTTP/1.1\r\nHo");
     await once(client, "close");
     expect(answer).toMatch(/^HTTP\/1.1 200 .*HTTP\/1.1 408 /s);
+  });
+
+  it("are cut off when they take nothing of their answer", async () => {
+    const big = resultOf([columnOf("t", { kind: "text" })], [["x".repeat(24 * 1024 * 1024)]]);
+    const server = await opened({ answers: { big } }, { maxConnections: 1 }, { stalledMs: 50 });
+    const client = await rawClient(server.port);
+    client.pause();
+    client.write(
+      "POST /v1/statement HTTP/1.1\r\nHost: localhost\r\nX-Trino-User: alice\r\nUser-Agent: curl/8\r\nContent-Length: 3\r\n\r\nbig",
+    );
+    await server.door.untilEnded(1);
+    // The only place is free again once the server has cut the first one off.
+    while ((await server.ask("/v1/info", { headers: { connection: "close" } })).status !== 200);
+    client.destroy();
+    expect(server.host.log.bugs).toEqual([]);
+  });
+
+  it("cancel their query when they close their side while they wait", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const client = await rawClient(server.port);
+    client.end(
+      "POST /v1/statement HTTP/1.1\r\nHost: localhost\r\nX-Trino-User: alice\r\nUser-Agent: curl/8\r\nContent-Length: 4\r\n\r\nslow",
+    );
+    await server.door.untilEnded(1);
+    expect(server.door.ended).toHaveLength(1);
   });
 
   it("are told when there are too many of them", async () => {

@@ -24,6 +24,8 @@ export interface HttpTimes {
   readonly requestMs: number;
   /** Longer than the minute that balancers keep idle connections, so that they and not we close one. */
   readonly keepAliveMs: number;
+  /** A client that takes nothing of its answer for so long is cut off; a query it left is swept as late. */
+  readonly stalledMs: number;
   readonly checkMs: number;
 }
 
@@ -31,6 +33,7 @@ export const times: HttpTimes = {
   headersMs: 10_000,
   requestMs: 60_000,
   keepAliveMs: 75_000,
+  stalledMs: 300_000,
   checkMs: 2000,
 };
 
@@ -76,6 +79,7 @@ function httpServer(limits: HttpTimes, requests: Requests, peers: Peers): Server
     response.once("close", () => connection?.idle(true));
     void requests.handle(request, response);
   });
+  server.setTimeout(limits.stalledMs);
   // The server listens nowhere itself, but only this event starts the watch over its timeouts.
   server.emit("listening");
   return server;

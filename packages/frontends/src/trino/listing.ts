@@ -7,9 +7,12 @@ import type { Description } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { rows, textColumn, type Handling } from "./answer.ts";
+import { quoted, showCreateTable, showFunctions } from "./created.ts";
 import { isLike } from "./like.ts";
 import { described } from "./prepared.ts";
+import { showRoles } from "./roles.ts";
 import { timeZoneProperty, timeZoneSetting } from "./session.ts";
+import { answersForItself } from "./systemRewrite.ts";
 import type { TokenReader } from "./tokens.ts";
 import { displayName } from "./types.ts";
 
@@ -21,8 +24,23 @@ export function show(reader: TokenReader, session: Session, door: Listings): Han
   if (reader.word("CATALOGS")) return showCatalogs(reader, session, door);
   if (reader.word("SCHEMAS")) return showSchemas(reader, session, door);
   if (reader.word("TABLES")) return showTables(reader, session, door);
-  if (!reader.word("COLUMNS") || !from(reader)) return undefined;
-  return showColumns(reader, door);
+  if (reader.word("COLUMNS")) return from(reader) ? showColumns(reader, door) : undefined;
+  // An engine that speaks Trino's own SQL knows more of these than we do.
+  if (answersForItself(door.catalogs(session))) return undefined;
+  if (reader.words("CREATE", "TABLE")) return showCreate(reader, session, door);
+  if (reader.word("FUNCTIONS")) return showNoFunctions(reader);
+  return showRoles(reader, session);
+}
+
+function showCreate(reader: TokenReader, session: Session, door: Listings): Handling | undefined {
+  const parts = nameParts(reader);
+  return parts !== undefined && reader.atEnd() ? showCreateTable(parts, session, door) : undefined;
+}
+
+function showNoFunctions(reader: TokenReader): Handling | undefined {
+  const named = from(reader) ? nameParts(reader) : [];
+  const like = likeOf(reader);
+  return named !== undefined && like !== undefined && reader.atEnd() ? showFunctions() : undefined;
 }
 
 /** The columns of a table, named where the reader stands; undefined when that is no plain name. */
@@ -161,10 +179,6 @@ function nameParts(reader: TokenReader): readonly string[] | undefined {
     parts.push(part);
   } while (reader.mark("."));
   return parts;
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** A `LIKE` clause, or everything. */

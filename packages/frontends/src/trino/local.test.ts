@@ -15,8 +15,9 @@ describe("handle", () => {
       "SELECT 1",
       "  -- USE a.b\n SELECT '?'",
       "SELECT ? FROM t",
-      "SHOW FUNCTIONS",
-      "SHOW CREATE TABLE t",
+      "SHOW STATS FOR t",
+      "SHOW CREATE VIEW v",
+      "SHOW CREATE TABLE a.b.",
       "SET threads = 4",
       "RESET threads",
       "DESCRIBE SELECT 1",
@@ -84,10 +85,12 @@ describe("handle", () => {
     expect(await headers("SET TIME ZONE LOCAL")).toEqual([
       ["X-Trino-Clear-Session", "time_zone_id"],
     ]);
-    expect((await answerOf("SET TIME ZONE 'Nowhere'")).error).toMatchObject({
-      code: "query.unsupported",
-      message: "Time zone not supported: Nowhere",
-    });
+    for (const sql of ["SET TIME ZONE 'Nowhere'", "SET SESSION time_zone_id = 'Nowhere'"]) {
+      expect((await answerOf(sql)).error).toMatchObject({
+        code: "query.unsupported",
+        message: "Time zone not supported: Nowhere",
+      });
+    }
   });
 
   it("begins a transaction only for a client that can end it", async () => {
@@ -263,6 +266,30 @@ describe("SHOW", () => {
     expect((await answerOf("DESCRIBE input", sessionOf(), door)).rows).toEqual([
       ["n", "varchar", "", ""],
     ]);
+  });
+
+  it("shows the statement that would make a table", async () => {
+    const columns = [
+      { ...columnOf("id", { kind: "integer", bits: 64, signed: true }), nullable: false },
+      columnOf("Two words", { kind: "decimal", precision: 12, scale: 2 }),
+    ];
+    const door = doorOf({ 'SELECT * FROM "tiny"."t"': { parameters: [], columns } });
+    const session = sessionOf({ "x-trino-catalog": "tpch", "x-trino-schema": "other" });
+    expect((await answerOf("SHOW CREATE TABLE tiny.t", session, door)).rows).toEqual([
+      ['CREATE TABLE tpch.tiny.t (\n   id bigint NOT NULL,\n   "Two words" decimal(12,2)\n)'],
+    ]);
+  });
+
+  it("lists no functions, and warns that it does not", async () => {
+    const answer = await answerOf("SHOW FUNCTIONS LIKE 'a%'");
+    expect([answer.columns?.[0], answer.rows]).toEqual(["Function", []]);
+  });
+
+  it("leaves to an engine with Trino's own catalog what that knows better", () => {
+    const door = { ...doorOf(), catalogs: () => ["system", "tpch"] };
+    for (const sql of ["SHOW CREATE TABLE t", "SHOW FUNCTIONS", "SHOW ROLES"]) {
+      expect(handle(sql, sessionOf(), door)).toMatchObject({ kind: "run", sql, verbatim: true });
+    }
   });
 
   it("passes the engine's refusal of an unknown table on", async () => {

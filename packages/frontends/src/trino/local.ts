@@ -1,6 +1,6 @@
 /**
  * Statements about the session, which the frontend answers itself whatever the engine is: `USE`,
- * `SET SESSION`, `SET TIME ZONE`, `SET PATH`, prepared statements, and the `SHOW` family.
+ * `SET SESSION`, `SET TIME ZONE`, `SET PATH`, `SET ROLE`, prepared statements, and the `SHOW` family.
  *
  * A Trino session lives in the client's headers, so each of them answers with headers or turns into
  * another statement. A text that only begins like one of them goes to the engine as it is.
@@ -8,13 +8,22 @@
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
-import { zoneOf } from "@gateway/core/type/zone.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
 import { asItIs, changed, failure, refused, type Handling } from "./answer.ts";
 import { literalText, readLiteral } from "./literal.ts";
 import { show, showColumns } from "./listing.ts";
 import { deallocate, describePrepared, execution, prepare } from "./prepared.ts";
-import { changeHeaders, headerText, timeZoneSetting, type TrinoSession } from "./session.ts";
+import { setRole } from "./roles.ts";
+import {
+  changeHeaders,
+  headerText,
+  sessionZone,
+  timeZoneProperty,
+  timeZoneSetting,
+  unknownZone,
+  type TrinoSession,
+} from "./session.ts";
+import { answersForItself } from "./systemRewrite.ts";
 import { TokenReader } from "./tokens.ts";
 
 type LocalDoor = Pick<Door, "catalogs" | "describe">;
@@ -44,7 +53,7 @@ function plain(
       return use(reader, session, door);
     case "SET":
       reader.take();
-      return set(reader);
+      return set(reader, session, door);
     case "RESET":
       reader.take();
       return reset(reader);
@@ -121,7 +130,15 @@ function use(
   return changedBy("USE", catalogChange(first, second));
 }
 
-function set(reader: TokenReader): Handling | undefined {
+function set(
+  reader: TokenReader,
+  { session }: TrinoSession,
+  door: LocalDoor,
+): Handling | undefined {
+  if (reader.word("ROLE")) {
+    const judged = answersForItself(door.catalogs(session)) ? "byEngine" : "here";
+    return setRole(reader, session, judged);
+  }
   if (reader.words("TIME", "ZONE")) return setTimeZone(reader);
   if (reader.word("PATH"))
     return changed("SET PATH", [[responseHeader.setPath, headerText(reader.rest())]]);
@@ -140,6 +157,9 @@ function setSession(reader: TokenReader): Handling {
   const value = literalText(literal.value);
   if (typeof value !== "string" || !reader.atEnd()) {
     return refused("the value of a session property is a text, a number or a boolean");
+  }
+  if (name === timeZoneProperty && sessionZone(value) === undefined) {
+    return failure(unknownZone(value));
   }
   return changedBy("SET SESSION", { kind: "setting", name, value });
 }
@@ -170,10 +190,7 @@ function setTimeZone(reader: TokenReader): Handling {
   const text = interval ? intervalZone(reader) : reader.string();
   if (text === undefined || !reader.atEnd())
     return refused("SET TIME ZONE needs the name of a zone");
-  if (zoneOf(text) === undefined) {
-    const message = `Time zone not supported: ${text}`;
-    return failure(gatewayError("query.unsupported", { message }));
-  }
+  if (sessionZone(text) === undefined) return failure(unknownZone(text));
   return changedBy("SET TIME ZONE", zoneChange(text));
 }
 

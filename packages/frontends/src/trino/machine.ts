@@ -108,6 +108,13 @@ export function observe(progress: Progress, event: ResultEvent, elapsedMs: numbe
   }
 }
 
+/** What is known after the end of a query that its client ended as it is: its cancel is its end, and says that rows may be missing. */
+export function endedEarly(progress: Progress, elapsedMs: number): Progress {
+  const text = "The query was ended by its client; further rows are missing.";
+  const noted = observe(progress, { kind: "notice", code: "PARTIAL_RESULT", text }, elapsedMs);
+  return { ...running(noted, elapsedMs), state: "FINISHED" };
+}
+
 /** True when nothing follows. */
 export function isOver({ state }: Progress): boolean {
   return state === "FINISHED" || state === "FAILED";

@@ -4,14 +4,18 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQueries } from "@gateway/core/query/polled.ts";
-import type { Session } from "@gateway/core/query/query.ts";
+import type { Query, Session } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
+import { statementPathOf } from "@gateway/wire/trino/path.ts";
 import { durationMs } from "@gateway/wire/trino/results.ts";
 import { failure, type Handling } from "./answer.ts";
+import type { Handles, LinkedQuery } from "./handles.ts";
 import { handle } from "./local.ts";
+import { rolesRefusal } from "./roles.ts";
 import { changeHeaders, type TrinoSession } from "./session.ts";
-import { Statement } from "./statement.ts";
+import { Statement, type StatementParts } from "./statement.ts";
+import { answersForItself, rewriteSystem } from "./systemRewrite.ts";
 import type { Transactions } from "./transactions.ts";
 
 export interface OpenParts {
@@ -20,7 +24,7 @@ export interface OpenParts {
   /** Parks the statements that are answered here. */
   readonly local: PolledQueries;
   readonly transactions: Transactions;
-  readonly slug: string;
+  readonly handles: Handles;
 }
 
 /** The statement, with nothing read from it yet. Whatever is wrong with it is its first event. */
@@ -31,10 +35,23 @@ export function openStatement(sql: string, asked: TrinoSession, parts: OpenParts
     : failure(session.error);
   return statementOf(
     sql,
-    handling,
+    runnable(handling, asked, parts.door),
     session.ok ? { ...asked, session: session.value } : asked,
     parts,
   );
+}
+
+/** What the engine runs, unless nothing can run in the session. Trino's own tables are not the engine's; one that speaks Trino's own SQL judges tables and roles itself. */
+function runnable(handling: Handling, { session, refusal }: TrinoSession, door: Door): Handling {
+  if (handling.kind === "answer") return handling;
+  if (refusal !== undefined) return failure(refusal);
+  const catalogs = door.catalogs(session);
+  if (answersForItself(catalogs)) return handling;
+  const unknownRole = rolesRefusal(session);
+  if (unknownRole !== undefined) return failure(unknownRole);
+  const names = { catalogs, catalog: session.catalog };
+  const rewritten = rewriteSystem(handling.sql, handling.parameters, names);
+  return rewritten === undefined ? handling : { kind: "run", ...rewritten, verbatim: false };
 }
 
 function statementOf(
@@ -45,24 +62,46 @@ function statementOf(
 ): Statement {
   const { door, host } = parts;
   const common = {
-    slug: parts.slug,
     clock: host.clock,
     headersOf: (change: SessionChange) => headersOf(change, asked, parts.transactions),
     timeLimitMs: timeLimitMs(asked.session),
+    style: asked.style,
+    encoding: asked.encoding,
     report: (bug: unknown) => host.log.bug(bug),
   };
   if (handling.kind === "answer") {
     const query = door.query(sql, [], asked.session);
     const polled = parts.local.start(query, handling.events);
-    return new Statement({ ...common, polled, sql, endHeaders: handling.headers });
+    const links = linksOf(query, parts.handles);
+    return new Statement({ ...common, ...links, polled, sql, endHeaders: handling.headers });
   }
-  const query = door.query(handling.sql, handling.parameters, asked.session);
+  const query = door.query(handling.sql, handling.parameters, asked.session, ["trinoData"]);
   return new Statement({
     ...common,
+    ...linksOf(query, parts.handles),
     polled: door.start(query),
     sql: handling.verbatim ? sql : undefined,
     endHeaders: [],
   });
+}
+
+/** The links to a query's answers. They say whether it waits or runs, which clients show and logs tell apart. */
+function linksOf(
+  { id, session }: Query,
+  handles: Handles,
+): Pick<StatementParts, "linked" | "linksTo"> {
+  const { instance } = handles;
+  let known: LinkedQuery | undefined;
+  // A query that its first answer ends has no link, and needs none of it.
+  const linked = (): LinkedQuery => (known ??= handles.linkedQuery(id, session.identity.user));
+  const linksTo: StatementParts["linksTo"] = (token, phase) => {
+    const sealed = handles.seal(linked(), token);
+    const path = statementPathOf({ phase, instance, sealed });
+    if (phase === "queued") return { path, partialCancel: undefined };
+    const partialCancel = statementPathOf({ phase: "partialCancel", instance, sealed });
+    return { path, partialCancel };
+  };
+  return { linked, linksTo };
 }
 
 /** The session with the pin of the transaction it names. */

@@ -3,63 +3,69 @@
  * is added when it is sent, so that a repeated answer carries the same rows, state and number.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
-import type { Column } from "@gateway/core/type/type.ts";
-import { statementPathOf } from "@gateway/wire/trino/path.ts";
+import type { ColumnsEvent, EngineWork, QueryStats } from "@gateway/core/query/event.ts";
 import type { ResultColumn, Warning } from "@gateway/wire/trino/results.ts";
 import { queryError } from "./errors.ts";
 import type { Notice, Progress } from "./machine.ts";
+import type { Framed } from "./spool.ts";
 import { resultColumn } from "./types.ts";
 
 /** One numbered answer. */
 export interface Page {
   readonly token: number;
-  /** Whether an answer follows. */
-  readonly more: boolean;
-  /** Where the next link says the query is. */
-  readonly phase: "queued" | "executing";
+  /** Paths of the next link and of the one that ends the query with the rows so far; undefined when no answer follows. */
+  readonly next: { readonly path: string; readonly partialCancel: string | undefined } | undefined;
   /** `"columns":[…],`, or nothing while they are not known. */
   readonly columns: string;
-  /** The rows without the brackets around them, as text when they are few; undefined when there are none. */
-  readonly rows: Uint8Array | string | undefined;
+  /** The rows and what stands around them, as one text when they are few; undefined when there are none. */
+  readonly data: Framed | string | undefined;
   /** From `"stats"` to the closing brace. */
   readonly tail: string;
   /** Response headers that change the client's session. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
+/** Bytes kept for a page, but for a few hundred. */
+export function pageBytes({ data }: Page): number {
+  if (data === undefined) return 0;
+  return typeof data === "string" ? data.length : data.rows.length;
+}
+
 /** Rows up to here are kept and sent as text, together with what surrounds them. */
-export const rowsTextBytesMax = 4 * 1024;
+const rowsTextBytesMax = 4 * 1024;
 
 /** Where the links of an answer point. */
 export interface Links {
   /** `https://gateway.example:8443`, without a slash at the end. */
   readonly baseUrl: string;
   readonly id: string;
-  readonly slug: string;
 }
 
 /** The answer's text up to its rows. */
-export function pageHead(page: Page, links: Links): string {
-  const info = `{"id":"${links.id}","infoUri":${JSON.stringify(`${links.baseUrl}/v1/query/${links.id}`)},`;
-  const data = page.rows === undefined ? "" : '"data":[';
-  return `${info}${nextLink(page, links)}${page.columns}${data}`;
+export function pageHead({ next, columns }: Page, { baseUrl, id }: Links): string {
+  const info = `{"id":"${id}","infoUri":${JSON.stringify(`${baseUrl}/v1/query/${id}`)},`;
+  if (next === undefined) return info + columns;
+  const cancel =
+    next.partialCancel === undefined
+      ? ""
+      : `"partialCancelUri":${JSON.stringify(baseUrl + next.partialCancel)},`;
+  return `${info}${cancel}"nextUri":${JSON.stringify(baseUrl + next.path)},${columns}`;
 }
 
-/** The answer's text behind its rows. */
-export function pageTail(page: Page): string {
-  return page.rows === undefined ? page.tail : `],${page.tail}`;
+/** Little ones as text, which is smaller to keep and sent as it is. */
+export function keptData(data: Framed): Framed | string {
+  const { before, rows, after } = data;
+  if (rows.length > rowsTextBytesMax) return data;
+  return before + Buffer.from(rows.buffer, rows.byteOffset, rows.length).toString("utf8") + after;
 }
 
-function nextLink(page: Page, { baseUrl, id, slug }: Links): string {
-  if (!page.more) return "";
-  const path = statementPathOf({ phase: page.phase, id, slug, token: page.token + 1 });
-  return `"nextUri":${JSON.stringify(baseUrl + path)},`;
-}
-
-/** The columns as an answer lists them. A statement that changed rows shows their number, as Trino does. */
-export function columnsText(columns: readonly Column[] | undefined): string {
-  if (columns === undefined) return "";
-  return `"columns":${JSON.stringify(columns.map(resultColumn))},`;
+/** The columns as an answer lists them, in the engine's own words where it speaks the same protocol. */
+export function columnsText({ columns, native }: ColumnsEvent): string {
+  const text =
+    native?.format === "trinoData"
+      ? new TextDecoder().decode(native.bytes)
+      : JSON.stringify(columns.map(resultColumn));
+  return `"columns":${text},`;
 }
 
 /** The one column that Trino answers a statement with that changed rows. */
@@ -107,18 +113,62 @@ function warning({ code, text }: Notice): Warning {
 }
 
 /**
- * The query as one split on one node: nothing is claimed that we do not know. Written by hand, because
- * it stands in every answer and holds numbers only; the fields are those of `StatementStats`.
+ * Written by hand, because it stands in every answer and holds numbers only; the fields are those of
+ * `StatementStats`. Where the engine says nothing of its work, the query is one split on one node:
+ * nothing is claimed that we do not know.
  */
 function statsText({ progress, elapsedMs, rows }: TailFacts, last: boolean): string {
   const { queuedMs, stats } = progress;
   const started = queuedMs !== undefined;
   const state = last ? progress.state : started ? "RUNNING" : "QUEUED";
-  const finished = state === "FINISHED";
   const queueMs = Math.round(stats?.queueMs ?? queuedMs ?? elapsedMs);
-  const done = finished ? '"progressPercentage":100.0,"runningPercentage":0.0,' : "";
-  const splits = `"totalSplits":1,"queuedSplits":${started ? 0 : 1},"runningSplits":${state === "RUNNING" ? 1 : 0},"completedSplits":${finished ? 1 : 0}`;
-  const times = `"planningTimeMillis":0,"analysisTimeMillis":0,"cpuTimeMillis":0,"wallTimeMillis":${Math.round(stats?.executionMs ?? 0)},"queuedTimeMillis":${queueMs},"elapsedTimeMillis":${Math.round(elapsedMs)},"finishingTimeMillis":0,"physicalInputTimeMillis":0`;
-  const bytes = `"processedRows":${Math.max(rows, stats?.rows ?? 0)},"processedBytes":${stats?.bytes ?? 0},"physicalInputBytes":0,"physicalWrittenBytes":0,"internalNetworkInputBytes":0,"peakMemoryBytes":0,"spilledBytes":0`;
-  return `{"state":"${state}","queued":${state === "QUEUED"},"scheduled":${started},${done}"nodes":${started ? 1 : 0},${splits},${times},${bytes}}`;
+  const work = workOf(state, stats);
+  const times = `"planningTimeMillis":0,"analysisTimeMillis":0,"cpuTimeMillis":${Math.round(work.cpuMs)},"wallTimeMillis":${Math.round(stats?.executionMs ?? 0)},"queuedTimeMillis":${queueMs},"elapsedTimeMillis":${Math.round(elapsedMs)},"finishingTimeMillis":0,"physicalInputTimeMillis":0`;
+  const bytes = `"processedRows":${Math.max(rows, work.rowsRead)},"processedBytes":${work.bytesRead},"physicalInputBytes":0,"physicalWrittenBytes":0,"internalNetworkInputBytes":0,"peakMemoryBytes":${work.peakBytes},"spilledBytes":0`;
+  return `{"state":"${state}","queued":${state === "QUEUED"},"scheduled":${started},${percentText(work)}${splitsText(work)},${times},${bytes}}`;
+}
+
+/** One split that waits, runs, or is done. */
+function workOf(state: Progress["state"], stats: QueryStats | undefined): EngineWork {
+  if (stats?.work !== undefined) return engineWork(stats.work, state);
+  const finished = state === "FINISHED";
+  return {
+    splitsQueued: state === "QUEUED" ? 1 : 0,
+    splitsRunning: state === "RUNNING" ? 1 : 0,
+    splitsDone: finished ? 1 : 0,
+    nodes: state === "QUEUED" ? 0 : 1,
+    cpuMs: 0,
+    rowsRead: stats?.rows ?? 0,
+    bytesRead: stats?.bytes ?? 0,
+    peakBytes: 0,
+    ...(finished ? { percent: 100 } : {}),
+  };
+}
+
+/** What was last heard of a finished query may be a moment old; nothing of it runs any more. */
+function engineWork(work: EngineWork, state: Progress["state"]): EngineWork {
+  const { splitsQueued, splitsRunning, splitsDone } = work;
+  const all = splitsQueued + splitsRunning + splitsDone;
+  if (state === "FINISHED") {
+    return { ...work, splitsQueued: 0, splitsRunning: 0, splitsDone: all, percent: 100 };
+  }
+  const percent = work.percent ?? (all === 0 ? undefined : (splitsDone * 100) / all);
+  return percent === undefined ? work : { ...work, percent };
+}
+
+function percentText({ percent, splitsRunning, splitsQueued, splitsDone }: EngineWork): string {
+  if (percent === undefined) return "";
+  const all = Math.max(splitsQueued + splitsRunning + splitsDone, 1);
+  const running = (splitsRunning * 100) / all;
+  return `"progressPercentage":${decimal(percent)},"runningPercentage":${decimal(running)},`;
+}
+
+/** Some clients read a number without a point as an integer. */
+function decimal(value: number): string {
+  return value.toFixed(1);
+}
+
+function splitsText({ nodes, splitsQueued, splitsRunning, splitsDone }: EngineWork): string {
+  const all = splitsQueued + splitsRunning + splitsDone;
+  return `"nodes":${nodes},"totalSplits":${all},"queuedSplits":${splitsQueued},"runningSplits":${splitsRunning},"completedSplits":${splitsDone}`;
 }

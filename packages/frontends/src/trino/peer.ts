@@ -20,6 +20,8 @@ import type { TrinoConfig } from "./config.ts";
 export interface Peer {
   readonly address: string;
   readonly mayTakeCredentials: boolean;
+  /** Names of the client's verified certificate; empty where none is asked for. */
+  readonly certificateNames: readonly string[];
   /** `https://gateway.example:8443`: where the client reaches us. */
   readonly baseUrl: string;
   /** The client reads rows from the answer to its POST. */
@@ -42,12 +44,18 @@ export interface PeerRefusal {
 const readsFirst =
   /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client|curl)\//;
 
+/** A connection, and what is read of it once. */
+interface Known {
+  readonly connection: Connection;
+  readonly names: readonly string[];
+}
+
 /** Hosts remembered as allowed. A client may send any text, so only a few are kept. */
 const hostsMax = 64;
 
 export class Peers {
   readonly #config: TrinoConfig;
-  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #connections = new WeakMap<Socket, Known>();
   readonly #trusted: TrustedRanges;
   readonly #externalUrl: string | undefined;
   readonly #allowedHosts = new Set<string>();
@@ -60,17 +68,17 @@ export class Peers {
 
   /** Tells whose socket it is; called before its first request. */
   add(socket: Socket, connection: Connection): void {
-    this.#connections.set(socket, connection);
+    this.#connections.set(socket, { connection, names: connection.certificateNames() });
   }
 
   connectionOf(request: IncomingMessage): Connection | undefined {
-    return this.#connections.get(request.socket);
+    return this.#connections.get(request.socket)?.connection;
   }
 
   of(request: IncomingMessage): Result<Peer, PeerRefusal> {
     const { headers } = request;
-    const connection = this.connectionOf(request);
-    if (connection === undefined) return err({ status: 400, text: "The connection is gone" });
+    const known = this.#connections.get(request.socket);
+    if (known === undefined) return err({ status: 400, text: "The connection is gone" });
     const host = headers.host;
     if (host === undefined || !this.#isAllowed(host)) {
       return err({ status: 403, text: "The Host header names no host of this listener" });
@@ -78,11 +86,13 @@ export class Peers {
     if (headers.origin !== undefined && !originAllowed(headers.origin, host, this.#config)) {
       return err({ status: 403, text: "Requests from other sites' pages are refused" });
     }
+    const { connection, names } = known;
     const client = this.#client(connection, headers);
     const scheme = client.secure ? "https" : "http";
     return ok({
       address: client.address,
       mayTakeCredentials: client.secure || mayTakeCredentials(connection),
+      certificateNames: names,
       baseUrl: this.#externalUrl ?? `${scheme}://${host}`,
       readsFirstAnswer: readsFirst.test(headers["user-agent"] ?? ""),
       mayCompress: !loopbackOnly(client.address),

@@ -1,4 +1,8 @@
+import { once } from "node:events";
+import { gatewayError } from "@gateway/core/error.ts";
+import type { ResultStream } from "@gateway/core/query/event.ts";
 import type { Pin } from "@gateway/core/query/pin.ts";
+import type { Query } from "@gateway/core/query/query.ts";
 import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { describe, expect, it } from "vitest";
 import {
@@ -12,9 +16,10 @@ import {
   untilAborted,
   type TestServer,
 } from "./server.suite.ts";
-import { done, numbers, resultOf } from "./trino.suite.ts";
+import { batchOfNumbers, done, numbers, resultOf } from "./trino.suite.ts";
 
 const java = { "user-agent": "StatementClientV1/476" };
+const single = resultOf(numbers, [[1n]]);
 
 describe("POST /v1/statement", () => {
   it("answers a short query in one request to a client that reads rows there, and in two otherwise", async () => {
@@ -24,6 +29,12 @@ describe("POST /v1/statement", () => {
     expect([one.length, two.length]).toEqual([1, 2]);
     expect([rowsOf(one), rowsOf(two)]).toEqual([[[1]], [[1]]]);
     expect(two[0]?.results).not.toHaveProperty("data");
+  });
+
+  it("takes rows in Trino's own form, and nothing of another", async () => {
+    const server = await opened({ answers: { "SELECT 1": single } });
+    await server.follow("SELECT 1");
+    expect(server.door.queries[0]?.takes).toEqual(["trinoData"]);
   });
 
   it("hands the session of the headers to the door", async () => {
@@ -122,27 +133,34 @@ describe("GET of a link", () => {
     expect(await textOf(server, links.at(-1) ?? "")).toBe(texts.at(-1));
   });
 
-  it("answers another user, a guessed secret and an unknown id alike", async () => {
-    const server = await opened({ answers: { slow: untilAborted } });
+  it("answers another user, a forged link, an expired one and a forgotten query alike", async () => {
+    const server = await opened({ answers: { slow: untilAborted, "SELECT 1": single } });
     const { nextUri = "" } = await start(server, "slow");
-    const forged = nextUri.replace(/\/[0-9a-f]{12}([0-9a-f]{32})\//, (slug) =>
-      slug.replace(/.\/$/, slug.at(-2) === "0" ? "1/" : "0/"),
-    );
+    const forgotten = (await start(server, "SELECT 1")).nextUri ?? "";
+    await server.door.untilEnded(1);
+    await (await server.ask(forgotten)).text();
+    const forged = nextUri.slice(0, -1) + (nextUri.endsWith("A") ? "B" : "A");
+    const asBob = { headers: { "x-trino-user": "bob" } };
     const asked = [
-      await server.ask(nextUri, { headers: { "x-trino-user": "bob" } }),
+      await server.ask(nextUri, asBob),
+      await server.ask(nextUri, { ...asBob, method: "DELETE" }),
       await server.ask(forged),
-      await server.ask(nextUri.replace("_test/", "_tset/")),
-      await server.ask(nextUri, { method: "DELETE", headers: { "x-trino-user": "bob" } }),
+      await server.ask(`${nextUri}A`),
+      await server.ask(nextUri.slice(0, nextUri.lastIndexOf("/") + 1) + "A".repeat(80)),
     ];
+    server.later(61_000);
+    asked.push(await server.ask(forgotten));
+    server.later(24 * 3_600_000);
+    asked.push(await server.ask(nextUri));
     const answers = await Promise.all(asked.map(async (one) => [one.status, await one.text()]));
     expect(new Set(answers.map(String))).toEqual(new Set(["404,There is no such query."]));
-    expect(server.door.ended).toEqual([]);
+    expect(server.door.ended).toHaveLength(1);
   });
 
   it("sends a link that another instance gave out elsewhere, to be tried again", async () => {
     const server = await opened({ answers: { slow: untilAborted } });
     const { nextUri = "" } = await start(server, "slow");
-    const foreign = nextUri.replace("_test/", "_tset/").replace(/\/[0-9a-f]{12}/, "/000000000000");
+    const foreign = nextUri.replace(/\/[0-9a-f]{12}\//, "/000000000000/");
     const response = await server.ask(foreign);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
   });
@@ -239,6 +257,49 @@ describe("DELETE", () => {
   });
 });
 
+describe("DELETE of the link for a partial cancel", () => {
+  it("ends the query with the rows so far, and says that some are missing", async () => {
+    const server = await opened({ answers: { rows: rowsThenNothing } });
+    const first = await start(server, "rows");
+    const shown = (await (await server.ask(first.nextUri ?? "")).json()) as QueryResults;
+    expect(shown.data).toEqual([[1]]);
+    const uri = shown.partialCancelUri ?? "";
+    expect((await server.ask(uri)).status).toBe(405);
+    const asBob = { method: "DELETE", headers: { "x-trino-user": "bob" } };
+    expect((await server.ask(uri, asBob)).status).toBe(404);
+    expect((await server.ask(uri, { method: "DELETE" })).status).toBe(204);
+    await server.door.untilEnded(1);
+    const last = (await (await server.ask(shown.nextUri ?? "")).json()) as QueryResults;
+    expect([last.stats.state, last.error, last.nextUri]).toEqual([
+      "FINISHED",
+      undefined,
+      undefined,
+    ]);
+    expect(last.warnings[0]?.warningCode.name).toBe("PARTIAL_RESULT");
+  });
+
+  it("cancels a query that gave no row, because an empty result would look whole", async () => {
+    const server = await opened({ answers: { slow: untilAborted } });
+    const { nextUri = "" } = await start(server, "slow");
+    const partial = nextUri.replace("/queued/", "/partialCancel/");
+    expect((await server.ask(partial, { method: "DELETE" })).status).toBe(204);
+    const last = (await (await server.ask(nextUri)).json()) as QueryResults;
+    expect(last.error?.errorName).toBe("USER_CANCELED");
+  });
+});
+
+describe("a poll's wishes", () => {
+  it("size the answers that follow", async () => {
+    const server = await opened({ answers: { many: manyBatches } });
+    const { nextUri = "" } = await start(server, "many");
+    const one = (await (await server.ask(nextUri)).json()) as QueryResults;
+    const two = await server.ask(`${one.nextUri}?targetResultSize=16kB`);
+    const three = (await two.json()) as QueryResults;
+    const four = await server.ask(`${three.nextUri}?targetResultSize=16kB&maxWait=1ms`);
+    expect((await four.text()).length).toBeLessThan(20_000);
+  });
+});
+
 describe("transactions", () => {
   it("run in the pin that the client's id names, for its owner, until they end", async () => {
     const pin: Pin = { cluster: "c", group: "g", state: "open", end: async () => undefined };
@@ -281,6 +342,8 @@ describe("other paths", () => {
     });
     expect((await fetch(`${server.url}/v1/info`, { method: "HEAD" })).status).toBe(200);
     expect(await (await fetch(`${server.url}/v1/info/state`)).json()).toBe("ACTIVE");
+    expect((await fetch(`${server.url}/v1/info/coordinator`)).status).toBe(200);
+    expect((await fetch(`${server.url}/v1/status`, { method: "HEAD" })).status).toBe(200);
   });
 
   it("are unknown, and known ones are asked in their own way", async () => {
@@ -288,7 +351,7 @@ describe("other paths", () => {
     const status = async (path: string, method = "GET") =>
       (await server.ask(path, { method })).status;
     expect(await status("/")).toBe(404);
-    expect(await status("/v1/statement/executing/a/b/x")).toBe(404);
+    expect(await status("/v1/statement/executing/a")).toBe(404);
     expect(await status("/v1/query/none")).toBe(404);
     expect(await status("/ui/")).toBe(404);
     const put = await server.ask("/v1/statement", { method: "PUT" });
@@ -310,6 +373,14 @@ describe("other paths", () => {
     expect(server.host.log.bugs).toEqual([]);
   });
 });
+
+/** One row, and then nothing until it is cancelled. */
+async function* rowsThenNothing(_query: Query, signal: AbortSignal): ResultStream {
+  yield { kind: "columns", columns: numbers };
+  yield batchOfNumbers([1]);
+  if (!signal.aborted) await once(signal, "abort");
+  yield { kind: "failed", error: gatewayError("query.cancelled") };
+}
 
 async function textOf(server: TestServer, link: string): Promise<string> {
   return (await server.ask(link)).text();

@@ -4,7 +4,6 @@
  * Plain `node:http` requests in, answers out. Sockets, TLS and caps are listen.ts's; what a statement
  * answers is statement.ts's.
  */
-import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -16,21 +15,18 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
 import { readStatement, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
+import { Handles, isBoundTo } from "./handles.ts";
 import { checkHeaders, claimsAnother, presentedBy } from "./identity.ts";
 import { queryInfo, serverInfo } from "./info.ts";
 import { openStatement } from "./open.ts";
 import type { Page } from "./page.ts";
 import type { Peer, Peers } from "./peer.ts";
+import { pollOf } from "./poll.ts";
 import { sendJson, sendPage, sendRefusal, sendStatus } from "./respond.ts";
 import { sessionFrom } from "./session.ts";
 import { Shelf } from "./shelf.ts";
 import type { Statement } from "./statement.ts";
 import { Transactions } from "./transactions.ts";
-
-/** Bytes of the part of a slug that names this listener, and of the part nobody can guess. */
-const instanceBytes = 6;
-const secretBytes = 16;
-const secretsPerDraw = 256;
 
 const queryPath = "/v1/query/";
 
@@ -56,9 +52,7 @@ export class Requests {
   readonly #local: PolledQueries;
   readonly #pending: Pending = { bytes: 0 };
   readonly #startedMs: number;
-  /** Begins the slug of every statement of this listener; another one's links are told apart by it. */
-  readonly #instance: string;
-  readonly #secrets: Secrets;
+  readonly #handles: Handles;
   #draining = false;
 
   constructor(config: TrinoConfig, door: Door, host: Host, peers: Peers) {
@@ -69,8 +63,7 @@ export class Requests {
     this.#local = new PolledQueries(host);
     this.transactions = new Transactions(host);
     this.#startedMs = host.clock.nowMs();
-    this.#instance = hexOf(host.randomBytes(instanceBytes));
-    this.#secrets = new Secrets(host);
+    this.#handles = new Handles(host);
   }
 
   /** From now on only statements that have begun are answered. Resolves when each was answered to its end, or at the deadline. */
@@ -110,14 +103,19 @@ export class Requests {
       return method === "POST" ? this.#start(exchange) : notAllowed(exchange, "POST");
     }
     const statement = parseStatementPath(path);
-    if (statement !== undefined) return this.#poll(exchange, statement, method);
-    if (path === "/v1/info") {
+    if (statement !== undefined) {
+      const asked = question < 0 ? "" : url.slice(question + 1);
+      return this.#poll(exchange, statement, asked);
+    }
+    if (path === "/v1/info" || path === "/v1/status") {
       const reads = method === "GET" || method === "HEAD";
       return reads ? this.#info(response) : notAllowed(exchange, "GET, HEAD");
     }
     if (path === "/v1/info/state" && method === "GET") {
       return sendJson(response, this.#draining ? "SHUTTING_DOWN" : "ACTIVE");
     }
+    // What balancers ask: we stand where the coordinator stands.
+    if (path === "/v1/info/coordinator" && method === "GET") return void response.end();
     if (path.startsWith(queryPath)) {
       return this.#query(exchange, path.slice(queryPath.length) as QueryId, method);
     }
@@ -144,30 +142,40 @@ export class Requests {
       host: this.#host,
       local: this.#local,
       transactions: this.transactions,
-      slug: this.#instance + this.#secrets.take(),
+      handles: this.#handles,
     });
     return this.#held(exchange, statement, () => statement.first(peer.readsFirstAnswer));
   }
 
-  async #poll(exchange: Exchange, path: StatementPath, method: string): Promise<void> {
-    const found = await this.#find(exchange, path.id as QueryId);
-    if (!found.ok) return refuse(exchange, this.#elsewhere(path.slug) ?? found.error);
-    const statement = found.value;
-    if (!sameSecret(statement.slug, path.slug))
-      return refuse(exchange, gatewayError("query.unknown"));
-    switch (method) {
-      case "GET":
-        return this.#held(exchange, statement, () => statement.answer(path.token));
-      case "HEAD":
-        // A sign of life between polls; finding the query was all it asks for.
-        return void exchange.response.end();
-      case "DELETE":
-        statement.cancel();
-        exchange.response.statusCode = 204;
-        return void exchange.response.end();
-      default:
-        return notAllowed(exchange, "GET, HEAD, DELETE");
+  /**
+   * A link that is forged, expired, another user's or forgotten is answered alike, behind the same
+   * check of who asks. One that another instance gave out is not unknown, only not here.
+   */
+  async #poll(exchange: Exchange, path: StatementPath, asked: string): Promise<void> {
+    const { request, response } = exchange;
+    const { method = "GET" } = request;
+    if (path.instance !== this.#handles.instance) {
+      return refuse(exchange, gatewayError("query.elsewhere"));
     }
+    const handle = this.#handles.open(path.sealed);
+    const id = (handle?.queryId ?? "") as QueryId;
+    const found = await this.#find(exchange, id);
+    if (!found.ok) return refuse(exchange, found.error);
+    const statement = found.value;
+    if (handle === undefined || !isBoundTo(handle, statement.linked)) {
+      return refuse(exchange, gatewayError("query.unknown"));
+    }
+    if (method === "DELETE") {
+      if (path.phase === "partialCancel") statement.endEarly();
+      else statement.cancel();
+      response.statusCode = 204;
+      return void response.end();
+    }
+    if (path.phase === "partialCancel") return notAllowed(exchange, "DELETE");
+    // A sign of life between polls; finding the query was all it asks for.
+    if (method === "HEAD") return void response.end();
+    if (method !== "GET") return notAllowed(exchange, "GET, HEAD, DELETE");
+    return this.#held(exchange, statement, () => statement.answer(handle.token, pollOf(asked)));
   }
 
   async #query(exchange: Exchange, id: QueryId, method: string): Promise<void> {
@@ -200,11 +208,11 @@ export class Requests {
     if (refusal !== undefined) return this.#refuseStarted(exchange, statement, refusal);
     if (page === undefined) return sendStatus(request, response, 410, "This answer is gone");
     // Nobody was given a link to a statement that the answer to its POST ended.
-    if (page.token === 0 && !page.more) this.shelf.remove(statement.id);
+    if (page.token === 0 && page.next === undefined) this.shelf.remove(statement.id);
     else this.#shelve(statement);
-    const links = { baseUrl: peer.baseUrl, id: statement.id, slug: statement.slug };
+    const links = { baseUrl: peer.baseUrl, id: statement.id };
     await sendPage(request, response, page, { links, mayCompress: peer.mayCompress });
-    if (page.more && this.shelf.hasRoom) this.#buildAhead(statement);
+    if (page.next !== undefined && this.shelf.hasRoom) this.#buildAhead(statement);
   }
 
   #refuseStarted(exchange: Exchange, statement: Statement, refusal: GatewayError): void {
@@ -249,7 +257,7 @@ export class Requests {
     exchange: Exchange,
     statement: Statement | undefined,
   ): Promise<Result<AuthContext, GatewayError>> {
-    const presented = presentedBy(exchange.request.headers);
+    const presented = presentedBy(exchange.request.headers, exchange.peer.certificateNames);
     const nameless =
       presented.ok && presented.value.kind === "nothing" && presented.value.user === undefined;
     if (nameless && statement !== undefined && !this.#door.asksPassword) {
@@ -260,7 +268,7 @@ export class Requests {
   }
 
   async #login({ request, peer }: Exchange): Promise<Result<Login, GatewayError>> {
-    const presented = presentedBy(request.headers);
+    const presented = presentedBy(request.headers, peer.certificateNames);
     if (!presented.ok) return presented;
     if (presented.value.kind !== "nothing" && !peer.mayTakeCredentials) {
       return err(gatewayError("auth.cleartext"));
@@ -274,13 +282,6 @@ export class Requests {
     }
     return login;
   }
-
-  /** A link that another instance gave out is not unknown, only not here. */
-  #elsewhere(slug: string): GatewayError | undefined {
-    const length = (instanceBytes + secretBytes) * 2;
-    const ours = slug.startsWith(this.#instance);
-    return !ours && slug.length === length ? gatewayError("query.elsewhere") : undefined;
-  }
 }
 
 function refuse({ request, response }: Exchange, error: GatewayError): void {
@@ -292,35 +293,4 @@ function refuse({ request, response }: Exchange, error: GatewayError): void {
 function notAllowed({ request, response }: Exchange, allow: string): void {
   response.setHeader("Allow", allow);
   sendStatus(request, response, 405, "Method not allowed");
-}
-
-/** Compares in a time that tells nothing about where two secrets differ. */
-function sameSecret(ours: string, theirs: string): boolean {
-  const a = Buffer.from(ours);
-  const b = Buffer.from(theirs);
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-/** Unguessable texts, each used once. Drawn many at a time, because a draw costs more than its bytes. */
-class Secrets {
-  readonly #host: Pick<Host, "randomBytes">;
-  #bytes = "";
-  #at = 0;
-
-  constructor(host: Pick<Host, "randomBytes">) {
-    this.#host = host;
-  }
-
-  take(): string {
-    if (this.#at === this.#bytes.length) {
-      this.#bytes = hexOf(this.#host.randomBytes(secretBytes * secretsPerDraw));
-      this.#at = 0;
-    }
-    this.#at += secretBytes * 2;
-    return this.#bytes.slice(this.#at - secretBytes * 2, this.#at);
-  }
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
 }

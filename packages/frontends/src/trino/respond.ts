@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { GatewayError } from "@gateway/core/error.ts";
 import { trinoErrors } from "./errors.ts";
-import { pageHead, pageTail, type Links, type Page } from "./page.ts";
+import { pageHead, type Links, type Page } from "./page.ts";
 
 const compress = promisify(gzip);
 
@@ -22,15 +22,15 @@ export async function sendPage(
   sent: { readonly links: Links; readonly mayCompress: boolean },
 ): Promise<void> {
   const head = pageHead(page, sent.links);
-  const tail = pageTail(page);
   for (const [name, value] of page.headers) response.appendHeader(name, value);
-  const { rows = "" } = page;
-  if (typeof rows === "string") return endText(response, json, head + rows + tail);
+  const { data = "", tail } = page;
+  if (typeof data === "string") return endText(response, json, head + data + tail);
 
-  const pieces = [Buffer.from(head), rows, Buffer.from(tail)];
+  const pieces = [Buffer.from(head + data.before), data.rows, Buffer.from(data.after + tail)];
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   response.setHeader("Content-Type", json);
-  if (sent.mayCompress && length >= compressedBytesMin && acceptsGzip(request)) {
+  const worthwhile = sent.mayCompress && !data.dense && length >= compressedBytesMin;
+  if (worthwhile && acceptsGzip(request)) {
     return endCompressed(response, await compress(Buffer.concat(pieces), compression));
   }
   response.setHeader("Content-Length", length);
@@ -77,8 +77,13 @@ export function sendStatus(
   text: string,
 ): void {
   response.statusCode = status;
-  if (!request.complete) response.setHeader("Connection", "close");
+  if (!request.complete && hasBody(request)) response.setHeader("Connection", "close");
   endText(response, "text/plain; charset=utf-8", text);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"] ?? "0";
+  return length !== "0" || headers["transfer-encoding"] !== undefined;
 }
 
 /** What a wait of unknown length is given as. */

@@ -1,17 +1,16 @@
 /** Open listeners and their clients for the tests of this folder. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { Door } from "@gateway/core/door.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { ResultStream } from "@gateway/core/query/event.ts";
-import { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { Query } from "@gateway/core/query/query.ts";
 import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { afterEach } from "vitest";
-import { scriptedDoor, type Script, type ScriptedDoor } from "../scriptedDoor.ts";
+import type { Script, ScriptedDoor } from "../scriptedDoor.ts";
 import { suiteHost, type SuiteHost } from "../suite/host.suite.ts";
 import { trinoConfig } from "./config.ts";
 import { listenWith, times, type HttpTimes } from "./listen.ts";
+import { parkingDoor } from "./parking.suite.ts";
 import { batchOfNumbers, done, numbers } from "./trino.suite.ts";
 
 export interface TestServer {
@@ -23,6 +22,8 @@ export interface TestServer {
   ask(path: string, init?: RequestInit & { readonly sql?: string }): Promise<Response>;
   /** Posts a statement and follows its links to the end; every answer in order. */
   follow(sql: string, headers?: Readonly<Record<string, string>>): Promise<readonly Answer[]>;
+  /** The server's clock goes so much ahead; timers do not. */
+  later(ms: number): void;
   drain(deadline: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
@@ -32,25 +33,15 @@ export interface Answer {
   readonly results: QueryResults;
 }
 
-/** A scripted door with the real parking place behind it. */
-export function parkingDoor(script: Script, host: SuiteHost): ScriptedDoor {
-  const door = scriptedDoor(script);
-  const parking = new PolledQueries(host);
-  const parked: Pick<Door, "start" | "resume" | "cancel"> = {
-    start: (query) => parking.start(query, (started, signal) => door.run(started, signal)),
-    resume: (id, owner) => parking.resume(id, owner),
-    cancel: (id, by) => parking.cancel(id, by),
-  };
-  return Object.assign(door, parked);
-}
-
 /** A listener on a free port over a scripted door. */
 export async function serverOf(
   script: Script,
   config: Readonly<Record<string, unknown>> = {},
   limits: Partial<HttpTimes> = {},
 ): Promise<TestServer> {
-  const host = suiteHost();
+  const real = suiteHost();
+  let aheadMs = 0;
+  const host = { ...real, clock: { ...real.clock, nowMs: () => real.clock.nowMs() + aheadMs } };
   const door = parkingDoor(script, host);
   const parsed = trinoConfig.parse({ host: "127.0.0.1", port: 0, ...config });
   const listening = await listenWith({ ...times, ...limits }, parsed, door, host);
@@ -70,6 +61,7 @@ export async function serverOf(
     url,
     ask,
     follow: (sql, headers = {}) => follow(ask, sql, headers),
+    later: (ms) => void (aheadMs += ms),
     drain: (deadline) => frontend.drain(deadline),
     stop: () => frontend.drain(AbortSignal.abort()),
   };

@@ -45,8 +45,31 @@ describe("sessionFrom", () => {
     ]);
   });
 
+  it("shows instants in the session's time zone, by the names of Java's clients too", () => {
+    const zone = (name: string) => sessionOf({ "x-trino-time-zone": name }).style.zone.name;
+    expect(["Asia/Tokyo", "UTC+02:00", "GMT-5", "+05:30", "UTC", "Z"].map(zone)).toEqual([
+      "Asia/Tokyo",
+      "+02:00",
+      "-05:00",
+      "+05:30",
+      "UTC",
+      "UTC",
+    ]);
+  });
+
+  it("runs nothing in a time zone that nobody knows", () => {
+    expect(sessionOf({ "x-trino-time-zone": "Nowhere/City" }).refusal).toMatchObject({
+      code: "query.unsupported",
+      message: "Time zone not supported: Nowhere/City",
+    });
+  });
+
   it("refuses a header that can not be read, and says which", () => {
-    for (const header of ["x-trino-session", "x-trino-prepared-statement"]) {
+    for (const header of [
+      "x-trino-session",
+      "x-trino-prepared-statement",
+      "x-trino-resource-estimate",
+    ]) {
       expect(sessionFrom({ [header]: "nonsense" }, alice, "127.0.0.1")).toMatchObject({
         ok: false,
         error: { code: "protocol.violation", message: `Invalid ${header} header` },

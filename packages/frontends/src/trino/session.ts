@@ -9,6 +9,8 @@ import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { TextStyle } from "@gateway/core/type/text.ts";
+import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
 import {
   formEncode,
   listItems,
@@ -17,6 +19,8 @@ import {
   responseHeader,
 } from "@gateway/wire/trino/headers.ts";
 import { single, type RequestHeaders } from "./identity.ts";
+import { encodingOf, type Encoding } from "./spool.ts";
+import { trinoText } from "./types.ts";
 
 /** What one request remembers for its statement. */
 export interface TrinoSession {
@@ -27,6 +31,12 @@ export interface TrinoSession {
   readonly transactionId: string | undefined;
   /** The client understands transactions: it sent the header, if only to say that there is none. */
   readonly knowsTransactions: boolean;
+  /** How cells look: instants in the session's time zone. */
+  readonly style: TextStyle;
+  /** The form of rows that the client asked for; undefined for plain JSON. */
+  readonly encoding: Encoding | undefined;
+  /** Why nothing can run in this session; statements about the session can, for they mend it. */
+  readonly refusal: GatewayError | undefined;
 }
 
 /** Our name of the session's time zone, and the session property that Trino keeps it in. */
@@ -53,6 +63,8 @@ export function sessionFrom(
   if (!properties.ok) return properties;
   const prepared = pairs(headers, requestHeader.preparedStatement);
   if (!prepared.ok) return prepared;
+  const estimates = pairs(headers, requestHeader.resourceEstimate);
+  if (!estimates.ok) return estimates;
 
   const settings = new Map<string, string>();
   const zone = trimmed(headers, requestHeader.timeZone);
@@ -73,12 +85,30 @@ export function sessionFrom(
     headers: visibleHeaders(headers),
     pin: undefined,
   };
+  const name = settings.get(timeZoneSetting);
+  const found = name === undefined ? utc : sessionZone(name);
   return ok({
     session,
+    style: styleIn(found ?? utc),
+    encoding: encodingOf(single(headers[requestHeader.queryDataEncoding])),
+    refusal: found === undefined ? unknownZone(name ?? "") : undefined,
     prepared: new Map(prepared.value),
     transactionId: transaction?.toUpperCase() === noTransaction ? undefined : transaction,
     knowsTransactions: transaction !== undefined,
   });
+}
+
+/** A zone as Java's clients name it: also `UTC+02:00` and `GMT-5`. */
+export function sessionZone(name: string): Zone | undefined {
+  return zoneOf(name) ?? zoneOf(name.trim().replace(/^(?:UTC|GMT|UT)(?=[+-]\d)/i, ""));
+}
+
+export function unknownZone(name: string): GatewayError {
+  return gatewayError("query.unsupported", { message: `Time zone not supported: ${name}` });
+}
+
+function styleIn(zone: Zone): TextStyle {
+  return zone.name === "UTC" ? trinoText : { ...trinoText, zone };
 }
 
 /** Response headers that make the client take a change over. Pins have their own, see transactions.ts. */

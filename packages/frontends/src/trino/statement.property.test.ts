@@ -80,7 +80,7 @@ async function conversation(
   let over = false;
   const talk = async (): Promise<void> => {
     pages.push(await statement.first(readsRows));
-    for (let index = 0; pages.at(-1)?.more === true; index += 1) {
+    for (let index = 0; pages.at(-1)?.next !== undefined; index += 1) {
       const { back, pauseMs } = polls[index % polls.length] ?? { back: 0, pauseMs: 0 };
       void statement.ahead();
       if (pauseMs > 0) await elapsed(host, pauseMs);

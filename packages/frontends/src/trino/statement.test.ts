@@ -1,4 +1,4 @@
-import { gatewayError } from "@gateway/core/error.ts";
+import { abortError, gatewayError } from "@gateway/core/error.ts";
 import { polledLimits, type RunQuery } from "@gateway/core/query/polled.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import {
   statementOf,
   stats,
 } from "./trino.suite.ts";
-import type { Page } from "./page.ts";
+import { pageBytes, type Page } from "./page.ts";
 
 describe("Statement", () => {
   it("answers a whole short result with the POST when the client reads it there", async () => {
@@ -29,7 +29,7 @@ describe("Statement", () => {
     const { statement } = statementOf(shortResult);
     const first = resultsOf(await statement.first(false));
     expect(first).not.toHaveProperty("data");
-    expect(first.nextUri).toBe("http://localhost:8080/v1/statement/queued/q1/secret/1");
+    expect(first.nextUri).toBe("http://localhost:8080/v1/statement/queued/a1/1");
     expect(resultsOf(await statement.answer(1))).toMatchObject({ data: [[1], [2]] });
   });
 
@@ -88,8 +88,8 @@ describe("Statement", () => {
     const sizes: number[] = [];
     let page: Page | undefined = await statement.first(true);
     while (page !== undefined) {
-      sizes.push(page.rows?.length ?? 0);
-      page = page.more ? await statement.answer(page.token + 1) : undefined;
+      sizes.push(pageBytes(page));
+      page = page.next !== undefined ? await statement.answer(page.token + 1) : undefined;
     }
     expect(sizes.slice(0, 3).map((size) => Math.round(size / 1024))).toEqual([64, 128, 256]);
     expect(sizes).toHaveLength(4);
@@ -267,6 +267,22 @@ describe("the parking place behind a statement", () => {
     expect(queries.resume(id, session.identity).ok).toBe(true);
     await host.advance(1);
     expect(queries.resume(id, session.identity).ok).toBe(false);
+  });
+
+  it("ends it when nobody asks for five minutes, and a late poll says so", async () => {
+    const { host, queries, statement } = statementOf(async function* told(_query, signal) {
+      await aborted(signal);
+      yield { kind: "failed", error: abortError(signal) };
+    });
+    const first = statement.first(false);
+    await host.advance(1);
+    await first;
+    await host.advance(polledLimits.abandonAfterMs + polledLimits.sweepEveryMs);
+    expect(resultsOf(await statement.answer(1)).error).toMatchObject({
+      errorName: "ABANDONED_QUERY",
+    });
+    await host.advance(polledLimits.keepMs + polledLimits.sweepEveryMs);
+    expect(queries.count).toBe(0);
   });
 
   it("keeps nothing of it when the answer to the POST was the last one, which has no link", async () => {

@@ -10,30 +10,32 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
 import { neverAborted, type PolledQuery } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
-import { columnarOf } from "@gateway/core/type/columnar.ts";
+import type { TextStyle } from "@gateway/core/type/text.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
-import {
-  isFull,
-  openBatch,
-  rowBuffer,
-  writeRows,
-  type OpenBatch,
-  type RowBuffer,
-} from "./encode.ts";
+import { Draft } from "./draft.ts";
 import { trinoErrors } from "./errors.ts";
+import type { LinkedQuery } from "./handles.ts";
 import {
   ask,
+  endedEarly,
   firstTurn,
   given,
   isOver,
   nextToken,
   noProgress,
   observe,
-  pageTargetBytes,
   type Progress,
   type Turn,
 } from "./machine.ts";
-import { columnsText, resultlessColumns, rowsTextBytesMax, tailText, type Page } from "./page.ts";
+import {
+  columnsText,
+  keptData,
+  pageBytes,
+  resultlessColumns,
+  tailText,
+  type Page,
+} from "./page.ts";
+import { encoded, framed, type Encoding } from "./spool.ts";
 
 /** How long requests are held for something new: rows, an error, the end. */
 export const holds = {
@@ -49,8 +51,10 @@ export const holds = {
 
 export interface StatementParts {
   readonly polled: PolledQuery;
-  /** What only the client that was given the links knows. */
-  readonly slug: string;
+  /** What its links are bound to. */
+  readonly linked: () => LinkedQuery;
+  /** The links of the answer with that number; the same when they are asked for again. */
+  readonly linksTo: (token: number, phase: "queued" | "executing") => NonNullable<Page["next"]>;
   readonly clock: Clock;
   /** The client's own text when the engine got exactly that, for positions in errors. */
   readonly sql: string | undefined;
@@ -60,21 +64,30 @@ export interface StatementParts {
   readonly endHeaders: readonly (readonly [string, string])[];
   /** The client's own limit from the receipt to the end; undefined when it set none. */
   readonly timeLimitMs: number | undefined;
+  /** How cells look: the session's time zone. */
+  readonly style: TextStyle;
+  /** The form of rows that the client asked for; undefined for plain JSON. */
+  readonly encoding: Encoding | undefined;
   /** Takes what must not happen: the statement then fails as `internal.bug`. */
   readonly report: (bug: unknown) => void;
 }
 
+/** What one poll asks for beside its answer's number. */
+export interface Poll {
+  /** Held at most so long, when that is shorter than our own limit. */
+  readonly holdMs?: number;
+  /** About how many bytes of rows the answers are to have from now on. */
+  readonly targetBytes?: number;
+}
+
 export class Statement {
   readonly polled: PolledQuery;
-  readonly slug: string;
   readonly #parts: StatementParts;
   #turn: Turn = firstTurn;
   #progress: Progress = noProgress;
   #columns = "";
   #last: Page | undefined;
-  #draft = rowBuffer(pageTargetBytes(0));
-  #batch: OpenBatch | undefined;
-  #pagesWithRows = 0;
+  readonly #draft: Draft;
   #rowsGiven = 0;
   /** Rows are at hand and nothing came behind them for a moment. */
   #lingered = false;
@@ -82,6 +95,8 @@ export class Statement {
   #upcoming: Promise<Page> | undefined;
   #holders = 0;
   #cancelled = false;
+  /** Cancelled as it is, with the rows so far as its result. */
+  #endsEarly = false;
   /** It ended by our own decision and not by an event. */
   #failedHere = false;
   #limit: Disposable | undefined;
@@ -89,10 +104,14 @@ export class Statement {
   constructor(parts: StatementParts) {
     this.#parts = parts;
     this.polled = parts.polled;
-    this.slug = parts.slug;
+    this.#draft = new Draft(parts.style);
     const { timeLimitMs, clock } = parts;
     if (timeLimitMs === undefined) return;
     this.#limit = clock.timer(timeLimitMs, () => this.#expire(timeLimitMs));
+  }
+
+  get linked(): LinkedQuery {
+    return this.#parts.linked();
   }
 
   get id(): QueryId {
@@ -113,7 +132,7 @@ export class Statement {
 
   /** Bytes of rows kept for a repeated or a coming poll. */
   get retainedBytes(): number {
-    return (this.#last?.rows?.length ?? 0) + this.#draft.bytes.length;
+    return (this.#last === undefined ? 0 : pageBytes(this.#last)) + this.#draft.bytes;
   }
 
   /** True when the last answer of all was given: what is kept serves repeated polls only. */
@@ -132,14 +151,15 @@ export class Statement {
   }
 
   /** The answer of that number, held until there is something new; undefined when it is past or not due. */
-  async answer(token: number): Promise<Page | undefined> {
+  async answer(token: number, poll: Poll = {}): Promise<Page | undefined> {
     switch (ask(this.#turn, token)) {
       case "repeat":
         return this.#last;
       case "gone":
         return undefined;
       case "next":
-        this.#upcoming ??= this.#produce(holds.pollMs);
+        this.#draft.want(poll.targetBytes);
+        this.#upcoming ??= this.#produce(Math.min(poll.holdMs ?? holds.pollMs, holds.pollMs));
         return this.#upcoming;
     }
   }
@@ -172,8 +192,19 @@ export class Statement {
     if (isOver(this.#progress)) return;
     this.#limit?.[Symbol.dispose]();
     this.#cancelled = true;
-    this.#batch = undefined;
-    this.#draft = rowBuffer(pageTargetBytes(0));
+    this.#draft.clear();
+    this.polled.cancel();
+  }
+
+  /**
+   * Ends the query with the rows so far as its result, as Trino's partial cancel does. Without a row
+   * an empty result would be taken for the whole one, so the query is then cancelled.
+   */
+  endEarly(): void {
+    if (isOver(this.#progress) || this.#cancelled) return;
+    const hasRows = this.#rowsGiven + this.#draft.rows > 0;
+    if (!hasRows) return this.cancel();
+    this.#endsEarly = true;
     this.polled.cancel();
   }
 
@@ -186,8 +217,9 @@ export class Statement {
 
   async #produce(holdMs: number): Promise<Page> {
     await this.#fill(holdMs);
+    const page = await this.#page();
     this.#upcoming = undefined;
-    return this.#give(this.#page());
+    return this.#give(page);
   }
 
   /** Reads events until an answer is worth giving or the time is up. */
@@ -200,14 +232,17 @@ export class Statement {
   }
 
   #ready(): boolean {
-    if (this.#batch !== undefined) return isFull(this.#draft);
-    return this.#lingered || isFull(this.#draft) || isOver(this.#progress);
+    if (this.#draft.isFull) return true;
+    return !this.#draft.hasMore && (this.#lingered || isOver(this.#progress));
   }
 
   /** One step, shared by everybody who waits for it. What needs no waiting is done at once. */
   #advance(waitMs: number): Promise<void> | undefined {
     if (this.#step !== undefined) return this.#step;
-    if (this.#batch !== undefined) return this.#writeMore(this.#batch);
+    if (this.#draft.hasMore) {
+      this.#draft.writeMore();
+      return undefined;
+    }
     if (isOver(this.#progress)) return undefined;
     this.#step = this.#takeStep(waitMs);
     return this.#step;
@@ -248,18 +283,15 @@ export class Statement {
   #take(event: ResultEvent): void {
     // It failed here meanwhile; what the engine says of its end is no news.
     if (isOver(this.#progress)) return;
-    this.#progress = observe(this.#progress, event, this.#elapsedMs());
-    if (event.kind === "columns") this.#columns = columnsText(event.columns);
-    if (event.kind === "batch") {
-      this.#batch = openBatch(columnarOf(event.batch), this.#progress.columns ?? []);
-      this.#writeMore(this.#batch);
-    }
+    const wished = event.kind === "failed" && event.error.code === "query.cancelled";
+    this.#progress =
+      this.#endsEarly && wished
+        ? endedEarly(this.#progress, this.#elapsedMs())
+        : observe(this.#progress, event, this.#elapsedMs());
+    if (event.kind === "columns") this.#columns = columnsText(event);
+    if (event.kind === "batch") this.#draft.put(event.batch, this.#progress.columns ?? []);
     if (event.kind === "done") this.#end();
     if (isOver(this.#progress)) this.#limit?.[Symbol.dispose]();
-  }
-
-  #writeMore(batch: OpenBatch): undefined {
-    if (writeRows(batch, this.#draft)) this.#batch = undefined;
   }
 
   /** A statement without a result shows how many rows it changed, in the form that Trino's clients know. */
@@ -273,50 +305,58 @@ export class Statement {
     this.#columns = resultlessColumns(updateCount);
     // Without a type clients take the statement for a query whose columns got lost.
     if (updateType === undefined) this.#progress = { ...this.#progress, updateType: "STATEMENT" };
-    if (updateCount !== undefined) this.#draft = changedRowsBuffer(updateCount);
+    // The one row that says how many were changed.
+    if (updateCount !== undefined) this.#draft.replace(Buffer.from(`[${updateCount}]`), 1);
   }
 
   /** What is at hand as an answer, and a fresh draft for the next one. */
-  #page(): Page {
-    const draft = this.#draft;
-    const last = isOver(this.#progress) && this.#batch === undefined;
-    const rows = draft.rows > 0 ? rowsOf(draft) : undefined;
+  async #page(): Promise<Page> {
+    const last = isOver(this.#progress) && !this.#draft.hasMore;
+    const rows = this.#draft.take(last);
+    const rowOffset = this.#rowsGiven;
     if (rows !== undefined) {
-      this.#pagesWithRows += 1;
-      this.#rowsGiven += draft.rows;
-      this.#draft = rowBuffer(last ? 0 : pageTargetBytes(this.#pagesWithRows));
+      this.#rowsGiven += rows.count;
       this.#lingered = false;
     }
-    const page: Page = {
+    const page: Omit<Page, "data"> = {
       token: nextToken(this.#turn),
-      more: !last,
-      phase: this.#progress.queuedMs === undefined ? "queued" : "executing",
+      next: last ? undefined : this.#links(),
       columns: this.#columns,
-      rows,
       tail: this.#tail(last),
       headers: this.#headers(last),
     };
     this.#progress = { ...this.#progress, changes: [], notices: [] };
-    return page;
+    if (rows === undefined) return { ...page, data: undefined };
+    // Python's client does not look for segments in the answer to its POST, and for the few rows
+    // of it they would be a detour to every other one.
+    const encoding = page.token === 0 ? undefined : this.#parts.encoding;
+    const data =
+      encoding === undefined ? framed(rows.bytes) : await encoded(rows, rowOffset, encoding);
+    return { ...page, data: keptData(data) };
   }
 
   /** The state alone, for clients that read nothing else from the answer to their POST. */
   #statePage(): Page {
     return {
       token: nextToken(this.#turn),
-      more: true,
-      phase: "queued",
+      next: this.#parts.linksTo(nextToken(this.#turn) + 1, "queued"),
       columns: "",
-      rows: undefined,
+      data: undefined,
       tail: this.#tail(false),
       headers: [],
     };
   }
 
+  #links(): NonNullable<Page["next"]> {
+    const phase = this.#progress.queuedMs === undefined ? "queued" : "executing";
+    return this.#parts.linksTo(nextToken(this.#turn) + 1, phase);
+  }
+
   #give(page: Page): Page {
-    this.#turn = given(this.#turn, !page.more);
+    const last = page.next === undefined;
+    this.#turn = given(this.#turn, last);
     this.#last = page;
-    if (!page.more) this.#seeEnd(page);
+    if (last) this.#seeEnd(page);
     return page;
   }
 
@@ -354,17 +394,4 @@ export class Statement {
   #elapsedMs(): number {
     return this.#parts.clock.nowMs() - this.polled.query.receivedAtMs;
   }
-}
-
-/** Little ones as text, which is smaller to keep and sent as it is. */
-function rowsOf({ bytes, length }: RowBuffer): Uint8Array | string {
-  const rows = bytes.subarray(0, length);
-  if (length > rowsTextBytesMax) return rows;
-  return Buffer.from(rows.buffer, rows.byteOffset, length).toString("utf8");
-}
-
-/** The one row that says how many rows were changed. */
-function changedRowsBuffer(count: number): RowBuffer {
-  const bytes = Buffer.from(`[${count}]`);
-  return { bytes, length: bytes.length, rows: 1, targetBytes: bytes.length };
 }

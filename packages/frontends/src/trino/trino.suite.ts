@@ -8,8 +8,9 @@ import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Vector } from "@gateway/core/type/vector.ts";
 import type { QueryResults } from "@gateway/wire/trino/results.ts";
-import { pageHead, pageTail, type Page } from "./page.ts";
+import { pageHead, type Page } from "./page.ts";
 import { sessionFrom, type TrinoSession } from "./session.ts";
+import { trinoText } from "./types.ts";
 import { Statement, type StatementParts } from "./statement.ts";
 
 export const stats: QueryStats = { queueMs: 1, executionMs: 2, rows: 3, bytes: 4 };
@@ -61,7 +62,13 @@ export function statementOf(run: RunQuery, more: Partial<StatementParts> = {}) {
   const bugs: unknown[] = [];
   const statement = new Statement({
     polled: queries.start(queryOf("q1"), run),
-    slug: "secret",
+    linked: () => ({ queryId: "q1", userMark: new Uint8Array(16) }),
+    linksTo: (token, phase) => ({
+      path: `/v1/statement/${phase}/a1/${token}`,
+      partialCancel: phase === "queued" ? undefined : `/v1/statement/partialCancel/a1/${token}`,
+    }),
+    style: trinoText,
+    encoding: undefined,
     clock: host.clock,
     sql: "SELECT 1",
     headersOf: () => [],
@@ -94,8 +101,12 @@ export function elapsed(host: VirtualHost, ms: number): Promise<void> {
 /** A page as a client reads it. */
 export function resultsOf(page: Page | undefined): QueryResults {
   if (page === undefined) throw new Error("the page is gone");
-  const links = { baseUrl: "http://localhost:8080", id: "q1", slug: "secret" };
-  const { rows = "" } = page;
-  const text = typeof rows === "string" ? rows : new TextDecoder().decode(rows);
-  return JSON.parse(pageHead(page, links) + text + pageTail(page)) as QueryResults;
+  const links = { baseUrl: "http://localhost:8080", id: "q1" };
+  return JSON.parse(pageHead(page, links) + dataText(page) + page.tail) as QueryResults;
+}
+
+/** The answer's rows and what stands around them. */
+export function dataText({ data }: Page): string {
+  if (data === undefined || typeof data === "string") return data ?? "";
+  return data.before + new TextDecoder().decode(data.rows) + data.after;
 }

@@ -4,12 +4,10 @@ import { parseStatementPath, statementPathOf } from "./path.ts";
 
 describe("parseStatementPath", () => {
   it("reads back every path that statementPathOf writes", () => {
-    const word = fc.stringMatching(/^\w{1,40}$/);
     const path = fc.record({
-      phase: fc.constantFrom("queued" as const, "executing" as const),
-      id: word,
-      slug: word,
-      token: fc.nat(),
+      phase: fc.constantFrom("queued" as const, "executing" as const, "partialCancel" as const),
+      instance: fc.stringMatching(/^\w{1,40}$/),
+      sealed: fc.stringMatching(/^[\w-]{1,200}$/),
     });
     fc.assert(
       fc.property(path, (wanted) => {
@@ -22,16 +20,16 @@ describe("parseStatementPath", () => {
     for (const other of [
       "/v1/statement",
       "/v1/statement/",
-      "/v1/statement/executing/a/b",
-      "/v1/statement/executing/a/b/1/2",
-      "/v1/statement/executing/a/b/1/",
-      "/v1/statement/running/a/b/1",
-      "/v1/statement/executing/a/b/-1",
-      "/v1/statement/executing/a/b/1.5",
-      "/v1/statement/executing/a/b/9999999999999999",
-      "/v1/statement/executing/../b/1",
-      "/v1/statement/executing//b/1",
-      `/v1/statement/executing/${"a".repeat(129)}/b/1`,
+      "/v1/statement/executing/a",
+      "/v1/statement/executing/a/",
+      "/v1/statement/executing/a/b/1",
+      "/v1/statement/running/a/b",
+      "/v1/statement/executing/a/b.c",
+      "/v1/statement/executing/a/%62",
+      "/v1/statement/executing/../b",
+      "/v1/statement/executing//b",
+      `/v1/statement/executing/a/${"b".repeat(513)}`,
+      `/v1/statement/executing/${"a".repeat(65)}/b`,
     ]) {
       expect(parseStatementPath(other)).toBeUndefined();
     }

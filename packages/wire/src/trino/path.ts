@@ -1,38 +1,38 @@
-/** Paths of a statement's answers: `/v1/statement/executing/{id}/{slug}/{token}`. No access is decided here. */
+/**
+ * Paths of a statement's answers: `/v1/statement/executing/{instance}/{sealed}`. Clients take a link as
+ * it is, so what it holds is its maker's. No access is decided here.
+ */
 
 export interface StatementPath {
-  readonly phase: "queued" | "executing";
-  readonly id: string;
-  /** What only the client that was given the link knows. */
-  readonly slug: string;
-  /** Number of the answer asked for. */
-  readonly token: number;
+  /** Where the query was when the link was made; `partialCancel` ends it with the rows so far. */
+  readonly phase: "queued" | "executing" | "partialCancel";
+  /** Whose link it is. */
+  readonly instance: string;
+  /** What only its owner can read. */
+  readonly sealed: string;
 }
 
 export const statementPath = "/v1/statement";
 const prefix = "/v1/statement/";
-const idLengthMax = 128;
-const tokenDigitsMax = 15;
+const instanceLengthMax = 64;
+const sealedLengthMax = 512;
 
 /** Reads a path without its query string; undefined for any other. Cost: linear in the path, no backtracking. */
 export function parseStatementPath(path: string): StatementPath | undefined {
   if (!path.startsWith(prefix)) return undefined;
-  const parts = path.slice(prefix.length).split("/", 5);
-  const [phase, id, slug, digits] = parts;
-  if (parts.length !== 4 || id === undefined || slug === undefined || digits === undefined) {
-    return undefined;
-  }
-  if (phase !== "queued" && phase !== "executing") return undefined;
-  if (!isWord(id) || !isWord(slug)) return undefined;
-  if (digits.length > tokenDigitsMax || !/^\d+$/.test(digits)) return undefined;
-  return { phase, id, slug, token: Number(digits) };
+  const parts = path.slice(prefix.length).split("/", 4);
+  const [phase, instance, sealed] = parts;
+  if (parts.length !== 3 || instance === undefined || sealed === undefined) return undefined;
+  if (phase !== "queued" && phase !== "executing" && phase !== "partialCancel") return undefined;
+  if (instance.length > instanceLengthMax || sealed.length > sealedLengthMax) return undefined;
+  return isWord(instance) && isWord(sealed) ? { phase, instance, sealed } : undefined;
 }
 
 /** The inverse of `parseStatementPath`. */
-export function statementPathOf(path: StatementPath): string {
-  return `${prefix}${path.phase}/${path.id}/${path.slug}/${path.token}`;
+export function statementPathOf({ phase, instance, sealed }: StatementPath): string {
+  return `${prefix}${phase}/${instance}/${sealed}`;
 }
 
 function isWord(text: string): boolean {
-  return text.length <= idLengthMax && /^\w+$/.test(text);
+  return /^[\w-]+$/.test(text);
 }

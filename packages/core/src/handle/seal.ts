@@ -1,0 +1,79 @@
+/**
+ * The sealed part of a handle: what a client is given to ask for its query again over separate requests.
+ *
+ * It names the query, its user, the answer that is due and when it ends to be good, and can be read and
+ * made by its owner only. The owner's instance stands beside it in clear, so that another instance knows
+ * that it is not meant. Ciphers and digests are the caller's; here is what is sealed and what is refused.
+ */
+
+/** Authenticated encryption under the owner's key. */
+export interface Sealer {
+  /** As text of letters, digits, `-` and `_`. `bound` is authenticated with it and not part of it. */
+  seal(plain: Uint8Array, bound: string): string;
+  /** The plain bytes; undefined for any text that `seal` did not answer under this key and `bound`. */
+  open(sealed: string, bound: string): Uint8Array | undefined;
+}
+
+/** What a handle is bound to, beside its owner. */
+export interface HandleFacts {
+  readonly queryId: string;
+  /** A digest of the user's name, `userMarkBytes` long, so that a long name makes no long handle. */
+  readonly userMark: Uint8Array;
+  /** Number of the answer asked for. */
+  readonly token: number;
+  /** On the owner's monotonic clock. */
+  readonly expiresAtMs: number;
+}
+
+/** Whose handles these are. */
+export interface HandleOwner {
+  /** Stands in clear beside each of them. */
+  readonly instance: string;
+  readonly sealer: Sealer;
+}
+
+/** Enough that no two names share one by chance or by trying. */
+export const userMarkBytes = 16;
+
+/** Another layout gets another number, and a handle of another one is refused like a forged one. */
+const layout = 1;
+const tokenAt = 1;
+const expiryAt = 9;
+const markAt = 17;
+const idAt = markAt + userMarkBytes;
+const idBytesMax = 128;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The sealed part. */
+export function sealHandle(facts: HandleFacts, { instance, sealer }: HandleOwner): string {
+  const id = encoder.encode(facts.queryId);
+  const bytes = new Uint8Array(idAt + id.length);
+  const view = new DataView(bytes.buffer);
+  bytes[0] = layout;
+  view.setFloat64(tokenAt, facts.token);
+  view.setFloat64(expiryAt, facts.expiresAtMs);
+  bytes.set(facts.userMark.subarray(0, userMarkBytes), markAt);
+  bytes.set(id, idAt);
+  return sealer.seal(bytes, instance);
+}
+
+/** What was sealed; undefined, whatever the reason, for one that is forged, of another owner, or past its end. */
+export function openHandle(
+  sealed: string,
+  { instance, sealer }: HandleOwner,
+  nowMs: number,
+): HandleFacts | undefined {
+  const bytes = sealer.open(sealed, instance);
+  if (bytes === undefined || bytes[0] !== layout) return undefined;
+  if (bytes.length <= idAt || bytes.length > idAt + idBytesMax) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const expiresAtMs = view.getFloat64(expiryAt);
+  if (!(expiresAtMs > nowMs)) return undefined;
+  return {
+    queryId: decoder.decode(bytes.subarray(idAt)),
+    userMark: bytes.subarray(markAt, idAt),
+    token: view.getFloat64(tokenAt),
+    expiresAtMs,
+  };
+}

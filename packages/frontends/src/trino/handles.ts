@@ -1,0 +1,123 @@
+/**
+ * The links of this listener's queries: sealed under a key that lives as long as the listener, and
+ * found again by what they hold. Layout and refusals are core's (`handle/seal.ts`).
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  timingSafeEqual,
+  type KeyObject,
+} from "node:crypto";
+import {
+  openHandle,
+  sealHandle,
+  userMarkBytes,
+  type HandleFacts,
+  type HandleOwner,
+  type Sealer,
+} from "@gateway/core/handle/seal.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+
+const cipherName = "aes-256-gcm";
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const instanceBytes = 6;
+
+/**
+ * Longer than a client may pause between two polls, because signs of life keep its query and the link
+ * it holds; short enough that a link in an old log opens nothing.
+ */
+const handleLifeMs = 24 * 3_600_000;
+
+/** Whose query the links of one statement lead to. */
+export interface LinkedQuery {
+  readonly queryId: string;
+  readonly userMark: Uint8Array;
+}
+
+/** One per listener; what another one made is strange to it. */
+export class Handles {
+  readonly #host: Pick<Host, "clock" | "randomBytes">;
+  readonly #owner: HandleOwner;
+
+  constructor(host: Pick<Host, "clock" | "randomBytes">) {
+    this.#host = host;
+    this.#owner = {
+      instance: Buffer.from(host.randomBytes(instanceBytes)).toString("hex"),
+      sealer: aesSealer(host.randomBytes(keyBytes)),
+    };
+  }
+
+  /** Stands in every link, in clear. */
+  get instance(): string {
+    return this.#owner.instance;
+  }
+
+  linkedQuery(queryId: string, user: string): LinkedQuery {
+    return { queryId, userMark: userMark(user) };
+  }
+
+  /** The sealed part of the link to an answer. */
+  seal({ queryId, userMark: mark }: LinkedQuery, token: number): string {
+    const expiresAtMs = this.#host.clock.nowMs() + handleLifeMs;
+    return sealHandle({ queryId, userMark: mark, token, expiresAtMs }, this.#owner);
+  }
+
+  /** What the link holds; undefined for one that this listener did not make, or long ago. */
+  open(sealed: string): HandleFacts | undefined {
+    return openHandle(sealed, this.#owner, this.#host.clock.nowMs());
+  }
+}
+
+/** True when the handle was made for this query's user. */
+export function isBoundTo(handle: HandleFacts, query: LinkedQuery): boolean {
+  return timingSafeEqual(handle.userMark, query.userMark);
+}
+
+function userMark(user: string): Uint8Array {
+  return createHash("sha256").update(user).digest().subarray(0, userMarkBytes);
+}
+
+/** AES-GCM. The nonce counts, so that no two texts of one key ever share one. */
+function aesSealer(keyMaterial: Uint8Array): Sealer {
+  const key = createSecretKey(keyMaterial);
+  let count = 0n;
+  return {
+    seal: (plain, bound) => {
+      count += 1n;
+      const nonce = Buffer.alloc(nonceBytes);
+      nonce.writeBigUInt64BE(count, nonceBytes - 8);
+      const cipher = createCipheriv(cipherName, key, nonce);
+      cipher.setAAD(Buffer.from(bound));
+      const text = cipher.update(plain);
+      cipher.final();
+      return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString("base64url");
+    },
+    open: (sealed, bound) => {
+      const bytes = Buffer.from(sealed, "base64url");
+      // One handle has one text: a lenient reader would take several for it.
+      if (bytes.length < nonceBytes + tagBytes || bytes.toString("base64url") !== sealed) {
+        return undefined;
+      }
+      return opened(bytes, key, bound);
+    },
+  };
+}
+
+function opened(bytes: Buffer, key: KeyObject, bound: string): Uint8Array | undefined {
+  const tagAt = bytes.length - tagBytes;
+  const options = { authTagLength: tagBytes };
+  const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, nonceBytes), options);
+  decipher.setAAD(Buffer.from(bound));
+  decipher.setAuthTag(bytes.subarray(tagAt));
+  const plain = decipher.update(bytes.subarray(nonceBytes, tagAt));
+  try {
+    decipher.final();
+    return plain;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readClientPage, textOfSpan, valueOfSpan } from "./clientPage.ts";
+
+const encoder = new TextEncoder();
+
+describe("readClientPage", () => {
+  it("finds each member, wherever it stands and whatever it holds", () => {
+    fc.assert(
+      fc.property(
+        fc.record(
+          {
+            id: fc.string(),
+            nextUri: fc.webUrl(),
+            columns: fc.jsonValue(),
+            data: fc.array(fc.array(fc.jsonValue())),
+            stats: fc.dictionary(fc.string(), fc.jsonValue()),
+            other: fc.jsonValue(),
+            updateCount: fc.maxSafeNat(),
+          },
+          { requiredKeys: ["id"] },
+        ),
+        fc.constantFrom(undefined, 1, "\t"),
+        (made, indent) => {
+          const bytes = encoder.encode(JSON.stringify(made, undefined, indent));
+          // JSON has one zero.
+          const page = JSON.parse(JSON.stringify(made)) as typeof made;
+          const read = readClientPage(bytes);
+          expect(read?.id).toBe(page.id);
+          expect(read?.nextUri).toBe(page.nextUri);
+          expect(read?.updateCount).toBe(page.updateCount);
+          expect(valueOfSpan(bytes, read?.data)).toEqual(page.data);
+          expect(valueOfSpan(bytes, read?.stats)).toEqual(page.stats);
+          expect(valueOfSpan(bytes, read?.columns)).toEqual(page.columns ?? undefined);
+        },
+      ),
+    );
+  });
+
+  it("takes keys of rows for keys of rows, whatever they are called", () => {
+    const data = [[{ stats: { a: 1 } }, ',"stats":{', { x: [], stats: {} }]];
+    const bytes = encoder.encode(JSON.stringify({ id: "q", data, stats: {}, warnings: [] }));
+    const span = readClientPage(bytes)?.data;
+    expect(span === undefined ? "" : textOfSpan(bytes, span)).toBe(JSON.stringify(data));
+  });
+
+  it("reads no answer that is cut anywhere", () => {
+    const whole = '{"id":"q","data":[[1,"]}"]],"stats":{"state":"RUNNING"},"warnings":[]}';
+    expect(readClientPage(encoder.encode(whole))).toBeDefined();
+    for (let end = 0; end < whole.length; end += 1) {
+      expect(readClientPage(encoder.encode(whole.slice(0, end)))).toBeUndefined();
+    }
+  });
+
+  it("answers any bytes without a throw", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...'{}[]",:\\nidstats1 '.split("")), { maxLength: 60 }),
+        (marks) => {
+          const read = readClientPage(encoder.encode(`{"id":"q",${marks.join("")}`));
+          expect(read === undefined || read.id !== "").toBe(true);
+        },
+      ),
+    );
+  });
+});

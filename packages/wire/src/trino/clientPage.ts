@@ -1,0 +1,180 @@
+/**
+ * An answer of a Trino server as places in its bytes: where columns, rows, counters and errors lie.
+ *
+ * The rows, nearly all of an answer, are not looked at here. Trino writes `stats` right behind them, so
+ * their end is found from the end of the answer; whoever reads the rows must find that same end, and
+ * refuses the answer otherwise. It decodes no value but the short ones it names.
+ */
+
+/** Bytes from `start` up to but not including `end`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One answer. Spans hold one JSON value each. */
+export interface ClientPage {
+  readonly id: string;
+  readonly nextUri: string | undefined;
+  readonly columns: Span | undefined;
+  /** An array of rows, or an object when the rows are spooled. */
+  readonly data: Span | undefined;
+  readonly stats: Span | undefined;
+  readonly error: Span | undefined;
+  readonly warnings: Span | undefined;
+  readonly updateType: string | undefined;
+  readonly updateCount: number | undefined;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openArray = 0x5b;
+const closeArray = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+
+/** Members beyond this are refused: an answer has about a dozen. */
+const membersMax = 64;
+const keyLengthMax = 64;
+/** Ids, links and statement names are short. */
+const textLengthMax = 4_096;
+
+const decoder = new TextDecoder();
+/** What stands between the rows and the counters. */
+const behindRows = new TextEncoder().encode(',"stats":{');
+
+/** Reads an answer; undefined when it is no object with an id, or ends in the middle. */
+export function readClientPage(bytes: Uint8Array): ClientPage | undefined {
+  const members = membersOf(bytes);
+  if (members === undefined) return undefined;
+  const id = textIn(bytes, members.get("id"));
+  if (id === undefined) return undefined;
+  const count = members.get("updateCount");
+  const updateCount = count === undefined ? undefined : Number(textOfSpan(bytes, count));
+  return {
+    id,
+    nextUri: textIn(bytes, members.get("nextUri")),
+    columns: members.get("columns"),
+    data: members.get("data"),
+    stats: members.get("stats"),
+    error: members.get("error"),
+    warnings: members.get("warnings"),
+    updateType: textIn(bytes, members.get("updateType")),
+    updateCount: Number.isSafeInteger(updateCount) ? updateCount : undefined,
+  };
+}
+
+/** The JSON text in a span. */
+export function textOfSpan(bytes: Uint8Array, { start, end }: Span): string {
+  return decoder.decode(bytes.subarray(start, end));
+}
+
+/** The value in a span; undefined when it is no JSON. For small ones, never for rows. */
+export function valueOfSpan(bytes: Uint8Array, span: Span | undefined): unknown {
+  if (span === undefined) return undefined;
+  try {
+    return JSON.parse(textOfSpan(bytes, span)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Members of the object that the bytes are; null values are left out. */
+function membersOf(bytes: Uint8Array): ReadonlyMap<string, Span> | undefined {
+  const members = new Map<string, Span>();
+  let at = skipSpace(bytes, 0);
+  if (bytes[at] !== openObject) return undefined;
+  at = skipSpace(bytes, at + 1);
+  while (members.size < membersMax) {
+    const keyEnd = skipValue(bytes, at);
+    if (bytes[at] !== quote || keyEnd < 0 || keyEnd - at > keyLengthMax) return undefined;
+    const key = textOfSpan(bytes, { start: at + 1, end: keyEnd - 1 });
+    at = skipSpace(bytes, keyEnd);
+    if (bytes[at] !== colon) return undefined;
+    const start = skipSpace(bytes, at + 1);
+    const end = key === "data" ? endOfRows(bytes, start) : skipValue(bytes, start);
+    if (end < 0) return undefined;
+    if (bytes[start] !== 0x6e) members.set(key, { start, end });
+    at = skipSpace(bytes, end);
+    if (bytes[at] === closeObject) {
+      return skipSpace(bytes, at + 1) === bytes.length ? members : undefined;
+    }
+    if (bytes[at] !== comma) return undefined;
+    at = skipSpace(bytes, at + 1);
+  }
+  return undefined;
+}
+
+function endOfRows(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== openArray) return skipValue(bytes, start);
+  for (let at = bytes.length - behindRows.length; at > start; at -= 1) {
+    if (bytes[at] === comma && bytes[at - 1] === closeArray && stands(bytes, at)) return at;
+  }
+  return skipValue(bytes, start);
+}
+
+function stands(bytes: Uint8Array, at: number): boolean {
+  for (let index = 1; index < behindRows.length; index += 1) {
+    if (bytes[at + index] !== behindRows[index]) return false;
+  }
+  return true;
+}
+
+/** Where the JSON value at `at` ends; -1 when it does not. Brackets are counted, not paired. */
+export function skipValue(bytes: Uint8Array, at: number): number {
+  let depth = 0;
+  for (let index = at; index < bytes.length; index += 1) {
+    switch (bytes[index]) {
+      case quote:
+        index = stringEnd(bytes, index + 1);
+        if (index < 0) return -1;
+        if (depth === 0) return index + 1;
+        break;
+      case openArray:
+      case openObject:
+        depth += 1;
+        break;
+      case closeArray:
+      case closeObject:
+        depth -= 1;
+        if (depth === 0) return index + 1;
+        if (depth < 0) return index;
+        break;
+      case comma:
+        if (depth === 0) return index;
+        break;
+      default:
+        break;
+    }
+  }
+  return -1;
+}
+
+/** Index of the quote that ends the string whose text begins at `at`; -1 when there is none. */
+function stringEnd(bytes: Uint8Array, at: number): number {
+  for (let index = at; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (byte === quote) return index;
+    if (byte === backslash) index += 1;
+  }
+  return -1;
+}
+
+/** The first byte at or behind `at` that is no white space. */
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  let index = at;
+  while (isSpace(bytes[index])) index += 1;
+  return index;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function textIn(bytes: Uint8Array, span: Span | undefined): string | undefined {
+  if (span === undefined || span.end - span.start > textLengthMax) return undefined;
+  const value = valueOfSpan(bytes, span);
+  return typeof value === "string" ? value : undefined;
+}
