@@ -4,10 +4,17 @@
  */
 import type { GatewayError } from "./error.ts";
 import type { Result } from "./result.ts";
-import type { AuthContext, Login, Presented, PresentedAt } from "./port/authenticator.ts";
+import type {
+  AuthContext,
+  Login,
+  Presented,
+  PresentedAt,
+  ScramChallenge,
+} from "./port/authenticator.ts";
 import type { Description, ResultStream } from "./query/event.ts";
 import type { Query, QueryId, Session } from "./query/query.ts";
 import type { PolledQuery } from "./query/polled.ts";
+import type { TableScope } from "./query/tables.ts";
 import type { Parameter } from "./type/type.ts";
 import type { NativeFormat } from "./type/vector.ts";
 
@@ -16,6 +23,9 @@ export interface Door {
   readonly asksPassword: boolean;
   /** Catalog names that the engines the session may reach know; used for names given at connect. */
   catalogs(session: Session): readonly string[];
+
+  /** The challenge for a login by SCRAM; undefined where the user is asked for the password itself. */
+  scram?(user: string): ScramChallenge | undefined;
 
   authenticate(presented: Presented, at: PresentedAt): Promise<Result<Login, GatewayError>>;
 
@@ -32,6 +42,9 @@ export interface Door {
 
   /** Types of parameters and columns without running; takes a slot like a query and leaves no record. */
   describe(query: Query, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
+
+  /** What there is to query where this statement would go. Refuses like a query that may not run. */
+  tables(query: Query, signal: AbortSignal): Promise<Result<TableScope, GatewayError>>;
 
   /** Starts a query whose result is asked for piece by piece (HTTP protocols). */
   start(query: Query): PolledQuery;

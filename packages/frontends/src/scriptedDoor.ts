@@ -11,6 +11,8 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { PolledQuery } from "@gateway/core/query/polled.ts";
 import type { Query, QueryId, Session } from "@gateway/core/query/query.ts";
+import type { TableScope } from "@gateway/core/query/tables.ts";
+import type { TableListing } from "@gateway/core/port/backend.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 
 /** Events to answer with; a function for answers that wait, depend on parameters, or never end. */
@@ -25,6 +27,8 @@ export interface Script {
   /** Password per user. Absent: provider `none`. */
   readonly passwords?: Readonly<Record<string, string>>;
   readonly catalogs?: readonly string[];
+  /** What a listing answers, whoever asks; a function to count or to refuse. */
+  readonly tables?: TableScope["list"] | readonly TableListing[];
   /** Measures how long a poll waits. Absent: a poll waits until there is an event. */
   readonly clock?: Clock;
 }
@@ -49,6 +53,7 @@ export function scriptedDoor(script: Script): ScriptedDoor {
   const ended: QueryId[] = [];
   const started = new Map<QueryId, PolledQuery>();
   const growth = growthOf();
+  const tables = typeof script.tables === "function" ? [] : (script.tables ?? []);
   let count = 0;
 
   async function* run(query: Query, signal: AbortSignal): ResultStream {
@@ -93,6 +98,11 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       const description = script.descriptions?.[query.sql];
       return description === undefined ? err(failedOf(query.sql).error) : ok(description);
     },
+    tables: async () =>
+      ok({
+        key: "scripted",
+        list: typeof script.tables === "function" ? script.tables : async () => ok(tables),
+      }),
     start: (query) => {
       const polled = polledFrom(query, run, script.clock);
       started.set(query.id, polled);

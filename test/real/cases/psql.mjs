@@ -41,6 +41,19 @@ export const psqlCases = {
       );
       expectText(result.stdout, "2");
     },
+    "\\d and its family show the backend's tables, columns and keys": async (gateway) => {
+      const made =
+        "create table psql_keyed(id bigint primary key, name varchar not null unique); create view psql_view as select * from psql_keyed";
+      const input = `${made};\n\\dt\n\\dv\n\\d psql_keyed\n\\l\n\\dn\n\\df\n\\du\ndrop view psql_view; drop table psql_keyed;\n\\dt psql_*\n`;
+      const result = expectCode(await psql(gateway, ["-q", "-v", "ON_ERROR_STOP=1"], { input }));
+      expectMatch(result.stdout, /main +\| orders +\| table \| alice/);
+      expectMatch(result.stdout, /main +\| psql_view \| view/);
+      expectMatch(result.stdout, /id +\| bigint \| +\| not null/);
+      expectMatch(result.stdout, /"psql_keyed_pkey" PRIMARY KEY, btree \(id\)/);
+      expectMatch(result.stdout, /"psql_keyed_name_key" UNIQUE CONSTRAINT, btree \(name\)/);
+      expectMatch(result.stdout, /memory +\|/);
+      expectMatch(result.stdout, /\(0 rows\)\s*$/);
+    },
     "\\conninfo, \\timing and \\gset answer": async (gateway) => {
       const input = "\\conninfo\n\\timing on\nselect 42 as answer \\gset\n\\echo got :answer\n";
       const result = expectCode(await psql(gateway, [], { input }));

@@ -8,18 +8,43 @@ export interface AuthContext {
   readonly user: string;
   readonly groups: readonly string[];
   readonly roles: readonly string[];
-  readonly method: "none" | "anonymous" | "static";
+  readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap";
+  /**
+   * Fingerprint of the settings of the provider outside this process that verified the login, so that a
+   * session does not outlive a change of them. Absent where the configuration itself knows the users.
+   */
+  readonly realm?: string;
   /** Unix milliseconds after which the login must be checked again; undefined means never. */
   readonly expiresAtMs?: number;
 }
 
 /** What a client showed, before it is believed. */
 export type Presented =
-  /** No credential at all; `user` is the name it claims. */
-  | { readonly kind: "nothing"; readonly user: string | undefined }
+  /** No credential at all; `user` is the name it claims. `asked`: the protocol asked for one, so that showing none is a refused login and never `anonymous`. */
+  | { readonly kind: "nothing"; readonly user: string | undefined; readonly asked?: boolean }
   | { readonly kind: "password"; readonly user: string; readonly password: Secret }
   /** `claimedUser` is a name sent beside the token, to be compared and never believed. */
-  | { readonly kind: "bearer"; readonly token: Secret; readonly claimedUser: string | undefined };
+  | { readonly kind: "bearer"; readonly token: Secret; readonly claimedUser: string | undefined }
+  /**
+   * A proof of the password by SCRAM-SHA-256 (RFC 5802 §3, RFC 7677), which never travels itself.
+   * `authMessage` is what both sides said, as the RFC has it. It leaves nothing to pass through.
+   */
+  | {
+      readonly kind: "scram";
+      readonly user: string;
+      readonly authMessage: string;
+      readonly clientProof: Uint8Array;
+    }
+  /**
+   * A certificate whose chain and validity the listener verified; `names` are what it says of its
+   * owner. `user` is the name the client claims, which must be one of them; undefined where the
+   * protocol has none. It leaves nothing to pass through.
+   */
+  | {
+      readonly kind: "certificate";
+      readonly user: string | undefined;
+      readonly names: readonly string[];
+    };
 
 /** Where it was shown. */
 export interface PresentedAt {
@@ -36,11 +61,21 @@ export interface PresentedAt {
 /** What the client could be identified with again at an engine. Kept apart from `AuthContext` and from everything a client can set. */
 export type ClientCredential =
   | { readonly kind: "none" }
-  | { readonly kind: "password"; readonly user: string; readonly password: Secret };
+  | { readonly kind: "password"; readonly user: string; readonly password: Secret }
+  /** A token that was verified as the client's own. */
+  | { readonly kind: "bearer"; readonly token: Secret };
 
 export interface Login {
   readonly identity: AuthContext;
   readonly credential: ClientCredential;
+  /** The answer to a proof by SCRAM: shows the client that we know its password's verifier. */
+  readonly serverSignature?: Uint8Array;
+}
+
+/** What a client needs to make its proof by SCRAM. */
+export interface ScramChallenge {
+  readonly salt: Uint8Array;
+  readonly iterations: number;
 }
 
 export interface Authenticator {
@@ -52,6 +87,11 @@ export interface Authenticator {
   renew(identity: AuthContext): AuthContext | undefined;
   /** True when PostgreSQL and MySQL must ask for a password. False only under provider `none`. */
   readonly asksPassword: boolean;
+  /**
+   * The challenge for a login by SCRAM, or undefined where the user is to be asked for the password
+   * itself. Names of nobody get the answer of a user, and always the same one.
+   */
+  scram?(user: string): ScramChallenge | undefined;
   /**
    * Verifies. Refuses with `auth.required` (nothing shown but needed), `auth.refused` (wrong, or
    * the user is unknown: both cost the same time) or `auth.unavailable`.

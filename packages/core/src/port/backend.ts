@@ -55,7 +55,19 @@ export interface TableListing {
   readonly name: string;
   readonly kind: "table" | "view";
   readonly columns: readonly Column[];
+  /** Keys of a table, where the engine knows of any. */
+  readonly keys?: readonly TableKey[];
 }
+
+/** Columns that tell the rows of a table apart (at most one primary key), or that are such columns of another table of the same schema. */
+export type TableKey =
+  | { readonly kind: "primary" | "unique"; readonly columns: readonly string[] }
+  | {
+      readonly kind: "foreign";
+      readonly columns: readonly string[];
+      readonly table: string;
+      readonly tableColumns: readonly string[];
+    };
 
 /** What an engine's adapter module exports as `open`. Rejects only for a bug; an unreachable cluster opens and is unhealthy. */
 export type OpenBackend<Config> = (

@@ -15,4 +15,6 @@ export interface Host {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly egress: Egress;
+  /** Folders in which libraries of drivers are looked for, in order; absent where none are. */
+  readonly libraryFolders?: readonly string[];
 }

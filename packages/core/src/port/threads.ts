@@ -1,6 +1,12 @@
 /** Threads of the process, by the name of their program. The host knows where the bundle lies. */
 export interface Threads {
-  start(name: "adbc" | "hash" | "judge" | "pglite", data: unknown): Thread;
+  start(name: "adbc" | "catalogMirror" | "hash" | "judge" | "pglite", data: unknown): Thread;
+  /**
+   * Starts a process of its own that is spoken with like a thread, except that buffers are copied and
+   * that `terminate` ends it whatever it does. It has nothing of our environment and ends with us.
+   * Absent on a host without processes.
+   */
+  readonly spawn?: (name: "adbc", data: unknown) => Thread;
 }
 
 /** One running thread. Messages keep their order. */

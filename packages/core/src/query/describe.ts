@@ -55,7 +55,8 @@ async function describeUnpinned(
   }
 }
 
-async function admitted(
+/** Waits for a slot without telling anybody about the wait. */
+export async function admitted(
   query: Policed,
   generation: Generation,
   wait: {

@@ -7,6 +7,7 @@ import { queryIds } from "./id.ts";
 import type { DataPlane } from "./plane.ts";
 import { PolledQueries } from "./polled.ts";
 import { runQuery } from "./run.ts";
+import { tablesFor } from "./tables.ts";
 
 /** Logins that were refused, by the frontend they came over. */
 export const authFailures = {
@@ -32,6 +33,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
       return generations.active?.authenticator.asksPassword ?? false;
     },
     catalogs: () => generations.active?.catalogs() ?? [],
+    scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: async (presented, at) => {
       if (at.patienceMs !== undefined) {
         await generations.waitForActive(host.clock, at.patienceMs);
@@ -61,6 +63,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     }),
     run,
     describe: (query, signal) => describeQuery(query, plane, signal),
+    tables: (query, signal) => tablesFor(query, plane, signal),
     start: (query) => polled.start(query, run),
     resume: (id, owner) => polled.resume(id, owner),
     cancel: (id, by) => {

@@ -5,8 +5,16 @@ import { z } from "zod";
 const defaultPort = 5432;
 const defaultMessageBytes = 8 * 1024 * 1024;
 
+const catalog = z.enum(["mirror", "backend", "off"]).default("mirror").meta({
+  title: "Catalog",
+  description:
+    "Who answers statements over pg_catalog and information_schema: mirror (a small PostgreSQL in a thread of the gateway with empty tables like those of the backend; takes about 300 MB while it is used, and at most twice that), backend (the engine itself), or off (they are refused).",
+});
+
+export type CatalogMode = z.output<typeof catalog>;
+
 export const postgresConfig = z
-  .strictObject(listenerShape(defaultPort, defaultMessageBytes))
+  .strictObject({ ...listenerShape(defaultPort, defaultMessageBytes), catalog })
   .meta({ title: "PostgreSQL", description: "The PostgreSQL wire protocol, version 3." });
 
 export type PostgresConfig = z.output<typeof postgresConfig>;

@@ -1,0 +1,192 @@
+/**
+ * One mirror: a thread with empty shells of the tables of one place, filled before it is asked and
+ * again when what it holds is old. Statements take turns.
+ */
+import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { TableListing } from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { TableScope } from "@gateway/core/query/tables.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { MirrorLink, type Asked, type Outcome } from "./link.ts";
+import { defaultSchema, fillOf, shellsMax, shellsOf, type Shells } from "./shells.ts";
+
+/** How old a listing may be. Changes made over this frontend are seen at once. */
+const listingMsMax = 30_000;
+/** A statement that takes longer is ended, with the thread it runs in. */
+export const statementMsMax = 5_000;
+/** Statements that may wait for their turn. */
+const waitingMax = 64;
+/** Starting and filling may take this long: thousands of tables, on a busy machine. */
+const fillMsMax = 60_000;
+
+/** What the mirror shows: the database's name first, then those of other catalogs, and the schema of bare names. */
+export interface Place {
+  readonly catalogs: readonly string[];
+  readonly schema: string | undefined;
+}
+
+export interface MirrorParts {
+  readonly host: Host;
+  /** The catalog to show; undefined for the engine's default. */
+  readonly catalog: string | undefined;
+  /** Catalogs the session may reach, the default first. */
+  catalogs(): readonly string[];
+}
+
+const closed: Outcome = { kind: "lost", code: "closed" };
+const failedText = "the mirror of the catalogs could not be started";
+
+const unfilled: Shells = new Map();
+
+export class Mirror implements AsyncDisposable {
+  readonly #parts: MirrorParts;
+  #link: MirrorLink | undefined;
+  #shells: Shells = unfilled;
+  #place: Place = { catalogs: [], schema: undefined };
+  #listedAtMs = Number.NEGATIVE_INFINITY;
+  #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #closed = false;
+
+  constructor(parts: MirrorParts) {
+    this.#parts = parts;
+  }
+
+  /** Statements that run or wait. */
+  get busy(): number {
+    return this.#waiting;
+  }
+
+  /** Runs or describes one statement, in turn, over tables that are no older than `freshFromMs`. */
+  async ask(
+    request: (place: Place) => Asked,
+    scope: TableScope,
+    { freshFromMs, signal }: { readonly freshFromMs: number; readonly signal: AbortSignal },
+  ): Promise<Result<Outcome, GatewayError>> {
+    if (this.#waiting >= waitingMax) return err(busyError());
+    this.#waiting += 1;
+    const asked = this.#turn.then(async () => {
+      if (signal.aborted) return err(abortError(signal));
+      if (this.#closed) return ok(closed);
+      const ready = await this.#fresh(scope, freshFromMs, signal);
+      return ready.ok ? ok(await this.#limited(request(this.#place), statementMsMax)) : ready;
+    });
+    this.#turn = asked.then(settled, settled);
+    try {
+      // A client that cancels is answered now; what the thread does ends by itself.
+      return await Promise.race([asked, abortOf(signal)]);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Ends the thread; its memory goes back. Who waits for a turn is told `closed`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await this.#drop();
+  }
+
+  async #drop(): Promise<void> {
+    const link = this.#link;
+    this.#forget();
+    await link?.[Symbol.asyncDispose]();
+  }
+
+  #forget(): void {
+    this.#link = undefined;
+    this.#shells = unfilled;
+    this.#listedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async #fresh(
+    scope: TableScope,
+    freshFromMs: number,
+    signal: AbortSignal,
+  ): Promise<Result<void, GatewayError>> {
+    const { clock, log } = this.#parts.host;
+    if (this.#link?.ended !== undefined) this.#forget();
+    const nowMs = clock.nowMs();
+    const filled = this.#link !== undefined;
+    if (filled && this.#listedAtMs >= Math.max(freshFromMs, nowMs - listingMsMax)) {
+      return ok(undefined);
+    }
+    // Loading takes as long as many listings do.
+    this.#link ??= new MirrorLink(this.#parts.host.threads);
+    const controller = new AbortController();
+    const late = (): void => controller.abort(gatewayError("query.timeout"));
+    using _limit = clock.timer(fillMsMax, late);
+    const listed = await scope.list(AbortSignal.any([signal, controller.signal]));
+    if (listed.ok) return await this.#fill(listed.value, nowMs);
+    if (!filled) {
+      await this.#drop();
+      return listed;
+    }
+    // What was there a while ago says more than an error does.
+    log.write("warn", "catalog.listingFailed", { code: listed.error.code });
+    return ok(undefined);
+  }
+
+  async #fill(tables: readonly TableListing[], nowMs: number): Promise<Result<void, GatewayError>> {
+    const { log } = this.#parts.host;
+    const catalogs = this.#catalogsOf(tables);
+    const [catalog = ""] = catalogs;
+    const shells = shellsOf(tables, catalog);
+    if (shells.size >= shellsMax) log.write("warn", "catalog.tooManyTables", { shown: shellsMax });
+    const fill = fillOf(this.#shells, shells, catalogs);
+    const changed =
+      this.#shells === unfilled || fill.shells.length > 0 || shells.size !== this.#shells.size;
+    if (changed) {
+      const outcome = await this.#limited({ kind: "fill", ...fill }, fillMsMax);
+      if (outcome.kind !== "filled") {
+        log.write("warn", "catalog.mirrorFailed", {
+          code: outcome.kind === "lost" ? outcome.code : outcome.kind,
+        });
+        await this.#drop();
+        return this.#closed
+          ? ok(undefined)
+          : err(gatewayError("engine.failed", { message: failedText }));
+      }
+      if (outcome.skipped > 0)
+        log.write("warn", "catalog.tablesLeftOut", { count: outcome.skipped });
+    }
+    this.#shells = shells;
+    this.#place = { catalogs, schema: defaultSchema(tables, catalog) };
+    this.#listedAtMs = nowMs;
+    return ok(undefined);
+  }
+
+  /** The catalog shown first. Only names that hold something or that the session may reach. */
+  #catalogsOf(tables: readonly TableListing[]): readonly string[] {
+    const held = new Set(tables.map(({ catalog }) => catalog));
+    const reachable = this.#parts.catalogs();
+    const [any] = held;
+    const current =
+      this.#parts.catalog ?? reachable.find((name) => held.has(name)) ?? any ?? reachable[0];
+    const all = new Set([current ?? "gateway", ...reachable, ...held]);
+    return [...all];
+  }
+
+  /** Asks the thread, which is ended when it takes longer: nothing else stops it. */
+  async #limited(request: Asked, limitMs: number): Promise<Outcome> {
+    const link = this.#link;
+    if (link === undefined) return closed;
+    using _limit = this.#parts.host.clock.timer(limitMs, () => void link.end("timeout"));
+    return await link.ask(request);
+  }
+}
+
+function settled(): void {
+  // Whoever asked is told what happened; the next one only waits for the end.
+}
+
+function abortOf(signal: AbortSignal): Promise<Result<never, GatewayError>> {
+  return new Promise((resolve) => {
+    const settle = (): void => resolve(err(abortError(signal)));
+    signal.addEventListener("abort", settle, { once: true });
+  });
+}
+
+function busyError(): GatewayError {
+  const message = "too many catalog statements wait for their turn";
+  return gatewayError("capacity.queueFull", { message });
+}
