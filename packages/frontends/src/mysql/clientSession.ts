@@ -78,6 +78,15 @@ export function openClientSession(
   };
 }
 
+/** Seconds after which a MySQL server closes a connection that asks nothing. */
+export const waitSecsDefault = 28_800n;
+
+/** Milliseconds after which this session's connection is closed when it asks nothing. */
+export function idleMsOf({ settings }: ClientSession): number {
+  const secs = settings.get("wait_timeout");
+  return Number(typeof secs === "bigint" ? secs : waitSecsDefault) * 1000;
+}
+
 /** Status flags as they are now. */
 export function statusOf(client: ClientSession, moreResults = false): number {
   const { pin } = client.session;
@@ -100,13 +109,11 @@ export function withChange(client: ClientSession, change: SessionChange): Client
       return { ...client, session: { ...client.session, settings } };
     }
     case "pinned":
-      return { ...client, session: { ...client.session, pin: change.pin } };
-    case "unpinned":
-      return {
-        ...client,
-        readOnlyTransaction: false,
-        session: { ...client.session, pin: undefined },
-      };
+      return inTransaction({ ...client, session: { ...client.session, pin: change.pin } }, true);
+    case "unpinned": {
+      const session = { ...client.session, pin: undefined };
+      return inTransaction({ ...client, readOnlyTransaction: false, session }, false);
+    }
   }
 }
 
@@ -116,11 +123,52 @@ export function withSchema(
   catalog: string | undefined,
   schema: string | undefined,
 ): ClientSession {
-  return {
-    ...client,
-    session: { ...client.session, catalog, schema },
-    tracked: [...client.tracked, { kind: "schema", name: schema ?? "" }],
-  };
+  const moved = { ...client, session: { ...client.session, catalog, schema } };
+  return tracking(moved, { kind: "schema", name: schema ?? "" });
+}
+
+/** What is told of changed variables unless the session says otherwise, as on a MySQL server. */
+export const trackedVariablesDefault =
+  "time_zone,autocommit,character_set_client,character_set_results,character_set_connection";
+
+/** Tells the client of a change with the next OK, as far as the session's `session_track_…` variables want it. */
+export function tracking(client: ClientSession, change: Tracked): ClientSession {
+  if (!isTracked(client, change)) return client;
+  const tracked = [...client.tracked, change];
+  const first = !client.tracked.some(({ kind }) => kind === "state");
+  const alsoState = client.settings.get("session_track_state_change") === 1n && first;
+  return { ...client, tracked: alsoState ? [...tracked, { kind: "state" }] : tracked };
+}
+
+function isTracked({ settings }: ClientSession, change: Tracked): boolean {
+  switch (change.kind) {
+    case "variable": {
+      const names = String(
+        settings.get("session_track_system_variables") ?? trackedVariablesDefault,
+      );
+      return names === "*" || names.split(",").some((name) => name.trim() === change.name);
+    }
+    case "schema":
+      return settings.get("session_track_schema") !== 0n;
+    case "characteristics":
+      return transactionInfo(settings) === "CHARACTERISTICS";
+    case "transaction":
+      return transactionInfo(settings) !== "OFF";
+    case "state":
+      return true;
+  }
+}
+
+function transactionInfo(settings: ClientSession["settings"]): string {
+  return String(settings.get("session_track_transaction_info") ?? "OFF").toUpperCase();
+}
+
+/** What a transaction has read and written so far is not told, only that there is one. */
+function inTransaction(client: ClientSession, open: boolean): ClientSession {
+  const began = client.readOnly ? "START TRANSACTION READ ONLY;" : "START TRANSACTION;";
+  const first = tracking(client, { kind: "characteristics", sql: open ? began : "" });
+  const mark = open ? (client.autocommit ? "T" : "I") : "_";
+  return tracking(first, { kind: "transaction", marks: `${mark}_______` });
 }
 
 /** One more warning of the statement that runs; beyond the limit they are dropped, as on a server. */

@@ -14,15 +14,18 @@ import {
   putGreeting,
   type Greeting,
 } from "@gateway/wire/mysql/handshake.ts";
-import { PacketReader, type Packet } from "@gateway/wire/mysql/packetReader.ts";
+import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "../listener/connection.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
-import { openClientSession } from "./clientSession.ts";
+import { Channel } from "./channel.ts";
+import { idleMsOf, openClientSession } from "./clientSession.ts";
+import { codecOf } from "./compression.ts";
 import { Conversation } from "./conversation.ts";
+import { Cursors } from "./cursor.ts";
 import { putErrorPacket } from "./encode.ts";
-import { handshakeBytesMax, pipelinedBytesMax } from "./limits.ts";
+import { pipelinedBytesMax } from "./limits.ts";
 import {
   advance,
   authPlugin,
@@ -59,16 +62,20 @@ export class MysqlConnection implements Member {
   readonly #parts: ListenerParts;
   readonly #id: number;
   readonly #greeting: Greeting;
-  readonly #reader = new PacketReader(handshakeBytesMax);
+  readonly #channel: Channel;
   /** For packets of the connection phase; afterwards the conversation's own. */
   readonly #greetingOut = new PacketWriter();
   readonly #prepared: PreparedStatements;
+  readonly #cursors = new Cursors();
   #state: State = greeted;
+  #certificateNames: readonly string[] = [];
   #talk: Conversation | undefined;
   #runner: Runner | undefined;
   #paused = false;
   /** True while something sent from here has not left. */
   #blocked = false;
+  /** True while a large compressed frame is being opened. */
+  #opening = false;
   /** True while a command is performed, also when the connection was closed meanwhile. */
   #working = false;
   /** True while `#pump` is on the stack, so that effects do not start it again. */
@@ -77,6 +84,7 @@ export class MysqlConnection implements Member {
   constructor(connection: Connection, parts: ListenerParts) {
     this.#connection = connection;
     this.#parts = parts;
+    this.#channel = new Channel(connection);
     this.#prepared = new PreparedStatements(connection.config.maxMessageBytes);
     this.#id = parts.members.join(this);
     this.#greeting = greetingOf(connection, this.#id, parts.host);
@@ -111,6 +119,15 @@ export class MysqlConnection implements Member {
     this.#connection.end();
   }
 
+  closeIdle(nowMs: number): void {
+    const talk = this.#talk;
+    if (talk === undefined || this.#working) return;
+    if (nowMs - talk.sinceMs < idleMsOf(talk.client)) return;
+    // Nobody asked, so the packet begins a sequence of its own.
+    talk.out.sequence = 0;
+    this.#resume({ kind: "idle" });
+  }
+
   /** Greets, then serves whatever comes. Returns at once; ends with the connection. */
   start(): void {
     this.#connection.closed.addEventListener("abort", () => this.#gone(), { once: true });
@@ -124,12 +141,18 @@ export class MysqlConnection implements Member {
     this.cancel();
     const talk = this.#talk;
     // A running command ends its own statement first; the transaction is given back behind it.
-    if (talk !== undefined && !this.#working) this.#background(abandon(talk));
+    if (talk !== undefined && !this.#working) this.#background(this.#giveBack(talk));
+  }
+
+  /** What the session holds between two commands. */
+  async #giveBack(talk: Conversation): Promise<void> {
+    await this.#cursors.clear();
+    await abandon(talk);
   }
 
   #listen(): void {
     this.#connection.socket.on("data", (chunk: Buffer) => {
-      this.#reader.push(chunk);
+      this.#channel.push(chunk);
       this.#pump();
       this.#holdBack();
     });
@@ -141,7 +164,11 @@ export class MysqlConnection implements Member {
     this.#pumping = true;
     try {
       while (this.#takesPackets) {
-        const step = this.#reader.next();
+        const step = this.#channel.next();
+        if (step instanceof Promise) {
+          this.#background(this.#reopen(step));
+          break;
+        }
         if (step.kind === "more") break;
         this.#out.sequence = this.#answerSequence(step);
         this.#handle(step);
@@ -153,7 +180,15 @@ export class MysqlConnection implements Member {
 
   /** False while something is under way, or the client does not take what it was sent. */
   get #takesPackets(): boolean {
-    return !this.#blocked && awaitsPacket(this.#state);
+    return !this.#blocked && !this.#opening && awaitsPacket(this.#state);
+  }
+
+  async #reopen(opened: Promise<void>): Promise<void> {
+    this.#opening = true;
+    await opened;
+    this.#opening = false;
+    this.#pump();
+    this.#holdBack();
   }
 
   /** Our next packet's number: behind the client's, which a refused one did not tell. */
@@ -165,7 +200,7 @@ export class MysqlConnection implements Member {
   /** Stops reading when too much waits, and goes on when it was taken. */
   #holdBack(): void {
     const { socket } = this.#connection;
-    const waits = !this.#takesPackets && this.#reader.bufferedBytes > pipelinedBytesMax;
+    const waits = !this.#takesPackets && this.#channel.bufferedBytes > pipelinedBytesMax;
     if (waits === this.#paused) return;
     this.#paused = waits;
     if (waits) socket.pause();
@@ -191,6 +226,7 @@ export class MysqlConnection implements Member {
       capabilities: this.#greeting.capabilities,
       asksPassword: this.#parts.door.asksPassword,
       takesCleartext: mayTakeCredentials(this.#connection),
+      certificateNames: this.#certificateNames,
       refusal: draining ? gatewayError("gateway.draining") : undefined,
     };
   }
@@ -213,6 +249,8 @@ export class MysqlConnection implements Member {
         return this.#leave();
       case "enter":
         return this.#enter(effect.claim, effect.login);
+      case "welcome":
+        return this.#welcome();
       case "run":
         return this.#run(effect.command);
       case "sendError":
@@ -237,7 +275,7 @@ export class MysqlConnection implements Member {
 
   /** Sends a small packet; the next of the client is not looked at before it took this one. */
   #flushOut(): void {
-    const leaving = this.#connection.send(this.#out.release());
+    const leaving = this.#channel.send(this.#out.release());
     if (leaving === undefined) return;
     this.#blocked = true;
     this.#background(this.#unblock(leaving));
@@ -251,8 +289,9 @@ export class MysqlConnection implements Member {
   }
 
   async #upgrade(): Promise<void> {
-    const secured = await this.#connection.upgrade(this.#reader.takeRest());
+    const secured = await this.#connection.upgrade(this.#channel.takeRest());
     if (secured === undefined) return;
+    this.#certificateNames = this.#connection.certificateNames();
     this.#listen();
     this.#resume({ kind: "secured" });
   }
@@ -278,8 +317,7 @@ export class MysqlConnection implements Member {
   #leave(): void {
     const talk = this.#talk;
     this.#prepared.clear();
-    if (talk === undefined) return;
-    this.#background(abandon(talk));
+    if (talk !== undefined) this.#background(this.#giveBack(talk));
   }
 
   #enter(claim: Claim, login: Login): void {
@@ -287,15 +325,35 @@ export class MysqlConnection implements Member {
     const connection = this.#connection;
     const session = sessionOf(claim, login, connection.address);
     const client = openClientSession(session, claim, this.#id);
-    const talk = new Conversation(door, host, connection, client);
+    const talk = new Conversation({ door, host, connection, channel: this.#channel }, client);
     talk.out.sequence = this.#out.sequence;
     this.#talk = talk;
-    this.#reader.payloadBytesMax = connection.config.maxMessageBytes;
     const tls = connection.canUpgrade || connection.secure;
     const server = { port: port(), tls, startedMs, cipher: cipherOf(connection) };
-    this.#runner = new Runner({ talk, prepared: this.#prepared, members, initial: client, server });
-    talk.putOk();
+    const [prepared, cursors] = [this.#prepared, this.#cursors];
+    this.#runner = new Runner({ talk, prepared, cursors, members, initial: client, server });
+    if (claim.database === undefined) {
+      this.#resume({ kind: "entered", refusal: undefined });
+      return;
+    }
+    this.#background(this.#findDatabase(this.#runner));
+  }
+
+  async #findDatabase(runner: Runner): Promise<void> {
+    const refusal = await runner.findDatabase();
+    if (!this.#connection.closed.aborted) this.#resume({ kind: "entered", refusal });
+  }
+
+  #welcome(): void {
+    const connection = this.#connection;
+    this.#talk?.putOk();
     this.#flushOut();
+    if (this.#state.kind === "ready") {
+      const { capabilities, zstdLevel } = this.#state.claim;
+      // From the first packet behind the OK.
+      const codec = codecOf(capabilities, zstdLevel);
+      this.#channel.admit(connection.config.maxMessageBytes, codec);
+    }
     connection.handshakeDone();
     connection.idle(true);
   }
@@ -313,7 +371,7 @@ export class MysqlConnection implements Member {
     this.#working = false;
     const talk = this.#talk;
     if (this.#connection.closed.aborted) {
-      if (talk !== undefined) await abandon(talk);
+      if (talk !== undefined) await this.#giveBack(talk);
       return;
     }
     this.#resume({ kind: "finished" });

@@ -4,7 +4,7 @@
  * It writes into a buffer and knows no socket. What the session makes of an event (a transaction
  * began) is session.ts.
  */
-import type { ResultEvent } from "@gateway/core/query/event.ts";
+import type { ColumnsEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
@@ -20,6 +20,7 @@ import {
   type Tracked,
 } from "@gateway/wire/mysql/reply.ts";
 import { errorReply } from "./errors.ts";
+import { relayPackets } from "./relay.ts";
 import { columnDefinition } from "./types.ts";
 
 /** Shown for a parameter whose type the engine can not tell. */
@@ -52,16 +53,37 @@ export function putErrorPacket(out: PacketWriter, reply: ErrorReply): void {
   out.end();
 }
 
-/** Writes what stands before rows: count, definitions, and the EOF older clients wait for. */
+/**
+ * Writes what stands before rows: count, definitions, and the EOF older clients wait for. With a
+ * cursor nothing follows, so every client gets an end mark, which tells of the cursor.
+ */
 export function putColumns(
   out: PacketWriter,
   columns: readonly Column[],
   context: AnswerContext,
+  cursor = false,
 ): void {
-  out.begin();
-  putColumnCount(out, columns.length);
-  out.end();
+  putCount(out, columns.length);
   putDefinitions(out, columns);
+  if (cursor) putRowsEnd(out, context);
+  else putDefinitionsEnd(out, context);
+}
+
+function putCount(out: PacketWriter, count: number): void {
+  out.begin();
+  putColumnCount(out, count);
+  out.end();
+}
+
+/** The same with the engine's own definitions, where its rows are passed on as they are. */
+function putNativeColumns(
+  out: PacketWriter,
+  { columns, native }: ColumnsEvent,
+  context: AnswerContext,
+): void {
+  if (native?.format !== "mysqlRows") return putColumns(out, columns, context);
+  putCount(out, columns.length);
+  relayPackets(out, native.bytes, { from: 0, rowsMax: columns.length, bytesMax: Infinity });
   putDefinitionsEnd(out, context);
 }
 
@@ -88,7 +110,7 @@ export function putEvent(
 ): void {
   switch (event.kind) {
     case "columns":
-      putColumns(out, event.columns, context);
+      putNativeColumns(out, event, context);
       return;
     case "done":
       if (hasRows) putRowsEnd(out, context);

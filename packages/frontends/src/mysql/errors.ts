@@ -91,6 +91,12 @@ export function errorReply(error: GatewayError, queryId?: string): ErrorReply {
 export const ownErrors = {
   unknownCommand: () => reply(1047, "08S01", "Unknown command"),
   outOfOrder: () => reply(1156, "08S01", "Got packets out of order"),
+  idleTooLong: () =>
+    reply(
+      4031,
+      "HY000",
+      "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.",
+    ),
   clientTooOld: () =>
     reply(1251, "08004", "Client does not support authentication protocol requested by server"),
   badHandshake: () => reply(1043, "08S01", "Bad handshake"),
@@ -124,6 +130,8 @@ export const ownErrors = {
   unknownCharset: (name: string) => reply(1115, "42000", `Unknown character set: '${name}'`),
   unknownZone: (name: string) => reply(1298, "HY000", `Unknown or incorrect time zone: '${name}'`),
   unknownDatabase: (name: string) => reply(1049, "42000", `Unknown database '${name}'`),
+  unknownTable: (schema: string, name: string) =>
+    reply(1146, "42S02", `Table '${schema === "" ? name : `${schema}.${name}`}' doesn't exist`),
   noDatabase: () => reply(1046, "3D000", "No database selected"),
   emptyQuery: () => reply(1065, "42000", "Query was empty"),
   notUtf8: () => reply(1300, "HY000", "Invalid utf8mb4 character string"),

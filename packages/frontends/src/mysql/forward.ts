@@ -27,15 +27,22 @@ export function forwardedSql(sql: string): Result<string, ErrorReply> {
   if (!mayDiffer.test(sql)) return ok(sql);
   const cursor = openSql(sql, "mysql");
   let text = "";
+  let afterEmpty = false;
   while (nextToken(cursor)) {
     const piece = pieceOf(cursor);
     if (piece === undefined) return err(ownErrors.syntax(sql.slice(cursor.start)));
+    // ODBC tools write a name's missing part as an empty one: `a`.``.`b`. It falls out with its dot.
+    if (afterEmpty && cursor.kind === "dot") continue;
+    afterEmpty = piece === emptyName;
+    if (afterEmpty) continue;
     // Directly behind these a quote would begin another kind of string: `E'…'`, `U&'…'`.
     const joins = /^['"]/.test(piece) && /[\w$&\u0080-\uffff'"]$/.test(text);
     text += joins ? ` ${piece}` : piece;
   }
   return cursor.inVersionComment ? err(ownErrors.syntax(sql.slice(-shownOfEnd))) : ok(text);
 }
+
+const emptyName = '""';
 
 /** Undefined for a token that has no meaning in standard SQL. */
 function pieceOf(cursor: SqlCursor): string | undefined {

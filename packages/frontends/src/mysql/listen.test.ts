@@ -1,13 +1,12 @@
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Pin } from "@gateway/core/query/pin.ts";
-import type { ResultStream } from "@gateway/core/query/event.ts";
-import type { Query } from "@gateway/core/query/query.ts";
 import { err } from "@gateway/core/result.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import { describe, expect, it } from "vitest";
+import { waitForAbort } from "../suite/answers.suite.ts";
 import { ended, runs } from "../suite/wait.suite.ts";
-import { clientOf, doneOf, failureOf, resultOf, serverOf, tlsFilesOf } from "./mysql.suite.ts";
+import { clientOf, doneOf, failureOf, resultOf, serverOf } from "./mysql.suite.ts";
 
 const int32 = { kind: "integer", bits: 32, signed: true } as const;
 const int64 = { kind: "integer", bits: 64, signed: true } as const;
@@ -205,57 +204,6 @@ describe("statements that can not be described", () => {
   });
 });
 
-describe("logins", () => {
-  const passwords = { alice: "secret", bob: "other" };
-
-  it("take the password encrypted with the listener's key where there is no TLS", async () => {
-    await using server = await serverOf({ passwords }, { host: "0.0.0.0" });
-    await using client = await clientOf(server, { user: "alice", password: "secret" });
-    expect((await client.query("select user() as u"))[0]).toEqual([{ u: "alice@127.0.0.1" }]);
-    const refused = await failureOf(clientOf(server, { user: "alice", password: "wrong" }));
-    expect(refused).toMatchObject({ errno: 1045, sqlState: "28000" });
-    expect(await failureOf(clientOf(server, { user: "alice" }))).toMatchObject({ errno: 1045 });
-  });
-
-  it("take the password over TLS", async () => {
-    using files = tlsFilesOf();
-    await using server = await serverOf({ passwords }, { tls: files.tls });
-    const ssl = { ca: files.cert };
-    await using client = await clientOf(server, { user: "bob", password: "other", ssl });
-    const [rows] = await client.query("show status like 'Ssl_version'");
-    expect(rows).toEqual([{ Variable_name: "Ssl_version", Value: "TLSv1.3" }]);
-    const refused = await failureOf(clientOf(server, { user: "bob", password: "wrong", ssl }));
-    expect(refused).toMatchObject({ errno: 1045 });
-  });
-
-  it("change the user, and nothing of the old session remains", async () => {
-    await using server = await serverOf({ passwords, answers: { "select 1": one } });
-    await using client = await clientOf(server, {
-      user: "alice",
-      password: "secret",
-      database: "d",
-    });
-    await client.query("set @a = 1, time_zone = '+02:00'");
-    await client.changeUser({ user: "bob", password: "other", database: "e" });
-    const [rows] = await client.query(
-      "select user() as u, database() as d, @a as a, @@time_zone as z",
-    );
-    expect(rows).toEqual([{ u: "bob@127.0.0.1", d: "e", a: null, z: "SYSTEM" }]);
-    const failed = client.changeUser({ user: "alice", password: "wrong" });
-    expect(await failureOf(failed)).toMatchObject({ errno: 1045 });
-  });
-
-  it("bring the database and the tags of the connection into the session", async () => {
-    await using server = await serverOf({ answers: { "select 1": one } });
-    const connectAttributes = { gateway_tags: "team:sales" };
-    await using client = await clientOf(server, { database: "mart", connectAttributes });
-    await client.query("select 1");
-    const session = server.door.queries[0]?.session;
-    expect(session?.schema).toBe("mart");
-    expect([...(session?.tags ?? [])]).toEqual([["team", "sales"]]);
-  });
-});
-
 describe("leaving and killing", () => {
   it("ends the query of a client whose socket is gone, and gives its transaction back", async () => {
     const { pin, gone } = pinOf();
@@ -374,12 +322,4 @@ function pinOf() {
   });
   const pin: Pin = { cluster: "c", group: "g", state: "open", end: async () => end("given back") };
   return { pin, gone };
-}
-
-async function* waitForAbort(_query: Query, signal: AbortSignal): ResultStream {
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  yield { kind: "failed", error: gatewayError("query.cancelled") };
 }

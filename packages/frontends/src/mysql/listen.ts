@@ -12,7 +12,7 @@ import { frontendKind } from "./opening.ts";
 import { makePasswordKey, type PasswordKey } from "./passwordKey.ts";
 
 export const listen: Listen<MysqlConfig> = async (config, door, host) => {
-  const members = new Members();
+  const members = new Members(host.clock);
   let made: Promise<PasswordKey> | undefined;
   const passwordKey = () => {
     made ??= makePasswordKey();

@@ -12,10 +12,10 @@ import type { SessionStatement } from "@gateway/core/sql/sessionStatement.ts";
 import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/tokenReader.ts";
 import { ownErrors } from "./errors.ts";
 import type { LocalAnswer } from "./local/answer.ts";
-import { describeTable } from "./local/schema.ts";
 import { answerSelect } from "./local/select.ts";
 import { answerSet } from "./local/set.ts";
 import { answerShow, type ShowContext } from "./local/show.ts";
+import { describeTable } from "./local/table.ts";
 
 /** The answer to one statement; undefined when the engine answers it as it is. */
 export function answerLocally(sql: string, context: ShowContext): LocalAnswer | undefined {

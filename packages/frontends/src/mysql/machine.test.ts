@@ -5,6 +5,7 @@ import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { capability, violation } from "@gateway/wire/mysql/protocol.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ownErrors } from "./errors.ts";
 import {
   advance,
   awaitsPacket,
@@ -42,6 +43,19 @@ describe("advance before the login", () => {
     const [state, effects] = advance(greeted, responseOf("caching_sha2_password"), asking);
     expect(state).toMatchObject({ kind: "challenged", sequence: 3 });
     expect(effects).toEqual([{ kind: "sendMoreData", bytes: Uint8Array.of(4) }]);
+  });
+
+  it("judges a client by its certificate and asks for no password then", () => {
+    const certified = { ...asking, certificateNames: ["ann", "bob"] };
+    const certificate = { kind: "certificate", user: "ann", names: ["ann", "bob"] };
+    for (const plugin of ["caching_sha2_password", "mysql_native_password"]) {
+      const [state, effects] = advance(greeted, responseOf(plugin), certified);
+      expect(state.kind).toBe("verifying");
+      expect(effects.at(-1)).toEqual({ kind: "authenticate", presented: certificate });
+    }
+    const [state] = advance(greeted, responseOf("client_ed25519"), certified);
+    const [, shown] = advance(state, packetOf(scramble, 3), certified);
+    expect(shown.at(-1)).toEqual({ kind: "authenticate", presented: certificate });
   });
 
   it("switches clients of every other plugin", () => {
@@ -146,9 +160,16 @@ describe("advance before the login", () => {
     const [closed, effects] = advance(verifying, refused, asking);
     expect(closed.kind).toBe("closed");
     expect(kindsOf(effects)).toEqual(["sendError", "close"]);
-    const [ready, entered] = advance(verifying, { kind: "verified", result: ok(login) }, asking);
-    expect(ready.kind).toBe("ready");
-    expect(kindsOf(entered)).toEqual(["enter"]);
+    const [entering, begun] = advance(verifying, { kind: "verified", result: ok(login) }, asking);
+    expect(kindsOf(begun)).toEqual(["enter"]);
+    const [ready, welcomed] = advance(entering, { kind: "entered", refusal: undefined }, asking);
+    expect([ready.kind, kindsOf(welcomed)]).toEqual(["ready", ["welcome"]]);
+    const [unknown, told] = advance(
+      entering,
+      { kind: "entered", refusal: unknownDatabase },
+      asking,
+    );
+    expect([unknown.kind, codeOf(told)]).toEqual(["closed", 1049]);
   });
 });
 
@@ -227,6 +248,8 @@ describe("advance as a table", () => {
   });
 });
 
+const unknownDatabase = ownErrors.unknownDatabase("nosuch");
+
 const login: Login = {
   identity: { user: "ann", groups: [], roles: [], method: "static" },
   credential: { kind: "none" },
@@ -236,6 +259,7 @@ function contextOf(more: { readonly asksPassword: boolean }): MachineContext {
   return {
     capabilities: flags | capability.ssl,
     takesCleartext: false,
+    certificateNames: [],
     refusal: undefined,
     ...more,
   };
@@ -249,6 +273,7 @@ function claimOf(): Claim {
     database: undefined,
     collation: 255,
     attributes: new Map(),
+    zstdLevel: undefined,
   };
 }
 
@@ -308,6 +333,7 @@ function allStates(): readonly State[] {
     { kind: "keySent", claim, sequence: 1 },
     { kind: "opening", claim },
     { kind: "verifying", claim },
+    { kind: "entering", claim },
     { kind: "ready", claim },
     { kind: "busy", claim },
     { kind: "closed" },
@@ -331,6 +357,9 @@ function allMessages(): readonly Message[] {
     { kind: "opened", password: undefined },
     { kind: "verified", result: ok(login) },
     { kind: "verified", result: err(gatewayError("auth.refused")) },
+    { kind: "entered", refusal: undefined },
+    { kind: "entered", refusal: unknownDatabase },
+    { kind: "idle" },
     { kind: "finished" },
   ];
 }

@@ -42,6 +42,8 @@ export interface MachineContext {
   readonly asksPassword: boolean;
   /** Whether a password in clear is taken without TLS: on loopback, or where the config says so. */
   readonly takesCleartext: boolean;
+  /** Of the client's certificate, where the listener takes names from one; they come before a password. */
+  readonly certificateNames: readonly string[];
   /** Why nobody may enter now; told behind the handshake, because clients hide earlier errors. */
   readonly refusal: GatewayError | undefined;
 }
@@ -55,6 +57,8 @@ export interface Claim {
   readonly database: string | undefined;
   readonly collation: number;
   readonly attributes: ReadonlyMap<string, string>;
+  /** Wanted of zstd, where it was agreed on. */
+  readonly zstdLevel: number | undefined;
 }
 
 /** `sequence` is the number the client's next packet must have. */
@@ -69,6 +73,8 @@ export type State =
   | { readonly kind: "keySent"; readonly claim: Claim; readonly sequence: number }
   | { readonly kind: "opening"; readonly claim: Claim }
   | { readonly kind: "verifying"; readonly claim: Claim }
+  /** Is who it says; its database is looked for. */
+  | { readonly kind: "entering"; readonly claim: Claim }
   | { readonly kind: "ready"; readonly claim: Claim }
   | { readonly kind: "busy"; readonly claim: Claim }
   | { readonly kind: "closed" };
@@ -81,6 +87,10 @@ export type Message =
   /** The encrypted password was opened; undefined when it was not made for us. */
   | { readonly kind: "opened"; readonly password: string | undefined }
   | { readonly kind: "verified"; readonly result: Result<Login, GatewayError> }
+  /** The session stands; `refusal` where it can not be what the client asked for. */
+  | { readonly kind: "entered"; readonly refusal: ErrorReply | undefined }
+  /** Nothing was asked for as long as the session allows. */
+  | { readonly kind: "idle" }
   /** The running command's answer is written. */
   | { readonly kind: "finished" };
 
@@ -97,8 +107,10 @@ export type Effect =
   | { readonly kind: "authenticate"; readonly presented: Presented }
   /** Another user asked to enter: what the old session holds is given back. */
   | { readonly kind: "leave" }
-  /** The session begins; an OK is sent. */
+  /** The session begins, in the database the client named. */
   | { readonly kind: "enter"; readonly claim: Claim; readonly login: Login }
+  /** An OK is sent; commands may come. */
+  | { readonly kind: "welcome" }
   | { readonly kind: "run"; readonly command: RunnableCommand }
   | { readonly kind: "sendError"; readonly reply: ErrorReply }
   | { readonly kind: "close" };
@@ -122,6 +134,7 @@ export function awaitsPacket(state: State): boolean {
     case "securing":
     case "opening":
     case "verifying":
+    case "entering":
     case "busy":
     case "closed":
       return false;
@@ -146,6 +159,13 @@ export function advance(state: State, message: Message, context: MachineContext)
         : verify(state.claim, passwordOf(state.claim, message.password));
     case "verified":
       return state.kind === "verifying" ? onVerified(state.claim, message.result) : [state, []];
+    case "entered":
+      if (state.kind !== "entering") return [state, []];
+      return message.refusal === undefined
+        ? [{ kind: "ready", claim: state.claim }, [{ kind: "welcome" }]]
+        : refuse(message.refusal);
+    case "idle":
+      return state.kind === "ready" ? refuse(ownErrors.idleTooLong()) : [state, []];
     case "finished":
       return state.kind === "busy" ? [{ kind: "ready", claim: state.claim }, []] : [state, []];
   }
@@ -175,6 +195,7 @@ function onPacket(
     case "securing":
     case "opening":
     case "verifying":
+    case "entering":
     case "busy":
       return refuse(ownErrors.outOfOrder());
   }
@@ -196,7 +217,8 @@ function onHandshake(secure: boolean, packet: Packet, context: MachineContext): 
         return refuse(ownErrors.badHandshake());
       }
       const capabilities = message.capabilities & context.capabilities;
-      const claim = claimOf(message, { capabilities, secure, collation: message.collation });
+      const { collation, zstdLevel } = message;
+      const claim = claimOf(message, { capabilities, secure, collation, zstdLevel });
       return claim === undefined
         ? refuse(ownErrors.badHandshake())
         : login(claim, message, packet.lastSequence, context);
@@ -230,7 +252,7 @@ function onCommand(claim: Claim, packet: Packet, context: MachineContext): Step 
 /** Undefined when a name is not text in the client's character set: nobody is called that. */
 function claimOf(
   message: HandshakeResponse | ChangeUser,
-  known: Pick<Claim, "capabilities" | "secure" | "collation">,
+  known: Pick<Claim, "capabilities" | "secure" | "collation" | "zstdLevel">,
 ): Claim | undefined {
   const { decode } = charsetOf(known.collation);
   const user = decode(message.user);
@@ -243,6 +265,7 @@ function claimOf(
     database: database === "" ? undefined : database,
     collation: known.collation,
     attributes: message.attributes,
+    zstdLevel: known.zstdLevel,
   };
 }
 
@@ -257,10 +280,11 @@ function login(
   if (context.refusal !== undefined) return refuse(errorReply(context.refusal));
   if (plugin === authPlugin.sha2) return onSha2Scramble(claim, authData, sequence, context);
 
-  if (!context.asksPassword) {
+  const known = knownOf(claim, context);
+  if (known !== undefined) {
     const expectsOk =
       plugin === undefined || plugin === authPlugin.native || plugin === authPlugin.clear;
-    return expectsOk ? verify(claim, nothingOf(claim)) : askForSha2(claim, sequence);
+    return expectsOk ? verify(claim, known) : askForSha2(claim, sequence);
   }
   if (plugin === authPlugin.clear) {
     return verifyClear(claim, authData, context);
@@ -281,9 +305,10 @@ function onSha2Scramble(
   context: MachineContext,
 ): Step {
   const empty = scramble.length === 0 || (scramble.length === 1 && scramble[0] === 0);
-  if (empty) return verify(claim, nothingOf(claim));
-  if (!context.asksPassword) {
-    const [state, effects] = verify(claim, nothingOf(claim));
+  const known = knownOf(claim, context);
+  if (empty) return verify(claim, known ?? nothingOf(claim));
+  if (known !== undefined) {
+    const [state, effects] = verify(claim, known);
     return [state, [moreData(sha2.fastOk), ...effects]];
   }
   return [
@@ -321,7 +346,16 @@ function verify(claim: Claim, presented: Presented): Step {
 
 function onVerified(claim: Claim, result: Result<Login, GatewayError>): Step {
   if (!result.ok) return refuse(errorReply(result.error));
-  return [{ kind: "ready", claim }, [{ kind: "enter", claim, login: result.value }]];
+  return [{ kind: "entering", claim }, [{ kind: "enter", claim, login: result.value }]];
+}
+
+/** What the client is judged by without being asked for a password; undefined when it has to be asked. */
+function knownOf(
+  claim: Claim,
+  { asksPassword, certificateNames: names }: MachineContext,
+): Presented | undefined {
+  if (!asksPassword) return nothingOf(claim);
+  return names.length === 0 ? undefined : { kind: "certificate", user: claim.user, names };
 }
 
 function nothingOf(claim: Claim): Presented {

@@ -1,9 +1,10 @@
+import { virtualHost } from "@gateway/core/port/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { Members, type Member } from "./members.ts";
 
 describe("Members", () => {
   it("lets the owner alone end a connection or what it runs", () => {
-    const members = new Members();
+    const members = new Members(virtualHost(1).clock);
     const done: string[] = [];
     const id = members.join(memberOf("ann", done));
     expect(members.kill(id, "bob", true)).toBe("notOwner");
@@ -15,7 +16,7 @@ describe("Members", () => {
   });
 
   it("does not know connections that left or have not logged in", () => {
-    const members = new Members();
+    const members = new Members(virtualHost(1).clock);
     const done: string[] = [];
     const unknown = members.join(memberOf(undefined, done));
     const left = members.join(memberOf("ann", done));
@@ -26,7 +27,7 @@ describe("Members", () => {
   });
 
   it("lists a user's own connections only", () => {
-    const members = new Members();
+    const members = new Members(virtualHost(1).clock);
     const own = members.join(memberOf("ann", []));
     members.join(memberOf("bob", []));
     expect(members.list("ann", 3500)).toEqual([
@@ -44,5 +45,6 @@ function memberOf(user: string | undefined, done: string[]): Member {
     sinceMs: 0,
     cancel: () => done.push("cancel"),
     close: () => done.push("close"),
+    closeIdle: () => undefined,
   };
 }

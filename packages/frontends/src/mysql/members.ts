@@ -3,6 +3,7 @@
  *
  * Ids live as long as their connection and mean nothing elsewhere; only the owner may use one.
  */
+import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Row } from "./local/filter.ts";
 
 /** A connection as others see it. */
@@ -19,6 +20,8 @@ export interface Member {
   cancel(): void;
   /** Ends the connection. */
   close(): void;
+  /** Ends it with the words of a MySQL server when nothing was asked for longer than the session's `wait_timeout`. */
+  closeIdle(nowMs: number): void;
 }
 
 export type Killed = "done" | "unknown" | "notOwner";
@@ -26,9 +29,18 @@ export type Killed = "done" | "unknown" | "notOwner";
 /** Ids have four bytes on the wire. */
 const idMax = 0xffff_ffff;
 
+/** How often idle connections are looked for; `wait_timeout` counts whole seconds. */
+const sweepMs = 1000;
+
 export class Members {
+  readonly #clock: Clock;
   readonly #byId = new Map<number, Member>();
   #nextId = 1;
+  #sweep: Disposable | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get size(): number {
     return this.#byId.size;
@@ -41,11 +53,23 @@ export class Members {
     const id = this.#nextId;
     this.#nextId = id === idMax ? 1 : id + 1;
     this.#byId.set(id, member);
+    this.#sweep ??= this.#clock.timer(sweepMs, () => this.#closeIdle());
     return id;
   }
 
   leave(id: number): void {
     this.#byId.delete(id);
+    if (this.#byId.size > 0) return;
+    this.#sweep?.[Symbol.dispose]();
+    this.#sweep = undefined;
+  }
+
+  /** One timer for all connections: one for each would cost more than they do. */
+  #closeIdle(): void {
+    const nowMs = this.#clock.nowMs();
+    for (const member of this.#byId.values()) member.closeIdle(nowMs);
+    const again = () => this.#closeIdle();
+    this.#sweep = this.#byId.size === 0 ? undefined : this.#clock.timer(sweepMs, again);
   }
 
   /** Ends a connection of `user`, or only what it runs. */

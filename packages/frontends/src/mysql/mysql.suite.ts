@@ -43,16 +43,21 @@ export async function serverOf(
   };
 }
 
-/** The `tls` section of a config, its files in a folder that is removed on disposal. */
-export function tlsFilesOf(): Disposable & { readonly tls: object; readonly cert: string } {
+/** The `tls` section of a config, its files in a folder that is removed on disposal; `ca` signs clients' certificates. */
+export function tlsFilesOf({ ca }: { readonly ca?: string } = {}): Disposable & {
+  readonly tls: object;
+  readonly cert: string;
+} {
   const folder = mkdtempSync(join(tmpdir(), "mysql-"));
   const { cert, key } = certificateOf("localhost");
   const certFile = join(folder, "cert.pem");
   const keyFile = join(folder, "key.pem");
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key);
+  const clientCaFile = join(folder, "ca.pem");
+  if (ca !== undefined) writeFileSync(clientCaFile, ca);
   return {
-    tls: { certFile, keyFile },
+    tls: { certFile, keyFile, ...(ca === undefined ? {} : { clientCaFile }) },
     cert,
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   };

@@ -6,6 +6,7 @@ import type { Session } from "@gateway/core/query/query.ts";
 import { nonceBytes, type Greeting } from "@gateway/wire/mysql/handshake.ts";
 import { capability, collationId, serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import type { Connection } from "../listener/connection.ts";
+import { compressionFlags } from "./compression.ts";
 import { forwardedDialect } from "./forward.ts";
 import { authPlugin, type Claim } from "./machine.ts";
 import { parseTags } from "./tags.ts";
@@ -38,7 +39,8 @@ const offered =
   capability.connectAttrs |
   capability.pluginAuthLenencData |
   capability.sessionTrack |
-  capability.deprecateEof;
+  capability.deprecateEof |
+  compressionFlags;
 
 /** The greeting of a connection, with a challenge of its own. */
 export function greetingOf(connection: Connection, connectionId: number, host: Host): Greeting {

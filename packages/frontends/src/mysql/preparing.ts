@@ -21,6 +21,7 @@ import { errorReply, ownErrors } from "./errors.ts";
 import { forwardedDialect, forwardedSql } from "./forward.ts";
 import { preparedMax } from "./limits.ts";
 import type { LocalAnswer } from "./local/answer.ts";
+import type { CatalogSql } from "./local/informationSchema.ts";
 import { parameterOf } from "./parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 
@@ -34,9 +35,18 @@ export interface PreparedParts {
   readonly talk: Conversation;
   readonly prepared: PreparedStatements;
   answerLocally(sql: string): LocalAnswer | undefined;
+  /** The statement over MySQL's own catalog tables; undefined when it names none. */
+  catalogSql(sql: string): CatalogSql | undefined;
   /** Runs and answers with binary rows; without `bound` the frontend answers `source` itself. */
   run(source: string, bound: BoundStatement | undefined): Promise<boolean>;
+  /** Runs and answers with the columns; rows are fetched later. */
+  openCursor(id: number, source: string, bound: BoundStatement): Promise<void>;
+  /** A statement has one cursor; executing it again ends the last. */
+  closeCursor(id: number): Promise<void>;
 }
+
+/** CURSOR_TYPE_READ_ONLY, the only kind a MySQL server has. */
+const cursorReadOnly = 1;
 
 type Unsaved = Omit<PreparedStatement, "id">;
 
@@ -61,10 +71,15 @@ export async function executePrepared(parts: PreparedParts, command: Execute): P
     const reply = ownErrors.unknownStatement(command.statementId, "mysqld_stmt_execute");
     return void talk.putError(reply);
   }
-  if (statement.sql === undefined) return void (await parts.run(statement.source, undefined));
+  await parts.closeCursor(statement.id);
+  const { source, sql } = statement;
+  // What the frontend answers itself is short: all of it is sent, as the protocol allows.
+  if (sql === undefined) return void (await parts.run(source, undefined));
   const values = valuesOf(parts, statement, command.body);
   if (!values.ok) return void talk.putError(values.error);
-  await parts.run(statement.source, { sql: statement.sql, parameters: values.value });
+  const bound = { sql, parameters: values.value };
+  if ((command.cursor & cursorReadOnly) === 0) return void (await parts.run(source, bound));
+  await parts.openCursor(statement.id, source, bound);
 }
 
 async function statementOf(
@@ -83,7 +98,19 @@ async function statementOf(
   if (local !== undefined) return await localStatement(parts, source, local);
   const forwarded = forwardedSql(source);
   if (!forwarded.ok) return forwarded;
-  const places = findPlaces(forwarded.value, forwardedDialect, ["question"]);
+  const catalog = parts.catalogSql(forwarded.value);
+  const engineText = catalog?.sql ?? forwarded.value;
+  const made = await engineStatement(parts, source, engineText);
+  if (made.ok || catalog?.otherwise === undefined) return made;
+  return await engineStatement(parts, source, catalog.otherwise);
+}
+
+async function engineStatement(
+  parts: PreparedParts,
+  source: string,
+  text: string,
+): Promise<Result<Unsaved, ErrorReply>> {
+  const places = findPlaces(text, forwardedDialect, ["question"]);
   if (!places.ok) return err(placesReply(places.error, source));
   const { sql } = rewritePlaces(places.value, "dollarNumber");
   const described = await describe(parts.talk, source, sql);
@@ -126,6 +153,7 @@ async function localStatement(
     ok({ source, sql: undefined, parameters: [], columns } as const);
   switch (answer.kind) {
     case "rows":
+    case "asked":
       return made(answer.columns);
     case "changed":
     case "use":

@@ -4,28 +4,34 @@
  *
  * When `run` resolves the whole answer has been written and sent. It rejects only for a bug.
  */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { ok } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { withSchema, type ClientSession } from "./clientSession.ts";
-import type { AnswerForm, Conversation } from "./conversation.ts";
+import type { AnswerForm, Conversation, EngineStatement } from "./conversation.ts";
+import { collect } from "./collect.ts";
+import { Cursor, type Cursors } from "./cursor.ts";
 import { putFieldList, putRowsEnd } from "./encode.ts";
 import { errorReply, ownErrors } from "./errors.ts";
 import { statementsPerTextMax } from "./limits.ts";
 import { forwardedSql } from "./forward.ts";
 import { answerLocally } from "./local.ts";
-import type { LocalAnswer } from "./local/answer.ts";
+import type { AskedRows, LocalAnswer } from "./local/answer.ts";
 import { isLike } from "./local/filter.ts";
+import { catalogSql } from "./local/informationSchema.ts";
 import type { ShowContext } from "./local/show.ts";
 import type { RunnableCommand } from "./machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
 import { executePrepared, prepare, type BoundStatement, type PreparedParts } from "./preparing.ts";
-import { abandon, beforeStatement, commitOpen } from "./transaction.ts";
+import { abandon, beforeStatement, commitOpen, inTransaction } from "./transaction.ts";
 
 export interface RunnerParts {
   readonly talk: Conversation;
   readonly prepared: PreparedStatements;
+  readonly cursors: Cursors;
   readonly members: Members;
   /** As at the login; COM_RESET_CONNECTION goes back to it. */
   readonly initial: ClientSession;
@@ -54,6 +60,10 @@ export class Runner {
 
   /** Performs one command and sends its answer. */
   async run(command: RunnableCommand): Promise<void> {
+    const { talk, cursors } = this.#parts;
+    // The engine runs one statement of a transaction at a time.
+    const waiting = cursors.size > 0 && inTransaction(talk) && command.kind !== "fetch";
+    if (waiting) await cursors.hold(talk.connection.config.maxMessageBytes);
     await this.#perform(command);
     await this.#parts.talk.finish();
   }
@@ -82,12 +92,14 @@ export class Runner {
       case "sendLongData":
         return prepared.append(command.statementId, command.parameter, command.bytes);
       case "closeStatement":
-        return prepared.close(command.statementId);
+        prepared.close(command.statementId);
+        return await this.#parts.cursors.close(command.statementId);
       case "resetStatement":
+        await this.#parts.cursors.close(command.statementId);
         if (prepared.reset(command.statementId)) return talk.putOk();
         return this.#refuse(ownErrors.unknownStatement(command.statementId, "mysqld_stmt_reset"));
       case "fetch":
-        return this.#refuse(ownErrors.noCursor(command.statementId));
+        return await this.#fetch(command.statementId, command.rows);
       case "setOption":
         return this.#setOption(command.option);
       case "resetConnection":
@@ -101,8 +113,35 @@ export class Runner {
       talk,
       prepared,
       answerLocally: (sql) => answerLocally(sql, this.#context()),
+      catalogSql: (sql) => catalogSql(sql, this.#context()),
       run: (source, bound) => this.#statement(source, binaryForm, bound),
+      openCursor: (id, source, bound) => this.#openCursor(id, source, bound),
+      closeCursor: (id) => this.#parts.cursors.close(id),
     };
+  }
+
+  /** COM_STMT_FETCH. */
+  async #fetch(id: number, rows: number): Promise<void> {
+    const { prepared, cursors } = this.#parts;
+    const cursor = cursors.get(id);
+    if (cursor !== undefined) {
+      if (!(await cursor.fetch(rows))) await cursors.close(id);
+      return;
+    }
+    const known = prepared.get(id) !== undefined;
+    this.#refuse(
+      known ? ownErrors.noCursor(id) : ownErrors.unknownStatement(id, "mysqld_stmt_fetch"),
+    );
+  }
+
+  /** Runs a bound statement as far as its columns; rows come when they are fetched. */
+  async #openCursor(id: number, source: string, bound: BoundStatement): Promise<void> {
+    const { talk, cursors } = this.#parts;
+    const statement = classifyStatement(source, "mysql");
+    const failed = await beforeStatement(talk, statement);
+    if (failed !== undefined) return void talk.putError(failed);
+    const cursor = new Cursor(talk, engineStatement(talk.client, statement, bound));
+    if (await cursor.open()) cursors.put(id, cursor);
   }
 
   #refuse(reply: ReturnType<typeof errorReply>): void {
@@ -117,7 +156,10 @@ export class Runner {
     const slices = splitStatements(sql, "mysql", statementsPerTextMax);
     if (!slices.ok) return this.#refuse(ownErrors.notSupported("so many statements in one text"));
     const [first, second] = slices.value;
-    if (first === undefined) return this.#refuse(ownErrors.emptyQuery());
+    if (first === undefined) {
+      // A comment alone is a statement that does nothing.
+      return /^[\s;]*$/.test(sql) ? this.#refuse(ownErrors.emptyQuery()) : talk.putOk();
+    }
     if (second !== undefined && !talk.client.multiStatements) {
       return this.#refuse(ownErrors.syntax(sql.slice(second.start)));
     }
@@ -137,19 +179,14 @@ export class Runner {
 
     const text = bound === undefined ? forwardedSql(sql) : ok(bound.sql);
     if (!text.ok) return talk.putError(text.error);
+    const catalog = bound === undefined ? catalogSql(text.value, this.#context()) : undefined;
     const statement = classifyStatement(sql, "mysql");
     const failed = await beforeStatement(talk, statement);
     if (failed !== undefined) return talk.putError(failed);
-    const isSelect = statement.kind === "select";
-    const done = await talk.answer(
-      {
-        sql: text.value,
-        parameters: bound?.parameters ?? [],
-        rowLimit: isSelect ? talk.client.rowLimit : undefined,
-        timeMs: isSelect ? executionMs(talk.client) : undefined,
-      },
-      form,
-    );
+    const asked = { sql: catalog?.sql ?? text.value, parameters: bound?.parameters ?? [] };
+    const { otherwise } = catalog ?? {};
+    const question = { ...engineStatement(talk.client, statement, asked), otherwise };
+    const done = await talk.answer(question, form);
     if (done && statement.kind === "begin" && /\bREAD\s+ONLY\b/i.test(sql)) {
       talk.client = { ...talk.client, readOnlyTransaction: true };
     }
@@ -172,6 +209,8 @@ export class Runner {
       }
       case "rewritten":
         return await talk.answer({ ...answer, rowLimit: undefined, timeMs: undefined }, form);
+      case "asked":
+        return await this.#asked(answer, form);
       case "use":
         return await this.#use(answer, form);
       case "kill":
@@ -179,6 +218,16 @@ export class Runner {
       case "error":
         return talk.putError(answer.reply);
     }
+  }
+
+  /** What the engine knows becomes an answer of ours. */
+  async #asked(asked: AskedRows, form: AnswerForm): Promise<boolean> {
+    const { talk } = this.#parts;
+    const rows = await collect(talk, asked);
+    if (rows.ok) return await this.#local(asked.make(rows.value), form);
+    return asked.orElse !== undefined && notKnown.has(rows.error.code)
+      ? await this.#local(asked.orElse(), form)
+      : talk.putError(errorReply(rows.error));
   }
 
   #kill(id: number, whole: boolean, form: AnswerForm): boolean {
@@ -194,12 +243,28 @@ export class Runner {
     }
   }
 
+  /**
+   * Goes to the database named in the login. The error where the engine says that there is none; any
+   * other failure, and an engine that takes too long, is told by the first statement that needs it.
+   */
+  async findDatabase(): Promise<ErrorReply | undefined> {
+    const { talk } = this.#parts;
+    const { schema } = talk.client.session;
+    const text = forwardedSql(useStatement(schema ?? ""));
+    if (schema === undefined || !text.ok) return undefined;
+    const stop = () => talk.cancel(gatewayError("query.timeout"));
+    using _limit = talk.host.clock.timer(loginUseMsMax, stop);
+    const error = await talk.runQuietly(text.value);
+    talk.told();
+    return error?.code === "query.unknownObject" ? ownErrors.unknownDatabase(schema) : undefined;
+  }
+
   /** COM_INIT_DB. */
   async #useDatabase(bytes: Uint8Array): Promise<void> {
     const { talk } = this.#parts;
     const schema = talk.client.charset.decode(bytes);
     if (schema === undefined || schema === "") return this.#refuse(ownErrors.noDatabase());
-    const sql = `USE \`${schema.replaceAll("`", "``")}\``;
+    const sql = useStatement(schema);
     const { catalog } = talk.client.session;
     await this.#use({ sql, catalog, schema }, textForm);
   }
@@ -258,12 +323,14 @@ export class Runner {
     putRowsEnd(talk.out, talk.context(false));
   }
 
-  /** COM_RESET_CONNECTION: as right after the login. */
+  /** COM_RESET_CONNECTION: as right after the login, but where the session stands, as on a MySQL server. */
   async #reset(): Promise<void> {
-    const { talk, prepared, initial } = this.#parts;
+    const { talk, prepared, cursors, initial } = this.#parts;
+    await cursors.clear();
     await abandon(talk);
     prepared.clear();
-    talk.client = initial;
+    const { catalog, schema } = talk.client.session;
+    talk.client = { ...initial, session: { ...initial.session, catalog, schema } };
     talk.putOk();
   }
 
@@ -289,6 +356,36 @@ export class Runner {
       cipher: server.cipher,
     };
   }
+}
+
+/** SELECT alone ends at the session's limits. */
+function engineStatement(
+  client: ClientSession,
+  { kind }: StatementClass,
+  { sql, parameters }: BoundStatement,
+): EngineStatement {
+  const isSelect = kind === "select";
+  return {
+    sql,
+    parameters,
+    rowLimit: isSelect ? client.rowLimit : undefined,
+    timeMs: isSelect ? executionMs(client) : undefined,
+  };
+}
+
+/** How an engine says that it does not list something. */
+const notKnown: ReadonlySet<GatewayError["code"]> = new Set([
+  "query.invalid",
+  "query.syntax",
+  "query.unknownObject",
+  "query.unsupported",
+]);
+
+/** Less than a client waits for its login, enough for an engine that is awake. */
+const loginUseMsMax = 3000;
+
+function useStatement(schema: string): string {
+  return `USE \`${schema.replaceAll("`", "``")}\``;
 }
 
 function executionMs({ settings }: ClientSession): number | undefined {

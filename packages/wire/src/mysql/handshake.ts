@@ -36,6 +36,8 @@ export interface HandshakeResponse {
   readonly database: Uint8Array | undefined;
   readonly plugin: string | undefined;
   readonly attributes: ReadonlyMap<string, string>;
+  /** What the client wants its zstd to be; undefined unless it offers it. */
+  readonly zstdLevel: number | undefined;
 }
 
 /** The short form a client sends before it starts TLS. */
@@ -111,6 +113,8 @@ export function parseHandshake(payload: Uint8Array): HandshakeResponse | SslRequ
   const database = hasDatabase && reader.remaining > 0 ? reader.untilNulOrEnd() : undefined;
   const plugin = pluginOf(reader, capabilities);
   const attributes = attributesOf(reader, capabilities);
+  const hasLevel = (capabilities & capability.zstdCompression) !== 0 && reader.remaining > 0;
+  const zstdLevel = hasLevel ? reader.u8() : undefined;
   if (reader.failed || attributes === undefined) {
     return violation("malformed", "handshake response cut short");
   }
@@ -123,6 +127,7 @@ export function parseHandshake(payload: Uint8Array): HandshakeResponse | SslRequ
     database: database?.length === 0 ? undefined : database,
     plugin,
     attributes,
+    zstdLevel,
   };
 }
 

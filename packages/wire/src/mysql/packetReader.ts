@@ -6,6 +6,7 @@
  * sequence numbers inside one payload is checked here, their start by the caller. Unusable after a
  * violation.
  */
+import { ByteWindow } from "./byteWindow.ts";
 import { packetBytesMax, packetHeaderBytes, violation, type Violation } from "./protocol.ts";
 
 /** One reassembled payload. `payload` may be a view of the chunk it came in. */
@@ -21,18 +22,12 @@ export interface Packet {
 export type PacketStep = Packet | { readonly kind: "more" } | Violation;
 
 const more = { kind: "more" } as const;
-const nothing = new Uint8Array(0);
 
 /** Cuts a stream of chunks into packets. Owned by one connection. */
 export class PacketReader {
   /** Longest joined payload accepted from now on, in bytes. */
   payloadBytesMax: number;
-  /** The window not consumed yet is `#buffer[#start, #end)`. */
-  #buffer: Uint8Array = nothing;
-  #start = 0;
-  #end = 0;
-  /** True when `#buffer` is ours to append to; a chunk of the caller is only read. */
-  #owned = false;
+  readonly #window = new ByteWindow();
   /** Finished parts of a payload that goes on in the next physical packet. */
   #parts: Uint8Array[] = [];
   #partBytes = 0;
@@ -46,40 +41,27 @@ export class PacketReader {
 
   /** Bytes held that no packet has taken yet. */
   get bufferedBytes(): number {
-    return this.#end - this.#start + this.#partBytes;
+    return this.#window.length + this.#partBytes;
   }
 
   /** Adds what arrived. The chunk may be kept by reference and must not be changed afterwards. */
   push(chunk: Uint8Array): void {
-    if (this.#broken !== undefined) return;
-    if (this.#start === this.#end) {
-      this.#buffer = chunk;
-      this.#start = 0;
-      this.#end = chunk.length;
-      this.#owned = false;
-      return;
-    }
-    this.#makeRoom(chunk.length);
-    this.#buffer.set(chunk, this.#end);
-    this.#end += chunk.length;
+    if (this.#broken === undefined) this.#window.push(chunk);
   }
 
   /** The next packet, `more` when it has not arrived whole, or the violation that ends the connection. */
   next(): PacketStep {
     if (this.#broken !== undefined) return this.#broken;
-    while (this.#end - this.#start >= packetHeaderBytes) {
-      const [low = 0, middle = 0, high = 0, sequence = 0] = this.#buffer.subarray(
-        this.#start,
-        this.#start + packetHeaderBytes,
-      );
-      const length = low | (middle << 8) | (high << 16);
+    const window = this.#window;
+    while (window.length >= packetHeaderBytes) {
+      const length = window.u24(0);
+      const sequence = window.byte(3);
       const refused = this.#refusal(length, sequence);
       if (refused !== undefined) return this.#break(refused);
 
-      const from = this.#start + packetHeaderBytes;
-      if (from + length > this.#end) return more;
-      const part = this.#buffer.subarray(from, from + length);
-      this.#start = from + length;
+      if (window.length < packetHeaderBytes + length) return more;
+      window.start += packetHeaderBytes;
+      const part = window.take(length);
       if (this.#parts.length === 0) this.#first = sequence;
       this.#last = sequence;
       if (length < packetBytesMax) return this.#join(part);
@@ -89,11 +71,16 @@ export class PacketReader {
     return more;
   }
 
-  /** Gives up what is not consumed, for a TLS layer that takes over in the middle of a chunk. */
+  /** Gives up what is not consumed, for a layer that takes over in the middle of a chunk (TLS, compression). */
   takeRest(): Uint8Array {
-    const rest = this.#buffer.subarray(this.#start, this.#end);
-    this.#forget();
+    const rest = this.#window.take(this.#window.length);
+    this.#window.forget();
     return rest;
+  }
+
+  /** Nothing is read any more: what carries the packets is broken. */
+  fail(refused: Violation): void {
+    this.#break(refused);
   }
 
   #refusal(length: number, sequence: number): Violation | undefined {
@@ -108,7 +95,7 @@ export class PacketReader {
 
   #break(refused: Violation): Violation {
     this.#broken = refused;
-    this.#forget();
+    this.#window.forget();
     this.#parts = [];
     this.#partBytes = 0;
     return refused;
@@ -119,27 +106,8 @@ export class PacketReader {
     this.#parts = [];
     this.#partBytes = 0;
     // An idle connection must not keep the memory of the last large message alive.
-    if (this.#start === this.#end) this.#forget();
+    if (this.#window.length === 0) this.#window.forget();
     return { kind: "packet", sequence: this.#first, lastSequence: this.#last, payload };
-  }
-
-  #forget(): void {
-    this.#buffer = nothing;
-    this.#start = 0;
-    this.#end = 0;
-    this.#owned = false;
-  }
-
-  /** Payloads given out are views below `#start`, so the buffer is appended to or replaced, never moved. */
-  #makeRoom(bytes: number): void {
-    if (this.#owned && this.#end + bytes <= this.#buffer.length) return;
-    const pending = this.#buffer.subarray(this.#start, this.#end);
-    const grown = new Uint8Array((pending.length + bytes) * 2);
-    grown.set(pending);
-    this.#buffer = grown;
-    this.#start = 0;
-    this.#end = pending.length;
-    this.#owned = true;
   }
 }
 

@@ -38,6 +38,7 @@ export const capability = {
   canHandleExpiredPasswords: 1 << 22,
   sessionTrack: 1 << 23,
   deprecateEof: 1 << 24,
+  zstdCompression: 1 << 26,
 } as const;
 
 /** Status flags of OK and EOF packets. */

@@ -13,11 +13,11 @@ import {
 
 describe("putOk", () => {
   it("writes counts, status and the text behind them", () => {
-    expect(okHex({ affectedRows: 300, info: "hi" }, 0)).toBe(`00fc2c010002000000${ascii("hi")}`);
+    expect(okHex({ affectedRows: 300, info: "hi" }, 0)).toBe(`00fc2c01000200000002${ascii("hi")}`);
   });
 
-  it("puts a length before the text for clients that track the session", () => {
-    expect(okHex({ info: "hi" }, capability.sessionTrack)).toBe(`0000000200000002${ascii("hi")}`);
+  it("leaves out a text that is empty", () => {
+    expect(okHex({}, 0)).toBe("00000002000000");
     expect(okHex({}, capability.sessionTrack)).toBe("00000002000000");
   });
 
@@ -28,6 +28,17 @@ describe("putOk", () => {
     ] as const;
     expect(okHex({ tracked }, capability.sessionTrack)).toBe(
       `0000000240000000150103026462000e0a${ascii("autocommit")}02${ascii("ON")}`,
+    );
+  });
+
+  it("tells the state of a transaction and that something changed", () => {
+    const tracked = [
+      { kind: "state" },
+      { kind: "characteristics", sql: "" },
+      { kind: "transaction", marks: "T_______" },
+    ] as const;
+    expect(okHex({ tracked }, capability.sessionTrack)).toBe(
+      `00000002400000001202020131040100050908${ascii("T_______")}`,
     );
   });
 

@@ -22,7 +22,13 @@ export interface OkReply {
 /** A change of the session that the client is told. */
 export type Tracked =
   | { readonly kind: "variable"; readonly name: string; readonly value: string }
-  | { readonly kind: "schema"; readonly name: string };
+  | { readonly kind: "schema"; readonly name: string }
+  /** Something of the session changed; says no more. */
+  | { readonly kind: "state" }
+  /** Statements that begin a transaction as this one began; empty outside of one. */
+  | { readonly kind: "characteristics"; readonly sql: string }
+  /** Eight characters; `_` in the first place: no transaction. */
+  | { readonly kind: "transaction"; readonly marks: string };
 
 export interface ErrorReply {
   readonly errno: number;
@@ -58,10 +64,7 @@ export function putOk(
   out.lenenc(0);
   out.u16(reply.status | (changed ? serverStatus.sessionStateChanged : 0));
   out.u16(reply.warnings);
-  if (!tracks) {
-    out.text(reply.info);
-    return;
-  }
+  // Written with its length for every client, whatever the manual says: servers do so and clients read it so.
   if (reply.info !== "" || changed) out.lenencText(reply.info);
   if (changed) putTracked(out, reply.tracked);
 }
@@ -117,20 +120,40 @@ export function putPrepared(
   out.u16(0);
 }
 
-/** Source: protocol constants SESSION_TRACK_SYSTEM_VARIABLES and SESSION_TRACK_SCHEMA. */
-const trackCode = { variable: 0x00, schema: 0x01 } as const;
+/** Source: `enum_session_state_type` of MySQL's mysql_com.h. */
+const trackCode = {
+  variable: 0x00,
+  schema: 0x01,
+  state: 0x02,
+  characteristics: 0x04,
+  transaction: 0x05,
+} as const;
 
 /** The whole list with its length in front, each change with its kind and length in front. */
 function putTracked(out: PacketWriter, tracked: readonly Tracked[]): void {
   const list = new PacketWriter();
   for (const change of tracked) {
     const fields = new PacketWriter();
-    fields.lenencText(change.name);
-    if (change.kind === "variable") fields.lenencText(change.value);
+    for (const text of textsOf(change)) fields.lenencText(text);
     list.u8(trackCode[change.kind]);
     list.lenenc(fields.at);
     list.raw(fields.written());
   }
   out.lenenc(list.at);
   out.raw(list.written());
+}
+
+function textsOf(change: Tracked): readonly string[] {
+  switch (change.kind) {
+    case "variable":
+      return [change.name, change.value];
+    case "schema":
+      return [change.name];
+    case "state":
+      return ["1"];
+    case "characteristics":
+      return [change.sql];
+    case "transaction":
+      return [change.marks];
+  }
 }

@@ -2,6 +2,7 @@
 import type { Parameter, Column, Value } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { ClientSession } from "../clientSession.ts";
+import type { Row } from "./filter.ts";
 
 export type LocalAnswer =
   | {
@@ -17,6 +18,7 @@ export type LocalAnswer =
       readonly sql: string;
       readonly parameters: readonly Parameter[];
     }
+  | AskedRows
   /** The engine goes there when it can, and says so; an engine without USE is told with each statement. */
   | {
       readonly kind: "use";
@@ -27,6 +29,18 @@ export type LocalAnswer =
   /** Ends a connection, or only what it runs. */
   | { readonly kind: "kill"; readonly connectionId: number; readonly whole: boolean }
   | { readonly kind: "error"; readonly reply: ErrorReply };
+
+/** The engine is asked, and its rows, as text, become the answer. */
+export interface AskedRows {
+  readonly kind: "asked";
+  /** Of the answer in the end. */
+  readonly columns: readonly Column[];
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  make(rows: readonly Row[]): LocalAnswer;
+  /** The answer where the engine does not know what it is asked; without it the client gets its error. */
+  orElse?(): LocalAnswer;
+}
 
 const text = { kind: "text" } as const;
 const integer = { kind: "integer", bits: 64, signed: true } as const;

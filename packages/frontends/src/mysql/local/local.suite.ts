@@ -28,6 +28,7 @@ export function clientOf(more: Partial<ClientSession> = {}, schema?: string): Cl
     database: schema,
     collation: 255,
     attributes: new Map<string, string>(),
+    zstdLevel: undefined,
   };
   return { ...openClientSession(session, claim, 7), ...more };
 }

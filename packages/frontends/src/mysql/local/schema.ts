@@ -26,7 +26,7 @@ export interface ListingDefaults {
 }
 
 /** A statement under construction: conditions and the parameters they use. */
-class Listing {
+export class Listing {
   readonly #conditions: string[] = [];
   readonly #parameters: Parameter[] = [];
 
@@ -40,13 +40,18 @@ class Listing {
     }
   }
 
-  answer(select: string, order: string): LocalAnswer {
+  /** The statement with its parameters. */
+  statement(
+    select: string,
+    order: string,
+  ): { readonly sql: string; readonly parameters: readonly Parameter[] } {
     const where = this.#conditions.length === 0 ? "" : ` WHERE ${this.#conditions.join(" AND ")}`;
-    return {
-      kind: "rewritten",
-      sql: `${select}${where} ORDER BY ${order}`,
-      parameters: this.#parameters,
-    };
+    return { sql: `${select}${where} ORDER BY ${order}`, parameters: this.#parameters };
+  }
+
+  /** The engine answers it as it is. */
+  answer(select: string, order: string): LocalAnswer {
+    return { kind: "rewritten", ...this.statement(select, order) };
   }
 }
 
@@ -117,74 +122,21 @@ export function showTableStatus(reader: TokenReader, defaults: ListingDefaults):
   );
 }
 
-/** `SHOW [FULL] {COLUMNS | FIELDS} {FROM | IN} t [{FROM | IN} db] [LIKE 'x']`, behind the word COLUMNS. */
-export function showColumns(
-  reader: TokenReader,
-  full: boolean,
-  defaults: ListingDefaults,
-): LocalAnswer {
-  if (takeOneOf(reader, ["FROM", "IN"]) === undefined) return syntax(reader);
-  const table = takeTable(reader);
-  if (table === undefined) return syntax(reader);
-  const schema = takeSchema(reader) ?? table.schema ?? defaults.schema;
-  const listing = new Listing();
-  columnsOf(listing, { ...table, schema }, defaults);
-  const failed = takeLike(reader, listing, "column_name");
-  return failed ?? listing.answer(selectColumns(full), "ordinal_position");
-}
-
-/** `{DESCRIBE | DESC} t [column]`, behind the first word; undefined when it explains a statement. */
-export function describeTable(
-  reader: TokenReader,
-  defaults: ListingDefaults,
-): LocalAnswer | undefined {
-  const table = takeTable(reader);
-  if (table === undefined) return undefined;
-  const listing = new Listing();
-  const schema = table.schema ?? defaults.schema;
-  columnsOf(listing, { ...table, schema }, defaults);
-  const column = takeString(reader) ?? takeName(reader);
-  if (column !== undefined) listing.where(`column_name ${like}`, column);
-  return atEnd(reader) ? listing.answer(selectColumns(false), "ordinal_position") : undefined;
-}
-
-function selectColumns(full: boolean): string {
-  const collation = full ? `, CAST(NULL AS VARCHAR) AS "Collation"` : "";
-  const more = full ? `, 'select' AS "Privileges", '' AS "Comment"` : "";
-  return `SELECT column_name AS "Field", data_type AS "Type"${collation}, is_nullable AS "Null", '' AS "Key", column_default AS "Default", '' AS "Extra"${more} FROM information_schema.columns`;
-}
-
-interface Table {
-  readonly schema: string | undefined;
-  readonly name: string;
-}
-
-function columnsOf(listing: Listing, table: Table, defaults: ListingDefaults): void {
-  inCatalog(listing, "table_catalog", defaults);
-  inSchema(listing, table.schema);
-  listing.where("table_name = ?", table.name);
-}
-
-function inCatalog(listing: Listing, column: string, defaults: ListingDefaults): void {
+/** Conditions of the session's catalog. */
+export function inCatalog(listing: Listing, column: string, defaults: ListingDefaults): void {
   const catalog = defaults.catalog();
   if (catalog !== undefined) listing.where(`${column} = ?`, catalog);
 }
 
-function inSchema(listing: Listing, schema: string | undefined): void {
-  if (schema === undefined) listing.where(`table_schema NOT IN ${systemSchemas}`);
-  else listing.where("table_schema = ?", schema);
+/** The schema that was named, or every one that is not the engine's own. */
+export function inSchema(listing: Listing, schema: string | undefined, prefix = ""): void {
+  if (schema === undefined) listing.where(`${prefix}table_schema NOT IN ${systemSchemas}`);
+  else listing.where(`${prefix}table_schema = ?`, schema);
 }
 
-function takeSchema(reader: TokenReader): string | undefined {
+/** `{FROM | IN} db`. */
+export function takeSchema(reader: TokenReader): string | undefined {
   return takeOneOf(reader, ["FROM", "IN"]) === undefined ? undefined : takeName(reader);
-}
-
-function takeTable(reader: TokenReader): Table | undefined {
-  const first = takeName(reader);
-  if (first === undefined) return undefined;
-  if (!takeSymbol(reader, ".")) return { schema: undefined, name: first };
-  const second = takeName(reader);
-  return second === undefined ? undefined : { schema: first, name: second };
 }
 
 /** DBD::mysql and others ask `WHERE Table_type = 'BASE TABLE'`. */
@@ -216,7 +168,8 @@ function takeLike(reader: TokenReader, listing: Listing, column: string): LocalA
   return atEnd(reader) ? undefined : syntax(reader);
 }
 
-function syntax(reader: TokenReader): LocalAnswer {
+/** A syntax error where the reader stands. */
+export function syntax(reader: TokenReader): LocalAnswer {
   return { kind: "error", reply: ownErrors.syntax(nextText(reader)) };
 }
 

@@ -139,6 +139,11 @@ function takeFunction(reader: TokenReader, { client }: VariableContext): Setting
   return undefined;
 }
 
+/** What a function about the connection answers; undefined for any other. `name` is in upper case. */
+export function functionValue(name: string, { client }: VariableContext): Setting | undefined {
+  return Object.hasOwn(functions, name) ? functions[name]?.(client) : undefined;
+}
+
 /** Rows that a LIMIT leaves of one row; undefined when it is not a limit. */
 function takeLimit(reader: TokenReader): 0 | 1 | undefined {
   if (!takeWords(reader, "LIMIT")) return 1;

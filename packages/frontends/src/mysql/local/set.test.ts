@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { withChange } from "../clientSession.ts";
 import { after, answerOf, clientOf, errnoOf, rowsOf } from "./local.suite.ts";
 
 describe("answerSet", () => {
@@ -110,3 +111,42 @@ describe("answerSet", () => {
     expect(errnoOf(`set @v1 = '${"x".repeat(70_000)}'`, client)).toBe(1231);
   });
 });
+
+describe("changes that are told", () => {
+  it("are those that the session's variables name", () => {
+    const named = (sql: string, client = clientOf()) => after(sql, client).tracked;
+    const zone = { kind: "variable", name: "time_zone", value: "+02:00" };
+    expect(named("SET time_zone = '+02:00'")).toEqual([zone]);
+    expect(named("SET SESSION transaction_isolation = 'REPEATABLE-READ'")).toEqual([]);
+    const all = after("SET session_track_system_variables = '*', session_track_state_change = ON");
+    expect(named("SET transaction_isolation = 'REPEATABLE-READ'", all)).toEqual([
+      { kind: "variable", name: "transaction_isolation", value: "REPEATABLE-READ" },
+      { kind: "state" },
+    ]);
+    const none = after("SET session_track_system_variables = ''");
+    expect(named("SET time_zone = '+02:00'", none)).toEqual([]);
+  });
+
+  it("are the ends of a transaction where the client wants them", () => {
+    const begun = (client = clientOf()) =>
+      withChange(client, { kind: "pinned", pin: { ...pin } }).tracked;
+    expect(begun()).toEqual([]);
+    const states = after("SET session_track_transaction_info = 'STATE'");
+    expect(begun(states)).toEqual([{ kind: "transaction", marks: "T_______" }]);
+    expect(withChange(states, { kind: "unpinned" }).tracked).toEqual([
+      { kind: "transaction", marks: "________" },
+    ]);
+    const all = after("SET session_track_transaction_info = 'CHARACTERISTICS', autocommit = 0");
+    expect(begun(all).slice(-2)).toEqual([
+      { kind: "characteristics", sql: "START TRANSACTION;" },
+      { kind: "transaction", marks: "I_______" },
+    ]);
+  });
+});
+
+const pin = {
+  cluster: "c",
+  group: "g",
+  state: "open",
+  end: async () => undefined,
+} as const;

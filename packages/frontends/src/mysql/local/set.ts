@@ -11,7 +11,7 @@ import type {
 import { utc, zoneOf } from "@gateway/core/type/zone.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetNamed, utf8mb4 } from "../charset.ts";
-import type { ClientSession, Setting } from "../clientSession.ts";
+import { tracking, type ClientSession, type Setting } from "../clientSession.ts";
 import { ownErrors } from "../errors.ts";
 import { parseTags } from "../tags.ts";
 import type { LocalAnswer } from "./answer.ts";
@@ -264,5 +264,5 @@ function stored(client: ClientSession, name: string, value: Setting): ClientSess
 }
 
 function tracked(client: ClientSession, name: string, value: string): ClientSession {
-  return { ...client, tracked: [...client.tracked, { kind: "variable", name, value }] };
+  return tracking(client, { kind: "variable", name, value });
 }

@@ -10,10 +10,13 @@ import {
   takeWords,
   type TokenReader,
 } from "@gateway/core/sql/tokenReader.ts";
+import { codecOf } from "../compression.ts";
 import { ownErrors } from "../errors.ts";
 import { textRows, type LocalAnswer } from "./answer.ts";
 import { takeFilter, type Row } from "./filter.ts";
-import { showColumns, showDatabases, showTables, showTableStatus } from "./schema.ts";
+import { showDatabases, showTables, showTableStatus } from "./schema.ts";
+import { charsetColumns, charsetRows, serverTables } from "./server.ts";
+import { showColumns, showCreateTable, showKeys, takesCreate } from "./table.ts";
 import { nextText, takeLiteral } from "./take.ts";
 import { isSwitch, variableNames, variableValue, type VariableContext } from "./variables.ts";
 
@@ -44,6 +47,10 @@ export function answerShow(sql: string, context: ShowContext): LocalAnswer | und
     return showDatabases(reader, listing);
   }
   if (takeWords(reader, "TABLE", "STATUS")) return showTableStatus(reader, listing);
+  if (takesCreate(reader)) return showCreateTable(reader, listing);
+  if (takeOneOf(reader, ["INDEX", "INDEXES", "KEYS"]) !== undefined) {
+    return showKeys(reader, listing);
+  }
   return showServer(reader, context);
 }
 
@@ -57,15 +64,17 @@ function showServer(reader: TokenReader, context: ShowContext): LocalAnswer | un
   if (takeWords(reader, "COUNT")) return showCount(reader, context);
 
   if (takeWords(reader, "CHARACTER", "SET")) return listed(reader, charsetColumns, charsetRows);
-  const word = takeOneOf(reader, Object.keys(tables));
+  if (takeWords(reader, "STORAGE")) return storageEngines(reader);
+  if (takeWords(reader, "GRANTS")) return showGrants(reader, context);
+  const word = takeOneOf(reader, Object.keys(serverTables));
   if (word !== undefined) {
-    const table = tables[word];
+    const table = serverTables[word];
     return table === undefined ? undefined : listed(reader, table.columns, table.rows);
   }
   return showNothing(reader);
 }
 
-/** What a server without triggers, events, routines and keys answers: no rows, under the right names. */
+/** What a server without triggers, events and routines answers: no rows, under the right names. */
 function showNothing(reader: TokenReader): LocalAnswer | undefined {
   const word = takeOneOf(reader, Object.keys(emptyResults));
   const columns = word === undefined ? undefined : emptyResults[word];
@@ -108,6 +117,25 @@ function showWarnings(
   return textRows(warningColumns, rows);
 }
 
+/** `SHOW STORAGE ENGINES`. */
+function storageEngines(reader: TokenReader): LocalAnswer | undefined {
+  const table = serverTables["ENGINES"];
+  if (table === undefined || !takeWords(reader, "ENGINES")) return undefined;
+  return listed(reader, table.columns, table.rows);
+}
+
+/** `SHOW GRANTS [FOR CURRENT_USER]`: what the engine allows is not known here, so nothing more than a login is said. */
+function showGrants(reader: TokenReader, { client }: ShowContext): LocalAnswer | undefined {
+  if (takeWords(reader, "FOR")) {
+    if (!takeWords(reader, "CURRENT_USER")) return undefined;
+    if (takeSymbol(reader, "(")) takeSymbol(reader, ")");
+  }
+  if (!atEnd(reader)) return undefined;
+  const { user } = client.session.identity;
+  const account = `\`${user.replaceAll("`", "``")}\`@\`%\``;
+  return textRows([`Grants for ${user}@%`], [[`GRANT USAGE ON *.* TO ${account}`]]);
+}
+
 /** `SHOW COUNT(*) WARNINGS`. */
 function showCount(reader: TokenReader, context: ShowContext): LocalAnswer | undefined {
   if (!takeSymbol(reader, "(") || !takeSymbol(reader, "*") || !takeSymbol(reader, ")"))
@@ -130,9 +158,11 @@ function shown(name: string, context: ShowContext): string {
 }
 
 function statusRows(context: ShowContext): readonly Row[] {
+  const compressed = codecOf(context.client.capabilities, undefined);
   return [
     ["Aborted_clients", "0"],
-    ["Compression", "OFF"],
+    ["Compression", compressed === undefined ? "OFF" : "ON"],
+    ["Compression_algorithm", compressed?.name ?? ""],
     ["Ssl_cipher", context.cipher.name],
     ["Ssl_version", context.cipher.protocol],
     ["Threads_connected", String(context.threads)],
@@ -143,54 +173,6 @@ function statusRows(context: ShowContext): readonly Row[] {
 const nameAndValue = ["Variable_name", "Value"];
 const warningColumns = ["Level", "Code", "Message"];
 const processColumns = ["Id", "User", "Host", "db", "Command", "Time", "State", "Info"];
-
-const charsetColumns = ["Charset", "Description", "Default collation", "Maxlen"];
-const charsetRows: readonly Row[] = [
-  ["ascii", "US ASCII", "ascii_general_ci", "1"],
-  ["binary", "Binary pseudo charset", "binary", "1"],
-  ["latin1", "cp1252 West European", "latin1_swedish_ci", "1"],
-  ["utf8mb3", "UTF-8 Unicode", "utf8mb3_general_ci", "3"],
-  ["utf8mb4", "UTF-8 Unicode", "utf8mb4_0900_ai_ci", "4"],
-];
-
-interface Table {
-  readonly columns: readonly string[];
-  readonly rows: readonly Row[];
-}
-
-const collations: Table = {
-  columns: ["Collation", "Charset", "Id", "Default", "Compiled", "Sortlen", "Pad_attribute"],
-  rows: [
-    ["ascii_general_ci", "ascii", "11", "Yes", "Yes", "1", "PAD SPACE"],
-    ["binary", "binary", "63", "Yes", "Yes", "1", "NO PAD"],
-    ["latin1_swedish_ci", "latin1", "8", "Yes", "Yes", "1", "PAD SPACE"],
-    ["utf8mb3_general_ci", "utf8mb3", "33", "Yes", "Yes", "1", "PAD SPACE"],
-    ["utf8mb4_0900_ai_ci", "utf8mb4", "255", "Yes", "Yes", "0", "NO PAD"],
-    ["utf8mb4_bin", "utf8mb4", "46", "", "Yes", "1", "PAD SPACE"],
-    ["utf8mb4_general_ci", "utf8mb4", "45", "", "Yes", "1", "PAD SPACE"],
-    ["utf8mb4_unicode_ci", "utf8mb4", "224", "", "Yes", "8", "PAD SPACE"],
-  ],
-};
-
-const engines: Table = {
-  columns: ["Engine", "Support", "Comment", "Transactions", "XA", "Savepoints"],
-  rows: [["Gateway", "DEFAULT", "Tables of the cluster behind the gateway", "YES", "NO", "NO"]],
-};
-
-const plugins: Table = {
-  columns: ["Name", "Status", "Type", "Library", "License"],
-  rows: [
-    ["caching_sha2_password", "ACTIVE", "AUTHENTICATION", null, "Apache-2.0"],
-    ["mysql_clear_password", "ACTIVE", "AUTHENTICATION", null, "Apache-2.0"],
-  ],
-};
-
-const tables: Readonly<Record<string, Table>> = {
-  CHARSET: { columns: charsetColumns, rows: charsetRows },
-  COLLATION: collations,
-  ENGINES: engines,
-  PLUGINS: plugins,
-};
 
 const routineColumns = [
   "Db",
@@ -206,30 +188,9 @@ const routineColumns = [
   "Database Collation",
 ];
 
-const keyColumns = [
-  "Table",
-  "Non_unique",
-  "Key_name",
-  "Seq_in_index",
-  "Column_name",
-  "Collation",
-  "Cardinality",
-  "Sub_part",
-  "Packed",
-  "Null",
-  "Index_type",
-  "Comment",
-  "Index_comment",
-  "Visible",
-  "Expression",
-];
-
 const emptyResults: Readonly<Record<string, readonly string[]>> = {
   EVENTS: ["Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Status"],
   FUNCTION: routineColumns,
-  INDEX: keyColumns,
-  INDEXES: keyColumns,
-  KEYS: keyColumns,
   PROCEDURE: routineColumns,
   PROFILES: ["Query_ID", "Duration", "Query"],
   TRIGGERS: ["Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer"],

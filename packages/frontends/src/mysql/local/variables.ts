@@ -5,7 +5,13 @@
  * gateway act on it (set.ts). A variable that is not here is unknown, as on a server. Values are
  * those of a MySQL 8.4 server unless the gateway really differs.
  */
-import type { ClientSession, Setting } from "../clientSession.ts";
+import {
+  trackedVariablesDefault,
+  waitSecsDefault,
+  type ClientSession,
+  type Setting,
+} from "../clientSession.ts";
+import { compressionNames } from "../compression.ts";
 import { preparedMax } from "../limits.ts";
 import { serverVersion } from "../version.ts";
 
@@ -38,7 +44,7 @@ const settable: Readonly<Record<string, Setting>> = {
   group_concat_max_len: 1024n,
   information_schema_stats_expiry: 86_400n,
   innodb_lock_wait_timeout: 50n,
-  interactive_timeout: 28_800n,
+  interactive_timeout: waitSecsDefault,
   join_buffer_size: 262_144n,
   lc_messages: "en_US",
   lc_time_names: "en_US",
@@ -61,8 +67,7 @@ const settable: Readonly<Record<string, Setting>> = {
   session_track_gtids: "OFF",
   session_track_schema: 1n,
   session_track_state_change: 0n,
-  session_track_system_variables:
-    "time_zone,autocommit,character_set_client,character_set_results,character_set_connection",
+  session_track_system_variables: trackedVariablesDefault,
   session_track_transaction_info: "OFF",
   show_create_table_verbosity: 0n,
   sort_buffer_size: 262_144n,
@@ -79,7 +84,7 @@ const settable: Readonly<Record<string, Setting>> = {
   tmp_table_size: 16_777_216n,
   unique_checks: 1n,
   updatable_views_with_limit: "YES",
-  wait_timeout: 28_800n,
+  wait_timeout: waitSecsDefault,
   windowing_use_high_precision: 1n,
 };
 
@@ -145,7 +150,7 @@ const fixed: Readonly<Record<string, Setting>> = {
   max_user_connections: 0n,
   performance_schema: 0n,
   pid_file: "",
-  protocol_compression_algorithms: "uncompressed",
+  protocol_compression_algorithms: compressionNames,
   protocol_version: 10n,
   query_cache_size: 0n,
   read_only: 0n,

@@ -1,0 +1,73 @@
+/**
+ * Bytes that arrived and were not consumed: chunks are joined only where something lies across them.
+ *
+ * What is taken is a view; the memory below it is appended to or replaced, never moved. It knows no
+ * limit: its reader refuses what is too long before it arrives.
+ */
+
+const nothing = new Uint8Array(0);
+
+/** The window is `bytes[start, end)`. Owned by one reader. */
+export class ByteWindow {
+  bytes: Uint8Array = nothing;
+  start = 0;
+  end = 0;
+  /** True when `bytes` is ours to append to; a chunk of the caller is only read. */
+  #owned = false;
+
+  /** Bytes not taken yet. */
+  get length(): number {
+    return this.end - this.start;
+  }
+
+  /** Adds what arrived. The chunk may be kept by reference and must not be changed afterwards. */
+  push(chunk: Uint8Array): void {
+    if (this.start === this.end) {
+      this.bytes = chunk;
+      this.start = 0;
+      this.end = chunk.length;
+      this.#owned = false;
+      return;
+    }
+    this.#makeRoom(chunk.length);
+    this.bytes.set(chunk, this.end);
+    this.end += chunk.length;
+  }
+
+  /** The byte at an offset from the start; 0 beyond the end. */
+  byte(offset: number): number {
+    const at = this.start + offset;
+    return at < this.end ? (this.bytes[at] ?? 0) : 0;
+  }
+
+  /** Three bytes at an offset from the start, little-endian. */
+  u24(offset: number): number {
+    return this.byte(offset) | (this.byte(offset + 1) << 8) | (this.byte(offset + 2) << 16);
+  }
+
+  /** Consumes `count` bytes, which are there, and answers a view of them. */
+  take(count: number): Uint8Array {
+    const taken = this.bytes.subarray(this.start, this.start + count);
+    this.start += count;
+    return taken;
+  }
+
+  /** Lets go of the memory. */
+  forget(): void {
+    this.bytes = nothing;
+    this.start = 0;
+    this.end = 0;
+    this.#owned = false;
+  }
+
+  #makeRoom(count: number): void {
+    if (this.#owned && this.end + count <= this.bytes.length) return;
+    const pending = this.bytes.subarray(this.start, this.end);
+    const grown = new Uint8Array((pending.length + count) * 2);
+    grown.set(pending);
+    this.bytes = grown;
+    this.start = 0;
+    this.end = pending.length;
+    this.#owned = true;
+  }
+}

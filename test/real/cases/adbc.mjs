@@ -1,0 +1,128 @@
+/** Databases behind their real ADBC drivers: PostgreSQL, SQLite, Snowflake's driver on an emulator, Flight SQL. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { driverFolder, installDrivers } from "../adbcDrivers.mjs";
+import { command, expectCode } from "../command.mjs";
+import { installFakesnow, startFakesnow } from "../fakesnow.mjs";
+import { debianPrograms, startPostgres } from "../postgresServer.mjs";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const cache = process.env["GATEWAY_TEST_CACHE"] ?? join(homedir(), ".cache", "gateway-test");
+const flightModule =
+  "github.com/apache/arrow-go/v18/arrow/flight/flightsql/example/cmd/sqlite_flightsql_server";
+const flightServer = join(cache, "sqlite_flightsql_server");
+
+/** The tools of these cases: true, or the reason why they are skipped. */
+export async function adbcTools() {
+  const drivers = await installDrivers();
+  if (drivers !== true) {
+    return { adbc: drivers, adbcPostgres: drivers, adbcSnowflake: drivers, adbcFlight: drivers };
+  }
+  return {
+    adbc: true,
+    adbcPostgres: (await debianPrograms()).reason ?? true,
+    adbcSnowflake: await installFakesnow(),
+    adbcFlight: await installFlight(),
+  };
+}
+
+export const adbcCases = [
+  {
+    tool: "adbc",
+    cases: { "SQLite through its driver": () => tested("adbcSqlite", {}) },
+  },
+  {
+    tool: "adbcPostgres",
+    cases: {
+      "PostgreSQL through its driver, in a process": async () => {
+        const { folder } = await debianPrograms();
+        const server = await startPostgres(folder);
+        try {
+          await tested("adbcPostgres", { GATEWAY_TEST_POSTGRES: server.url });
+        } finally {
+          await server.stop();
+        }
+      },
+    },
+  },
+  {
+    tool: "adbcSnowflake",
+    cases: {
+      "Snowflake's driver on an emulator of its service": async () => {
+        const { url, keyFile, stop } = await startFakesnow();
+        const env = { GATEWAY_TEST_SNOWFLAKE: url, GATEWAY_TEST_SNOWFLAKE_KEY: keyFile };
+        try {
+          await tested("adbcSnowflake", env);
+        } finally {
+          await stop();
+        }
+      },
+    },
+  },
+  {
+    tool: "adbcFlight",
+    cases: {
+      "Flight SQL's driver on the reference server": async () => {
+        const { uri, stop } = await startFlight();
+        try {
+          await tested("adbcFlight", { GATEWAY_TEST_FLIGHT: uri });
+        } finally {
+          stop();
+        }
+      },
+    },
+  },
+];
+
+async function tested(test, env) {
+  const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run"];
+  const args = [...vitest, "--root", root, "--config", "vitest.real.config.ts"];
+  const result = await command(process.execPath, [...args, `test/real/${test}.test.ts`], {
+    env: { ...env, GATEWAY_TEST_ADBC: driverFolder, NO_COLOR: "1" },
+    seconds: 300,
+  });
+  expectCode(result);
+}
+
+async function installFlight() {
+  if (existsSync(flightServer)) return true;
+  if ((await command("go", ["version"])).code !== 0) return "there is no go";
+  const env = { GOBIN: cache };
+  const built = await command("go", ["install", `${flightModule}@v18.8.0`], { env, seconds: 400 });
+  return built.code === 0 || "go install of the Flight SQL server failed";
+}
+
+async function startFlight() {
+  const port = await freePort();
+  const child = spawn(flightServer, ["-host", "127.0.0.1", "-port", `${port}`], {
+    stdio: "ignore",
+  });
+  for (let waited = 0; waited < 100 && !(await answers(port)); waited += 1) await pause(100);
+  return { uri: `grpc://127.0.0.1:${port}`, stop: () => child.kill("SIGKILL") };
+}
+
+function answers(port) {
+  return new Promise((resolve) => {
+    const socket = createConnection(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
