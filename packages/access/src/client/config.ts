@@ -1,7 +1,8 @@
 /** The `auth` section: who the client is. */
-import { notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
 import { secretReferenceSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
+import { ldapSchema } from "./ldap/config.ts";
+import { oidcSchema } from "./oidc/config.ts";
 
 const bcryptHash = z
   .string()
@@ -16,9 +17,23 @@ const passwordHash = z.union([bcryptHash, secretReferenceSchema]).meta({
   "x-secret": true,
 });
 
+const scramText = z
+  .string()
+  .regex(
+    /^SCRAM-SHA-256\$[1-9]\d{0,8}:[A-Za-z0-9+/]{4,}={0,2}\$[A-Za-z0-9+/]{43}=:[A-Za-z0-9+/]{43}=$/,
+    "must be a SCRAM-SHA-256 verifier; make one with `gateway hash-password --scram`",
+  );
+
+const scramVerifier = z.union([scramText, secretReferenceSchema]).meta({
+  title: "SCRAM verifier",
+  description:
+    "SCRAM-SHA-256 verifier of the same password, as PostgreSQL writes it, or where to find it. The PostgreSQL listener then never sees the password; a login by it has none to pass through.",
+  "x-secret": true,
+});
+
 const staticUser = z.strictObject({
   passwordHash,
-  scramVerifier: notBuilt("SCRAM logins").optional(),
+  scramVerifier: scramVerifier.optional(),
   groups: z.array(z.string().min(1)).default([]).meta({
     title: "Groups",
     description: "Groups of the user, for allow lists and routing.",
@@ -84,15 +99,36 @@ const staticProvider = z
     description: "Passwords are checked against hashes in the config.",
   });
 
+const oidcProvider = z
+  .strictObject({
+    provider: z.literal("oidc"),
+    required: required.default(true),
+    oidc: oidcSchema,
+    ...operators,
+  })
+  .meta({
+    title: "OpenID Connect",
+    description: "Clients show access tokens of a provider; where a protocol has passwords only, as the password.",
+  });
+
+const ldapProvider = z
+  .strictObject({
+    provider: z.literal("ldap"),
+    required: required.default(true),
+    sessionMaxSecs: z.int().min(1).max(86_400).default(3_600).meta({
+      title: "Session length",
+      description: "After this a session must log in again, so that the directory is asked again.",
+      "x-unit": "s",
+    }),
+    ldap: ldapSchema,
+    ...operators,
+  })
+  .meta({ title: "LDAP", description: "Passwords are checked by a directory." });
+
 /** `auth` of the config. */
 export const authSchema = z
-  .discriminatedUnion("provider", [
-    none,
-    staticProvider,
-    notBuiltVariant("provider", "oidc", "OpenID Connect"),
-    notBuiltVariant("provider", "ldap", "LDAP"),
-  ])
+  .discriminatedUnion("provider", [none, staticProvider, oidcProvider, ldapProvider])
   .meta({ title: "Client authentication", description: "Who the client is." });
 
-export type AuthConfig = Extract<z.output<typeof authSchema>, { provider: "none" | "static" }>;
+export type AuthConfig = z.output<typeof authSchema>;
 export type StaticUser = z.output<typeof staticUser>;

@@ -15,11 +15,24 @@ export const tlsSchema = z
       title: "Client CA",
       description: "PEM file; a client certificate must be signed by it.",
     }),
+    clientCertUser: z.enum(["none", "cn", "san"]).optional().meta({
+      title: "User of a client certificate",
+      description:
+        "Where a verified client certificate names its user: nowhere (none, the default), in its common name (cn), or in an alternative name (san: DNS, e-mail, URI). That user then needs no password, and must be known to the auth provider.",
+    }),
     minVersion: z
       .enum(["1.2", "1.3"])
       .default("1.2")
       .meta({ title: "Lowest TLS version", description: "Older handshakes are refused." }),
   })
+  .refine(
+    ({ clientCertUser = "none", clientCaFile }) =>
+      clientCertUser === "none" || clientCaFile !== undefined,
+    {
+      error: "needs clientCaFile: a certificate that nobody verified names nobody",
+      path: ["clientCertUser"],
+    },
+  )
   .meta({
     title: "TLS",
     description: "Certificate of the listener; reloaded without a restart when a file changes.",

@@ -8,7 +8,12 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { OwnedConnection, type Connection, type ConnectionOwner } from "./connection.ts";
+import {
+  OwnedConnection,
+  type Connection,
+  type ConnectionOwner,
+  type FollowedConnection,
+} from "./connection.ts";
 import { backlogMax, handshakeMsMax, keepAliveMs, lingerMsMax, refusalsMax } from "./limits.ts";
 import { readProxyHeader } from "./proxyHeader.ts";
 import { openTls, plainAddress, type TlsServer } from "./tls.ts";
@@ -18,8 +23,10 @@ export interface ListenerOptions {
   readonly kind: string;
   readonly config: ListenerConfig;
   readonly host: Host;
+  /** Name of the protocol in TLS handshakes; a client that names only others is refused. */
+  readonly protocol?: string;
   /** A client is there; nothing was read from it yet. A throw or rejection is logged as a bug and cuts it off. */
-  onConnection(connection: Connection): void | Promise<void>;
+  onConnection(connection: FollowedConnection): void | Promise<void>;
   /** A client over a cap (`connection.limit`), to be told in its own protocol; closed afterwards. */
   onRefused?(socket: Socket, error: GatewayError): void;
   /** An idle connection that a drain is about to close, to be told goodbye with `send`. */
@@ -45,7 +52,7 @@ export async function openListener(
   const { kind, config, host } = options;
   let tls: TlsServer | undefined;
   if (config.tls !== undefined) {
-    const opened = openTls(kind, config.tls, host);
+    const opened = openTls(kind, config.tls, host, options.protocol);
     if (!opened.ok) return opened;
     tls = opened.value;
   }

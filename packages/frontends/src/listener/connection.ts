@@ -3,10 +3,11 @@
  * still there. It knows nothing of the protocol's bytes.
  */
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { TLSSocket } from "node:tls";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { handshakeMsMax, lingerMsMax } from "./limits.ts";
+import { certificateNames, serverEndPoint } from "./peer.ts";
 import type { TlsServer } from "./tls.ts";
 
 /**
@@ -22,6 +23,8 @@ export interface Connection {
   readonly secure: boolean;
   /** True when the listener has a certificate, so that `upgrade` may be called. */
   readonly canUpgrade: boolean;
+  /** True when TLS was agreed to be for this protocol by name (ALPN). */
+  readonly protocolAgreed: boolean;
   /** The listener's config. */
   readonly config: ListenerConfig;
   /** Aborted once the client is gone or the connection was closed here. */
@@ -34,6 +37,10 @@ export interface Connection {
    * connection is then closed.
    */
   upgrade(rest?: Uint8Array): Promise<TLSSocket | undefined>;
+  /** Names of the client's certificate by `tls.clientCertUser`; empty without one that was verified. */
+  certificateNames(): readonly string[];
+  /** Bytes of `tls-server-end-point`, to which a login can be bound; undefined without TLS. */
+  channelBinding(): Uint8Array | undefined;
   /** The client has identified itself: the handshake deadline no longer counts. */
   handshakeDone(): void;
   /** Marks whether a drain may close the connection now. A new connection is busy until it says otherwise. */
@@ -49,6 +56,14 @@ export interface Connection {
   destroy(): void;
 }
 
+/** The same for a frontend that keeps very many at rest: their end without an object that tells it. */
+export interface FollowedConnection extends Connection {
+  /** True once `closed` is aborted. */
+  readonly over: boolean;
+  /** Called when it is over, at once when it is already. One listener for each connection. */
+  whenOver(listener: () => void): void;
+}
+
 /** What a connection needs of its listener. */
 export interface ConnectionOwner {
   readonly host: Host;
@@ -60,10 +75,13 @@ export interface ConnectionOwner {
 }
 
 /** A connection as its listener sees it. */
-export class OwnedConnection implements Connection {
+export class OwnedConnection implements FollowedConnection {
   readonly address: string;
   readonly #owner: ConnectionOwner;
-  readonly #gone = new AbortController();
+  /** Ten thousand connections at rest need none. */
+  #gone: AbortController | undefined;
+  #over = false;
+  #onOver: (() => void) | undefined;
   #socket: Socket;
   #secure = false;
   #idle = false;
@@ -90,12 +108,27 @@ export class OwnedConnection implements Connection {
     return this.#owner.tls !== undefined && !this.#secure;
   }
 
+  get protocolAgreed(): boolean {
+    return this.#socket instanceof TLSSocket && typeof this.#socket.alpnProtocol === "string";
+  }
+
   get config(): ListenerConfig {
     return this.#owner.config;
   }
 
   get closed(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.#over) this.#gone.abort();
     return this.#gone.signal;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  whenOver(listener: () => void): void {
+    if (this.#over) listener();
+    else this.#onOver = listener;
   }
 
   get draining(): boolean {
@@ -134,6 +167,15 @@ export class OwnedConnection implements Connection {
     return secured;
   }
 
+  certificateNames(): readonly string[] {
+    if (!(this.#socket instanceof TLSSocket)) return [];
+    return certificateNames(this.#socket, this.config.tls?.clientCertUser ?? "none");
+  }
+
+  channelBinding(): Uint8Array | undefined {
+    return this.#socket instanceof TLSSocket ? serverEndPoint(this.#socket) : undefined;
+  }
+
   handshakeDone(): void {
     this.#identified = true;
     this.#deadline[Symbol.dispose]();
@@ -145,7 +187,7 @@ export class OwnedConnection implements Connection {
   }
 
   send(bytes: Uint8Array): Promise<void> | undefined {
-    if (this.#gone.signal.aborted) return undefined;
+    if (this.#over) return undefined;
     let settle: (() => void) | undefined;
     const socket = this.#socket;
     // The callback also comes, with an error, when the socket is destroyed before the bytes are out.
@@ -157,7 +199,7 @@ export class OwnedConnection implements Connection {
   }
 
   end(): void {
-    if (this.#gone.signal.aborted) return;
+    if (this.#over) return;
     // Unread bytes would turn the close into a reset, and the client would lose the last message.
     this.#socket.removeAllListeners("data");
     this.#socket.resume();
@@ -183,6 +225,9 @@ export class OwnedConnection implements Connection {
   }
 
   #leave(): void {
-    if (!this.#gone.signal.aborted) this.#gone.abort();
+    if (this.#over) return;
+    this.#over = true;
+    this.#gone?.abort();
+    this.#onOver?.();
   }
 }

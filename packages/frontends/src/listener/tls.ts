@@ -19,11 +19,12 @@ export interface TlsServer extends Disposable {
   secure(raw: Socket): Promise<TLSSocket | undefined>;
 }
 
-/** Loads the files of `config`. `kind` names the listener in the error and in the log. */
+/** Loads the files of `config`. `kind` names the listener in the error and in the log, `protocol` what it speaks (ALPN). */
 export function openTls(
   kind: string,
   config: TlsConfig,
   host: Host,
+  protocol?: string,
 ): Result<TlsServer, ListenError> {
   const loaded = loadContext(config);
   if (!loaded.ok) return err({ kind, reason: "certificate", detail: loaded.error });
@@ -32,6 +33,7 @@ export function openTls(
     // The library verifies client certificates only on sockets that its own server has made.
     requestCert: config.clientCaFile !== undefined,
     rejectUnauthorized: config.clientCaFile !== undefined,
+    ...(protocol === undefined ? {} : { ALPNProtocols: [protocol] }),
     handshakeTimeout: handshakeMsMax,
   });
   const watch = watchFiles(filesOf(config), host, () => reload(server, kind, config, host));

@@ -30,6 +30,8 @@ export class ClientSession {
   #zone: Zone;
   /** Reported settings whose value changed since they were last taken. */
   #changed: Set<string> | undefined;
+  /** A statement failed before it reached the transaction's connection, which knows nothing of it. */
+  #failed = false;
   /** Id of the last query that went through the door. */
   lastQueryId = "";
 
@@ -49,6 +51,7 @@ export class ClientSession {
   }
 
   get status(): TransactionStatus {
+    if (this.refuses) return "E";
     switch (this.#value.pin?.state) {
       case "open":
         return "T";
@@ -58,6 +61,11 @@ export class ClientSession {
       case undefined:
         return "I";
     }
+  }
+
+  /** True in a transaction that failed here, of which its connection knows nothing. */
+  get refuses(): boolean {
+    return this.#failed && this.#value.pin !== undefined;
   }
 
   get pin(): Pin | undefined {
@@ -111,6 +119,17 @@ export class ClientSession {
     }
   }
 
+  /** A statement failed: a transaction that is open takes nothing more but its end. */
+  fail(): void {
+    // Where the connection knows it, the engine's side answers for itself.
+    this.#failed = this.#value.pin?.state === "open";
+  }
+
+  /** Remembers the settings as they are, for `endTransaction`. */
+  mark(): void {
+    this.#before ??= this.#value.settings;
+  }
+
   /** Takes over what the door says changed. */
   apply(change: SessionChange): void {
     switch (change.kind) {
@@ -121,7 +140,8 @@ export class ClientSession {
         this.#put(change.name.toLowerCase(), change.value);
         return;
       case "pinned":
-        this.#before = this.#value.settings;
+        this.mark();
+        this.#failed = false;
         this.#value = { ...this.#value, pin: change.pin };
         return;
       case "unpinned":

@@ -180,12 +180,22 @@ describe("encryption", () => {
     expect(letters(await client.until("Z"))).toBe("STDCZ");
   });
 
-  it("takes TLS from the first byte without being asked", async () => {
+  it("takes TLS from the first byte without being asked, from a client that names the protocol", async () => {
     await using server = await served({ answers }, withTls());
     await using client = await RawClient.open(server.port);
-    await client.secure();
+    await client.secure({ ALPNProtocols: ["postgresql"] });
     client.send(startupOf({ user: "ann" }));
     expect(letters(await client.until("Z"))).toMatch(/^RS+KZ$/);
+
+    await using silent = await RawClient.open(server.port);
+    await silent.secure();
+    const [refusal] = await silent.rest();
+    expect(errorOf(refusal)).toMatchObject({ S: "FATAL", C: "08P01" });
+
+    await using other = await RawClient.open(server.port);
+    await expect(other.secure({ ALPNProtocols: ["http/1.1"] })).rejects.toThrow(
+      /alert|closed|reset/i,
+    );
   });
 
   it("refuses bytes that came in clear behind the request for TLS", async () => {

@@ -9,26 +9,29 @@
 import { setImmediate } from "node:timers/promises";
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { Secret } from "@gateway/core/secret.ts";
 import { sslAccepted, encryptionRefused } from "@gateway/wire/postgres/backend.ts";
-import { FrameReader, type FrameRule } from "@gateway/wire/postgres/frame.ts";
-import { frontendTypes, parseFrontend, parsePassword } from "@gateway/wire/postgres/frontend.ts";
+import type { Frame, FrameRule } from "@gateway/wire/postgres/frame.ts";
+import { frontendTypes, parseFrontend } from "@gateway/wire/postgres/frontend.ts";
 import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
 import { parseStart, startBytesMax } from "@gateway/wire/postgres/start.ts";
-import type { Connection } from "../listener/connection.ts";
-import { mayTakeCredentials } from "../listener/tls.ts";
+import type { FollowedConnection } from "../listener/connection.ts";
 import { secretBytes, type CancelKeys } from "./cancel.ts";
+import type { Mirrors } from "./catalog/mirrors.ts";
 import { encodeError } from "./encode.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
 import { frontendKind, openSession, readStartup, type Opening } from "./handshake.ts";
 import { Desk } from "./desk.ts";
+import { Inbox } from "./inbox.ts";
+import { LoginExchange, type LoginStep } from "./login.ts";
 import { advance, beforeStart, type Effect, type Input, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
+import type { Failure } from "./series.ts";
+import type { SpoolRoom } from "./spool.ts";
 import {
   encodingError,
   functionError,
-  passwordError,
   protocolError,
   violationError,
   violationInput,
@@ -38,15 +41,14 @@ export interface ConversationParts {
   readonly door: Door;
   readonly host: Host;
   readonly keys: CancelKeys;
+  readonly spoolRoom: SpoolRoom;
+  readonly mirrors: Mirrors;
 }
 
 /** A password and what stands around it, as in PostgreSQL (PG_MAX_AUTH_TOKEN_LENGTH). */
 const loginBytesMax = 65_535;
 /** First byte of a TLS handshake: a client that begins with it asks for no permission. */
 const tlsHandshake = 0x16;
-
-/** What may wait beside a message of the largest size. A client that leaves while more waits is noticed later. */
-const readAheadBytes = 64 * 1024;
 
 /** Messages handled in one go before other connections get a turn. A client can send millions at once. */
 const messagesPerTurn = 256;
@@ -59,10 +61,18 @@ interface Happening {
   readonly violation: Violation | undefined;
 }
 
+/** The same with the phase in which it happened. */
+interface Performed extends Happening {
+  readonly before: Phase;
+}
+
 const nothing: Happening = { message: undefined, violation: undefined };
 
 /** Serves the connection; resolves when it is over and everything it held is given back. */
-export async function converse(connection: Connection, parts: ConversationParts): Promise<void> {
+export async function converse(
+  connection: FollowedConnection,
+  parts: ConversationParts,
+): Promise<void> {
   const conversation = new Conversation(connection, parts);
   try {
     await conversation.run();
@@ -76,52 +86,55 @@ export async function converse(connection: Connection, parts: ConversationParts)
 }
 
 class Conversation {
-  readonly #connection: Connection;
+  readonly #connection: FollowedConnection;
   readonly #parts: ConversationParts;
-  readonly #reader = new FrameReader();
+  readonly #inbox: Inbox;
   readonly #out: Outbox;
   #phase: Phase = "start";
   #opening: Opening | undefined;
+  #login: LoginExchange | undefined;
   #desk: Desk | undefined;
-  #wake: (() => void) | undefined;
-  #paused = false;
   /** An error that ends the connection was sent: what else the table says is left undone. */
   #over = false;
 
-  constructor(connection: Connection, parts: ConversationParts) {
+  constructor(connection: FollowedConnection, parts: ConversationParts) {
     this.#connection = connection;
     this.#parts = parts;
     this.#out = new Outbox((bytes) => connection.send(bytes));
-    connection.closed.addEventListener("abort", () => this.#left(), { once: true });
-    this.#listen();
+    this.#inbox = new Inbox(connection, () => this.#rule().maxBytes);
+    connection.whenOver(() => this.#left());
   }
 
   async run(): Promise<void> {
     let handled = 0;
-    while (this.#phase !== "closed" && !this.#connection.closed.aborted) {
-      if (this.#phase === "start" && this.#reader.peek() === tlsHandshake) {
+    while (this.#phase !== "closed" && !this.#connection.over) {
+      if (this.#phase === "start" && this.#inbox.peek() === tlsHandshake) {
         if (!(await this.#startTls())) return;
         continue;
       }
-      const step = this.#reader.next(this.#rule());
+      const step = this.#inbox.next(this.#rule());
       handled = step.kind === "wait" ? 0 : handled + 1;
       if (handled % messagesPerTurn === messagesPerTurn - 1) await setImmediate();
       if (step.kind === "wait") {
-        await this.#moreBytes();
+        // A drain may close the connection while it rests.
+        const resting = this.#phase === "idle" && this.#desk?.resting === true;
+        if (resting) this.#connection.idle(true);
+        await this.#inbox.more();
+        if (resting) this.#connection.idle(false);
       } else if (step.kind === "violation") {
         await this.#happen("violation", { message: undefined, violation: step.violation });
       } else {
-        const parsed = beforeStart(this.#phase)
-          ? parseStart(step.frame.body)
-          : parseFrontend(step.frame);
-        if (parsed.kind === "message") await this.#receive(parsed.message);
-        else
-          await this.#happen(violationInput(parsed.violation, this.#phase), {
-            message: undefined,
-            violation: parsed.violation,
-          });
+        const pending = this.#open(step.frame);
+        if (pending !== undefined) await pending;
       }
     }
+  }
+
+  #open(frame: Frame): Promise<void> | undefined {
+    const parsed = beforeStart(this.#phase) ? parseStart(frame.body) : parseFrontend(frame);
+    if (parsed.kind === "message") return this.#receive(parsed.message);
+    const { violation } = parsed;
+    return this.#happen(violationInput(violation, this.#phase), { message: undefined, violation });
   }
 
   /** A bug of ours: the client is told that it is not its fault. */
@@ -144,102 +157,108 @@ class Conversation {
     return { types: frontendTypes, maxBytes: Math.min(maxBytes, maxMessageBytes) };
   }
 
-  #listen(): void {
-    this.#connection.socket.on("data", (chunk: Buffer) => {
-      this.#reader.push(chunk);
-      // A whole message is there for certain: the client waits until it was answered.
-      if (this.#reader.pending > this.#rule().maxBytes + readAheadBytes) {
-        this.#paused = true;
-        this.#connection.socket.pause();
-      }
-      this.#wake?.();
-    });
-  }
-
   #left(): void {
     this.#desk?.leave();
-    this.#wake?.();
+    this.#inbox.wake();
   }
 
-  /** Waits until more has come or the client is gone. */
-  async #moreBytes(): Promise<void> {
-    if (this.#paused) {
-      this.#paused = false;
-      this.#connection.socket.resume();
-    }
-    const resting = this.#phase === "idle" && this.#desk?.resting === true;
-    if (resting) this.#connection.idle(true);
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (this.#connection.closed.aborted) resolve();
-    });
-    this.#wake = undefined;
-    if (resting) this.#connection.idle(false);
+  /** Most messages are answered at once: a promise is made only for those that take time. */
+  #receive(message: Message): Promise<void> | undefined {
+    const desk = this.#desk;
+    if (desk?.waiting === true && isTyped(message)) return this.#settle(desk, message);
+    return this.#happen(message.kind, { message, violation: undefined });
   }
 
-  async #receive(message: Message): Promise<void> {
-    if (this.#desk !== undefined && isTyped(message)) {
-      const failure = await this.#desk.settle(message);
-      if (failure !== undefined) await this.#fail(failure.error, failure.place);
-    }
+  async #settle(desk: Desk, message: FrontendMessage): Promise<void> {
+    const failure = await desk.settle(message);
+    if (failure !== undefined) await this.#fail(failure.error, failure.place);
     await this.#happen(message.kind, { message, violation: undefined });
   }
 
   /** Takes the step of the table and performs its effects. */
-  async #happen(input: Input, happening: Happening): Promise<void> {
+  #happen(input: Input, happening: Happening): Promise<void> | undefined {
     const before = this.#phase;
     const { next, effects } = advance(before, input);
     this.#phase = next;
-    for (const effect of effects) {
-      await this.#perform(effect, happening, before);
-      if (this.#over || this.#connection.closed.aborted) return;
-    }
-    if (this.#out.full) await this.#out.flush();
+    return this.#performAll(effects, { ...happening, before });
   }
 
-  async #perform(effect: Effect, { message, violation }: Happening, before: Phase): Promise<void> {
+  #performAll(effects: readonly Effect[], happening: Performed): Promise<void> | undefined {
+    for (const [index, effect] of effects.entries()) {
+      const pending = this.#perform(effect, happening);
+      if (pending !== undefined)
+        return this.#performRest(pending, effects.slice(index + 1), happening);
+      if (this.#over || this.#connection.over) return undefined;
+    }
+    return this.#out.full ? this.#out.flush() : undefined;
+  }
+
+  async #performRest(
+    pending: Promise<void>,
+    effects: readonly Effect[],
+    happening: Performed,
+  ): Promise<void> {
+    await pending;
+    if (this.#over || this.#connection.over) return;
+    await this.#performAll(effects, happening);
+  }
+
+  #perform(effect: Effect, { message, violation, before }: Performed): Promise<void> | undefined {
     switch (effect) {
       case "answerSsl":
-        return await this.#answerSsl();
+        return this.#answerSsl();
       case "answerGss":
         this.#out.writer.u8(encryptionRefused);
-        return await this.#out.flush();
+        return this.#out.flush();
       case "cancel":
         if (message?.kind === "cancelRequest") this.#parts.keys.present(message);
-        return;
+        return undefined;
       case "start":
-        if (message?.kind === "startup") await this.#start(message);
-        return;
+        return message?.kind === "startup" ? this.#start(message) : undefined;
       case "checkPassword":
-        if (message?.kind === "password") await this.#checkPassword(message.body);
-        return;
+        return message?.kind === "password" ? this.#checkPassword(message.body) : undefined;
       case "ready":
         this.#desk?.ready();
-        return;
+        return undefined;
       case "flush":
-        return await this.#out.flush();
+        return this.#out.flush();
       case "refuse":
-        return await this.#fatal(violationError(violation, before));
+        return this.#fatal(violationError(violation, before));
       case "reportText":
-        return await this.#fail(encodingError(), {});
+        return this.#fail(encodingError(), {});
       case "refuseFunction":
-        return await this.#fail(functionError(), {});
+        return this.#fail(functionError(), {});
       case "hangUp":
-        await this.#out.flush();
-        this.#connection.end();
-        return;
+        return this.#hangUp();
       case "query":
       case "parse":
       case "bind":
       case "describe":
       case "execute":
       case "close":
-      case "sync": {
-        if (message === undefined || !isTyped(message)) return;
-        const failure = await this.#desk?.perform(message);
-        if (failure !== undefined) await this.#fail(failure.error, failure.place);
-      }
+      case "sync":
+        return message !== undefined && isTyped(message) ? this.#serve(message) : undefined;
     }
+  }
+
+  #serve(message: FrontendMessage): Promise<void> | undefined {
+    const served = this.#desk?.perform(message);
+    if (served instanceof Promise) return this.#served(served);
+    return served === undefined ? undefined : this.#fail(served.error, served.place);
+  }
+
+  async #served(pending: Promise<Failure | undefined>): Promise<void> {
+    const failure = await pending;
+    if (failure !== undefined) await this.#fail(failure.error, failure.place);
+  }
+
+  async #checkPassword(body: Uint8Array): Promise<void> {
+    if (this.#login !== undefined) await this.#logIn(await this.#login.answer(body));
+  }
+
+  async #hangUp(): Promise<void> {
+    await this.#out.flush();
+    this.#connection.end();
   }
 
   /** Sends an error of a message; whether the series or the connection goes on is in the table. */
@@ -268,26 +287,32 @@ class Conversation {
       return;
     }
     // What came behind the request was not encrypted and would be taken for what is.
-    if (this.#reader.pending > 0) {
+    if (this.#inbox.pending > 0) {
       return await this.#fatal(protocolError("received unencrypted data after SSL request"));
     }
     this.#out.writer.u8(sslAccepted);
     await this.#out.flush();
     // The client may have begun its handshake while the answer was on its way.
-    if (!(await this.#upgrade(this.#reader.rest()))) this.#phase = "closed";
+    if (!(await this.#upgrade(this.#inbox.rest()))) this.#phase = "closed";
   }
 
   /** TLS without asking. Refused by silence where there is no certificate: the client speaks TLS only. */
   async #startTls(): Promise<boolean> {
     if (!this.#connection.canUpgrade) return false;
     this.#phase = "afterBoth";
-    return await this.#upgrade(this.#reader.rest());
+    if (!(await this.#upgrade(this.#inbox.rest()))) return false;
+    if (this.#connection.protocolAgreed) return true;
+    // Another protocol's client, or one that was led here: both sides have to name what they speak.
+    const message =
+      "received direct SSL connection request without ALPN protocol negotiation extension";
+    await this.#fatal(protocolError(message));
+    return false;
   }
 
   async #upgrade(rest: Uint8Array): Promise<boolean> {
     const secured = await this.#connection.upgrade(rest);
     if (secured === undefined) return false;
-    this.#listen();
+    this.#inbox.listen();
     return true;
   }
 
@@ -299,46 +324,43 @@ class Conversation {
     if (unknownOptions !== undefined) {
       this.#out.put({ kind: "negotiateVersion", version: (3 << 16) | minor, unknownOptions });
     }
-    if (!this.#parts.door.asksPassword) return await this.#login(undefined);
-    if (!mayTakeCredentials(this.#connection))
-      return await this.#fatal(gatewayError("auth.cleartext"));
-    this.#out.put({ kind: "authenticationCleartext" });
-    await this.#happen("passwordWanted", nothing);
+    const { user } = opening.value;
+    this.#login = new LoginExchange({ ...this.#parts, connection: this.#connection, user });
+    await this.#logIn(await this.#login.begin());
   }
 
-  async #checkPassword(body: Uint8Array): Promise<void> {
-    const password = parsePassword(body);
-    if (password === undefined) {
-      return await this.#fatal(violationError({ kind: "malformed", what: "Password" }, "login"));
+  /** What a step of the login leads to. */
+  async #logIn(step: LoginStep): Promise<void> {
+    if (this.#connection.over) return;
+    switch (step.kind) {
+      case "ask":
+        this.#out.put(step.message);
+        return await this.#happen("passwordWanted", nothing);
+      case "refused":
+        return await this.#fatal(step.error);
+      case "admitted":
+        if (step.message !== undefined) this.#out.put(step.message);
+        return await this.#admit(step.login);
     }
-    await this.#login(new Secret(password));
   }
 
-  async #login(password: Secret | undefined): Promise<void> {
+  async #admit(login: Login): Promise<void> {
     const { door } = this.#parts;
     const opening = this.#opening;
     if (opening === undefined) throw new Error("a login without a start-up packet");
-    const { user, minor } = opening;
-    const presented =
-      password === undefined
-        ? ({ kind: "nothing", user } as const)
-        : ({ kind: "password", user, password } as const);
+    const { minor } = opening;
     const { address } = this.#connection;
-    const login = await door.authenticate(presented, { frontend: frontendKind, address });
-    if (this.#connection.closed.aborted) return;
-    if (!login.ok) {
-      const error = login.error.code === "auth.refused" ? passwordError(user) : login.error;
-      return await this.#fatal(error);
-    }
     const keyBytes = minor >= 2 ? secretBytes.long : secretBytes.short;
     this.#desk = new Desk({
       ...this.#parts,
       out: this.#out,
-      session: openSession(opening, login.value, address, door),
+      session: openSession(opening, login, address, door),
       keyBytes,
+      inbox: this.#inbox,
       maxMessageBytes: this.#connection.config.maxMessageBytes,
     });
     this.#opening = undefined;
+    this.#login = undefined;
     this.#connection.handshakeDone();
     this.#desk.welcome();
     await this.#happen("admitted", nothing);

@@ -1,4 +1,5 @@
 /** What is known of a prepared statement's parameters and columns, and who said so. Pure. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
 import { castTypes } from "./casts.ts";
 import { localColumns } from "./localAnswer.ts";
@@ -11,7 +12,11 @@ export function knownColumns({ kind, description }: Prepared): readonly Column[]
   switch (kind.kind) {
     case "empty":
     case "transaction":
+    case "copy":
+    case "declare":
       return [];
+    case "cursor":
+      return kind.cursor.kind === "fetch" && kind.cursor.shown ? undefined : [];
     case "local":
       return localColumns(kind.local) ?? [];
     case "query":
@@ -64,6 +69,29 @@ export function parameterOid(
 ): number {
   const { oid } = parameterType(prepared, described, index);
   return oid === 0 ? columnShape(untyped.type).oid : oid;
+}
+
+/** What the client was told must stay true, because it reads the bytes by it. */
+export function sameShape(promised: readonly Column[], columns: readonly Column[]): boolean {
+  return (
+    promised.length === columns.length &&
+    promised.every(({ type }, index) => {
+      const column = columns[index];
+      return column !== undefined && columnShape(type).oid === columnShape(column.type).oid;
+    })
+  );
+}
+
+/** The answer where it is not true any more. */
+export function changedResult(): GatewayError {
+  const message = "cached plan must not change result type";
+  return gatewayError("query.invalid", { sqlState: "0A000", message });
+}
+
+/** The answer to a Bind whose formats do not fit the result. */
+export function formatCountError(formats: number, columns: number): GatewayError {
+  const message = `bind message has ${formats} result formats but query has ${columns} columns`;
+  return gatewayError("query.parameters", { sqlState: "08P01", message });
 }
 
 /** Texts remembered per connection, and the longest that is. */

@@ -8,13 +8,17 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { CancelKeys, CancelRegistration } from "./cancel.ts";
+import type { Mirrors } from "./catalog/mirrors.ts";
+import { SessionCatalog } from "./catalog/sessionCatalog.ts";
 import { ClientSession } from "./clientSession.ts";
 import { encodeSettings } from "./encode.ts";
 import type { Outbox } from "./outbox.ts";
 import { Runner } from "./runner.ts";
-import { Series, type Failure } from "./series.ts";
+import { Implicit } from "./implicit.ts";
+import { Series, type Failure, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "./settings.ts";
-import { statementsOf, type Statement } from "./statement.ts";
+import { answerText } from "./simple.ts";
+import type { SpoolRoom } from "./spool.ts";
 
 export interface DeskParts {
   readonly door: Door;
@@ -25,6 +29,9 @@ export interface DeskParts {
   /** Length of the cancel key's secret, by the version of the protocol. */
   readonly keyBytes: number;
   readonly maxMessageBytes: number;
+  readonly spoolRoom: SpoolRoom;
+  readonly mirrors: Mirrors;
+  readonly inbox: SeriesParts["inbox"];
 }
 
 export class Desk {
@@ -32,26 +39,24 @@ export class Desk {
   readonly #session: ClientSession;
   readonly #runner: Runner;
   readonly #series: Series;
+  readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
 
-  constructor({ door, host, keys, out, session, keyBytes, maxMessageBytes }: DeskParts) {
+  constructor(parts: DeskParts) {
+    const { keys, out, session, keyBytes } = parts;
     this.#out = out;
     this.#session = new ClientSession(session);
     this.#registration = keys.register(keyBytes, () => this.#runner.cancel());
+    const { process } = this.#registration.key;
+    const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
+    const shared = { ...parts, catalog, session: this.#session };
     this.#runner = new Runner({
-      door,
-      host,
-      out,
-      session: this.#session,
-      process: this.#registration.key.process,
+      ...shared,
+      process,
       forget: (what) => this.#series.forget(what),
     });
-    this.#series = new Series({
-      session: this.#session,
-      out,
-      runner: this.#runner,
-      maxMessageBytes,
-    });
+    this.#implicit = new Implicit(this.#runner, this.#session);
+    this.#series = new Series({ ...shared, runner: this.#runner, implicit: this.#implicit });
   }
 
   /** Nothing is open that a drain would have to wait for. */
@@ -75,29 +80,61 @@ export class Desk {
     this.#out.put({ kind: "ready", status: this.#session.status });
   }
 
-  /** Answers what waited for the next message to come. */
-  settle(next: FrontendMessage): Promise<Failure | undefined> | undefined {
-    return this.#series.waiting ? this.#series.settle(next) : undefined;
+  /** True while a description waits for what comes next. */
+  get waiting(): boolean {
+    return this.#series.waiting;
   }
 
-  async perform(message: FrontendMessage): Promise<Failure | undefined> {
+  /** Answers what waited for the next message to come. */
+  async settle(next: FrontendMessage): Promise<Failure | undefined> {
+    return await this.#ended(await this.#series.settle(next));
+  }
+
+  /** Answers a message; a promise only where that takes time. */
+  perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
+    const performed = this.#perform(message);
+    if (performed instanceof Promise) return this.#awaited(performed);
+    return performed === undefined ? undefined : this.#ended(performed);
+  }
+
+  async #awaited(pending: Promise<Failure | undefined>): Promise<Failure | undefined> {
+    const failure = await pending;
+    return failure === undefined ? undefined : await this.#ended(failure);
+  }
+
+  /** A failure ends the transaction it happened in: for good when it was begun for the client, otherwise up to its ROLLBACK. */
+  async #ended(failure: Failure | undefined): Promise<Failure | undefined> {
+    if (failure === undefined || this.#session.pin === undefined) return failure;
+    if (!this.#implicit.open) this.#session.fail();
+    else {
+      await this.#series.end();
+      await this.#implicit.leave(true);
+    }
+    return failure;
+  }
+
+  #perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
     switch (message.kind) {
       case "query":
-        return await this.#query(message.sql);
+        return answerText(message.sql, {
+          session: this.#session,
+          out: this.#out,
+          runner: this.#runner,
+          series: this.#series,
+          implicit: this.#implicit,
+        });
       case "parse":
         return this.#series.parse(message);
       case "bind":
-        return await this.#series.bind(message);
+        return this.#series.bind(message);
       case "describe":
-        return await this.#series.describe(message);
+        return this.#series.describe(message);
       case "execute":
-        return await this.#series.execute(message);
+        return this.#series.execute(message);
       case "close":
-        await this.#series.close(message);
-        return undefined;
+        return this.#series.close(message);
       case "sync":
-        await this.#series.sync();
-        return undefined;
+        return this.#series.sync();
       case "flush":
       case "terminate":
       case "functionCall":
@@ -122,36 +159,5 @@ export class Desk {
     } finally {
       await this.#session.pin?.end();
     }
-  }
-
-  /** Statements one after the other; the first failure ends the rest. */
-  async #query(text: string): Promise<Failure | undefined> {
-    await this.#series.dropUnnamed();
-    const statements = statementsOf(text);
-    if (!statements.ok) return { error: statements.error, place: { sql: text } };
-    if (statements.value.length === 0) this.#out.put({ kind: "emptyQuery" });
-    let failure: Failure | undefined;
-    for (const statement of statements.value) {
-      failure = await this.#runSimple(statement, text);
-      if (failure !== undefined) break;
-    }
-    await this.#series.sync();
-    return failure;
-  }
-
-  async #runSimple(statement: Statement, text: string): Promise<Failure | undefined> {
-    const { kind } = statement;
-    if (kind.kind === "transaction" && kind.ends) await this.#series.end();
-    const execution = this.#runner.prepare({
-      statement,
-      parameters: [],
-      formats: [],
-      promised: undefined,
-    });
-    const stop = await this.#runner.step(execution, 0, "rows");
-    if (stop.kind !== "failed") return undefined;
-    const { queryId } = execution.plan;
-    const place = { sql: text, statementStart: statement.start };
-    return { error: stop.error, place: queryId === undefined ? place : { ...place, queryId } };
   }
 }

@@ -16,6 +16,12 @@ const warnings: ReadonlyMap<string, string> = new Map([
   ["setLocal", "25P01"],
 ]);
 
+/** PostgreSQL's warning for the end of a transaction that nobody began. */
+export const noTransaction = {
+  code: "noTransaction",
+  text: "there is no transaction in progress",
+} as const;
+
 /** Writes a notice, unless the client asked to be spared. */
 export function encodeEvent(
   { code, text }: Pick<Extract<ResultEvent, { kind: "notice" }>, "code" | "text">,

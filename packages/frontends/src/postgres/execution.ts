@@ -5,21 +5,25 @@
  * The engine is asked for the next piece only when the last one was taken by the socket. Ending it
  * early ends the engine's work.
  */
-import { setImmediate } from "node:timers/promises";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { DoneEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
+import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { unreachable } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
+import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "./clientSession.ts";
+import type { CopyForm } from "./copyForm.ts";
+import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
+import { changedResult, formatCountError, sameShape } from "./described.ts";
 import { encodeEvent } from "./encode.ts";
 import { flushBytes, type Outbox } from "./outbox.ts";
 import { formatsFor, rowFields, rowWriter, type RowWriter } from "./rows.ts";
 import { milliseconds } from "./settings.ts";
+import { Spool, type SpoolRoom } from "./spool.ts";
 import { commandTag } from "./tag.ts";
-import { columnShape } from "./types.ts";
 
 /** What is to run, and how its result is wanted. */
 export interface Plan {
@@ -29,26 +33,37 @@ export interface Plan {
   readonly formats: readonly Format[];
   /** What the client was told the result will be; undefined when it was not told. */
   readonly promised: readonly Column[] | undefined;
+  /** Rows go out as those of a COPY; undefined for an ordinary result. */
+  readonly copy: CopyForm | undefined;
   start(signal: AbortSignal): ResultStream;
 }
 
 /** Whether the result is described before its first row, and whether its absence is told too. */
 export type Announce = "no" | "rows" | "rowsOrNone";
 
+/** How far one step goes, and what happens with its rows. */
+export interface Step {
+  /** 0: all that are left. */
+  readonly maxRows: number;
+  readonly announce: Announce;
+  /** As in a Bind message, where they are not those of the plan. */
+  readonly formats?: readonly Format[];
+  /** Rows are passed over. */
+  readonly silent?: boolean;
+  /** Stops as soon as the columns are known. */
+  readonly columnsOnly?: boolean;
+}
+
+/** Why a step ended. The command tag is the caller's to send, and its rows are those of the step. */
 export type Stop =
-  | { readonly kind: "complete" }
-  | { readonly kind: "suspended" }
+  | { readonly kind: "complete"; readonly rows: number; readonly tag: string }
+  | { readonly kind: "suspended"; readonly rows: number }
   | { readonly kind: "failed"; readonly error: GatewayError };
 
 export type ExecutionState = "fresh" | "parked" | "complete" | "failed" | "abandoned";
 
-const complete: Stop = { kind: "complete" };
-const suspended: Stop = { kind: "suspended" };
-
 /** A portal that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
 const parkedMsMax = 300_000;
-/** Writes that were taken at once before other connections get a turn: about a megabyte. */
-const writesPerTurn = 16;
 /** Below it a batch fits the buffer as it is. */
 const manyRows = 256;
 
@@ -56,6 +71,7 @@ export interface ExecutionParts {
   readonly session: ClientSession;
   readonly out: Outbox;
   readonly host: Host;
+  readonly spoolRoom: SpoolRoom;
 }
 
 export class Execution implements AsyncDisposable {
@@ -63,13 +79,19 @@ export class Execution implements AsyncDisposable {
   readonly #parts: ExecutionParts;
   readonly #controller = new AbortController();
   #events: ResultStream | undefined;
+  /** The batch that is written, with its writer and the next row. */
+  #batch: ColumnarBatch | undefined;
   #rows: RowWriter | undefined;
   #row = 0;
-  #writes = 0;
+  /** A batch with rows came. */
+  #begun = false;
   #formats: readonly Format[] = [];
   #columns: readonly Column[] | undefined;
   #state: ExecutionState = "fresh";
   #parked: Disposable | undefined;
+  /** Rows that were taken out of the engine before they were asked for, and how it ended. */
+  #spool: Spool | undefined;
+  #last: LastEvent | undefined;
 
   constructor(plan: Plan, parts: ExecutionParts) {
     this.plan = plan;
@@ -91,16 +113,45 @@ export class Execution implements AsyncDisposable {
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** Writes up to `maxRows` rows (0: all) and tells why it stopped. After `complete` or `failed` nothing is left. */
-  async step(maxRows: number, announce: Announce): Promise<Stop> {
+  /** Writes rows and tells why it stopped. After `complete` or `failed` nothing is left. */
+  async step(wish: Step): Promise<Stop> {
+    return await this.#timed(async () => await this.#run(wish));
+  }
+
+  /**
+   * Takes what is left of a parked result out of the engine, which is then free for another statement.
+   * Answers why that failed; the result is then over.
+   */
+  async setAside(): Promise<GatewayError | undefined> {
+    const stop = await this.#timed(async () => await this.#drain());
+    return stop.kind === "failed" ? stop.error : undefined;
+  }
+
+  /** Never called while a step runs: that one is cancelled first and ends by itself. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#state === "parked") this.#state = "failed";
+    this.#batch = undefined;
+    this.#rows = undefined;
+    this.#last = undefined;
+    this.#parked?.[Symbol.dispose]();
+    const [events, spool] = [this.#events, this.#spool];
+    this.#events = undefined;
+    this.#spool = undefined;
+    spool?.[Symbol.dispose]();
+    await events?.return();
+  }
+
+  /** Under the client's own time limit; what does not stay parked gives everything back. */
+  async #timed(run: () => Promise<Stop>): Promise<Stop> {
     this.#parked?.[Symbol.dispose]();
     const { host, session } = this.#parts;
-    const limitMs = milliseconds(session.setting("statement_timeout")) ?? 0;
+    const limit = session.setting("statement_timeout");
+    const limitMs = limit === "0" ? 0 : (milliseconds(limit) ?? 0);
     using _limit =
       limitMs === 0 ? undefined : host.clock.timer(limitMs, () => this.cancel(timeoutError()));
     let stop: Stop | undefined;
     try {
-      stop = await this.#run(maxRows, announce);
+      stop = await run();
     } finally {
       // Also after a bug: what the engine holds is given back.
       if (stop?.kind !== "suspended") await this[Symbol.asyncDispose]();
@@ -108,16 +159,6 @@ export class Execution implements AsyncDisposable {
     if (stop.kind === "suspended") this.#park();
     else this.#state = stop.kind;
     return stop;
-  }
-
-  /** Never called while a step runs: that one is cancelled first and ends by itself. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#state === "parked") this.#state = "failed";
-    this.#rows = undefined;
-    this.#parked?.[Symbol.dispose]();
-    const events = this.#events;
-    this.#events = undefined;
-    await events?.return();
   }
 
   #park(): void {
@@ -128,27 +169,57 @@ export class Execution implements AsyncDisposable {
     });
   }
 
-  async #run(maxRows: number, announce: Announce): Promise<Stop> {
-    const events = (this.#events ??= this.plan.start(this.#controller.signal));
+  async #run(wish: Step): Promise<Stop> {
+    const most = wish.maxRows === 0 ? Number.POSITIVE_INFINITY : wish.maxRows;
+    const refused = this.#reshape(wish.formats);
+    if (refused !== undefined) return this.#failed(refused);
     let sent = 0;
     for (;;) {
-      if (this.#rows !== undefined) {
-        const most = maxRows === 0 ? this.#rows.rows : maxRows - sent;
-        const written = await this.#writeRows(this.#rows, most);
-        if (written === undefined) return this.#failed(abortError(this.#controller.signal));
-        sent += written;
-      }
-      if (maxRows !== 0 && sent >= maxRows) return suspended;
-      const next = await events.next();
+      const waits = this.#rows !== undefined || this.#spool !== undefined;
+      const written = waits ? await this.#writeRows(most - sent, wish.silent === true) : 0;
+      if (written === undefined) return this.#failed(abortError(this.#controller.signal));
+      sent += written;
+      if (sent >= most) return { kind: "suspended", rows: sent };
+      const event = await this.#next();
       // A stream that ends without a last event would look like a complete result.
-      if (next.done === true) return this.#failed(gatewayError("engine.broken"));
-      const stop = this.#take(next.value, sent, announce);
+      if (event === undefined) return this.#failed(gatewayError("engine.broken"));
+      const stop = this.#take(event, sent, wish.announce);
       if (stop !== undefined) return stop;
+      const known = wish.columnsOnly === true && this.#columns !== undefined;
+      if (known) return { kind: "suspended", rows: sent };
     }
   }
 
-  /** Writes what is left of the batch, at most `most` rows; answers how many, or undefined when it was cut short. */
-  async #writeRows(rows: RowWriter, most: number): Promise<number | undefined> {
+  async #next(): Promise<ResultEvent | undefined> {
+    if (this.#last !== undefined) return this.#last;
+    const events = (this.#events ??= this.plan.start(this.#controller.signal));
+    const next = await events.next();
+    return next.done === true ? undefined : next.value;
+  }
+
+  /** Rows that wait, at most `most`; answers how many, or undefined when it was cut short. */
+  async #writeRows(most: number, silent: boolean): Promise<number | undefined> {
+    let written = 0;
+    while (this.#spool !== undefined && written < most && this.#spool.ready()) {
+      if (this.#controller.signal.aborted) return undefined;
+      const { out } = this.#parts;
+      written += this.#spool.take(most - written, silent ? undefined : out.writer);
+      if (out.full) await out.pass(this.#controller.signal);
+    }
+    if (this.#rows === undefined) return written;
+    if (silent) return written + this.#passOver(this.#rows, most - written);
+    const more = await this.#writeBatch(this.#rows, most - written);
+    return more === undefined ? undefined : written + more;
+  }
+
+  #passOver(rows: RowWriter, most: number): number {
+    const first = this.#row;
+    this.#row = Math.min(rows.rows, first + most);
+    if (this.#row >= rows.rows) this.#endBatch();
+    return this.#row - first;
+  }
+
+  async #writeBatch(rows: RowWriter, most: number): Promise<number | undefined> {
     const { out } = this.#parts;
     const first = this.#row;
     const end = Math.min(rows.rows, first + most);
@@ -156,31 +227,41 @@ export class Execution implements AsyncDisposable {
       if (this.#controller.signal.aborted) return undefined;
       if (end - this.#row > manyRows) out.expectMuch();
       this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
-      if (out.full) await this.#taken(out.flush());
+      if (out.full) await out.pass(this.#controller.signal);
     }
-    if (this.#row >= rows.rows) this.#rows = undefined;
+    if (this.#row >= rows.rows) this.#endBatch();
     return end - first;
   }
 
-  /** Waits for a slow client, but no longer than the query lives: its slot is not the client's to hold. */
-  async #taken(sent: Promise<void> | undefined): Promise<void> {
-    const { signal } = this.#controller;
-    if (signal.aborted) return;
-    if (sent === undefined) return await this.#breathe();
-    await new Promise<void>((resolve) => {
-      const settle = (): void => {
-        signal.removeEventListener("abort", settle);
-        resolve();
-      };
-      signal.addEventListener("abort", settle);
-      void sent.then(settle);
-    });
+  #endBatch(): void {
+    this.#batch = undefined;
+    this.#rows = undefined;
   }
 
-  /** A fast engine and a fast client would otherwise never let anything else of the process happen. */
-  async #breathe(): Promise<void> {
-    this.#writes += 1;
-    if (this.#writes % writesPerTurn === 0) await setImmediate();
+  /** Everything that is left, into the spool. */
+  async #drain(): Promise<Stop> {
+    const spool = (this.#spool ??= new Spool(this.#parts.spoolRoom));
+    const kept: Stop = { kind: "suspended", rows: 0 };
+    while (this.#last === undefined) {
+      while (this.#rows !== undefined) {
+        if (this.#controller.signal.aborted) {
+          return this.#failed(abortError(this.#controller.signal));
+        }
+        const piece = new ByteWriter();
+        const { rows } = this.#rows;
+        this.#row = this.#rows.write(piece, this.#row, { end: rows, bytesMax: flushBytes });
+        const refused = spool.add(piece.take());
+        if (refused !== undefined) return this.#failed(refused);
+        if (this.#row >= rows) this.#endBatch();
+      }
+      const event = await this.#next();
+      if (event === undefined) return this.#failed(gatewayError("engine.broken"));
+      if (event.kind === "done" || event.kind === "failed") this.#last = event;
+      else this.#take(event, 0, "no");
+    }
+    await this.#events?.return();
+    this.#events = undefined;
+    return kept;
   }
 
   #take(event: ResultEvent, sent: number, announce: Announce): Stop | undefined {
@@ -198,12 +279,12 @@ export class Execution implements AsyncDisposable {
       case "columns":
         return this.#takeColumns(event.columns, announce);
       case "batch":
-        this.#rows = rowWriter(columnarOf(event.batch), { formats: this.#formats, zone: session.zone });
+        this.#batch = columnarOf(event.batch);
         this.#row = 0;
+        this.#chooseWriter();
         return undefined;
       case "done":
-        this.#finish(event, sent, announce);
-        return complete;
+        return this.#finish(event, sent, announce);
       case "failed":
         return this.#failed(this.#reasonOf(event.error));
       default:
@@ -212,15 +293,16 @@ export class Execution implements AsyncDisposable {
   }
 
   #takeColumns(columns: readonly Column[], announce: Announce): Stop | undefined {
-    const { promised } = this.plan;
+    const { promised, copy } = this.plan;
     if (promised !== undefined && !sameShape(promised, columns)) {
       return this.#failed(changedResult());
     }
+    this.#columns = columns;
+    if (copy !== undefined) return this.#startCopy(copy, columns);
     const formats = formatsFor(this.plan.formats, columns);
     if (formats === undefined) {
       return this.#failed(formatCountError(this.plan.formats.length, columns.length));
     }
-    this.#columns = columns;
     this.#formats = formats;
     if (announce !== "no") {
       this.#parts.out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
@@ -228,15 +310,61 @@ export class Execution implements AsyncDisposable {
     return undefined;
   }
 
-  #finish(event: DoneEvent, sent: number, announce: Announce): void {
+  #startCopy(form: CopyForm, columns: readonly Column[]): Stop | undefined {
     const { out, session } = this.#parts;
+    const wrong = copyProblem(form, columns);
+    if (wrong !== undefined) return this.#failed(wrong);
+    out.put({ kind: "copyOut", format: form.kind === "binary" ? 1 : 0, columns: columns.length });
+    writeCopyHead(out.writer, { form, columns, zone: session.zone });
+    return undefined;
+  }
+
+  #chooseWriter(): void {
+    const { zone } = this.#parts.session;
+    const { copy: form } = this.plan;
+    if (this.#batch === undefined) return;
+    this.#rows =
+      form === undefined
+        ? rowWriter(this.#batch, { formats: this.#formats, zone })
+        : copyWriter(this.#batch, { form, columns: this.#columns ?? [], zone }, !this.#begun);
+    this.#begun ||= this.#batch.rows > 0;
+  }
+
+  /** A cursor may be fetched from in another format than before. */
+  #reshape(asked: readonly Format[] | undefined): GatewayError | undefined {
+    if (asked === undefined || this.#columns === undefined) return undefined;
+    const formats = formatsFor(asked, this.#columns);
+    if (formats === undefined) return formatCountError(asked.length, this.#columns.length);
+    if (formats.every((format, index) => format === this.#formats[index])) return undefined;
+    if (this.#spool !== undefined) {
+      const message = "a cursor can not change its format once its rows were set aside";
+      return gatewayError("query.unsupported", { message });
+    }
+    this.#formats = formats;
+    this.#chooseWriter();
+    return undefined;
+  }
+
+  #finish(event: DoneEvent, sent: number, announce: Announce): Stop {
+    const { out, session } = this.#parts;
+    const { copy, sql } = this.plan;
     const hasRows = this.#columns !== undefined;
     if (!hasRows && announce === "rowsOrNone") out.put({ kind: "noData" });
     // The door unpins before the last event, so the end of a transaction is told by its name.
     if (event.updateType === "COMMIT") session.endTransaction(true);
     if (event.updateType === "ROLLBACK") session.endTransaction(false);
-    const tag = commandTag(event, hasRows ? sent : undefined, this.plan.sql);
-    out.put({ kind: "commandComplete", tag });
+    if (copy === undefined) {
+      return {
+        kind: "complete",
+        rows: sent,
+        tag: commandTag(event, hasRows ? sent : undefined, sql),
+      };
+    }
+    if (hasRows) {
+      writeCopyTail(out.writer, copy, this.#begun);
+      out.put({ kind: "copyDone" });
+    }
+    return { kind: "complete", rows: sent, tag: `COPY ${sent}` };
   }
 
   #failed(error: GatewayError): Stop {
@@ -253,28 +381,6 @@ export class Execution implements AsyncDisposable {
   }
 }
 
-/** What the client was told must stay true, because it reads the bytes by it. */
-function sameShape(promised: readonly Column[], columns: readonly Column[]): boolean {
-  return (
-    promised.length === columns.length &&
-    promised.every(({ type }, index) => {
-      const column = columns[index];
-      return column !== undefined && columnShape(type).oid === columnShape(column.type).oid;
-    })
-  );
-}
-
 function timeoutError(): GatewayError {
   return gatewayError("query.timeout", { message: "canceling statement due to statement timeout" });
-}
-
-function changedResult(): GatewayError {
-  const message = "cached plan must not change result type";
-  return gatewayError("query.invalid", { sqlState: "0A000", message });
-}
-
-/** The answer to a Bind whose formats do not fit the result. */
-export function formatCountError(formats: number, columns: number): GatewayError {
-  const message = `bind message has ${formats} result formats but query has ${columns} columns`;
-  return gatewayError("query.parameters", { sqlState: "08P01", message });
 }

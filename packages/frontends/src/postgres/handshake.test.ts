@@ -50,6 +50,8 @@ describe("readStartup", () => {
     [{ user: "a", replication: "true" }, 3, "query.unsupported"],
     [{ user: "a", client_encoding: "LATIN1" }, 3, "query.unsupported"],
     [{ user: "a", options: "-x" }, 3, "query.invalid"],
+    [{ user: "a", surprise: "on" }, 3, "query.unknownObject"],
+    [{ user: "a", options: "-c surprise=on" }, 3, "query.unknownObject"],
     [{ user: "a", TimeZone: "Nowhere" }, 3, "query.invalid"],
     [{ user: "a" }, 2, "query.unsupported"],
   ])("refuses %j of version %i with %s", (parameters, major, code) => {

@@ -86,11 +86,18 @@ function collectSettings(
     const key = name.toLowerCase();
     const setting = settings.get(key);
     if (setting !== undefined && setting.accept === undefined) continue;
+    // A name with a dot is the client's own, as in PostgreSQL.
+    if (setting === undefined && !name.includes(".")) return err(unknownName(name));
     const accepted = accept(name, setting, value);
     if (!accepted.ok) return accepted;
     collected.set(key, accepted.value);
   }
   return ok(collected);
+}
+
+function unknownName(name: string): GatewayError {
+  const message = `unrecognized configuration parameter "${name.slice(0, 100)}"`;
+  return gatewayError("query.unknownObject", { sqlState: "42704", message });
 }
 
 /** `-c name=value`, `-cname=value` and `--name=value`; a backslash keeps a blank. Undefined for anything else. */

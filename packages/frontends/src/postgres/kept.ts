@@ -8,8 +8,9 @@ const statementsMax = 5000;
 const portalsMax = 500;
 
 export class Kept {
-  readonly #statements = new Map<string, Prepared>();
-  readonly #portals = new Map<string, Portal>();
+  /** Made with the first name: most connections at rest keep none. */
+  #statements: Map<string, Prepared> | undefined;
+  #portals: Map<string, Portal> | undefined;
   readonly #bytesMax: number;
   #bytes = 0;
 
@@ -19,76 +20,82 @@ export class Kept {
   }
 
   statement(name: string): Result<Prepared, GatewayError> {
-    const prepared = this.#statements.get(name);
+    const prepared = this.#statements?.get(name);
     return prepared === undefined ? err(unknownStatement(name)) : ok(prepared);
   }
 
   portal(name: string): Result<Portal, GatewayError> {
-    const portal = this.#portals.get(name);
+    const portal = this.#portals?.get(name);
     return portal === undefined ? err(unknownPortal(name)) : ok(portal);
+  }
+
+  /** The same for a statement about a cursor, which is what such a statement calls it. */
+  cursor(name: string): Result<Portal, GatewayError> {
+    const portal = this.#portals?.get(name);
+    return portal === undefined ? err(unknownCursor(name)) : ok(portal);
   }
 
   /** Whether a statement of that name and length may be put. The unnamed one gives way. */
   admitStatement(name: string, text: string): GatewayError | undefined {
-    if (name !== "" && this.#statements.has(name)) {
+    if (name !== "" && this.#statements?.has(name) === true) {
       const message = `prepared statement "${name}" already exists`;
       return gatewayError("query.invalid", { sqlState: "42P05", message });
     }
     if (name === "") this.dropStatement("");
-    const tooMany = this.#statements.size >= statementsMax;
+    const tooMany = (this.#statements?.size ?? 0) >= statementsMax;
     return tooMany || this.#tooMuch(bytesOf(text)) ? tooManyKept() : undefined;
   }
 
   putStatement(name: string, prepared: Prepared): void {
-    this.#statements.set(name, prepared);
+    (this.#statements ??= new Map()).set(name, prepared);
     this.#bytes += bytesOf(prepared.text);
   }
 
   /** Whether a portal of that name and with values of that size may be put. The unnamed one gives way. */
   async admitPortal(name: string, bytes: number): Promise<GatewayError | undefined> {
     if (name === "") await this.dropPortal("");
-    if (this.#portals.has(name)) {
+    if (this.#portals?.has(name) === true) {
       const message = `cursor "${name}" already exists`;
       return gatewayError("query.invalid", { sqlState: "42P03", message });
     }
-    const tooMany = this.#portals.size >= portalsMax;
+    const tooMany = (this.#portals?.size ?? 0) >= portalsMax;
     return tooMany || this.#tooMuch(bytes) ? tooManyKept() : undefined;
   }
 
   putPortal(name: string, portal: Portal): void {
-    this.#portals.set(name, portal);
+    (this.#portals ??= new Map()).set(name, portal);
     this.#bytes += portal.bytes;
   }
 
   dropStatement(name: string): void {
-    const prepared = this.#statements.get(name);
+    const prepared = this.#statements?.get(name);
     if (prepared === undefined) return;
-    this.#statements.delete(name);
+    this.#statements?.delete(name);
     this.#bytes -= bytesOf(prepared.text);
   }
 
   dropStatements(): void {
-    for (const name of this.#statements.keys()) this.dropStatement(name);
+    for (const name of this.#statements?.keys() ?? []) this.dropStatement(name);
   }
 
   /** Ends the portal's statement, if it is parked, and forgets the name. */
   async dropPortal(name: string): Promise<void> {
-    const portal = this.#portals.get(name);
+    const portal = this.#portals?.get(name);
     if (portal === undefined) return;
-    this.#portals.delete(name);
+    this.#portals?.delete(name);
     this.#bytes -= portal.bytes;
     await portal.execution?.[Symbol.asyncDispose]();
   }
 
   /** All of them but one, which can not be ended from inside its own statement. */
   async dropPortals(except?: string): Promise<void> {
-    for (const name of this.#portals.keys()) {
+    for (const name of this.#portals?.keys() ?? []) {
       if (name !== except) await this.dropPortal(name);
     }
   }
 
   get portalCount(): number {
-    return this.#portals.size;
+    return this.#portals?.size ?? 0;
   }
 
   #tooMuch(bytes: number): boolean {
@@ -103,6 +110,11 @@ function bytesOf(text: string): number {
 function unknownStatement(name: string): GatewayError {
   const shown = name === "" ? "unnamed prepared statement" : `prepared statement "${name}"`;
   return gatewayError("query.invalid", { sqlState: "26000", message: `${shown} does not exist` });
+}
+
+function unknownCursor(name: string): GatewayError {
+  const message = `cursor "${name}" does not exist`;
+  return gatewayError("query.invalid", { sqlState: "34000", message });
 }
 
 function unknownPortal(name: string): GatewayError {

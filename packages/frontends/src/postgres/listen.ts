@@ -6,18 +6,23 @@ import { writeBackend } from "@gateway/wire/postgres/backend.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { openListener } from "../listener/accept.ts";
 import { CancelKeys } from "./cancel.ts";
+import { Mirrors } from "./catalog/mirrors.ts";
 import type { PostgresConfig } from "./config.ts";
 import { converse } from "./conversation.ts";
 import { errorReport } from "./errors.ts";
 import { frontendKind } from "./handshake.ts";
+import { SpoolRoom } from "./spool.ts";
 
 export const listen: Listen<PostgresConfig> = async (config, door, host) => {
   const keys = new CancelKeys(host);
+  const spoolRoom = new SpoolRoom();
+  const mirrors = new Mirrors(config.catalog, door, host);
   const opened = await openListener({
     kind: frontendKind,
     config,
     host,
-    onConnection: (connection) => converse(connection, { door, host, keys }),
+    protocol: "postgresql",
+    onConnection: (connection) => converse(connection, { door, host, keys, spoolRoom, mirrors }),
     onRefused: (socket, error) => void socket.write(lastWords(error)),
     onDrain: (connection) => void connection.send(lastWords(gatewayError("gateway.draining"))),
   });
@@ -28,7 +33,10 @@ export const listen: Listen<PostgresConfig> = async (config, door, host) => {
     host: config.host,
     port: listener.port,
     tls: listener.tls,
-    drain: (deadline) => listener.drain(deadline),
+    drain: async (deadline) => {
+      await listener.drain(deadline);
+      await mirrors[Symbol.asyncDispose]();
+    },
   });
 };
 

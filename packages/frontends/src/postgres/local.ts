@@ -13,7 +13,6 @@ import type {
   SettingChange,
   SettingValue,
 } from "@gateway/core/sql/sessionStatement.ts";
-import { looksAtWord, readTokens } from "@gateway/core/sql/tokenReader.ts";
 import { isQuestion, readArrayTypes, readSelect, type Question } from "./localSelect.ts";
 import { quotedEntry } from "./searchPath.ts";
 import { settings } from "./settings.ts";
@@ -45,9 +44,14 @@ export interface NamedValue {
   readonly value: string | undefined;
 }
 
-/** What the statement asks of the frontend; undefined when it is the engine's. Cheap for the engine's. */
-export function readLocal(sql: string): LocalStatement | undefined {
-  const [first = "", second = ""] = firstWords(sql);
+/**
+ * What the statement asks of the frontend; undefined when it is the engine's. The words are its
+ * first two in upper case. Cheap for the engine's.
+ */
+export function readLocal(
+  sql: string,
+  [first = "", second = ""]: readonly string[] = firstWords(sql),
+): LocalStatement | undefined {
   switch (first) {
     case "SET":
     case "RESET":
@@ -59,16 +63,8 @@ export function readLocal(sql: string): LocalStatement | undefined {
       return localOf(readSessionStatement(sql, "postgres"));
     case "SELECT":
       return readQuestions(sql, second);
-    case "COPY":
-      return readCopy(sql);
-    case "CLOSE":
-      return second === "ALL" ? { kind: "nothing", tag: "CLOSE CURSOR ALL" } : refuse(noCursors);
     case "UNLISTEN":
       return { kind: "nothing", tag: "UNLISTEN" };
-    case "DECLARE":
-    case "FETCH":
-    case "MOVE":
-      return refuse(noCursors);
     case "LISTEN":
     case "NOTIFY":
       return refuse("LISTEN and NOTIFY are not supported");
@@ -76,8 +72,6 @@ export function readLocal(sql: string): LocalStatement | undefined {
       return undefined;
   }
 }
-
-const noCursors = "cursors by DECLARE are not supported; use a row limit of the protocol";
 
 function refuse(message: string): LocalStatement {
   return { kind: "refuse", error: gatewayError("query.unsupported", { message }) };
@@ -224,19 +218,6 @@ function ownIdentity(value: SettingValue | undefined): LocalStatement {
     value?.kind === "default" || (value?.kind === "word" && value.text.toUpperCase() === "NONE");
   if (own) return { kind: "nothing", tag: "SET" };
   return refuse("the identity of a session is decided by the gateway and can not be changed");
-}
-
-/** COPY with the client's own connection; COPY with a file is the engine's to allow or refuse. */
-function readCopy(sql: string): LocalStatement | undefined {
-  const reader = readTokens(sql, "postgres");
-  const streamed = reader?.tokens.some(
-    (_, at) =>
-      (looksAtWord(reader, ["TO"], at) && looksAtWord(reader, ["STDOUT"], at + 1)) ||
-      (looksAtWord(reader, ["FROM"], at) && looksAtWord(reader, ["STDIN"], at + 1)),
-  );
-  return streamed === true
-    ? refuse("COPY TO STDOUT and COPY FROM STDIN are not supported")
-    : undefined;
 }
 
 /** Most SELECTs are the engine's, and their second word shows it. */

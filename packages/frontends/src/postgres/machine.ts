@@ -33,7 +33,7 @@ export type Input =
   | "badQueryText"
   /** The same in any other message. */
   | "badText"
-  /** The start-up packet is good and a password is wanted. */
+  /** The start-up packet is good, and a password or a step of SCRAM is wanted. */
   | "passwordWanted"
   /** The client is who it says and its session is open. */
   | "admitted"
@@ -146,6 +146,8 @@ export const transitions = {
   login: {
     ...nothing,
     password: to("login", "checkPassword"),
+    // SCRAM takes two answers.
+    passwordWanted: to("login", "flush"),
     admitted: to("idle", "ready", "flush"),
   },
   idle: { ...working, flush: to("idle", "flush") },

@@ -3,7 +3,7 @@
  * gets. It knows no query and no pool, so that a test can break any rule.
  */
 import { connect, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
 
 /** A message of the server: its letter and its body. */
 export interface Seen {
@@ -99,12 +99,12 @@ export class RawClient implements AsyncDisposable {
   }
 
   /** Goes over to TLS after the server agreed, or at once. */
-  async secure(servername?: string): Promise<void> {
+  async secure(more: ConnectionOptions = {}): Promise<void> {
     this.#socket.removeAllListeners();
     const secured = connectTls({
       socket: this.#socket,
       rejectUnauthorized: false,
-      ...(servername === undefined ? {} : { servername }),
+      ...more,
     });
     await new Promise<void>((resolve, reject) => {
       secured.once("secureConnect", resolve);

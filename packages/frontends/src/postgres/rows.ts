@@ -13,12 +13,15 @@ import { dataRow } from "@gateway/wire/postgres/backend.ts";
 import { putInt16, putInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { Format, RowField } from "@gateway/wire/postgres/message.ts";
 import { binaryWriter } from "./binary.ts";
+import { announcedOf } from "./catalog/column.ts";
 import { columnShape } from "./types.ts";
 
 /** How a result is to be written: one format per column, and where instants are shown in text. */
 export interface RowShape {
   readonly formats: readonly Format[];
   readonly zone: Zone;
+  /** Type byte of the messages; DataRow unless said otherwise. */
+  readonly letter?: number;
 }
 
 /** The formats of a Bind message applied to the columns there are; undefined when their number does not fit. */
@@ -33,7 +36,7 @@ export function formatsFor(
 /** The row description of a result. */
 export function rowFields(columns: readonly Column[], formats: readonly Format[]): RowField[] {
   return columns.map((column, index) => {
-    const { oid, size, modifier } = columnShape(column.type);
+    const { oid, size, modifier } = announcedOf(column) ?? columnShape(column.type);
     return { name: column.name, type: oid, size, modifier, format: formats[index] ?? 0 };
   });
 }
@@ -53,6 +56,7 @@ export interface RowLimit {
 
 /** Chooses the writers for a batch. */
 export function rowWriter(batch: ColumnarBatch, shape: RowShape): RowWriter {
+  const { letter = dataRow } = shape;
   const cells = batch.columns.map((vector, index) => cellOf(vector, index, shape));
   const growing = cells.filter(({ vector }) => !isFixedWidth(vector)).map(({ writer }) => writer);
   const fixedBytes = cells.reduce(
@@ -68,7 +72,7 @@ export function rowWriter(batch: ColumnarBatch, shape: RowShape): RowWriter {
     out.room(most);
     const bytes = out.buffer;
     const start = out.length;
-    bytes[start] = dataRow;
+    bytes[start] = letter;
     let at = putInt16(bytes, start + 5, cells.length);
     for (const { writer, validity, offset, empty } of cells) {
       const index = offset + row;
@@ -139,7 +143,12 @@ function isFixedWidth({ type }: Vector): boolean {
 /** The writer of a column's cells in the format asked for. */
 function writerOf(vector: Vector, format: Format, { zone }: RowShape): CellWriter {
   const binary = format === 1 ? binaryWriter(vector) : undefined;
-  return binary ?? cellWriter(vector, styleOf(vector, zone));
+  return binary ?? textWriterOf(vector, zone);
+}
+
+/** The writer of a column's cells as PostgreSQL's text. */
+export function textWriterOf(vector: Vector, zone: Zone): CellWriter {
+  return cellWriter(vector, styleOf(vector, zone));
 }
 
 /** Nested values travel as JSON, with numbers bare and instants in ISO form, as `to_json` has them. */

@@ -137,9 +137,9 @@ describe("prepared statements and portals", () => {
         yield { kind: "batch", batch: batchOf(columns, [[1n]]) } as const;
       }
     };
-    await using server = await served({ answers: { counted } });
+    await using server = await served({ answers: { "select counted": counted } });
     await using client = await RawClient.start(server.port);
-    client.send(parseOf("", "counted"), bindOf(), executeOf("", 3), flush);
+    client.send(parseOf("", "select counted"), bindOf(), executeOf("", 3), flush);
     await client.until("s");
     expect(asked).toBe(3);
     client.send(sync);

@@ -6,28 +6,37 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
-import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
+import type { Column } from "@gateway/core/type/type.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "./clientSession.ts";
+import { readParameters, type Describe } from "./binding.ts";
+import { rawParameters, type SessionCatalog } from "./catalog/sessionCatalog.ts";
+import { Cursors } from "./cursors.ts";
 import {
   declaredNulls,
+  formatCountError,
   knownColumns,
-  leavesTypesOpen,
   parameterOid,
-  parameterType,
   promisedColumns,
   TypeMemory,
 } from "./described.ts";
+import { encodeEvent, noTransaction } from "./encode.ts";
 import type { ErrorPlace } from "./errors.ts";
-import { formatCountError } from "./execution.ts";
+import type { Announce, Stop } from "./execution.ts";
+import type { Implicit } from "./implicit.ts";
 import { Kept } from "./kept.ts";
 import type { Forget } from "./localAnswer.ts";
 import type { Outbox } from "./outbox.ts";
-import { readParameter } from "./parameter.ts";
 import { formatsFor, rowFields } from "./rows.ts";
 import type { Runner } from "./runner.ts";
-import { mayChangeTypes, preparedOf, type Portal, type Prepared } from "./statement.ts";
+import {
+  mayChangeTypes,
+  needsTransaction,
+  preparedOf,
+  type Portal,
+  type Prepared,
+} from "./statement.ts";
 
 /** A step that failed, and where to point at. */
 export interface Failure {
@@ -44,13 +53,21 @@ export interface SeriesParts {
   readonly session: ClientSession;
   readonly out: Outbox;
   readonly runner: Runner;
+  readonly implicit: Implicit;
+  readonly catalog: SessionCatalog;
   readonly maxMessageBytes: number;
+  /** Knows what follows this message in the series: nothing but its Sync, or more. A promise until that is known. */
+  readonly inbox: { ahead(): Ahead | Promise<Ahead> };
 }
+
+/** `gone`: the client left before it said so. */
+export type Ahead = "sync" | "more" | "gone";
 
 export class Series {
   readonly #parts: SeriesParts;
   readonly #kept: Kept;
-  readonly #memory = new TypeMemory();
+  #madeMemory: TypeMemory | undefined;
+  #madeCursors: Cursors | undefined;
   /** The portal that is stepping now. */
   #running: string | undefined;
   /** A portal whose description was asked for by the last message: when it is executed next, its result describes itself. */
@@ -59,6 +76,16 @@ export class Series {
   constructor(parts: SeriesParts) {
     this.#parts = parts;
     this.#kept = new Kept(parts.maxMessageBytes * keptMessagesMax);
+  }
+
+  /** Made when there is a need, as most connections at rest have none. */
+  get cursors(): Cursors {
+    const describe: Describe = (prepared) => this.#descriptionOf(prepared);
+    return (this.#madeCursors ??= new Cursors({ ...this.#parts, kept: this.#kept, describe }));
+  }
+
+  get #memory(): TypeMemory {
+    return (this.#madeMemory ??= new TypeMemory());
   }
 
   parse({ statement, sql, types }: MessageOf<"parse">): Failure | undefined {
@@ -79,7 +106,13 @@ export class Series {
     const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0) + valueBytes, 0);
     const refused = await this.#kept.admitPortal(portal, bytes);
     if (refused !== undefined) return failure(refused);
-    const parameters = await this.#parametersOf(prepared, message);
+    const parameters = this.#parts.catalog.takes(prepared)
+      ? rawParameters(message)
+      : await readParameters(prepared, message, {
+          memory: this.#memory,
+          zone: this.#parts.session.zone,
+          describe: (asked) => this.#descriptionOf(asked),
+        });
     if (!parameters.ok) return failure(parameters.error, placeOf(prepared));
     this.#kept.putPortal(portal, {
       prepared,
@@ -92,10 +125,11 @@ export class Series {
     return undefined;
   }
 
-  async describe({ target, name }: MessageOf<"describe">): Promise<Failure | undefined> {
-    return target === "statement"
-      ? await this.#describeStatement(name)
-      : this.#describePortal(name);
+  describe({
+    target,
+    name,
+  }: MessageOf<"describe">): Failure | Promise<Failure | undefined> | undefined {
+    return target === "statement" ? this.#describeStatement(name) : this.#describePortal(name);
   }
 
   /** A description waits for the next message. */
@@ -113,9 +147,9 @@ export class Series {
     if (next.kind === "execute" && next.portal === described.name) return undefined;
     this.#described = undefined;
     const { portal } = described;
-    const answer = await this.#descriptionOf(portal.prepared);
-    if (!answer.ok) return failure(answer.error, placeOf(portal.prepared));
-    return this.#putColumns(answer.value.columns, portal);
+    const columns = await this.#columnsOf(portal.prepared);
+    if (!columns.ok) return failure(columns.error, placeOf(portal.prepared));
+    return this.#putColumns(columns.value, portal);
   }
 
   async execute({ portal: name, maxRows }: MessageOf<"execute">): Promise<Failure | undefined> {
@@ -123,7 +157,7 @@ export class Series {
     const found = this.#kept.portal(name);
     if (!found.ok) return failure(found.error);
     const portal = found.value;
-    const announce = this.#described?.portal === portal ? "rowsOrNone" : "no";
+    const announce: Announced = this.#described?.portal === portal ? "rowsOrNone" : "no";
     this.#described = undefined;
     const { kind } = portal.prepared;
     if (kind.kind === "empty") {
@@ -133,6 +167,12 @@ export class Series {
     }
     const state = portal.execution?.state ?? "fresh";
     if (state !== "fresh" && state !== "parked") return this.#executeAgain(name, portal);
+    const refused = await this.#enter(portal.prepared);
+    if (refused !== undefined) return failure(refused);
+    if (kind.kind === "transaction" && this.#parts.implicit.open) {
+      if (!kind.ends) return this.#adopt(announce);
+      encodeEvent(noTransaction, this.#parts.session, out);
+    }
     // The end of a transaction ends its cursors; parked ones would keep its connection busy.
     if (kind.kind === "transaction" && kind.ends) await this.#kept.dropPortals(name);
     this.#running = name;
@@ -141,15 +181,26 @@ export class Series {
     return failed;
   }
 
-  async close({ target, name }: MessageOf<"close">): Promise<void> {
+  async close({ target, name }: MessageOf<"close">): Promise<undefined> {
     if (target === "statement") this.#kept.dropStatement(name);
     else await this.#kept.dropPortal(name);
     this.#parts.out.put({ kind: "closeComplete" });
   }
 
   /** The end of a series: outside of a transaction no portal outlives it. */
-  async sync(): Promise<void> {
-    if (this.#parts.session.pin === undefined) await this.end();
+  sync(): Promise<Failure | undefined> | undefined {
+    const { implicit, session } = this.#parts;
+    const nothing = this.#kept.portalCount === 0 && !implicit.open;
+    return nothing || (session.pin !== undefined && !implicit.open)
+      ? implicit.forget()
+      : this.#endSeries();
+  }
+
+  async #endSeries(): Promise<Failure | undefined> {
+    const { implicit, session } = this.#parts;
+    if (session.pin === undefined || implicit.open) await this.end();
+    const error = await implicit.leave(false);
+    return error && failure(error);
   }
 
   /** A simple query drops what has no name. */
@@ -183,7 +234,10 @@ export class Series {
     const prepared = found.value;
     const described = await this.#descriptionOf(prepared);
     if (!described.ok) return failure(described.error, placeOf(prepared));
-    const { parameters, columns } = described.value;
+    const { parameters } = described.value;
+    const known = await this.#columnsOf(prepared);
+    if (!known.ok) return failure(known.error, placeOf(prepared));
+    const columns = known.value;
     const count = Math.max(parameters.length, prepared.types.length);
     const types = Array.from({ length: count }, (_, index) =>
       parameterOid(prepared, parameters, index),
@@ -218,29 +272,64 @@ export class Series {
     return undefined;
   }
 
-  async #step(
-    portal: Portal,
-    maxRows: number,
-    announce: "no" | "rowsOrNone",
-  ): Promise<Failure | undefined> {
-    const { out, runner, session } = this.#parts;
+  async #step(portal: Portal, maxRows: number, announce: Announced): Promise<Failure | undefined> {
+    const { out, session } = this.#parts;
+    const { prepared } = portal;
+    const stop = await this.#run(portal, maxRows, announce);
+    if (mayChangeTypes(prepared)) this.#memory.forgetAll();
+    if (stop.kind === "suspended") out.put({ kind: "portalSuspended" });
+    if (stop.kind === "complete") out.put({ kind: "commandComplete", tag: stop.tag });
+    if (stop.kind !== "failed") return undefined;
+    // What was known of it may be what was wrong.
+    prepared.description = undefined;
+    this.#memory.forget(prepared);
+    const queryId = portal.execution?.plan.queryId;
+    if (session.pin === undefined) await this.end();
+    return failure(stop.error, placeOf(prepared, queryId));
+  }
+
+  async #run(portal: Portal, maxRows: number, announce: Announced): Promise<Stop> {
+    const { runner, out } = this.#parts;
     const { prepared, parameters, formats } = portal;
+    const { kind } = prepared;
+    if (kind.kind === "cursor") {
+      return await this.cursors.run(kind.cursor, { formats, announce });
+    }
+    if (kind.kind === "declare") {
+      if (announce !== "no") out.put({ kind: "noData" });
+      return await this.cursors.declare(prepared, parameters);
+    }
     portal.execution ??= runner.prepare({
       statement: prepared,
       parameters,
       formats,
       promised: announce === "no" ? promisedColumns(prepared) : undefined,
     });
-    const stop = await runner.step(portal.execution, maxRows, announce);
-    if (mayChangeTypes(prepared)) this.#memory.forgetAll();
-    if (stop.kind === "suspended") out.put({ kind: "portalSuspended" });
-    if (stop.kind !== "failed") return undefined;
-    // What was known of it may be what was wrong.
-    prepared.description = undefined;
-    this.#memory.forget(prepared);
-    const { queryId } = portal.execution.plan;
-    if (session.pin === undefined) await this.end();
-    return failure(stop.error, placeOf(prepared, queryId));
+    return await runner.step(portal.execution, { maxRows, announce });
+  }
+
+  /**
+   * A statement that changes something, with others behind it before the Sync, is one transaction with
+   * them. A single one is left to itself, which costs less.
+   */
+  async #enter(prepared: Prepared): Promise<GatewayError | undefined> {
+    const { implicit, session } = this.#parts;
+    const { kind } = prepared;
+    if (session.pin !== undefined || kind.kind === "transaction" || kind.kind === "cursor") {
+      return undefined;
+    }
+    const ahead = this.#parts.inbox.ahead();
+    const next = typeof ahead === "string" ? ahead : await ahead;
+    if (next === "gone") return gatewayError("query.cancelled");
+    return next === "more" && needsTransaction(prepared) ? await implicit.enter() : undefined;
+  }
+
+  /** BEGIN behind statements of the same series: their transaction is the client's from here on. */
+  #adopt(announce: Announced): undefined {
+    const { implicit, out } = this.#parts;
+    implicit.adopt();
+    if (announce !== "no") out.put({ kind: "noData" });
+    out.put({ kind: "commandComplete", tag: "BEGIN" });
   }
 
   /** A portal that is complete gives no more rows; one without rows, or that failed, can not be run again. */
@@ -254,56 +343,34 @@ export class Series {
     return failure(gatewayError("query.invalid", { sqlState: "55000", message }));
   }
 
-  async #parametersOf(
-    prepared: Prepared,
-    message: MessageOf<"bind">,
-  ): Promise<Result<readonly Parameter[], GatewayError>> {
-    const { values, formats } = message;
-    const types = await this.#typesOf(prepared, values.length);
-    if (!types.ok) return types;
-    const wanted = Math.max(types.value.length, prepared.types.length);
-    if (wanted !== values.length) {
-      this.#memory.forget(prepared);
-      return err(parameterCountError(wanted, message));
-    }
-    const { zone } = this.#parts.session;
-    const parameters: Parameter[] = [];
-    for (const [index, value] of values.entries()) {
-      const format = (formats.length === 1 ? formats[0] : formats[index]) ?? 0;
-      const type = parameterType(prepared, types.value, index);
-      const read = readParameter(value, format, type, { number: index + 1, zone });
-      if (!read.ok) {
-        this.#memory.forget(prepared);
-        return read;
-      }
-      parameters.push(read.value);
-    }
-    return ok(parameters);
-  }
-
-  /** What the engine says of the parameters, asked only where the client left a type open. */
-  async #typesOf(
-    prepared: Prepared,
-    count: number,
-  ): Promise<Result<readonly DataType[], GatewayError>> {
-    const known = prepared.description?.parameters ?? this.#memory.get(prepared);
+  /** Columns of the result, asked for where they are not known. */
+  async #columnsOf(prepared: Prepared): Promise<Result<readonly Column[], GatewayError>> {
+    const { kind } = prepared;
+    const known = knownColumns(prepared);
     if (known !== undefined) return ok(known);
-    if (!leavesTypesOpen(prepared, count)) return ok([]);
+    if (kind.kind === "cursor" && kind.cursor.kind === "fetch") {
+      return await this.cursors.columnsOf(kind.cursor);
+    }
     const described = await this.#descriptionOf(prepared);
-    if (!described.ok) return described;
-    this.#memory.put(prepared, described.value.parameters);
-    return ok(described.value.parameters);
+    return described.ok ? ok(described.value.columns) : described;
   }
 
   async #descriptionOf(prepared: Prepared): Promise<Result<Description, GatewayError>> {
     if (prepared.description !== undefined) return ok(prepared.description);
-    const columns = knownColumns(prepared);
-    if (columns !== undefined) return ok({ parameters: [], columns });
-    const described = await this.#parts.runner.describe(prepared.sql, declaredNulls(prepared));
+    const { kind } = prepared;
+    if (kind.kind !== "query" && kind.kind !== "copy" && kind.kind !== "declare") {
+      return ok({ parameters: [], columns: knownColumns(prepared) ?? [] });
+    }
+    const { catalog, runner } = this.#parts;
+    const described = catalog.takes(prepared)
+      ? await runner.describeCatalog(prepared)
+      : await runner.describe(prepared.sql, declaredNulls(prepared));
     if (described.ok) prepared.description = described.value;
     return described;
   }
 }
+
+type Announced = Exclude<Announce, "rows">;
 
 /** What a value costs beside its bytes. */
 const valueBytes = 8;
@@ -315,9 +382,4 @@ function failure(error: GatewayError, place: ErrorPlace = {}): Failure {
 function placeOf(prepared: Prepared, queryId?: string): ErrorPlace {
   const place = { sql: prepared.text, statementStart: prepared.start };
   return queryId === undefined ? place : { ...place, queryId };
-}
-
-function parameterCountError(wanted: number, { statement, values }: MessageOf<"bind">) {
-  const message = `bind message supplies ${values.length} parameters, but prepared statement "${statement}" requires ${wanted}`;
-  return gatewayError("query.parameters", { sqlState: "08P01", message });
 }

@@ -17,13 +17,15 @@ export interface Served extends AsyncDisposable {
   readonly frontend: Frontend;
 }
 
-/** Opens a listener on a free port of loopback; disposing cuts off whoever is still there. */
+/** Opens a listener on a free port of loopback; disposing cuts off whoever is still there. `more` replaces parts of the door. */
 export async function served(
   script: Script,
   config: Partial<PostgresConfig> = {},
+  more: Partial<ScriptedDoor> = {},
 ): Promise<Served> {
   const host = virtualHost(1);
-  const door = scriptedDoor(script);
+  const answers = { BEGIN: noTransactions, ...script.answers };
+  const door = { ...scriptedDoor({ ...script, answers }), ...more };
   const parsed = { ...postgresConfig.parse({ host: "127.0.0.1", port: 0 }), ...config };
   const opened = await listen(parsed, door, host);
   if (!opened.ok) throw new Error(opened.error.detail);
@@ -40,6 +42,9 @@ export async function served(
     },
   };
 }
+
+/** An engine has none unless the script says so. */
+const noTransactions = [{ kind: "failed", error: gatewayError("query.unsupported") }] as const;
 
 export const text: DataType = { kind: "text" };
 export const int32: DataType = { kind: "integer", bits: 32, signed: true };

@@ -32,6 +32,9 @@ describe("writeBackend", () => {
     [{ kind: "noData" }, "n 00000004"],
     [{ kind: "portalSuspended" }, "s 00000004"],
     [{ kind: "emptyQuery" }, "I 00000004"],
+    [{ kind: "copyOut", format: 1, columns: 2 }, "H 0000000b 01 0002 0001 0001"],
+    [{ kind: "copyOut", format: 0, columns: 0 }, "H 00000007 00 0000"],
+    [{ kind: "copyDone" }, "c 00000004"],
     [{ kind: "parameterDescription", types: [23, 25] }, "t 0000000e 0002 00000017 00000019"],
     [
       {

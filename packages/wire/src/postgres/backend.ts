@@ -4,6 +4,8 @@ import type { BackendMessage, Report, RowField } from "./message.ts";
 
 /** Type byte of DataRow, for writers that put rows straight into the buffer. */
 export const dataRow = letter("D");
+/** Type byte of CopyData, for the same. */
+export const copyData = letter("d");
 
 /** The single bytes that answer an encryption request before any message. */
 export const sslAccepted = letter("S");
@@ -35,6 +37,8 @@ const letters = {
   parameterDescription: letter("t"),
   rowDescription: letter("T"),
   commandComplete: letter("C"),
+  copyOut: letter("H"),
+  copyDone: letter("c"),
   error: letter("E"),
   notice: letter("N"),
 } as const satisfies Record<BackendMessage["kind"], number>;
@@ -77,6 +81,11 @@ function writeBody(out: ByteWriter, message: BackendMessage): void {
       return;
     case "commandComplete":
       return out.text(message.tag);
+    case "copyOut":
+      out.u8(message.format);
+      out.i16(message.columns);
+      for (let column = 0; column < message.columns; column += 1) out.i16(message.format);
+      return;
     case "error":
     case "notice":
       return writeReport(out, message.report);
@@ -86,6 +95,7 @@ function writeBody(out: ByteWriter, message: BackendMessage): void {
     case "noData":
     case "portalSuspended":
     case "emptyQuery":
+    case "copyDone":
       return;
   }
 }

@@ -23,6 +23,22 @@ describe("FrameReader", () => {
     expect(reader.pending).toBe(0);
   });
 
+  it("shows the types of what is ahead without taking it, as far as the bytes tell", () => {
+    const reader = new FrameReader();
+    const sync = (type: number) => (type === 0x53 ? "sync" : undefined);
+    const frames = [frameOf(0x43, [1, 2]), frameOf(0x53, [])];
+    const bytes = bytesOf(...frames);
+    const seen = Array.from(bytes, (_, index) => {
+      reader.push(bytes.subarray(index, index + 1));
+      return reader.ahead(sync);
+    });
+    expect(seen.slice(0, 7).every((found) => found === undefined)).toBe(true);
+    expect(seen.slice(7).every((found) => found === "sync")).toBe(true);
+    expect(taken(reader, typed)).toHaveLength(2);
+    reader.push(Uint8Array.of(0x43, 0, 0, 0, 1, 0x53));
+    expect(reader.ahead(sync)).toBeUndefined();
+  });
+
   it("reads packets without a type byte", () => {
     const reader = new FrameReader();
     reader.push(Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47));

@@ -99,6 +99,22 @@ export class FrameReader {
     return { kind: "frame", frame: { type, body } };
   }
 
+  /**
+   * Looks at the types of the frames that were received and not taken, in order, until `look` answers.
+   * Undefined when the bytes end before that; a length that makes no sense ends them too.
+   */
+  ahead<Found>(look: (type: number) => Found | undefined): Found | undefined {
+    for (let at = this.#start; at < this.#end;) {
+      const found = look(this.#bytes[at] ?? 0);
+      if (found !== undefined) return found;
+      if (at + 1 + lengthBytes > this.#end) return undefined;
+      const length = getInt32(this.#bytes, at + 1);
+      if (length < lengthBytes) return undefined;
+      at += 1 + length;
+    }
+    return undefined;
+  }
+
   /** Gives back everything not taken, for a handshake that is not ours. The reader is empty afterwards. */
   rest(): Uint8Array {
     const rest = this.#bytes.subarray(this.#start, this.#end);

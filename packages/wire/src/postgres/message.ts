@@ -121,5 +121,8 @@ export type BackendMessage =
   | { readonly kind: "parameterDescription"; readonly types: readonly number[] }
   | { readonly kind: "rowDescription"; readonly fields: readonly RowField[] }
   | { readonly kind: "commandComplete"; readonly tag: string }
+  /** CopyData follows; every column has the format of the whole. */
+  | { readonly kind: "copyOut"; readonly format: Format; readonly columns: number }
+  | { readonly kind: "copyDone" }
   | { readonly kind: "error"; readonly report: Report }
   | { readonly kind: "notice"; readonly report: Report };

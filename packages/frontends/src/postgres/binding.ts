@@ -1,0 +1,71 @@
+/** The values of a Bind message as typed parameters: who says their types, and how often an engine is asked for them. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Description } from "@gateway/core/query/event.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { DataType, Parameter } from "@gateway/core/type/type.ts";
+import type { Zone } from "@gateway/core/type/zone.ts";
+import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
+import { leavesTypesOpen, parameterType, type TypeMemory } from "./described.ts";
+import { readParameter } from "./parameter.ts";
+import type { Prepared } from "./statement.ts";
+
+/** Asks what a prepared statement takes and gives; what is known is not asked for again. */
+export type Describe = (prepared: Prepared) => Promise<Result<Description, GatewayError>>;
+
+type Bind = Extract<FrontendMessage, { kind: "bind" }>;
+
+export interface BindingParts {
+  readonly memory: TypeMemory;
+  /** Where instants without an offset are read. */
+  readonly zone: Zone;
+  readonly describe: Describe;
+}
+
+/** The parameters, or what is wrong with one of them or with their number. */
+export async function readParameters(
+  prepared: Prepared,
+  message: Bind,
+  parts: BindingParts,
+): Promise<Result<readonly Parameter[], GatewayError>> {
+  const { values, formats } = message;
+  const { memory, zone } = parts;
+  const types = await typesOf(prepared, values.length, parts);
+  if (!types.ok) return types;
+  const wanted = Math.max(types.value.length, prepared.types.length);
+  if (wanted !== values.length) {
+    memory.forget(prepared);
+    return err(countError(wanted, message));
+  }
+  const parameters: Parameter[] = [];
+  for (const [index, value] of values.entries()) {
+    const format = (formats.length === 1 ? formats[0] : formats[index]) ?? 0;
+    const type = parameterType(prepared, types.value, index);
+    const read = readParameter(value, format, type, { number: index + 1, zone });
+    if (!read.ok) {
+      memory.forget(prepared);
+      return read;
+    }
+    parameters.push(read.value);
+  }
+  return ok(parameters);
+}
+
+/** What the engine says of the parameters, asked only where the client left a type open. */
+async function typesOf(
+  prepared: Prepared,
+  count: number,
+  { memory, describe }: BindingParts,
+): Promise<Result<readonly DataType[], GatewayError>> {
+  const known = prepared.description?.parameters ?? memory.get(prepared);
+  if (known !== undefined) return ok(known);
+  if (!leavesTypesOpen(prepared, count)) return ok([]);
+  const described = await describe(prepared);
+  if (!described.ok) return described;
+  memory.put(prepared, described.value.parameters);
+  return ok(described.value.parameters);
+}
+
+function countError(wanted: number, { statement, values }: Bind): GatewayError {
+  const message = `bind message supplies ${values.length} parameters, but prepared statement "${statement}" requires ${wanted}`;
+  return gatewayError("query.parameters", { sqlState: "08P01", message });
+}

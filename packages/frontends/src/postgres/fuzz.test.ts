@@ -1,0 +1,10 @@
+import { describe, expect, it } from "vitest";
+import { fuzz } from "./fuzz.suite.ts";
+
+describe("any frames in any order", () => {
+  it("bring no bug, no half message and no second life", async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    const { frames } = await fuzz(200_000, seed);
+    expect(frames).toBeGreaterThanOrEqual(200_000);
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * `node test/fuzz/postgres.mjs [frames] [seed]`: frames by chance against the PostgreSQL frontend, by the same
+ * generator as its test. Fails on a bug, on a connection that takes over a second, and on memory that grows.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const framesWanted = Number(process.argv[2] ?? 1_000_000);
+const firstSeed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));
+const framesPerRun = 250_000;
+const slowestMsMax = 1000;
+const growthBytesMax = 200e6;
+
+const source = new URL("../../packages/frontends/src/postgres/fuzz.suite.ts", import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), "gateway-fuzz-"));
+try {
+  const outfile = join(folder, "fuzz.mjs");
+  await build({
+    entryPoints: [fileURLToPath(source)],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "error",
+    banner: {
+      js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+    },
+  });
+  const { fuzz } = await import(pathToFileURL(outfile).href);
+  await run(fuzz);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+async function run(fuzz) {
+  let frames = 0;
+  let connections = 0;
+  let before;
+  for (let seed = firstSeed; frames < framesWanted; seed += 1) {
+    const done = await fuzz(Math.min(framesPerRun, framesWanted - frames), seed);
+    frames += done.frames;
+    connections += done.connections;
+    const { rss } = process.memoryUsage();
+    before ??= rss;
+    const line = `${frames} frames, ${connections} connections, seed ${seed}`;
+    console.log(`${line}, slowest ${done.slowestMs.toFixed(0)} ms, ${(rss / 1e6).toFixed(0)} MB`);
+    if (done.slowestMs > slowestMsMax) throw new Error("a connection took over a second");
+    if (rss - before > growthBytesMax) throw new Error("memory grows");
+  }
+}
