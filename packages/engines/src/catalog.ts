@@ -1,6 +1,8 @@
 /** Every engine this build knows, by its key in the config. Adding one is a folder and a line here. */
+import { adbc } from "./adbcDriver/engine.ts";
 import { clickHouse } from "./clickHouse/engine.ts";
 import { duckDb } from "./duckDb/engine.ts";
 import { starRocks } from "./starRocks/engine.ts";
+import { trino } from "./trino/engine.ts";
 
-export const engines = { clickHouse, duckDb, starRocks } as const;
+export const engines = { adbc, clickHouse, duckDb, starRocks, trino } as const;

@@ -6,6 +6,8 @@
 import type { CType } from "./native.ts";
 
 export const statusOk = 0;
+/** `ADBC_STATUS_NOT_IMPLEMENTED`. */
+export const statusNotImplemented = 2;
 /** Newest first; a driver that refuses one is asked for the next. */
 export const adbcVersions = [1_001_000, 1_000_000] as const;
 

@@ -2,14 +2,23 @@
  * Parameters as one row of the Arrow C data interface, for `StatementBind`.
  *
  * The structs live in one block of native memory that must stay until the statement was released.
- * Their release function is a native one that does nothing: drivers may call it on a thread of
+ * Their release function is a native one that frees nothing: drivers may call it on a thread of
  * their own, where a JavaScript callback would wait for an event loop that is blocked in the driver.
  */
 import { vectorOf } from "@gateway/core/type/build.ts";
 import type { DataType, Parameter, TimeUnit, Value } from "@gateway/core/type/type.ts";
 import type { Vector } from "@gateway/core/type/vector.ts";
 import { arrayStruct, schemaStruct } from "./abi.ts";
-import { addressOf, allocate, Block, copy, loadLibrary, release, type Address } from "./native.ts";
+import {
+  addressOf,
+  allocate,
+  Block,
+  copy,
+  loadLibrary,
+  nullWriter,
+  release,
+  type Address,
+} from "./native.ts";
 
 /** One row of parameters in native memory. */
 export interface BoundRow extends Disposable {
@@ -56,6 +65,12 @@ function scaled(type: DataType, value: Value): Value {
 
 /** A C function that takes a pointer, touches nothing and is the same on every thread: `labs`. */
 const doNothing = loadLibrary(null).addressOf("labs") ?? 0;
+/**
+ * What the C data interface asks of a release function: the struct is marked as released by a NULL in
+ * its own place. Drivers written in Go end the process without it.
+ */
+const releasesSchema = nullWriter(schemaStruct.release) ?? doNothing;
+const releasesArray = nullWriter(arrayStruct.release) ?? doNothing;
 
 /** Blocks given back together. */
 class NativeMemory implements Disposable {
@@ -77,7 +92,7 @@ class NativeMemory implements Disposable {
       schemaStruct.children,
       this.#list(children.map((child) => this.schema(child.name, child.type))),
     );
-    struct.put(schemaStruct.release, doNothing);
+    struct.put(schemaStruct.release, releasesSchema);
     return struct.address;
   }
 
@@ -91,7 +106,7 @@ class NativeMemory implements Disposable {
     struct.put(arrayStruct.buffers, this.#list(buffers));
     struct.put(arrayStruct.childCount, children.length);
     struct.put(arrayStruct.children, this.#list(children.map((child) => this.array(child))));
-    struct.put(arrayStruct.release, doNothing);
+    struct.put(arrayStruct.release, releasesArray);
     return struct.address;
   }
 

@@ -109,6 +109,34 @@ export class Connection implements Disposable {
     return undefined;
   }
 
+  /** Begins a transaction, and runs statements in it; one that fails takes it back. */
+  begin(statements: readonly string[]): AdbcFailure | undefined {
+    const begun = this.#autocommit("false");
+    if (begun !== undefined) return begun;
+    const failure = this.runAll(statements);
+    if (failure !== undefined) this.end("rollback");
+    return failure;
+  }
+
+  /** Ends the transaction. A commit that fails is rolled back, so that none is left open. */
+  end(how: "commit" | "rollback"): AdbcFailure | undefined {
+    const name = how === "commit" ? "ConnectionCommit" : "ConnectionRollback";
+    const failure = this.driver.call(name, this.address);
+    if (failure !== undefined && how === "commit") {
+      this.driver.call("ConnectionRollback", this.address);
+    }
+    return failure ?? this.#autocommit("true");
+  }
+
+  #autocommit(value: "true" | "false"): AdbcFailure | undefined {
+    return this.driver.call(
+      "ConnectionSetOption",
+      this.address,
+      "adbc.connection.autocommit",
+      value,
+    );
+  }
+
   [Symbol.dispose](): void {
     this.driver.call("ConnectionRelease", this.address);
   }

@@ -1,6 +1,6 @@
 /** The driver itself, called on this thread: its table, its failures, what its statements may be. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { duckDbDriver } from "../duckDb/library.ts";
+import { duckDbDriver } from "./duckDb/library.ts";
 import { driverBytes, driverFunctions, driverTableStart } from "./abi.ts";
 import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { CancelControl, controlBlock, DriverControl } from "./control.ts";

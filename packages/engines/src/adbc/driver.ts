@@ -19,6 +19,7 @@ import {
   Block,
   addressIn,
   bytesAt,
+  detailBy,
   functionAt,
   loadLibrary,
   textAt,
@@ -60,6 +61,8 @@ export interface AdbcFailure {
   readonly vendorCode: number | undefined;
   /** Five characters. */
   readonly sqlState: string | undefined;
+  /** What the driver says beside its message, by its own keys; absent where it says nothing. */
+  readonly details?: ReadonlyMap<string, string>;
 }
 
 export type AdbcResult<T> = Result<T, AdbcFailure>;
@@ -69,6 +72,9 @@ export function failureOf(code: FailureCode, message: string): AdbcFailure {
   return { code, status: 0, message, vendorCode: undefined, sqlState: undefined };
 }
 
+const countSignature = { answer: "int32", takes: ["pointer"] } as const;
+/** Most details read of one error. */
+const detailsMax = 32;
 const releaseSignature = { answer: "void", takes: ["pointer"] } as const;
 const initSignature = { answer: "status", takes: ["int32", "pointer", "pointer"] } as const;
 const lastErrorSignature = { answer: "text", takes: ["pointer"] } as const;
@@ -115,7 +121,7 @@ export class Driver {
 
   /** Whether the driver fills this place of its table. Filled places may still answer "not implemented". */
   has(name: DriverFunction): boolean {
-    return this.#table.pointer(driverTableStart + driverFunctions.indexOf(name) * 8) !== 0;
+    return this.#place(name) !== 0;
   }
 
   /** Calls a function with its arguments, the error struct left out. Undefined means it went well. */
@@ -132,8 +138,7 @@ export class Driver {
 
   /** The failure behind a stream's error number; drivers of version 1.0.0 give its text only. */
   streamFailure(stream: Address, lastError: Address): AdbcFailure {
-    const at = driverTableStart + driverFunctions.indexOf("ErrorFromArrayStream") * 8;
-    const address = this.#table.pointer(at);
+    const address = this.#place("ErrorFromArrayStream");
     if (address !== 0) {
       const found = functionAt(address, streamErrorSignature)(stream, 0);
       const error = found === null ? 0 : Number(found);
@@ -151,7 +156,7 @@ export class Driver {
   #function(name: DriverFunction): NativeFunction | undefined {
     const known = this.#functions.get(name);
     if (known !== undefined) return known;
-    const address = this.#table.pointer(driverTableStart + driverFunctions.indexOf(name) * 8);
+    const address = this.#place(name);
     if (address === 0) return undefined;
     const found = functionAt(address, { answer: "status", takes: driverTable[name] });
     this.#functions.set(name, found);
@@ -165,14 +170,37 @@ export class Driver {
   }
 
   #failure(status: number): AdbcFailure {
-    const failure = { ...fromError(this.#error.view), status };
+    const details = this.#details(this.#error.address);
+    const said = { ...fromError(this.#error.view), status };
+    const failure = details === undefined ? said : { ...said, details };
     const release = this.#error.pointer(errorStruct.release);
     if (release !== 0) functionAt(release, releaseSignature)(this.#error.address);
     return failure;
   }
 
   #read(error: Address): AdbcFailure {
-    return fromError(new DataView(bytesOfError(error).buffer));
+    const failure = fromError(new DataView(bytesOfError(error).buffer));
+    const details = this.#details(error);
+    return details === undefined ? failure : { ...failure, details };
+  }
+
+  /** Details are kept behind the error itself, so they are read before it is released. */
+  #details(error: Address): ReadonlyMap<string, string> | undefined {
+    const counter = this.#place("ErrorGetDetailCount");
+    const getter = this.#place("ErrorGetDetail");
+    if (counter === 0 || getter === 0) return undefined;
+    const count = Math.min(Number(functionAt(counter, countSignature)(error)), detailsMax);
+    if (count <= 0) return undefined;
+    const found = new Map<string, string>();
+    for (let index = 0; index < count; index += 1) {
+      const { key, value } = detailBy(getter, error, index);
+      found.set(key, new TextDecoder().decode(value));
+    }
+    return found;
+  }
+
+  #place(name: DriverFunction): Address {
+    return this.#table.pointer(driverTableStart + driverFunctions.indexOf(name) * 8);
   }
 }
 

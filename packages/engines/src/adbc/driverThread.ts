@@ -1,30 +1,36 @@
 /**
- * The main thread's side of one driver's thread: sends a request, reads its result as a stream,
- * cancels it.
+ * The main side of one driver's thread, here or in a process of its own: sends a request, reads its
+ * result as a stream, cancels it.
  *
  * A slow reader stops the engine: the thread may send a few messages ahead and then waits. Whoever
  * ends a stream early waits here until the engine has really stopped, because only then may anybody
- * else use the thread or the slot.
+ * else use the thread or the slot. A process that does not stop in time is killed; a thread can not be.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Thread, Threads } from "@gateway/core/port/threads.ts";
 import { err } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
-import { CancelControl, controlBlock } from "./control.ts";
-import { Driver, failureOf, type AdbcResult } from "./driver.ts";
+import { failureOf, type AdbcResult } from "./driver.ts";
 import { readBatchMessage, readSchemaMessage } from "./ipc.ts";
-import type {
-  Answer,
-  Executed,
-  Request,
-  StatementRequest,
-  ThreadData,
-  ThreadMessage,
-} from "./message.ts";
+import type { Answer, Executed, Request, StatementRequest, ThreadMessage } from "./message.ts";
+import { processReach, threadReach, type DriverLibrary, type Reach } from "./reach.ts";
 
-/** Which driver a thread calls. */
-export type DriverChoice = Omit<ThreadData, "control">;
+/** Which driver is called, and where. */
+export interface DriverChoice extends DriverLibrary {
+  /** In a process of its own, which is killed when the driver does not answer; absent: in a thread. */
+  readonly process?: ProcessLimits;
+}
+
+/** How long a driver's process may take before it is killed. Milliseconds. */
+export interface ProcessLimits {
+  /** From a cancel to its answer. */
+  readonly cancelMs: number;
+  /** To open, connect or close. */
+  readonly connectMs: number;
+  /** Without use, in a pool. */
+  readonly idleMs: number;
+}
 
 /** What a statement's result is made of, in order: the columns, then batches. */
 export type StreamEvent =
@@ -42,9 +48,11 @@ const messagesAhead = 4;
 
 /** A cancel is repeated this often until the thread answers: one that comes before the engine began is lost. */
 const cancelAgainMs = 20;
+/** Cancels of drivers in processes ask a server, each over a connection of its own. */
+const cancelServerAgainMs = 250;
 
 const cancelled = failureOf("cancelled", "the statement was cancelled");
-const gone = failureOf("broken", "the driver's thread has ended");
+const gone = failureOf("broken", "the driver has ended");
 
 /** What is known of the request under way. */
 interface Pending {
@@ -66,20 +74,19 @@ function newPending(): Pending {
 function nothing(): void {}
 
 export class DriverThread {
+  readonly #reach: Reach;
   readonly #thread: Thread;
-  readonly #control: CancelControl;
-  readonly #choice: DriverChoice;
+  readonly #limits: ProcessLimits | undefined;
   readonly #clock: Clock;
   #pending: Pending | undefined;
   #ended = false;
 
   constructor(threads: Threads, clock: Clock, choice: DriverChoice) {
-    const control = controlBlock();
-    const data: ThreadData = { ...choice, control };
-    this.#control = new CancelControl(control);
-    this.#choice = choice;
+    const { process: limits, ...library } = choice;
+    this.#reach = (limits === undefined ? threadReach : processReach)(threads, library);
+    this.#limits = limits;
     this.#clock = clock;
-    this.#thread = threads.start("adbc", data);
+    this.#thread = this.#reach.thread;
     this.#thread.ref(false);
     this.#thread.onMessage((messages) => this.#received(messages as readonly ThreadMessage[]));
     this.#thread.onExit((error) => this.#exited(error));
@@ -112,7 +119,7 @@ export class DriverThread {
           yield { kind: "columns", columns, statementType: message.statementType };
         } else {
           yield { kind: "batch", batch: readBatchMessage(message.message, types) };
-          this.#control.addCredit();
+          this.#reach.addCredit();
         }
       }
     } finally {
@@ -131,7 +138,8 @@ export class DriverThread {
   ): Promise<AdbcResult<Answer>> {
     if (signal?.aborted === true) return err(cancelled);
     const pending = this.#begin(request);
-    using _cancelling = signal === undefined ? undefined : this.#cancelOn(signal);
+    using _cancelling = signal === undefined ? undefined : this.#cancelOn(signal, request.kind);
+    using _limit = this.#limitOf(request);
     try {
       for (;;) {
         const message = await this.#next(pending);
@@ -170,9 +178,8 @@ export class DriverThread {
       this.#received([{ kind: "answer", answer: err(gone) }]);
       return pending;
     }
-    this.#control.reset(messagesAhead);
     this.#thread.ref(true);
-    this.#thread.post(request);
+    this.#reach.post(request, messagesAhead);
     return pending;
   }
 
@@ -207,14 +214,31 @@ export class DriverThread {
     this.#received([{ kind: "answer", answer: err(detail) }]);
   }
 
-  /** Cancels when the signal says so, and again until disposed. `now` does it without the signal. */
-  #cancelOn(signal: AbortSignal): Disposable & { now(): void } {
+  /** Ends a process whose driver takes too long to open, connect or close. What runs for a client has no limit here. */
+  #limitOf({ kind }: Request): Disposable | undefined {
+    if (this.#limits === undefined || unlimited.has(kind)) return undefined;
+    return this.#killAfter(this.#limits.connectMs);
+  }
+
+  #killAfter(delayMs: number): Disposable {
+    return this.#clock.timer(delayMs, () => void this.#thread.terminate());
+  }
+
+  /**
+   * Cancels when the signal says so, and again until disposed. `now` does it without the signal. A process
+   * that is still connecting has nothing that could be cancelled, and is killed.
+   */
+  #cancelOn(signal: AbortSignal, kind: Request["kind"] = "execute"): Disposable & { now(): void } {
     let timer: Disposable | undefined;
+    let limit: Disposable | undefined;
     let over = false;
+    const againMs = this.#limits === undefined ? cancelAgainMs : cancelServerAgainMs;
     const now = (): void => {
       if (over || this.#ended) return;
-      this.#control.cancel((target) => this.#cancelNative(target));
-      timer = this.#clock.timer(cancelAgainMs, now);
+      this.#reach.cancel();
+      const waitMs = unlimited.has(kind) ? this.#limits?.cancelMs : 0;
+      if (this.#limits !== undefined) limit ??= this.#killAfter(waitMs ?? 0);
+      timer = this.#clock.timer(againMs, now);
     };
     const onAbort = (): void => {
       timer?.[Symbol.dispose]();
@@ -227,32 +251,18 @@ export class DriverThread {
       [Symbol.dispose]: () => {
         over = true;
         timer?.[Symbol.dispose]();
+        limit?.[Symbol.dispose]();
         signal.removeEventListener("abort", onAbort);
       },
     };
   }
-
-  #cancelNative(statement: number): void {
-    const driver = cancelDriver(this.#choice);
-    // A driver that refuses has nothing to cancel any more; the next try or the answer shows it.
-    driver?.call("StatementCancel", statement);
-  }
 }
+
+/** Requests that a client waits for, and ends when it will. */
+const unlimited: ReadonlySet<Request["kind"]> = new Set(["execute", "describe", "begin", "end"]);
 
 function executedOf(answer: AdbcResult<Answer>): AdbcResult<Executed> {
   if (!answer.ok) return answer;
   if (answer.value.kind !== "executed") throw new Error("a statement answered by something else");
   return { ok: true, value: answer.value.executed };
-}
-
-const drivers = new Map<string, Driver | undefined>();
-
-/** The driver as the main thread calls it: for cancelling only, which never blocks. */
-function cancelDriver({ library, entrypoint }: DriverChoice): Driver | undefined {
-  const key = `${library}\0${entrypoint}`;
-  if (!drivers.has(key)) {
-    const loaded = Driver.load(library, entrypoint);
-    drivers.set(key, loaded.ok ? loaded.value : undefined);
-  }
-  return drivers.get(key);
 }

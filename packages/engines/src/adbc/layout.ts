@@ -89,6 +89,16 @@ export function extensionOf(metadata: ReadonlyMap<string, string>): string | und
   return found?.[1];
 }
 
+/**
+ * The extension whose layout is known here: of the vendors' own only DuckDB's, because others use the
+ * same names for bytes of another meaning (PostgreSQL's `bit`).
+ */
+function knownExtension({ metadata }: ArrowField): string | undefined {
+  const opaque = metadata.get("ARROW:extension:name") === "arrow.opaque";
+  const ours = /"vendor_name"\s*:\s*"DuckDB"/.test(metadata.get("ARROW:extension:metadata") ?? "");
+  return opaque && !ours ? undefined : extensionOf(metadata);
+}
+
 type Simple = { readonly type: DataType; readonly read: Read };
 
 const integer = (bits: 8 | 16 | 32 | 64, signed: boolean): Simple => ({
@@ -146,7 +156,7 @@ function leaf(type: DataType, read: Read): Layout {
 
 /** Extension types that change the meaning of a plain one. An unknown extension is its storage. */
 function extended(field: ArrowField, layout: Layout): Layout {
-  switch (extensionOf(field.metadata)) {
+  switch (knownExtension(field)) {
     case "arrow.bool8":
       return field.format === "c" ? leaf({ kind: "boolean" }, { kind: "bytesToBits" }) : layout;
     case "arrow.json":
@@ -181,7 +191,7 @@ function fixedBinaryLayout(field: ArrowField): Result<Layout, string> {
   if (!Number.isInteger(width) || width < 0) return unreadable(field.format);
   const plain = leaf({ kind: "binary" }, { kind: "fixedBytes", width });
   const wide: Read = { kind: "fixed", width: 16 };
-  switch (`${extensionOf(field.metadata) ?? ""}:${width}`) {
+  switch (`${knownExtension(field) ?? ""}:${width}`) {
     case "arrow.uuid:16":
       return ok(leaf({ kind: "uuid" }, wide));
     case "hugeint:16":

@@ -6,6 +6,12 @@ import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import type { AdbcFailure, AdbcResult } from "./driver.ts";
 import type { Address } from "./native.ts";
 
+/** What a driver's process is told by its parent; it answers with groups of `ThreadMessage`. */
+export type ProcessMessage =
+  | { readonly kind: "request"; readonly request: Request; readonly credits: number }
+  | { readonly kind: "credit" }
+  | { readonly kind: "cancel" };
+
 /** What a thread is started with. */
 export interface ThreadData {
   readonly library: string;
@@ -17,7 +23,7 @@ export interface ThreadData {
 
 export interface DatabaseOptions {
   /** Set before the database is opened, in this order. */
-  readonly options: readonly (readonly [key: string, value: string])[];
+  readonly options: readonly Option[];
   /** Statements run once on a connection of their own, in order, before anybody else has one. */
   readonly setup: readonly SetupStatement[];
 }
@@ -44,7 +50,14 @@ export interface StatementRequest {
   readonly before: readonly string[];
   /** What the engine itself must say about the text before it runs; undefined asks nothing. Needs `inspect`. */
   readonly expected: ExpectedStatement | undefined;
+  /** Set on the statement before its text, in this order. */
+  readonly options?: readonly Option[];
+  /** Nobody wants rows: drivers that count changes only then are asked without a stream. */
+  readonly rowless?: boolean;
 }
+
+/** A driver's own key and value. */
+export type Option = readonly [key: string, value: string];
 
 /** Checked by the engine's own parser, whose word counts. */
 export interface ExpectedStatement {
@@ -59,6 +72,12 @@ export type Request =
   | { readonly kind: "closeDatabase"; readonly database: Address }
   | { readonly kind: "connect"; readonly database: Address; readonly before: readonly string[] }
   | { readonly kind: "disconnect" }
+  /** Statements on the kept connection whose results nobody wants. */
+  | { readonly kind: "runAll"; readonly statements: readonly string[] }
+  /** Begins a transaction on the kept connection, then runs statements in it. */
+  | { readonly kind: "begin"; readonly statements: readonly string[] }
+  /** Ends the transaction; afterwards each statement is one of its own again. */
+  | { readonly kind: "end"; readonly how: "commit" | "rollback" }
   | { readonly kind: "execute"; readonly statement: StatementRequest }
   | { readonly kind: "describe"; readonly statement: StatementRequest };
 

@@ -4,6 +4,7 @@
  * It knows nothing of ADBC or Arrow. Calls run on the calling thread and block it; koffi's
  * asynchronous calls are not used, because they take libuv's few threads from files and DNS.
  */
+import { arch, platform } from "node:process";
 import koffi from "koffi";
 
 /** A place in this process's memory. User-space addresses stay below 2^53, so a number holds them exactly. 0 is NULL. */
@@ -97,6 +98,40 @@ export function loadLibrary(path: string | null): Library {
   };
 }
 
+/**
+ * A native function of one pointer that writes NULL at `offset` behind it, or undefined on a platform
+ * whose instructions are not known here.
+ *
+ * Foreign code calls it on threads of its own, where a JavaScript callback would wait for ever, and no C
+ * library has such a function: so it is two machine instructions in a page of its own, which is first
+ * written and then executable, never both.
+ */
+export function nullWriter(offset: number): Address | undefined {
+  const code = instructionsOf(offset);
+  if (code === undefined) return undefined;
+  const map = process.func("mmap", "void *", ["void *", "size_t", "int", "int", "int", "int64_t"]);
+  const protect = process.func("mprotect", "int", ["void *", "size_t", "int"]);
+  const page = Number(map(null, pageBytes, readWrite, privateAnonymous, -1, 0));
+  if (page <= 0 || !Number.isSafeInteger(page)) return undefined;
+  copy(page, addressOf(code.buffer), code.length);
+  return Number(protect(page, pageBytes, readExecute)) === 0 ? page : undefined;
+}
+
+const pageBytes = 4096;
+/** `PROT_…` and `MAP_…` of Linux. */
+const readWrite = 3;
+const readExecute = 5;
+const privateAnonymous = 0x22;
+
+/** `mov qword [rdi + offset], 0; ret` and `str xzr, [x0, offset]; ret`. */
+function instructionsOf(offset: number): Uint8Array<ArrayBuffer> | undefined {
+  if (platform !== "linux") return undefined;
+  if (arch === "x64") return Uint8Array.of(0x48, 0xc7, 0x47, offset, 0, 0, 0, 0, 0xc3);
+  if (arch !== "arm64") return undefined;
+  const words = Uint32Array.of(0xf900_001f | ((offset / 8) << 10), 0xd65f_03c0);
+  return new Uint8Array(words.buffer);
+}
+
 /** Copies bytes between any two places. The caller answers for both ranges. */
 export function copy(to: Address, from: Address, length: number): void {
   if (length > 0) copyBytes(to, from, length);
@@ -147,6 +182,31 @@ export function functionAt(address: Address, signature: Signature): NativeFuncti
   }
   return found;
 }
+
+/** One entry of a list that a driver keeps: a key and the bytes of its value. */
+export interface NativeDetail {
+  readonly key: string;
+  readonly value: Uint8Array;
+}
+
+const detailStruct = koffi.struct({ key: "void *", value: "void *", length: "size_t" });
+const detailProto = koffi.proto(detailStruct, ["void *", "int"]);
+
+/** Calls a function that takes a struct and an index and answers a detail by value (`AdbcErrorDetail`). */
+export function detailBy(address: Address, owner: Address, index: number): NativeDetail {
+  const get = koffi.decode(address, detailProto) as (owner: Address, index: number) => unknown;
+  const found = get(owner, index) as { readonly [K in "key" | "value" | "length"]: unknown };
+  const length = Math.min(Number(found.length), detailBytesMax);
+  const value = pointed(found.value);
+  return { key: textAt(pointed(found.key)), value: bytesAt(value, value === 0 ? 0 : length) };
+}
+
+function pointed(place: unknown): Address {
+  return place === null ? 0 : Number(place);
+}
+
+/** No driver says anything longer that is worth keeping. */
+const detailBytesMax = 4_096;
 
 /** A pointer-sized word read as a number. */
 export function addressIn(view: DataView, at: number): Address {

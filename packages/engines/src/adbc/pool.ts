@@ -18,15 +18,20 @@ interface Waiter {
 
 export class ThreadPool {
   readonly #start: () => DriverThread;
+  readonly #clock: Clock;
   readonly #sizeMax: number;
+  readonly #idleMs: number | undefined;
   readonly #idle: DriverThread[] = [];
+  readonly #idleTimers = new Map<DriverThread, Disposable>();
   readonly #busy = new Set<DriverThread>();
   readonly #waiters = new Set<Waiter>();
   #closed = false;
 
   constructor(threads: Threads, clock: Clock, choice: DriverChoice, sizeMax: number) {
     this.#start = () => new DriverThread(threads, clock, choice);
+    this.#clock = clock;
     this.#sizeMax = sizeMax;
+    this.#idleMs = choice.process?.idleMs;
   }
 
   /** True when nobody has a thread. */
@@ -56,6 +61,7 @@ export class ThreadPool {
     // Each one that is told leaves the set.
     for (const waiter of this.#waiters) waiter.take(undefined);
     const threads = [...this.#busy, ...this.#idle];
+    for (const timer of this.#idleTimers.values()) timer[Symbol.dispose]();
     await Promise.all(threads.map((thread) => quieted(thread)));
     const speaker = threads.find((thread) => thread.alive) ?? this.#start();
     await last(speaker);
@@ -66,6 +72,8 @@ export class ThreadPool {
     for (;;) {
       const idle = this.#idle.pop();
       if (idle === undefined) break;
+      this.#idleTimers.get(idle)?.[Symbol.dispose]();
+      this.#idleTimers.delete(idle);
       // A thread that ended while nobody used it leaves its place to a new one.
       if (idle.alive) return this.#nowBusy(idle);
     }
@@ -107,10 +115,29 @@ export class ThreadPool {
   #giveBack(thread: DriverThread): void {
     this.#busy.delete(thread);
     if (this.#closed) return;
-    if (thread.alive) this.#idle.push(thread);
+    if (thread.alive) this.#keep(thread);
     const [waiter] = this.#waiters;
     const next = waiter === undefined ? undefined : this.#freeThread();
     if (next !== undefined) waiter?.take(next);
+  }
+
+  #keep(thread: DriverThread): void {
+    this.#idle.push(thread);
+    if (this.#idleMs === undefined) return;
+    this.#idleTimers.set(
+      thread,
+      this.#clock.timer(this.#idleMs, () => void this.#retire(thread)),
+    );
+  }
+
+  /** Ends a process that nobody wanted for a while. */
+  async #retire(thread: DriverThread): Promise<void> {
+    this.#idleTimers.delete(thread);
+    const at = this.#idle.indexOf(thread);
+    if (at < 0) return;
+    this.#idle.splice(at, 1);
+    await quieted(thread);
+    await thread.end();
   }
 }
 

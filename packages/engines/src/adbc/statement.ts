@@ -7,7 +7,7 @@
  */
 import { err, ok } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import { handleStruct, streamStruct } from "./abi.ts";
+import { handleStruct, statusNotImplemented, streamStruct } from "./abi.ts";
 import { bindRow, type BoundRow } from "./bind.ts";
 import { isPresent, readSchema, releaseArray, releaseSchema, type ArrowField } from "./cdata.ts";
 import type { Connection } from "./connection.ts";
@@ -51,7 +51,7 @@ export function executeStatement(
   if (!ready.ok) return ready;
   const bound = statement.bind(request, ready.value);
   if (bound !== undefined) return err(bound);
-  return statement.run(ready.value);
+  return statement.run(ready.value, request.rowless === true);
 }
 
 /** Types of parameters and columns; nothing runs. */
@@ -94,10 +94,14 @@ class Statement implements Disposable {
   }
 
   /** Gives the text to the driver, after the engine's own parser was asked what it holds. */
-  prepare({ sql, expected }: StatementRequest): AdbcResult<Ready> {
+  prepare({ sql, expected, options = [] }: StatementRequest): AdbcResult<Ready> {
     const { inspector } = this.#tools;
     if (this.#created !== undefined) return err(this.#created);
     if (this.#control.cancelled) return err(cancelled);
+    for (const [key, value] of options) {
+      const refused = this.#driver.call("StatementSetOption", this.#handle.address, key, value);
+      if (refused !== undefined) return err({ ...refused, message: `${key}: ${refused.message}` });
+    }
     if (expected === undefined || inspector === undefined) {
       const failure = this.#driver.call("StatementSetSqlQuery", this.#handle.address, sql);
       return failure === undefined
@@ -127,6 +131,11 @@ class Statement implements Disposable {
       }
     }
     if (parameters.length === 0) return undefined;
+    // Some drivers take values of a prepared statement only, and others have no such call.
+    if (prepared === undefined) {
+      const failure = this.#prepareNative();
+      if (failure !== undefined) return failure;
+    }
     this.#bound = bindRow(parameters);
     return this.#driver.call(
       "StatementBind",
@@ -136,7 +145,7 @@ class Statement implements Disposable {
     );
   }
 
-  run({ statementType }: Ready): AdbcResult<Executed> {
+  run({ statementType }: Ready, rowless: boolean): AdbcResult<Executed> {
     if (this.#control.cancelled) return err(cancelled);
     const { stream, affected } = this.#tools.structs;
     stream.clear();
@@ -144,12 +153,12 @@ class Statement implements Disposable {
     const failure = this.#driver.call(
       "StatementExecuteQuery",
       this.#handle.address,
-      stream.address,
+      rowless ? 0 : stream.address,
       affected.address,
     );
     if (failure !== undefined) return err(failure);
     try {
-      const sent = this.#sendStream(stream, statementType);
+      const sent = rowless ? undefined : this.#sendStream(stream, statementType);
       if (sent !== undefined) return err(sent);
     } finally {
       const release = stream.pointer(streamStruct.release);
@@ -160,9 +169,17 @@ class Statement implements Disposable {
   }
 
   describe({ statementType, prepared }: Ready): AdbcResult<Described> {
+    // Drivers know types only of a prepared statement.
+    if (prepared === undefined) {
+      const failure = this.#prepareNative();
+      if (failure !== undefined) return err(failure);
+    }
     const parameters = this.#parameters(prepared);
     if (!parameters.ok) return parameters;
     const columns = this.#schema("StatementExecuteSchema");
+    if (!columns.ok && columns.error.status === statusNotImplemented) {
+      return ok({ schema: undefined, parameters: parameters.value, statementType });
+    }
     if (!columns.ok) {
       // Drivers refuse to name columns that depend on a parameter whose type nobody knows yet.
       if (!parameters.value.includes(undefined)) return columns;
@@ -180,6 +197,11 @@ class Statement implements Disposable {
     this.#bound?.[Symbol.dispose]();
   }
 
+  #prepareNative(): AdbcFailure | undefined {
+    const failure = this.#driver.call("StatementPrepare", this.#handle.address);
+    return failure?.status === statusNotImplemented ? undefined : failure;
+  }
+
   get #privateData(): Address {
     return this.#handle.pointer(handleStruct.privateData);
   }
@@ -189,7 +211,7 @@ class Statement implements Disposable {
     if (prepared !== undefined && inspector !== undefined)
       return ok(inspector.parameters(prepared));
     const schema = this.#schema("StatementGetParameterSchema");
-    if (!schema.ok) return schema;
+    if (!schema.ok) return schema.error.status === statusNotImplemented ? ok([]) : schema;
     const shape = layouts(schema.value);
     if (!shape.ok) return shape;
     return ok(shape.value.map(({ type }) => (type.kind === "null" ? undefined : type)));

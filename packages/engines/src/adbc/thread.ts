@@ -80,6 +80,10 @@ function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
       kept?.[Symbol.dispose]();
       kept = undefined;
       return ok({ kind: "done" });
+    case "runAll":
+    case "begin":
+    case "end":
+      return onKept(request);
     case "execute": {
       const executed = onConnection(driver, request.statement, (connection) =>
         executeStatement(connection, request.statement, tools),
@@ -109,13 +113,28 @@ function connect(driver: Driver, database: Address, before: readonly string[]): 
   return ok({ kind: "done" });
 }
 
+function onKept(
+  request: Extract<Request, { kind: "runAll" | "begin" | "end" }>,
+): AdbcResult<Answer> {
+  if (kept === undefined) return err(noConnection);
+  const failure =
+    request.kind === "end"
+      ? kept.end(request.how)
+      : request.kind === "begin"
+        ? kept.begin(request.statements)
+        : kept.runAll(request.statements);
+  return failure === undefined ? ok({ kind: "done" }) : err(failure);
+}
+
+const noConnection = failureOf("bug", "the thread keeps no connection");
+
 function onConnection<T>(
   driver: Driver,
   { database, before }: StatementRequest,
   use: (connection: Connection) => AdbcResult<T>,
 ): AdbcResult<T> {
   if (database === undefined) {
-    if (kept === undefined) return err(failureOf("bug", "the thread keeps no connection"));
+    if (kept === undefined) return err(noConnection);
     const failure = kept.runAll(before);
     return failure === undefined ? use(kept) : err(failure);
   }

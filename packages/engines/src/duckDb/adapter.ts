@@ -23,21 +23,22 @@ import type { AdbcFailure } from "../adbc/driver.ts";
 import type { DriverThread } from "../adbc/driverThread.ts";
 import type { SetupStatement } from "../adbc/message.ts";
 import { ThreadPool } from "../adbc/pool.ts";
+import { realDatabasePath, type DatabaseShare } from "../adbc/sharing.ts";
 import type { Contents } from "../descriptor.ts";
 import { RunningTags } from "../running.ts";
 import type { DuckDbConfig } from "./config.ts";
-import { databasePath, shareDatabase, type DatabaseKey, type DatabaseShare } from "./database.ts";
-import { isFatal, readFailure } from "./errors.ts";
+import { shareDatabase, type DatabaseKey } from "./database.ts";
+import { isFatalFailure, readFailure } from "../adbc/duckDb/failure.ts";
 import { folderStatements } from "./folder.ts";
-import { guardStatement } from "./guard.ts";
+import { guardStatement } from "../adbc/duckDb/guard.ts";
 import { TransactionLane } from "./lane.ts";
-import { duckDbDriver } from "./library.ts";
+import { duckDbDriver } from "../adbc/duckDb/library.ts";
 import { catalogsSql, tablesOf, tablesSql, textOf } from "./listing.ts";
 import { databaseOptions } from "./options.ts";
 import { describeOn, failureOf, notTaken, rowsOf, runStatement, type Lane } from "./run.ts";
 import { sampleStatements } from "./sample.ts";
 import { placeOf, runUse, speaksOfSession, usedPath } from "./session.ts";
-import { ownStatement } from "./statementTypes.ts";
+import { ownStatement } from "../adbc/duckDb/statementTypes.ts";
 
 /**
  * Opens the cluster's database, or takes a share in it when it is open already. Refuses with
@@ -55,7 +56,11 @@ export async function open(
   const setup = await setupOf(contents, config);
   if (!setup.ok) return unopened(setup.error);
   const pool = new ThreadPool(host.threads, host.clock, driver.value, config.poolSize);
-  const key = { cluster, path: databasePath(config), config: await withRealFolders(config) };
+  const key = {
+    cluster,
+    path: realDatabasePath(config.databasePath),
+    config: await withRealFolders(config),
+  };
   const backend = new DuckDbBackend(key, host, pool, setup.value);
   const failure = await backend.connect();
   if (failure === undefined) return ok(backend);
@@ -279,7 +284,7 @@ class DuckDbBackend implements Backend {
   }
 
   #failed(failure: AdbcFailure): void {
-    if (this.#fatal || !isFatal(failure)) return;
+    if (this.#fatal || !isFatalFailure(failure)) return;
     this.#fatal = true;
     this.#share?.condemn();
     this.#warn("duckDb.fatal", failure);

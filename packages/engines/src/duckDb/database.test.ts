@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeOf, hostOf, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
-import { databasePath } from "./database.ts";
+import { realDatabasePath } from "../adbc/sharing.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -75,11 +75,11 @@ describe("shareDatabase", () => {
   });
 });
 
-describe("databasePath", () => {
+describe("realDatabasePath", () => {
   it("follows links, also to a folder whose file is not there yet", async () => {
     await mkdir(join(folder, "real"));
     await symlink(join(folder, "real"), join(folder, "link"));
-    const named = (path: string) => databasePath({ databasePath: path });
+    const named = (path: string) => realDatabasePath(path);
     expect(named(join(folder, "link", "new.db"))).toBe(named(join(folder, "real", "new.db")));
     expect(named(":memory:")).toBe(":memory:");
   });

@@ -6,7 +6,8 @@ import type { FailureCode } from "../adbc/driver.ts";
 import { hostOf, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
-import { errorOf, readFailure, unitAt } from "./errors.ts";
+import { readFailure, unitAt } from "../adbc/duckDb/failure.ts";
+import { errorOf } from "./errors.ts";
 
 let backend: Backend;
 beforeAll(async () => {

@@ -12,10 +12,10 @@ import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { TakenThread } from "../adbc/pool.ts";
 import { isTransactionOver } from "./errors.ts";
-import { guardStatement, type Guarded } from "./guard.ts";
+import { guardStatement, type Guarded } from "../adbc/duckDb/guard.ts";
 import { describeOn, failureOf, rowsOf, runStatement, type Lane, type Statement } from "./run.ts";
 import { placeOf, runUse, speaksOfSession, useStatement, usedPath } from "./session.ts";
-import { ownStatement } from "./statementTypes.ts";
+import { ownStatement } from "../adbc/duckDb/statementTypes.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
 

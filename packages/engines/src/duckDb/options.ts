@@ -8,8 +8,6 @@ import type { DatabaseOptions, SetupStatement } from "../adbc/message.ts";
 import type { DuckDbConfig } from "./config.ts";
 import { quoteText } from "./quote.ts";
 
-export const inMemoryPath = ":memory:";
-
 /** `path` is absolute, or `:memory:`. `contents` is run before the lock. */
 export function databaseOptions(
   path: string,

@@ -12,7 +12,7 @@ import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import { quotePath } from "./quote.ts";
 import { textOf } from "./listing.ts";
 import { failureOf, rowsOf, type Lane } from "./run.ts";
-import { ownStatement } from "./statementTypes.ts";
+import { ownStatement } from "../adbc/duckDb/statementTypes.ts";
 
 /** The `USE` that makes a new connection stand where the session does, or undefined when it does by itself. */
 export function placeOf(

@@ -1,6 +1,6 @@
 /** Which kinds of statement may run, by the numbers of DuckDB's own parser; and statements of ours. */
-import type { StatementRequest } from "../adbc/message.ts";
-import type { Address } from "../adbc/native.ts";
+import type { StatementRequest } from "../message.ts";
+import type { Address } from "../native.ts";
 
 /** DuckDB's numbers for kinds of statements (`duckdb_statement_type` of its C API), as far as any may run. */
 export const statementTypes = {

@@ -22,7 +22,7 @@ import {
 } from "@gateway/core/sql/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex.ts";
 import { decodeIdentifier } from "@gateway/core/sql/literal.ts";
-import type { ExpectedStatement } from "../adbc/message.ts";
+import type { ExpectedStatement } from "../message.ts";
 import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
 import { statementTypes } from "./statementTypes.ts";
 

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { arch, platform } from "node:process";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { DriverChoice } from "../adbc/driverThread.ts";
+import type { DriverChoice } from "../driverThread.ts";
 
 const fileNames: Readonly<Record<string, string>> = {
   linux: "libduckdb.so",

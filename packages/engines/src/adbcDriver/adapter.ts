@@ -1,0 +1,265 @@
+/**
+ * A database behind an ADBC driver as a backend.
+ *
+ * Drivers that talk to a network run in processes of their own, because a native call that hangs can
+ * not be ended otherwise; drivers of embedded databases run in threads. Nothing of one session is
+ * left to the next (connections.ts).
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type {
+  Backend,
+  PinnedLane,
+  RunningStatements,
+  TableListing,
+} from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { tagIn } from "@gateway/core/query/tag.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type { Value } from "@gateway/core/type/type.ts";
+import type { AdbcFailure } from "../adbc/driver.ts";
+import { isFatalFailure } from "../adbc/duckDb/failure.ts";
+import { inMemoryPath, realDatabasePath } from "../adbc/sharing.ts";
+import { RunningTags } from "../running.ts";
+import { knownDriver, type AdbcConfig } from "./config.ts";
+import { Connections, processLimits, type ConnectionPlan, type Taken } from "./connections.ts";
+import { errorOf } from "./errors.ts";
+import { TransactionLane } from "./lane.ts";
+import { findLibrary } from "./library.ts";
+import { tablesOf, textOf } from "./listing.ts";
+import { databaseOptions } from "./options.ts";
+import { ownExpected, preparedFor } from "./prepared.ts";
+import { profileOf, type Profile } from "./profile.ts";
+import { describeOn, rowsOf, runStatement, type Lane } from "./run.ts";
+import { runUse, speaksOfSession, usedName } from "./session.ts";
+
+/** Finds the driver. Connections are made when they are needed, so a database that can not be reached opens all the same. */
+export async function open(
+  cluster: string,
+  config: AdbcConfig,
+  host: Host,
+): Promise<Result<Backend, GatewayError>> {
+  const library = await findLibrary(config, host.libraryFolders ?? []);
+  if (!library.ok) {
+    return err(gatewayError("cluster.connectFailed", { detail: library.error }));
+  }
+  const profile = profileOf(knownDriver(config.driver));
+  const path = realDatabasePath(config.databasePath ?? inMemoryPath);
+  const plan: ConnectionPlan = {
+    cluster,
+    profile,
+    library: library.value,
+    size: config.poolSize,
+    limits: processLimits,
+    shared: {
+      key: path === inMemoryPath ? `${profile.name}:${cluster}` : `file:${path}`,
+      settings: JSON.stringify([library.value.library, config.dbKwargs]),
+    },
+    options: () => databaseOptions(cluster, profile, config, host.egress),
+  };
+  return ok(backendOf(plan, config.healthCheckQuery, host));
+}
+
+/** The backend of a plan: what `open` makes, and what a test makes with limits of its own. */
+export function backendOf(
+  plan: ConnectionPlan,
+  healthCheck: string | undefined,
+  host: Host,
+): Backend {
+  const backend = new AdbcBackend(plan, healthCheck ?? "SELECT 1", host);
+  const { shownDialect: dialect } = plan.profile;
+  return dialect === undefined ? backend : Object.assign(backend, { dialect });
+}
+
+class AdbcBackend implements Backend {
+  readonly engine = "adbc";
+  readonly cluster: string;
+  readonly #profile: Profile;
+  readonly #host: Host;
+  readonly #connections: Connections;
+  readonly #healthCheck: string;
+  readonly #running = new RunningTags();
+  #catalogs: readonly string[] = [];
+  /** The engine showed us a statement of our own, so its list can be believed. */
+  #listingProved = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(plan: ConnectionPlan, healthCheck: string, host: Host) {
+    this.cluster = plan.cluster;
+    this.#profile = plan.profile;
+    this.#host = host;
+    this.#healthCheck = healthCheck;
+    this.#connections = new Connections(plan, host);
+  }
+
+  get catalogs(): readonly string[] {
+    return this.#catalogs;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const use = usedName(this.#profile, query);
+    const prepared = use === undefined ? preparedFor(this.#profile, query, false) : undefined;
+    if (prepared?.ok === false) return yield { kind: "failed", error: prepared.error };
+    const place = this.#profile.place(query.session);
+    const taken = await this.#connections.take({ pinned: false, place }, signal);
+    if (!taken.ok) return yield { kind: "failed", error: taken.error };
+    using _running = this.#running.begin(query);
+    const lane = this.#lane(taken.value);
+    const before = taken.value.goTo(place);
+    try {
+      if (use !== undefined) {
+        yield* runUse(lane, use, before, signal);
+      } else if (prepared?.ok === true) {
+        if (prepared.value.judged.leaves) taken.value.spoil();
+        yield* runStatement(lane, { ...prepared.value, before }, signal);
+      }
+    } finally {
+      void taken.value.release();
+    }
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    if (speaksOfSession(this.#profile, query.engineSql)) return ok({ parameters: [], columns: [] });
+    const prepared = preparedFor(this.#profile, query, false, "describe");
+    if (!prepared.ok) return prepared;
+    const place = this.#profile.place(query.session);
+    const taken = await this.#connections.take({ pinned: false, place }, signal);
+    if (!taken.ok) return taken;
+    const before = taken.value.goTo(place);
+    try {
+      return await describeOn(this.#lane(taken.value), { ...prepared.value, before }, signal);
+    } finally {
+      void taken.value.release();
+    }
+  }
+
+  async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    if (this.#profile.transactions === undefined) {
+      const message = `${this.#profile.label} has no transactions here`;
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    const modes = readOnlyAsked(query) ? this.#profile.readOnlyStatement : undefined;
+    if (readOnlyAsked(query) && modes === undefined && this.#profile.name !== "duckdb") {
+      const message = `${this.#profile.label} has no read-only transactions`;
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    const place = this.#profile.place(query.session);
+    const taken = await this.#connections.take({ pinned: true, place }, signal);
+    if (!taken.ok) return taken;
+    const lane = this.#lane(taken.value);
+    const failure = await this.#begun(taken.value, place, modes, signal);
+    if (failure === undefined) return ok(new TransactionLane(lane, this.#running.begin(query)));
+    taken.value.spoil();
+    void taken.value.release();
+    return err(this.#error(failure));
+  }
+
+  async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
+    if (this.#closed !== undefined) return "unhealthy";
+    // When every connection is at work the engine answers; a probe in line behind them would say nothing more.
+    if (!this.#connections.free) return "healthy";
+    const answer = await this.#ask(this.#healthCheck, signal);
+    if (!answer.ok) return "unhealthy";
+    await this.#learn(signal);
+    return "healthy";
+  }
+
+  async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
+    const { runningSql, isolated } = this.#profile;
+    if (runningSql === undefined) return ok({ ...this.#running.list(), complete: !isolated });
+    if (!this.#listingProved) await this.#learn(signal);
+    const rows = await this.#ask(runningSql, signal);
+    if (!rows.ok) return rows;
+    const tags = rows.value.flatMap(([text]) => tagIn(textOf(text)) ?? []);
+    return ok({ tags, complete: this.#listingProved });
+  }
+
+  async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+    await this.#learn(signal);
+    const { tablesSql } = this.#profile;
+    if (tablesSql === undefined) return ok([]);
+    const rows = await this.#ask(tablesSql, signal);
+    return rows.ok ? ok(tablesOf(rows.value)) : rows;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#connections.close();
+    return this.#closed;
+  }
+
+  /** What is asked once: names of catalogs, and whether the engine's list of statements can be believed. */
+  async #learn(signal: AbortSignal): Promise<void> {
+    const { catalogsSql, provingSql } = this.#profile;
+    if (this.#catalogs.length === 0 && catalogsSql !== undefined) {
+      const names = await this.#ask(catalogsSql, signal);
+      if (names.ok) this.#catalogs = names.value.map(([name]) => textOf(name));
+    }
+    if (this.#listingProved || provingSql === undefined) return;
+    const seen = await this.#ask(provingSql, signal);
+    this.#listingProved = seen.ok && seen.value.length === 1;
+  }
+
+  async #begun(
+    taken: Taken,
+    place: readonly string[],
+    modes: string | undefined,
+    signal: AbortSignal,
+  ): Promise<AdbcFailure | undefined> {
+    const { thread } = taken;
+    const statements = taken.goTo(place);
+    const placed = await thread.ask({ kind: "runAll", statements }, signal);
+    if (!placed.ok) return placed.error;
+    const first = modes === undefined ? [] : [modes];
+    const begun =
+      this.#profile.transactions === "option"
+        ? await thread.ask({ kind: "begin", statements: first }, signal)
+        : await thread.ask({ kind: "runAll", statements: ["BEGIN", ...first] }, signal);
+    return begun.ok ? undefined : begun.error;
+  }
+
+  #lane(taken: Taken): Lane {
+    const { clock, log } = this.#host;
+    return {
+      cluster: this.cluster,
+      profile: this.#profile,
+      taken,
+      clock,
+      log,
+      failed: (failure) => this.#failed(failure),
+    };
+  }
+
+  #failed(failure: AdbcFailure): void {
+    if (this.#profile.name !== "duckdb" || !isFatalFailure(failure)) return;
+    this.#connections.condemn();
+    this.#host.log.write("warn", "adbc.fatal", { cluster: this.cluster });
+  }
+
+  /** Rows of a small answer to a statement of ours. */
+  async #ask(
+    sql: string,
+    signal: AbortSignal,
+  ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
+    const taken = await this.#connections.take({ pinned: false, place: [] }, signal);
+    if (!taken.ok) return taken;
+    const request = { sql, expected: ownExpected(this.#profile) };
+    const rows = await rowsOf({ taken: taken.value }, request, signal);
+    if (!rows.ok) taken.value.spoil();
+    void taken.value.release();
+    return rows.ok ? rows : err(this.#error(rows.error));
+  }
+
+  #error(failure: AdbcFailure): GatewayError {
+    return errorOf(this.#profile, failure, { sql: "", prefix: 0, original: "", writes: false });
+  }
+}
+
+function readOnlyAsked({ sql, session }: Identified): boolean {
+  const found = readSessionStatement(sql, session.dialect);
+  return found?.kind === "begin" && found.modes.readOnly === true;
+}

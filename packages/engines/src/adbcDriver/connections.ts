@@ -1,0 +1,260 @@
+/**
+ * The connections of one cluster: opened when they are needed, used again only when nothing of the
+ * last session is left on them.
+ *
+ * A driver in a process has its own database object and one connection. Drivers in threads share one
+ * object, and each statement has a connection of its own.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { AdbcFailure } from "../adbc/driver.ts";
+import type { DriverThread, ProcessLimits } from "../adbc/driverThread.ts";
+import type { DatabaseOptions } from "../adbc/message.ts";
+import type { Address } from "../adbc/native.ts";
+import { ThreadPool, type TakenThread } from "../adbc/pool.ts";
+import type { DriverLibrary } from "../adbc/reach.ts";
+import { shareObject, type DatabaseShare } from "../adbc/sharing.ts";
+import { connectError } from "./errors.ts";
+import type { Profile } from "./profile.ts";
+
+/** What a driver's process may take, unless a test says less. */
+export const processLimits: ProcessLimits = { cancelMs: 5_000, connectMs: 20_000, idleMs: 300_000 };
+/** A connection unused for longer is asked whether it still lives: servers and firewalls drop them silently. */
+const pingAfterMs = 30_000;
+
+/** How connections are made. */
+export interface ConnectionPlan {
+  readonly cluster: string;
+  readonly profile: Profile;
+  readonly library: DriverLibrary;
+  readonly size: number;
+  readonly limits: ProcessLimits;
+  /** Names the shared object of an in-process driver, and what it was opened with. */
+  readonly shared: { readonly key: string; readonly settings: string };
+  /** Asked for each new database object, because addresses change. */
+  options(): Promise<Result<DatabaseOptions, string>>;
+}
+
+/** What is known of one thread's driver. */
+interface Link {
+  database: Address;
+  connected: boolean;
+  /** Statements said to bring the connection where it stands. */
+  place: readonly string[];
+  usedMs: number;
+}
+
+/** What a connection is taken for. */
+export interface Use {
+  /** For a transaction, which has a connection of its own. */
+  readonly pinned: boolean;
+  /** Statements that bring it where the session stands. */
+  readonly place: readonly string[];
+}
+
+/** A connection taken for one statement or one transaction. */
+export interface Taken {
+  readonly thread: DriverThread;
+  /** Where a statement opens a connection of its own; undefined means the kept one. */
+  readonly database: Address | undefined;
+  /** Statements that bring the connection to a place, none when it stands there. */
+  goTo(place: readonly string[]): readonly string[];
+  /** The connection may be in any state and is not used again. */
+  spoil(): void;
+  /** Gives it back; settled when it was cleaned, which nobody has to wait for. It never rejects. */
+  release(): Promise<void>;
+}
+
+export class Connections {
+  readonly #plan: ConnectionPlan;
+  readonly #host: Host;
+  readonly #pool: ThreadPool;
+  #links = new WeakMap<DriverThread, Link>();
+  readonly #tasks = new Set<Promise<void>>();
+  #share: Promise<Result<DatabaseShare, AdbcFailure>> | undefined;
+  #condemned = false;
+
+  constructor(plan: ConnectionPlan, host: Host) {
+    this.#plan = plan;
+    this.#host = host;
+    const { profile, library, limits, size } = plan;
+    const choice = profile.isolated ? { ...library, process: limits } : library;
+    this.#pool = new ThreadPool(host.threads, host.clock, choice, size);
+  }
+
+  /** True when a connection can be had without waiting. */
+  get free(): boolean {
+    return this.#pool.free;
+  }
+
+  /** Waits for a connection and opens it. `cluster.connectFailed` when it can not be. */
+  async take(use: Use, signal: AbortSignal): Promise<Result<Taken, GatewayError>> {
+    await this.#reopened();
+    const taken = await this.#pool.take(signal);
+    if (taken === undefined) {
+      return err(gatewayError(signal.aborted ? "query.cancelled" : "cluster.unavailable"));
+    }
+    const link = await this.#linked(taken.thread, use, signal);
+    if (link.ok && !signal.aborted) return ok(this.#takenOf(taken, link.value, use.pinned));
+    if (this.#plan.profile.isolated) await taken.thread.end();
+    taken[Symbol.dispose]();
+    // What was killed because it was cancelled did not fail by itself.
+    if (link.ok || signal.aborted) return err(gatewayError("query.cancelled"));
+    return link;
+  }
+
+  /** The database object refuses everything; it is opened anew when nobody uses it. */
+  condemn(): void {
+    if (this.#plan.profile.isolated) return;
+    this.#condemned = true;
+    void this.#share?.then((share) => share.ok && share.value.condemn());
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close(async (thread) => {
+      const share = await this.#share;
+      if (share?.ok === true) await share.value.giveBack(thread);
+    });
+    await Promise.all(this.#tasks);
+  }
+
+  async #linked(
+    thread: DriverThread,
+    { pinned, place }: Use,
+    signal: AbortSignal,
+  ): Promise<Result<Link, GatewayError>> {
+    const link = this.#links.get(thread);
+    if (link === undefined) return await this.#opened(thread, pinned, signal);
+    if (!covers(place, link.place)) link.connected = false;
+    if (!this.#keeps(pinned)) return ok(link);
+    if (link.connected && this.#host.clock.nowMs() - link.usedMs > pingAfterMs) {
+      const alive = await thread.ask({ kind: "runAll", statements: ["SELECT 1"] }, signal);
+      link.connected = alive.ok;
+    }
+    return link.connected ? ok(link) : await this.#connected(thread, link, signal);
+  }
+
+  async #opened(
+    thread: DriverThread,
+    pinned: boolean,
+    signal: AbortSignal,
+  ): Promise<Result<Link, GatewayError>> {
+    const options = await this.#plan.options();
+    if (!options.ok) return err(gatewayError("cluster.connectFailed", { detail: options.error }));
+    const database = await this.#database(thread, options.value, signal);
+    if (!database.ok) return err(connectError(database.error));
+    const link = { database: database.value, connected: false, place: [], usedMs: 0 };
+    this.#links.set(thread, link);
+    return this.#keeps(pinned) ? await this.#connected(thread, link, signal) : ok(link);
+  }
+
+  /** Whether a connection stays open on the thread; a statement that opens one of its own needs its room. */
+  #keeps(pinned: boolean): boolean {
+    return pinned || this.#plan.profile.connection !== "new";
+  }
+
+  async #connected(
+    thread: DriverThread,
+    link: Link,
+    signal: AbortSignal,
+  ): Promise<Result<Link, GatewayError>> {
+    const request = { kind: "connect", database: link.database, before: [] } as const;
+    const answer = await thread.ask(request, signal);
+    link.place = [];
+    link.connected = answer.ok;
+    return answer.ok ? ok(link) : err(connectError(answer.error));
+  }
+
+  async #database(
+    thread: DriverThread,
+    options: DatabaseOptions,
+    signal: AbortSignal,
+  ): Promise<Result<Address, AdbcFailure>> {
+    if (this.#plan.profile.isolated) {
+      const answer = await thread.ask({ kind: "openDatabase", database: options }, signal);
+      if (!answer.ok) return answer;
+      if (answer.value.kind !== "opened") throw new Error("a database answered by something else");
+      return ok(answer.value.opened.address);
+    }
+    this.#share ??= shareObject(this.#plan.shared, options, thread);
+    const share = await this.#share;
+    if (!share.ok) this.#share = undefined;
+    return share.ok ? ok(share.value.address) : share;
+  }
+
+  async #reopened(): Promise<void> {
+    if (!this.#condemned || !this.#pool.quiet) return;
+    const share = await this.#share;
+    using taken = await this.#pool.take(new AbortController().signal);
+    if (taken === undefined || !this.#condemned) return;
+    this.#condemned = false;
+    this.#share = undefined;
+    this.#links = new WeakMap();
+    if (share?.ok === true) await share.value.giveBack(taken.thread);
+  }
+
+  #takenOf(taken: TakenThread, link: Link, pinned: boolean): Taken {
+    const { profile } = this.#plan;
+    const own = profile.connection === "new" && !pinned;
+    let spoiled = false;
+    let released: Promise<void> | undefined;
+    return {
+      thread: taken.thread,
+      database: own ? link.database : undefined,
+      goTo: (place) => {
+        if (own) return place;
+        if (sameList(place, link.place)) return [];
+        link.place = place;
+        return place;
+      },
+      spoil: () => {
+        spoiled = true;
+      },
+      release: () => {
+        const used = spoiled || (profile.connection === "new" && pinned);
+        released ??= this.#run(this.#cleaned(taken, link, used));
+        return released;
+      },
+    };
+  }
+
+  async #cleaned(taken: TakenThread, link: Link, spoiled: boolean): Promise<void> {
+    using _given = taken;
+    const { thread } = taken;
+    const { connection } = this.#plan.profile;
+    link.usedMs = this.#host.clock.nowMs();
+    if (!thread.alive || !(link.connected || spoiled)) return;
+    const cleaning = connection === "new" ? undefined : connection.cleaning;
+    if (!spoiled && cleaning !== undefined) {
+      const answer = await thread.ask({ kind: "runAll", statements: [cleaning] });
+      link.place = [];
+      if (answer.ok) return;
+    } else if (!spoiled) return;
+    link.connected = false;
+    await thread.ask({ kind: "disconnect" });
+  }
+
+  #run(cleaning: Promise<void>): Promise<void> {
+    const task = cleaning
+      .catch((bug: unknown) => this.#host.log.bug(bug, { cluster: this.#plan.cluster }))
+      .finally(() => this.#tasks.delete(task));
+    this.#tasks.add(task);
+    return task;
+  }
+}
+
+/** Whether each part of a place is said anew by the next one, so that nothing of it stays. */
+function covers(next: readonly string[], before: readonly string[]): boolean {
+  const said = new Set(next.map(objectOf));
+  return before.every((statement) => said.has(objectOf(statement)));
+}
+
+/** `USE SCHEMA` of `USE SCHEMA "s"`. */
+function objectOf(statement: string): string {
+  return statement.split(" ", 2).join(" ");
+}
+
+function sameList(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((one, index) => one === right[index]);
+}

@@ -1,0 +1,11 @@
+/** The Trino engine as the catalog lists it. */
+import { engine } from "../descriptor.ts";
+import { trinoConfig } from "./config.ts";
+
+export const trino = engine({
+  kind: "trino",
+  title: "Trino",
+  config: trinoConfig,
+  queryAuth: ["serviceAccount"],
+  load: () => import("./adapter.ts"),
+});

@@ -1,0 +1,135 @@
+/**
+ * Whether the server answers, and what it says of the statements it runs.
+ *
+ * Its list of statements counts as complete only while it is proved that it shows ours: a statement of
+ * our own was run under a tag and found in the list with that tag.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { RunningStatements } from "@gateway/core/port/backend.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { tagPrefix } from "@gateway/core/query/tag.ts";
+import { requestHeader } from "@gateway/wire/trino/headers.ts";
+import { errorOfHttp, errorOfStatus } from "./errors.ts";
+import { proofMs } from "./limits.ts";
+import { askOwn } from "./own.ts";
+import type { Lane } from "./run.ts";
+import type { RequestHeaders } from "./session.ts";
+
+const infoPath = "/v1/info";
+const queriesPath = "/v1/query";
+const ended: ReadonlySet<string> = new Set(["FINISHED", "FAILED"]);
+
+/** A statement in the server's list. */
+interface Listed {
+  readonly id: string;
+  readonly ended: boolean;
+  readonly tags: readonly string[];
+}
+
+export class Health {
+  readonly #lane: Lane;
+  readonly #headers: RequestHeaders;
+  readonly #checkSql: string | undefined;
+  #provedAtMs: number | undefined;
+  #complete = false;
+
+  constructor(lane: Lane, headers: RequestHeaders, checkSql: string | undefined) {
+    this.#lane = lane;
+    this.#headers = headers;
+    this.#checkSql = checkSql;
+  }
+
+  /** True when the server is up and runs statements for us. */
+  async probe(signal: AbortSignal): Promise<boolean> {
+    if (!(await this.#started(signal))) return false;
+    if (this.#checkSql !== undefined) {
+      const checked = await this.#ask(this.#checkSql, this.#headers, signal);
+      if (!checked.ok) return false;
+    }
+    return this.#isProved() || (await this.#prove(signal));
+  }
+
+  async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
+    const listed = await this.#list(signal);
+    if (!listed.ok) return listed;
+    const tags = listed.value
+      .filter((one) => !one.ended)
+      .flatMap((one) => one.tags.filter((tag) => tag.startsWith(tagPrefix)).slice(-1));
+    return ok({ tags, complete: this.#complete });
+  }
+
+  #isProved(): boolean {
+    const nowMs = this.#lane.host.clock.nowMs();
+    return this.#provedAtMs !== undefined && nowMs - this.#provedAtMs < proofMs;
+  }
+
+  async #started(signal: AbortSignal): Promise<boolean> {
+    const request = { method: "GET", path: infoPath, headers: {}, control: true } as const;
+    const answer = await this.#lane.http.ask(request, signal);
+    if (!answer.ok || answer.value.status !== 200) return false;
+    const info = parsed(answer.value.body);
+    return fieldOf(info, "starting") === false;
+  }
+
+  /** Runs a statement and looks for it. False when the server runs none for us. */
+  async #prove(signal: AbortSignal): Promise<boolean> {
+    const mark = Buffer.from(this.#lane.host.randomBytes(12)).toString("hex");
+    const tag = `gateway-probe-${mark}`;
+    const headers = { ...this.#headers, [requestHeader.clientTags]: tag };
+    const run = await this.#ask("SELECT 1", headers, signal);
+    if (!run.ok) return false;
+    const listed = await this.#list(signal);
+    const found = listed.ok ? listed.value.find(({ id }) => id === run.value.id) : undefined;
+    this.#complete = found?.tags.includes(tag) === true;
+    this.#provedAtMs = this.#lane.host.clock.nowMs();
+    return true;
+  }
+
+  #ask(sql: string, headers: RequestHeaders, signal: AbortSignal) {
+    return askOwn(this.#lane, { sql, headers, rowsMax: rowsOfCheckMax }, signal);
+  }
+
+  async #list(signal: AbortSignal): Promise<Result<readonly Listed[], GatewayError>> {
+    const request = {
+      method: "GET",
+      path: queriesPath,
+      headers: this.#headers,
+      control: true,
+    } as const;
+    const answer = await this.#lane.http.ask(request, signal);
+    if (!answer.ok) return err(errorOfHttp(answer.error, true));
+    if (answer.value.status !== 200) return err(errorOfStatus(answer.value.status));
+    const all = parsed(answer.value.body);
+    if (Array.isArray(all)) return ok((all as readonly unknown[]).map(listedOf));
+    return err(gatewayError("engine.broken", { detail: "a list of statements that is none" }));
+  }
+}
+
+/** A health check's rows are not looked at. */
+const rowsOfCheckMax = 1_000;
+
+function listedOf(query: unknown): Listed {
+  const tags = fieldOf(fieldOf(query, "session"), "clientTags");
+  const id = fieldOf(query, "queryId");
+  const state = fieldOf(query, "state");
+  return {
+    id: typeof id === "string" ? id : "",
+    ended: typeof state === "string" && ended.has(state),
+    tags: Array.isArray(tags)
+      ? (tags as readonly unknown[]).filter((tag) => typeof tag === "string")
+      : [],
+  };
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}

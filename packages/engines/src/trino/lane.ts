@@ -1,0 +1,149 @@
+/**
+ * A transaction: its id travels with every statement, so it needs no connection of its own. One
+ * statement at a time; whoever comes while one still runs waits.
+ *
+ * What a catalog allows in a transaction is its connector's: most take reads, few take writes.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { requestHeader, responseHeader } from "@gateway/wire/trino/headers.ts";
+import type { TrinoConfig } from "./config.ts";
+import type { Conversation } from "./conversation.ts";
+import { describeStatement } from "./describe.ts";
+import { headerValue, statementHeaders, type RequestHeaders } from "./session.ts";
+import { askOwn } from "./own.ts";
+import { runStatement, type Lane } from "./run.ts";
+import { sentStatement } from "./statement.ts";
+
+const over = gatewayError("query.transaction", { message: "the transaction is over" });
+/** What a client sends to say that it knows transactions and is in none. */
+const noTransaction = "NONE";
+
+/** Begins a transaction for a client's own BEGIN. */
+export async function beginTransaction(
+  lane: Lane,
+  config: TrinoConfig,
+  query: Identified,
+  signal: AbortSignal,
+): Promise<Result<PinnedLane, GatewayError>> {
+  const headers = statementHeaders(config, query);
+  const asked = { ...headers, [requestHeader.transactionId]: noTransaction };
+  const sql = startStatement(query.engineSql);
+  const answer = await askOwn(lane, { sql, headers: asked, rowsMax: 1 }, signal);
+  if (!answer.ok) return answer;
+  const id = headerValue(answer.value.headers, responseHeader.startedTransactionId);
+  if (id !== undefined && /^[\w-]{1,128}$/.test(id)) {
+    return ok(new TransactionLane(lane, config, id, headers));
+  }
+  return err(gatewayError("engine.broken", { detail: "a transaction without an id" }));
+}
+
+function startStatement(sql: string): string {
+  const modes: string[] = [];
+  const level =
+    /\bisolation\s+level\s+(serializable|repeatable\s+read|read\s+(?:un)?committed)\b/i.exec(sql);
+  if (level?.[1] !== undefined) modes.push(`ISOLATION LEVEL ${level[1].toUpperCase()}`);
+  const access = /\bread\s+(only|write)\b/i.exec(sql);
+  if (access?.[1] !== undefined) modes.push(`READ ${access[1].toUpperCase()}`);
+  return ["START TRANSACTION", modes.join(", ")].join(" ").trim();
+}
+
+class TransactionLane implements PinnedLane {
+  readonly #lane: Lane;
+  readonly #config: TrinoConfig;
+  readonly #id: string;
+  /** Of the statement that began it. */
+  readonly #headers: RequestHeaders;
+  #turn: Promise<void> = Promise.resolve();
+  #running: Conversation | undefined;
+  #ended = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(lane: Lane, config: TrinoConfig, id: string, headers: RequestHeaders) {
+    this.#lane = lane;
+    this.#config = config;
+    this.#id = id;
+    this.#headers = headers;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#ended) return yield { kind: "failed", error: over };
+    const sent = sentStatement(query.engineSql, query.parameters);
+    if (!sent.ok) return yield { kind: "failed", error: sent.error };
+    const statement = {
+      ...sent.value,
+      headers: this.#within(statementHeaders(this.#config, query)),
+      session: query.session,
+      native: query.takes.includes("trinoData"),
+      begun: (conversation: Conversation) => {
+        this.#running = conversation;
+      },
+    };
+    yield* runStatement(this.#lane, statement, signal);
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#ended) return err(over);
+    const headers = this.#within(statementHeaders(this.#config, query));
+    return await describeStatement(this.#lane, query.engineSql, headers, signal);
+  }
+
+  commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#end("COMMIT", signal);
+  }
+
+  rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#end("ROLLBACK", signal);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    // A reader that still holds a stream of this lane finds it ended.
+    await this.#running?.end();
+    if (!this.#ended) await this.#ask("ROLLBACK", new AbortController().signal);
+    this.#ended = true;
+  }
+
+  async #end(sql: "COMMIT" | "ROLLBACK", signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#ended) return err(over);
+    const ended = await this.#ask(sql, signal);
+    // Whatever came of it, Trino knows the transaction no more, or lets it run out.
+    if (ended.ok) this.#ended = true;
+    return ended;
+  }
+
+  async #ask(sql: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const headers = this.#within(this.#headers);
+    const answer = await askOwn(this.#lane, { sql, headers, rowsMax: 1 }, signal);
+    return answer.ok ? ok(undefined) : answer;
+  }
+
+  #within(headers: RequestHeaders): RequestHeaders {
+    return { ...headers, [requestHeader.transactionId]: this.#id };
+  }
+
+  async #takeTurn(): Promise<Disposable> {
+    const before = this.#turn;
+    let pass = nothing;
+    this.#turn = new Promise((resolve) => {
+      pass = resolve;
+    });
+    await before;
+    return { [Symbol.dispose]: () => pass() };
+  }
+}
+
+function nothing(): void {}
