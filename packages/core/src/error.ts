@@ -10,11 +10,20 @@ export interface GatewayError {
   readonly hint?: string;
   /** The engine's SQLSTATE, when it gave one that says more than our code does. */
   readonly sqlState?: string;
+  /** The engine's own number and name, for clients that speak the engine's protocol. */
+  readonly vendor?: EngineVendor;
   /** Milliseconds after which a retry makes sense. */
   readonly retryAfterMs?: number;
   /** For operators and the log only. Holds no value of a query, no credential, no foreign error text with parameters. */
   readonly detail?: string;
 }
+
+/** How an engine itself calls an error. Public: it names a kind and holds nothing of a statement. */
+export type EngineVendor =
+  /** Name, number and type of Trino's `StandardErrorCode` or of a connector. */
+  | { readonly of: "trino"; readonly name: string; readonly code: number; readonly type: string }
+  /** Number and SQLSTATE of MySQL's family. */
+  | { readonly of: "mysql"; readonly code: number; readonly sqlState: string };
 
 /** Makes an error of the catalogue; `more` refines it. */
 export function gatewayError(

@@ -52,9 +52,13 @@ export function engineSuite(
   const stated = new Set<string>();
   const check = (test: string, run: () => Promise<void>): void => {
     stated.add(test);
-    const skipped = skip.some((one) => one.test === test);
+    const reason = skip.find((one) => one.test === test)?.reason;
     // oxlint-disable-next-line vitest/valid-title, vitest/expect-expect -- callers pass a title and expect
-    it.skipIf(skipped)(test, { timeout: testTimeoutMs }, run);
+    it(test, { timeout: testTimeoutMs }, async (context) => {
+      // Not `it.skipIf`: the reason is read by test/compat/reporter.ts.
+      context.skip(reason !== undefined, reason);
+      await run();
+    });
   };
 
   describe(`${name} as a backend`, () => {

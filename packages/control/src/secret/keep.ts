@@ -20,6 +20,9 @@ const addressKeys: ReadonlySet<string> = new Set([
   "uri",
   "url",
   "driver",
+  // A driver's own words for where it connects to: an account, a host.
+  "dbKwargs",
+  "databasePath",
   "tls",
   "tokenEndpoint",
 ]);

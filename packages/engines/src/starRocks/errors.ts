@@ -19,7 +19,8 @@ export function errorOf({ number, sqlState, message }: ServerError): GatewayErro
   if (code === "cluster.connectFailed") return gatewayError(code, { detail: `error ${number}` });
   const shown =
     message.length <= messageLengthMax ? message : `${message.slice(0, messageLengthMax)}…`;
-  return gatewayError(code, { message: shown, sqlState });
+  const vendor = { of: "mysql", code: number, sqlState } as const;
+  return gatewayError(code, { message: shown, sqlState, vendor });
 }
 
 function codeOf(number: number, sqlState: string): ErrorCode | undefined {

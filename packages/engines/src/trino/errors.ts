@@ -41,15 +41,25 @@ export function readFailure(error: unknown): TrinoFailure {
 export function errorOf(failure: TrinoFailure, sql: string | undefined): GatewayError {
   const known = byName[failure.name] ?? byType(failure.type);
   const detail = `${failure.name} ${failure.code}`;
-  if (known === undefined) return gatewayError("engine.failed", { detail });
+  const vendor = vendorOf(failure);
+  if (known === undefined) return gatewayError("engine.failed", { detail, ...vendor });
   const [code, sqlState] = known;
   const position = positionOf(failure.location, sql);
   return gatewayError(code, {
     message: shortened(withoutPlace(failure.message)),
     detail,
+    ...vendor,
     ...(sqlState === undefined ? {} : { sqlState }),
     ...(position === undefined ? {} : { position }),
   });
+}
+
+/** Names and types of errors are words of Trino and its connectors. */
+const word = /^[A-Z][A-Z0-9_]{0,79}$/;
+
+function vendorOf({ name, type, code }: TrinoFailure): Pick<GatewayError, "vendor"> {
+  if (!word.test(name) || !word.test(type)) return {};
+  return { vendor: { of: "trino", name, type, code } };
 }
 
 /** What it means that a request got no answer. `submitting`: it would have begun the statement. */

@@ -24,10 +24,12 @@ export type RequestHeaders = Readonly<Record<string, string>>;
 const timeZoneSetting = "timezone";
 const timeZoneProperty = "time_zone_id";
 
-/** Headers of a Trino client that mean the same to the engine. */
+/**
+ * Headers of a Trino client that mean the same to the engine. A role is not among them: it would be one of
+ * the service account, whose grants are the gateway's and not the client's.
+ */
 const passedOn = [
   requestHeader.path,
-  requestHeader.role,
   requestHeader.language,
   requestHeader.traceToken,
   requestHeader.resourceEstimate,

@@ -23,6 +23,14 @@ describe("mysqlErrors", () => {
 });
 
 describe("errorReply", () => {
+  it("carries the engine's own number where it is one of MySQL's family", () => {
+    const vendor = { of: "mysql", code: 5502, sqlState: "42602" } as const;
+    expect(errorReply(gatewayError("query.unknownObject", { vendor }))).toMatchObject({
+      errno: 5502,
+      sqlState: "42602",
+    });
+  });
+
   it("says message, hint and query id, and never the detail", () => {
     const error = gatewayError("engine.failed", { hint: "Try less.", detail: "password=x" });
     expect(errorReply(error, "q1")).toEqual({

@@ -80,11 +80,21 @@ const byEngineState: Readonly<Record<string, MysqlError>> = {
  * has no other place for it; so does a hint.
  */
 export function errorReply(error: GatewayError, queryId?: string): ErrorReply {
-  const refined = error.sqlState === undefined ? undefined : byEngineState[error.sqlState];
-  const { errno, sqlState } = refined ?? mysqlErrors[error.code];
+  const { errno, sqlState } = numberOf(error);
   const hint = error.hint === undefined ? "" : ` ${error.hint}`;
   const id = queryId === undefined ? "" : ` (query ${queryId})`;
   return { errno, sqlState, message: `${error.message}${hint}${id}` };
+}
+
+/** The engine's own number where it is of MySQL's family; otherwise the one of MySQL that says the same. */
+function numberOf({
+  vendor,
+  sqlState,
+  code,
+}: GatewayError): Pick<ErrorReply, "errno" | "sqlState"> {
+  if (vendor?.of === "mysql") return { errno: vendor.code, sqlState: vendor.sqlState };
+  const refined = sqlState === undefined ? undefined : byEngineState[sqlState];
+  return refined ?? mysqlErrors[code];
 }
 
 /** Errors of the protocol itself and of statements the frontend answers, by MySQL's own texts. */

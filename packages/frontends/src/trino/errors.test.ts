@@ -29,6 +29,19 @@ describe("trinoErrors", () => {
 });
 
 describe("queryError", () => {
+  it("is what a Trino behind the gateway called it, and never what another engine did", () => {
+    const trino = { of: "trino", name: "HIVE_BAD_DATA", code: 16777220, type: "EXTERNAL" } as const;
+    const broken = queryError(gatewayError("engine.failed", { vendor: trino }), undefined);
+    expect(broken).toMatchObject({
+      errorName: "HIVE_BAD_DATA",
+      errorCode: 16777220,
+      errorType: "EXTERNAL",
+    });
+    const mysql = { of: "mysql", code: 1146, sqlState: "42S02" } as const;
+    const missing = queryError(gatewayError("query.unknownObject", { vendor: mysql }), undefined);
+    expect(missing.errorName).toBe("NOT_FOUND");
+  });
+
   it("carries Trino's own number, name and type for every code", () => {
     for (const code of errorCodes) {
       const error = queryError(gatewayError(code), undefined);

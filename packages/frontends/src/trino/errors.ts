@@ -146,8 +146,7 @@ const refined: ReadonlySet<ErrorCode> = new Set([
 
 /** The error as an answer carries it. `sql` is the client's own text when the position counts in it, otherwise undefined. */
 export function queryError(error: GatewayError, sql: string | undefined): QueryError {
-  const name = nameOf(error);
-  const [errorCode, errorType] = standard[name];
+  const { name, errorCode, errorType } = kindOf(error);
   const location = locationOf(error.position, sql);
   const at = location === undefined ? "" : `line ${location.lineNumber}:${location.columnNumber}: `;
   const hint = error.hint === undefined ? "" : ` Hint: ${error.hint}`;
@@ -160,6 +159,30 @@ export function queryError(error: GatewayError, sql: string | undefined): QueryE
     ...(location === undefined ? {} : { errorLocation: location }),
     failureInfo: { type: "io.trino.spi.TrinoException", message, suppressed: [], stack: [] },
   };
+}
+
+/** Trino's own kind of error where the engine is a Trino; otherwise the one of Trino that says the same. */
+function kindOf(
+  error: GatewayError,
+): Pick<QueryError, "errorCode" | "errorType"> & { name: string } {
+  const { vendor } = error;
+  if (vendor?.of === "trino" && isErrorType(vendor.type)) {
+    return { name: vendor.name, errorCode: vendor.code, errorType: vendor.type };
+  }
+  const name = nameOf(error);
+  const [errorCode, errorType] = standard[name];
+  return { name, errorCode, errorType };
+}
+
+const errorTypes: ReadonlySet<string> = new Set<ErrorType>([
+  "USER_ERROR",
+  "INTERNAL_ERROR",
+  "INSUFFICIENT_RESOURCES",
+  "EXTERNAL",
+]);
+
+function isErrorType(type: string): type is ErrorType {
+  return errorTypes.has(type);
 }
 
 function nameOf(error: GatewayError): TrinoErrorName {
