@@ -64,6 +64,8 @@ async function runTests() {
         "run",
         "--reporter=default",
         "--reporter=json",
+        // Compares docs/reference/compatibility.md with what these tests say.
+        "--reporter=./test/compat/reporter.ts",
         `--outputFile.json=${reportFile}`,
       ],
       "show",

@@ -40,8 +40,6 @@ export interface EngineSuiteOptions {
   readonly skip: readonly { readonly test: string; readonly reason: string }[];
 }
 
-const testTimeoutMs = 20_000;
-
 /** Runs the contract. `open` answers a backend that serves one statement at a time. */
 export function engineSuite(
   name: string,
@@ -54,9 +52,8 @@ export function engineSuite(
     stated.add(test);
     const reason = skip.find((one) => one.test === test)?.reason;
     // oxlint-disable-next-line vitest/valid-title, vitest/expect-expect -- callers pass a title and expect
-    it(test, { timeout: testTimeoutMs }, async (context) => {
-      // Not `it.skipIf`: the reason is read by test/compat/reporter.ts.
-      context.skip(reason !== undefined, reason);
+    it(test, { timeout: 20_000 }, async (context) => {
+      context.skip(reason !== undefined, reason); // not `it.skipIf`: test/compat reads the reason
       await run();
     });
   };

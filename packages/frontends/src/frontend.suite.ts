@@ -35,12 +35,16 @@ export function frontendSuite<Config>(
   subject: FrontendSubject<Config>,
 ): void {
   const skips = subject.skip ?? [];
-  const skipped = new Set(skips.flatMap((skip) => skip.tests));
+  const reasons = new Map(
+    skips.flatMap(({ reason, tests }) => tests.map((test) => [test, reason])),
+  );
   const stated = new Set<string>();
   const state: State = (title, check) => {
     stated.add(title);
     // oxlint-disable-next-line vitest/valid-title -- every caller passes a literal
-    it.skipIf(skipped.has(title))(title, { timeout: testTimeoutMs }, async () => {
+    it(title, { timeout: testTimeoutMs }, async (context) => {
+      // Not `it.skipIf`: the reason is read by test/compat/reporter.ts.
+      context.skip(reasons.has(title), reasons.get(title));
       await using suite = new OpenSuite(connect, (more, door, host) =>
         subject.listen(subject.config(more), door, host),
       );
@@ -49,13 +53,13 @@ export function frontendSuite<Config>(
     });
   };
 
-  describe(`frontend ${name}`, () => {
+  describe(`${name} as a frontend`, () => {
     stateAnswers(state, subject);
     stateIdentity(state);
     stateLeaving(state);
     stateHostility(state, subject);
     // Inside, because vitest calls this function only after the file was read.
-    const unknown = [...skipped].filter((title) => !stated.has(title));
+    const unknown = [...reasons.keys()].filter((title) => !stated.has(title));
     if (unknown.length > 0) throw new Error(`no such guarantee to skip: ${unknown.join(" · ")}`);
   });
 }

@@ -40,6 +40,8 @@ export function readBlock(bytes: Uint8Array): BlockRead {
   if (columnCount === undefined || rows === undefined) return unread(source);
   if (columnCount > columnsMax || rows > elementsMax)
     return { kind: "broken", reason: "too many columns or rows" };
+  // Of rows without columns four bytes could claim millions.
+  if (columnCount === 0 && rows > 0) return { kind: "broken", reason: "rows without columns" };
   const columns: Column[] = [];
   const vectors: Vector[] = [];
   for (let index = 0; index < columnCount; index += 1) {
@@ -83,17 +85,14 @@ function readName(source: Source): string | undefined {
 }
 
 const dictionaryVersion = 1;
+/** A JSON column whose cells are text. */
+const jsonTextVersion = 1;
 
-/** What stands before the values of a column: the version of each dictionary in it. */
+/** What stands before the values of a column: the version of each dictionary and JSON in it. */
 function readPrefix(source: Source, layout: Layout): true | undefined {
   switch (layout.kind) {
-    case "dictionary": {
-      const version = source.count64();
-      if (version === undefined) return undefined;
-      return version === dictionaryVersion
-        ? true
-        : source.refuse("a dictionary of another version");
-    }
+    case "dictionary":
+      return readVersion(source, dictionaryVersion, "a dictionary of another version");
     case "nullable":
     case "list":
       return readPrefix(source, layout.inner);
@@ -103,11 +102,19 @@ function readPrefix(source: Source, layout: Layout): true | undefined {
         : undefined;
     case "map":
       return readPrefix(source, layout.key) === true ? readPrefix(source, layout.value) : undefined;
+    case "text":
+      if (layout.type.kind !== "json") return true;
+      return readVersion(source, jsonTextVersion, "JSON of another version");
     case "fixed":
     case "converted":
-    case "text":
       return true;
   }
+}
+
+function readVersion(source: Source, known: number, otherwise: string): true | undefined {
+  const version = source.count64();
+  if (version === undefined) return undefined;
+  return version === known ? true : source.refuse(otherwise);
 }
 
 const noBytes = new Uint8Array(0);

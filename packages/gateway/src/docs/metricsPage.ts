@@ -20,6 +20,7 @@ const labels = {
   cluster_group: "name in `clusterGroups`; `none` where no group was found",
   cluster_name: "name in `clusters`",
   frontend: "key in `gateway.frontends`, or `adminApi`",
+  reason: "code of the refusal, a heading of the error reference",
   stage: "where it failed: `read`, `build`, `activate`, or `worker_activate` on a worker",
   status: "how the query ended: `finished`, `failed`, `cancelled` or `denied`",
 } as const;

@@ -1,4 +1,4 @@
-/** Everything under `docs/reference`, made from the code. Nothing else lies there. */
+/** Everything under `docs/reference` that is made from the code alone. Beside it lies what the tests write, see `test/compat`. */
 import { rootJsonSchema } from "../config/load.ts";
 import { configPage } from "./configPage.ts";
 import { errorsPage } from "./errorsPage.ts";
