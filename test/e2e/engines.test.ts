@@ -1,4 +1,5 @@
 /** Several kinds of engines in one group: the same result from each, and a member that fails is left out until it comes back. */
+import { createConnection } from "mysql2/promise";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import { fakeClickHouse, type FakeClickHouse } from "../fake/clickHouse.ts";
@@ -20,7 +21,7 @@ interface Setting {
 }
 
 /** DuckDB, ClickHouse's interface and MySQL's wire in one group, in turn. */
-async function mixedGroup(): Promise<Setting> {
+async function mixedGroup(members: readonly string[] = engineNames): Promise<Setting> {
   const clickHouse = kept(await fakeClickHouse());
   const mysql = kept(await gatewayOf(configOf()));
   const auth = { type: "basic", username: "gateway", password: "gateway-secret" };
@@ -29,7 +30,7 @@ async function mixedGroup(): Promise<Setting> {
     click: { engine: "clickHouse", endpoint: clickHouse.endpoint, auth },
     star: { engine: "starRocks", endpoint: `mysql://127.0.0.1:${portOf(mysql, "mysqlWire")}` },
   };
-  const group = { members: ["duck", "click", "star"], maxRunningQueries: 4 };
+  const group = { members, maxRunningQueries: 4 };
   const gateway = kept(await gatewayOf(configOf({ clusters, clusterGroups: { default: group } })));
   return { clickHouse, gateway };
 }
@@ -41,6 +42,33 @@ async function clientOf(gateway: TestGateway): Promise<pg.Client> {
   open.push({ [Symbol.asyncDispose]: () => client.end() });
   return client;
 }
+
+const engineNames = ["duck", "click", "star"] as const;
+
+describe("a string and a name", () => {
+  it.each(engineNames)("mean on %s what a client of PostgreSQL wrote", async (member) => {
+    const { gateway } = await mixedGroup([member]);
+    const client = await clientOf(gateway);
+    const text = String.raw`select 'it''s \' as "odd ""name \", E'tab\t\'q' as e -- 'x`;
+    const { rows } = await client.query(text);
+    expect(rows).toEqual([{ 'odd "name \\': "it's \\", e: "tab\t'q" }]);
+  });
+
+  it.each(engineNames)("mean on %s what a client of MySQL wrote", async (member) => {
+    const { gateway } = await mixedGroup([member]);
+    const port = portOf(gateway, "mysqlWire");
+    const client = await createConnection({ host: "127.0.0.1", port, user: "u" });
+    try {
+      const value = "it's \\ or 1=1 -- \" `";
+      const [rows] = await client.query(`select ${client.escape(value)} as \`odd "name\``);
+      expect(rows).toEqual([{ 'odd "name': value }]);
+      const [again] = await client.execute("select concat(?, 'x') as v", [value]);
+      expect(again).toEqual([{ v: `${value}x` }]);
+    } finally {
+      await client.end();
+    }
+  });
+});
 
 const sql =
   "select 42 as n, 'h\u00e9llo' as s, cast(1.50 as decimal(10, 2)) as d, date '2024-02-29' as day, null as nothing";

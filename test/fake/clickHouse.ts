@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
+import { relex } from "@gateway/core/sql/relex.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
@@ -108,7 +109,9 @@ class Fake implements FakeClickHouse {
     if (listed) return;
     this.seen.push({ sql: text, queryId, user });
     if (this.#how !== undefined) return this.#misbehaves(this.#how, response);
-    await this.#run(substituted(text, url.searchParams), response, queryId);
+    const read = relex(text, "clickhouse", "duckdb");
+    if (!read.ok) return refuse(response, 62, "Syntax error");
+    await this.#run(substituted(read.value, url.searchParams), response, queryId);
   }
 
   /** Questions about the server itself. */
@@ -334,7 +337,9 @@ const integers: Readonly<Record<string, string>> = {
 };
 
 function substituted(sql: string, fields: URLSearchParams): string {
-  return sql.replaceAll(/\{(p\d+):((?:[^{}])+)\}/g, (_all, name: string, type: string) => {
+  const casts = /CAST\(NULL, '([^']+)'\)/g;
+  const cast = sql.replaceAll(casts, (_all, type: string) => `CAST(NULL AS ${duckDbType(type)})`);
+  return cast.replaceAll(/\{(p\d+):((?:[^{}])+)\}/g, (_all, name: string, type: string) => {
     const text = fields.get(`param_${name}`) ?? "\\N";
     if (text === "\\N") return `CAST(NULL AS ${duckDbType(type)})`;
     const plain = text.replaceAll(

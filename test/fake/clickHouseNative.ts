@@ -52,10 +52,30 @@ export function nativeBlock(
   for (const [index, { name, type }] of columns.entries()) {
     parts.push(textCell(name), textCell(typeText(type, true)));
     if (rows.length > 0) {
+      pushPrefix(parts, type);
       pushColumn(parts, type, { nullable: true, values: rows.map((row) => row[index] ?? null) });
     }
   }
   return Buffer.concat(parts);
+}
+
+/** What stands before the values of a column: the version of each JSON in it, 1 for JSON as text. */
+function pushPrefix(parts: Uint8Array[], type: DataType): void {
+  switch (type.kind) {
+    case "json":
+      parts.push(wide(1n, 8));
+      return;
+    case "list":
+      return pushPrefix(parts, type.item);
+    case "struct":
+      for (const field of type.fields) pushPrefix(parts, field.type);
+      return;
+    case "map":
+      pushPrefix(parts, type.key);
+      pushPrefix(parts, type.value);
+      return;
+    default:
+  }
 }
 
 interface Cells {

@@ -255,6 +255,10 @@ describe("clients in front of it", () => {
       dateStrings: true,
     });
     try {
+      const [named] = await client.query(
+        "select `i8` as `odd ``name`, 'it\\'s' as s from `types_t`",
+      );
+      expect(named).toEqual([{ "odd `name": -128, s: "it's" }]);
       const sql = "select i64, u64, d, dt, e, t from types_t";
       const wanted = [
         {

@@ -44,6 +44,11 @@ export function isGatewayError(value: unknown): value is GatewayError {
   );
 }
 
+/** The error without a place, where the place would count in another text than the client's. */
+export function withoutPosition({ position: _position, ...error }: GatewayError): GatewayError {
+  return error;
+}
+
 /** Why a signal was aborted: the reason it carries, or plain cancellation. */
 export function abortError(signal: AbortSignal): GatewayError {
   return isGatewayError(signal.reason) ? signal.reason : gatewayError("query.cancelled");

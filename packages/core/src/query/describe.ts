@@ -3,7 +3,7 @@
  * engine's `describe`. It takes a slot like a query and leaves no record.
  */
 import { attemptOutcome } from "../cluster/breaker.ts";
-import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import { abortError, gatewayError, withoutPosition, type GatewayError } from "../error.ts";
 import type { Slot } from "../port/capacity.ts";
 import { err, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
@@ -90,5 +90,7 @@ async function describeOn(
   ended(
     signal.aborted ? "neutral" : attemptOutcome(described.ok ? undefined : described.error.code),
   );
-  return signal.aborted ? err(abortError(signal)) : described;
+  if (signal.aborted) return err(abortError(signal));
+  const rewritten = translated.value.engineSql !== query.sql;
+  return described.ok || !rewritten ? described : err(withoutPosition(described.error));
 }

@@ -1,5 +1,5 @@
 /** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
-import { abortError, gatewayError } from "../error.ts";
+import { abortError, gatewayError, withoutPosition } from "../error.ts";
 import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
 import type { LiveQuery } from "./live.ts";
 
@@ -58,5 +58,6 @@ function endedBy(
     return { last: { kind: "failed", error: abortError(live.signal) }, reached: true };
   }
   const reached = started || event.error.code !== "cluster.connectFailed";
-  return { last: event, reached };
+  const rewritten = live.engineSql !== undefined && live.engineSql !== live.query.sql;
+  return { last: rewritten ? { ...event, error: withoutPosition(event.error) } : event, reached };
 }

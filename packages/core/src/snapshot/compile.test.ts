@@ -10,6 +10,7 @@ import { queryMetrics } from "../query/metrics.ts";
 import { openDoor } from "../query/openDoor.ts";
 import type { ResultEvent } from "../query/event.ts";
 import { queryOf, type Execute } from "../query/testPlane.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import { err, ok } from "../result.ts";
 import { allowListAuthorizer } from "../route/allowList.ts";
 import { compileSnapshot } from "./compile.ts";
@@ -64,17 +65,39 @@ describe("a compiled generation behind the door", () => {
     const query = queryOf("select 1");
     const running = allOf(door.run(query, new AbortController().signal));
     const stranger = { ...query.session.identity, user: "mallory" };
-    expect(door.cancel(query.id, stranger)).toMatchObject({
+    expect(await door.cancel(query.id, stranger)).toMatchObject({
       ok: false,
       error: { code: "query.unknown" },
     });
     const operator = { ...stranger, groups: ["operators"] };
-    expect(door.cancel(query.id, operator).ok).toBe(true);
+    expect((await door.cancel(query.id, operator)).ok).toBe(true);
     expect((await running).at(-1)).toMatchObject({
       kind: "failed",
       error: { code: "query.cancelled" },
     });
-    expect(door.cancel(query.id, operator).ok).toBe(false);
+    expect((await door.cancel(query.id, operator)).ok).toBe(false);
+  });
+
+  it("gives an engine of another lexis the same strings and names, and no place in a text that is not the client's", async () => {
+    const seen: string[] = [];
+    const position = gatewayError("query.syntax", { position: 8 });
+    const failing: Execute = async function* ({ engineSql }) {
+      seen.push(engineSql);
+      yield { kind: "failed", error: position };
+    };
+    const { door } = doorOf({
+      clusters: { a: failing },
+      groups: { main: { members: ["a"], maxRunningQueries: 1 } },
+      dialect: "mysql",
+    });
+    const never = new AbortController().signal;
+    const last = (await allOf(door.run(queryOf(`select "a", 'b\\'`), never))).at(-1);
+    expect(seen).toEqual(["select `a`, 'b\\\\'"]);
+    expect(last).toEqual({ kind: "failed", error: gatewayError("query.syntax") });
+    expect((await allOf(door.run(queryOf("select 'open"), never))).at(-1)).toMatchObject({
+      error: { code: "query.syntax" },
+    });
+    expect(seen.length).toBe(1);
   });
 
   it("closes its backends when the last hold is let go of", async () => {
@@ -95,10 +118,16 @@ describe("a compiled generation behind the door", () => {
   it("refuses a login before the first generation and counts refused logins", async () => {
     const { door, generations, host } = doorOf({ clusters: {}, groups: {} });
     const at = { frontend: "mysqlWire", address: "127.0.0.1" };
-    expect((await door.authenticate({ kind: "nothing", user: "a" }, at)).ok).toBe(false);
-    expect(host.metrics.value("gateway_auth_failures_total", { frontend: "mysqlWire" })).toBe(1);
+    expect((await door.authenticate({ kind: "nothing", user: "a", asked: false }, at)).ok).toBe(
+      false,
+    );
+    const { frontend } = at;
+    const labels = { frontend, reason: "auth.refused" };
+    expect(host.metrics.value("gateway_auth_failures_total", labels)).toBe(1);
+    const [line] = host.log.lines.filter(({ event }) => event === "auth.refused");
+    expect(line?.fields).toMatchObject({ user: "a", address: "127.0.0.1", frontend });
     await generations.swap(undefined);
-    const early = await door.authenticate({ kind: "nothing", user: "a" }, at);
+    const early = await door.authenticate({ kind: "nothing", user: "a", asked: false }, at);
     expect(early).toMatchObject({ ok: false, error: { code: "config.notReady" } });
   });
 });
@@ -106,9 +135,11 @@ describe("a compiled generation behind the door", () => {
 interface Setup {
   readonly clusters: Readonly<Record<string, Execute>>;
   readonly groups: Readonly<Record<string, object>>;
+  /** What the clusters read. */
+  readonly dialect?: Dialect;
 }
 
-function doorOf({ clusters, groups }: Setup) {
+function doorOf({ clusters, groups, dialect }: Setup) {
   const host = virtualHost(7);
   const closed: string[] = [];
   const clusterGroups = Object.fromEntries(
@@ -117,7 +148,10 @@ function doorOf({ clusters, groups }: Setup) {
   const capacity = localCapacity(host);
   const generations = new Generations();
   const backends = new Map(
-    Object.entries(clusters).map(([name, execute]) => [name, backendOf(name, execute, closed)]),
+    Object.entries(clusters).map(([name, execute]) => {
+      const backend = backendOf(name, execute, closed);
+      return [name, dialect === undefined ? backend : { ...backend, dialect }];
+    }),
   );
   void generations.swap(
     compileSnapshot(
@@ -158,7 +192,7 @@ describe("a door without a configuration", () => {
     const host = virtualHost(1);
     const generations = new Generations();
     const at = { frontend: "trinoHttp", address: "127.0.0.1" };
-    const shown = { kind: "nothing", user: "ann" } as const;
+    const shown = { kind: "nothing", user: "ann", asked: false } as const;
     const { door } = openDoor({
       host,
       generations,

@@ -10,15 +10,16 @@ import { circuitBreaker, type Breaker } from "../cluster/breakers.ts";
 import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
 import { watchBackend, type Watch } from "../cluster/health.ts";
 import { strategyOf } from "../cluster/strategy.ts";
-import { gatewayError } from "../error.ts";
+import { gatewayError, type GatewayError } from "../error.ts";
 import { onFirstUse, type FirstUse } from "../firstUse.ts";
 import type { AuthContext, Authenticator } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
 import type { LiveLimits } from "../query/live.ts";
-import type { Query } from "../query/query.ts";
-import { err, ok } from "../result.ts";
+import type { Admitted, Query, Translated } from "../query/query.ts";
+import { err, ok, type Result } from "../result.ts";
+import { relex } from "../sql/relex.ts";
 import { compileRoutes } from "../route/route.ts";
 import type { Generation } from "./generation.ts";
 
@@ -37,7 +38,7 @@ export interface CompileParts {
   /** Lets go of the backends; another generation may go on with some of them. */
   closeBackends(): Promise<void>;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
-  readonly authorizer: Authorizer;
+  readonly authorizer: Authorizer & Partial<AsyncDisposable>;
   readonly revision: string;
   /** Called when a cluster became usable or stopped being so: `() => capacity.wake()`. */
   changed(): void;
@@ -97,7 +98,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
         candidates: source.candidates,
       });
     },
-    translate: (query) => ok({ ...query, engineSql: query.allowedSql }),
+    translate: (query) => inWordsOf(backends.get(query.slot.cluster), query),
     identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
     backend: (cluster) => found(backends, cluster),
     catalogs: () => catalogs,
@@ -116,8 +117,19 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       }
       await parts.closeBackends();
       await authenticator[Symbol.asyncDispose]?.();
+      await authorizer[Symbol.asyncDispose]?.();
     },
   };
+}
+
+/** The allowed text as the engine reads it. An engine of no known dialect gets it as it is. */
+function inWordsOf(
+  backend: Backend | undefined,
+  query: Admitted,
+): Result<Translated, GatewayError> {
+  const dialect = backend?.dialect ?? "generic";
+  const engineSql = relex(query.allowedSql, query.session.dialect, dialect);
+  return engineSql.ok ? ok({ ...query, engineSql: engineSql.value }) : engineSql;
 }
 
 function renewed(

@@ -76,7 +76,7 @@ class ClickHouseBackend implements Backend {
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
-    const used = readSessionStatement(query.engineSql, query.session.dialect);
+    const used = readSessionStatement(query.engineSql, "clickhouse");
     if (used?.kind === "use" && used.object === undefined) {
       return yield* this.#use(
         used.path.map(({ text }) => text),

@@ -15,7 +15,7 @@ const packet = (sequence: number, ...payload: readonly number[]): readonly numbe
   ...payload,
 ];
 /** Of the name `a`, with its names first and its fixed fields behind them. */
-const column = Buffer.from("03646566000000016100" + "0cff000a000000fd0000000000", "hex");
+const column = Buffer.from("036465660000000161000cff000a000000fd0000000000", "hex");
 const endOfColumns = [0xfe, 0, 0, 2, 0];
 const oneColumn = [...packet(1, 1), ...packet(2, ...column), ...packet(3, ...endOfColumns)];
 const twoColumns = [

@@ -158,13 +158,10 @@ class StarRocksBackend implements Backend {
     const member = new Member(made.value, this.#config.database);
     const limit = new AbortController();
     using _timer = this.#host.clock.timer(this.#login.connectTimeoutMs, () => limit.abort());
-    const mode = await ask(member, "SELECT @@sql_mode", limit.signal);
-    if (!mode.ok) {
-      member.destroy();
-      return err(gatewayError("cluster.connectFailed", { detail: mode.error.code }));
-    }
-    member.escapes = !String(mode.value[0]?.[0]).includes("NO_BACKSLASH_ESCAPES");
-    return ok(member);
+    const refused = await readsPlainly(member, limit.signal);
+    if (refused === undefined) return ok(member);
+    member.destroy();
+    return err(gatewayError("cluster.connectFailed", { detail: refused.code }));
   }
 
   /**
@@ -193,6 +190,24 @@ class StarRocksBackend implements Backend {
     if (!answer.ok && answer.error.code === "engine.broken") held.member.destroy();
     return answer;
   }
+}
+
+/** Modes under which strings and names are read in another way than everything here writes them. */
+const readingModes: ReadonlySet<string> = new Set(["NO_BACKSLASH_ESCAPES", "ANSI_QUOTES", "ANSI"]);
+
+/** Takes a new connection out of such a mode. A client's `SET sql_mode` never reaches it. */
+async function readsPlainly(
+  member: Member,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  const asked = await ask(member, "SELECT @@sql_mode", signal);
+  if (!asked.ok) return asked.error;
+  const written = asked.value[0]?.[0];
+  const modes = typeof written === "string" ? written.split(",") : [];
+  if (!modes.some((mode) => readingModes.has(mode))) return undefined;
+  const plain = modes.filter((mode) => /^\w+$/.test(mode) && !readingModes.has(mode));
+  const set = await ask(member, `SET SESSION sql_mode = '${plain.join(",")}'`, signal);
+  return set.ok ? undefined : set.error;
 }
 
 /** Columns of the list differ; a running statement's row holds its text, an idle connection's `Sleep`. */

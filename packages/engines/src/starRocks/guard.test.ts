@@ -33,7 +33,7 @@ describe("withLiterals", () => {
       { type: { kind: "integer", bits: 32, signed: true }, value: -1n },
       { type: { kind: "text" }, value: "it's \\' -- " },
     ] as const;
-    expect(withLiterals("select a -$1, $2", parameters, true)).toEqual({
+    expect(withLiterals("select a -$1, $2", parameters)).toEqual({
       ok: true,
       value: String.raw`select a -(-1), 'it''s \\'' -- '`,
     });
@@ -42,8 +42,8 @@ describe("withLiterals", () => {
   it("refuses values without a literal and another number of them", () => {
     const float = { type: { kind: "float", bits: 64 }, value: Number.NaN } as const;
     const refused = (code: string): object => ({ ok: false, error: { code } });
-    expect(withLiterals("select $1", [float], true)).toMatchObject(refused("query.unsupported"));
-    expect(withLiterals("select $1", [], true)).toMatchObject(refused("query.parameters"));
+    expect(withLiterals("select $1", [float])).toMatchObject(refused("query.unsupported"));
+    expect(withLiterals("select $1", [])).toMatchObject(refused("query.parameters"));
   });
 });
 
@@ -51,8 +51,7 @@ describe("quoting", () => {
   it("leaves no way out of a name or a text", () => {
     expect(quoteIdentifier("a`b")).toBe("`a``b`");
     expect(() => quoteIdentifier("a\0")).toThrow(RangeError);
-    expect(quoteText("\\'", true)).toBe(String.raw`'\\'''`);
-    expect(quoteText("\\'", false)).toBe(String.raw`'\'''`);
+    expect(quoteText("\\'")).toBe(String.raw`'\\'''`);
   });
 });
 
@@ -79,7 +78,7 @@ describe("variablesSet", () => {
 });
 
 describe("bringing", () => {
-  const member = { database: "demo", variables: new Map([["a", "1"]]), escapes: true };
+  const member = { database: "demo", variables: new Map([["a", "1"]]) };
 
   it("says what is different, and nothing else", () => {
     const settings = new Map([

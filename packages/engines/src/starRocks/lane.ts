@@ -32,13 +32,13 @@ export async function* runOn(
 ): ResultStream {
   const brought = await bring(member, query.session, ground, signal);
   if (brought !== undefined) return yield { kind: "failed", error: brought };
-  const database = usedDatabase(query.engineSql, query.session.dialect);
+  const database = usedDatabase(query.engineSql);
   if (database !== undefined) return yield* use(member, database, ground, signal);
   const variables = variablesSet(query.engineSql);
   if (variables !== undefined) return yield* set(member, variables, ground, signal);
   const judged = judge(query.engineSql);
   if (!judged.ok) return yield { kind: "failed", error: judged.error };
-  const text = withLiterals(query.engineSql, query.parameters, member.escapes);
+  const text = withLiterals(query.engineSql, query.parameters);
   if (!text.ok) return yield { kind: "failed", error: text.error };
   if (judged.value.leaves) member.tainted = true;
   const statement = {
@@ -123,7 +123,7 @@ async function* set(
 ): ResultStream {
   const startedMs = ground.clock.nowMs();
   for (const [name, value] of variables) {
-    const done = await ask(member, setStatement(name, value, member.escapes), signal);
+    const done = await ask(member, setStatement(name, value), signal);
     // Some may be set by now and others not.
     if (!done.ok) member.tainted = true;
     if (!done.ok) return yield { kind: "failed", error: done.error };
@@ -147,10 +147,7 @@ export async function describeOn(
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   const { engineSql, session } = query;
-  if (
-    usedDatabase(engineSql, session.dialect) !== undefined ||
-    variablesSet(engineSql) !== undefined
-  ) {
+  if (usedDatabase(engineSql) !== undefined || variablesSet(engineSql) !== undefined) {
     return ok({ parameters: [], columns: [] });
   }
   const judged = judge(engineSql);

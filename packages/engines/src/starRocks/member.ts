@@ -11,8 +11,6 @@ export class Member {
   database: string | undefined;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
-  /** Whether a backslash begins an escape in a text, by the connection's `sql_mode`. */
-  escapes = true;
   /** Something may be left on it that another session must not meet: it is closed instead of being used again. */
   tainted = false;
   readonly #stream: Duplex;

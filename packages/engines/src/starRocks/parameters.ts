@@ -12,7 +12,6 @@ import { literalOf } from "./quote.ts";
 export function withLiterals(
   sql: string,
   parameters: readonly Parameter[],
-  escapes: boolean,
 ): Result<string, GatewayError> {
   const found = placesOf(sql);
   if (!found.ok) return found;
@@ -25,7 +24,7 @@ export function withLiterals(
   let from = 0;
   for (const place of places) {
     const parameter = parameters[place.index - 1];
-    const literal = parameter === undefined ? undefined : literalOf(parameter, escapes);
+    const literal = parameter === undefined ? undefined : literalOf(parameter);
     if (literal === undefined) {
       const message = `parameter ${place.index} is of a type or value that has no literal here`;
       return err(gatewayError("query.unsupported", { message }));

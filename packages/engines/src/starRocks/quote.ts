@@ -9,14 +9,13 @@ export function quoteIdentifier(name: string): string {
   return `\`${name.replaceAll("`", "``")}\``;
 }
 
-/** A text literal. `escapes`: whether the connection's `sql_mode` lets a backslash begin an escape. */
-export function quoteText(text: string, escapes: boolean): string {
-  const doubled = text.replaceAll("'", "''");
-  return `'${escapes ? doubled.replaceAll("\\", "\\\\") : doubled}'`;
+/** A text literal. A backslash begins an escape on every connection here: `adapter.ts` sees to that. */
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }
 
 /** A parameter as a literal of its type; undefined where MySQL's family has none. */
-export function literalOf({ type, value }: Parameter, escapes: boolean): string | undefined {
+export function literalOf({ type, value }: Parameter): string | undefined {
   if (value === null) return "NULL";
   switch (type.kind) {
     case "null":
@@ -39,7 +38,7 @@ export function literalOf({ type, value }: Parameter, escapes: boolean): string 
     case "date":
     case "time":
     case "timestamp":
-      return quoteText(textOf({ type, value }), escapes);
+      return quoteText(textOf({ type, value }));
     case "interval":
     case "list":
     case "struct":

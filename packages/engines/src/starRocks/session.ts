@@ -9,8 +9,8 @@ import { quoteIdentifier, quoteText } from "./quote.ts";
 export const catalogName = "def";
 
 /** The database behind a client's `USE`; undefined for every other statement. */
-export function usedDatabase(sql: string, dialect: Session["dialect"]): string | undefined {
-  const found = readSessionStatement(sql, dialect) ?? readSessionStatement(sql, "mysql");
+export function usedDatabase(sql: string): string | undefined {
+  const found = readSessionStatement(sql, "mysql");
   if (found?.kind !== "use" || found.object !== undefined) return undefined;
   return found.path.at(-1)?.text;
 }
@@ -52,7 +52,7 @@ function written(value: SettingValue | undefined): string | undefined {
 
 /** Statements that make the connection stand where the session does; undefined when it can not be brought there. */
 export function bringing(
-  member: Pick<Member, "database" | "variables" | "escapes">,
+  member: Pick<Member, "database" | "variables">,
   session: Pick<Session, "schema" | "settings" | "frontend">,
   defaultDatabase: string | undefined,
 ): readonly string[] | undefined {
@@ -66,12 +66,12 @@ export function bringing(
     ...(database === undefined || database === member.database
       ? []
       : [`USE ${quoteIdentifier(database)}`]),
-    ...changed.map(([name, value]) => setStatement(name, value, member.escapes)),
+    ...changed.map(([name, value]) => setStatement(name, value)),
   ];
 }
 
 /** `SET` of one variable. Its name was checked when it was read. */
-export function setStatement(name: string, value: string, escapes: boolean): string {
+export function setStatement(name: string, value: string): string {
   const plain = /^-?\d+(?:\.\d+)?$/.test(value) || /^(?:on|off|true|false)$/i.test(value);
-  return `SET SESSION ${quoteIdentifier(name)} = ${plain ? value : quoteText(value, escapes)}`;
+  return `SET SESSION ${quoteIdentifier(name)} = ${plain ? value : quoteText(value)}`;
 }
