@@ -6,10 +6,15 @@ import { adbcTools } from "./cases/adbc.mjs";
 import { clickHouseTool } from "./cases/clickHouse.mjs";
 import { installConnectorJ } from "./cases/connectorJ.mjs";
 import { installGoMysql } from "./cases/goMysql.mjs";
+import { installGoPgx } from "./cases/goPgx.mjs";
+import { installMariadbConnectorJ } from "./cases/mariadbConnectorJ.mjs";
 import { findMysqlCli } from "./cases/mysqlCli.mjs";
 import { installSchemathesis } from "./cases/openapiTool.mjs";
+import { installPgjdbc } from "./cases/pgjdbc.mjs";
+import { findPsqlOdbc, hasPsqlOdbc } from "./cases/psqlOdbc.mjs";
 import { installPythonPostgres } from "./cases/pythonPostgresTool.mjs";
 import { postgresServers } from "./cases/postgresStore.mjs";
+import { slapdTool } from "./cases/slapd.mjs";
 import { trinoJdbcTool } from "./cases/trinoJdbc.mjs";
 import { trinoPythonTool } from "./cases/trinoPython.mjs";
 import { starRocksTool } from "./cases/starRocks.mjs";
@@ -22,6 +27,7 @@ const debian = {
   pgbench: { program: "pgbench", package: "postgresql-contrib" },
   mariadb: { program: "mariadb", package: "mariadb-client" },
   curl: { program: "curl", package: "curl" },
+  isql: { program: "isql", package: "unixodbc" },
 };
 
 const trinoVersion = "476";
@@ -39,6 +45,8 @@ export async function installTools() {
     if (!(await runs(program))) missing.push(name);
   }
   if ((await debianPrograms()).folder === undefined) missing.push("postgresql");
+  // The driver is a library: its manager knows whether it is there.
+  if (!(await hasPsqlOdbc())) missing.push("odbc-postgresql");
   const reason = missing.length === 0 ? undefined : await installDebian(missing);
   const tools = { quickstart: true };
   for (const [tool, { program }] of Object.entries(debian)) {
@@ -54,8 +62,13 @@ export async function installTools() {
   tools.trinoPython = await trinoPythonTool();
   tools.clickHouse = await clickHouseTool();
   tools.starRocks = await starRocksTool();
+  tools.slapd = await slapdTool();
   tools.schemathesis = await installSchemathesis();
   tools.pythonPostgres = await installPythonPostgres();
+  tools.psqlOdbc = await findPsqlOdbc(tools.pythonPostgres, tools.isql);
+  tools.pgjdbc = await installPgjdbc();
+  tools.goPgx = await installGoPgx();
+  tools.mariadbConnectorJ = await installMariadbConnectorJ();
   Object.assign(tools, await postgresServers());
   Object.assign(tools, await adbcTools());
   return tools;

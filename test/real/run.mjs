@@ -9,13 +9,20 @@ import { asyncpgCases } from "./cases/asyncpg.mjs";
 import { curlCases } from "./cases/curl.mjs";
 import { connectorJCases } from "./cases/connectorJ.mjs";
 import { goMysqlCases } from "./cases/goMysql.mjs";
+import { goPgxCases } from "./cases/goPgx.mjs";
 import { mysqlCliCases } from "./cases/mysqlCli.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
+import { mariadbConnectorJCases } from "./cases/mariadbConnectorJ.mjs";
 import { openapiCases } from "./cases/openapi.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
+import { pgcliCases } from "./cases/pgcli.mjs";
+import { pgjdbcCases } from "./cases/pgjdbc.mjs";
 import { debianPostgresCases, embeddedPostgresCases } from "./cases/postgresStore.mjs";
 import { psqlCases } from "./cases/psql.mjs";
+import { psqlOdbcCases } from "./cases/psqlOdbc.mjs";
+import { psycopgCases } from "./cases/psycopg.mjs";
 import { pymysqlCases } from "./cases/pymysql.mjs";
+import { slapdCases } from "./cases/slapd.mjs";
 import { starRocksCases } from "./cases/starRocks.mjs";
 import { sqlalchemyCases } from "./cases/sqlalchemy.mjs";
 import { trinoCases } from "./cases/trino.mjs";
@@ -26,19 +33,28 @@ import { startQuickstart } from "./gateway.mjs";
 import { installTools } from "./install.mjs";
 
 const only = process.argv.slice(2);
+const seconds = new Map();
+const startMs = performance.now();
 const tools = await installTools();
+seconds.set("installation", (performance.now() - startMs) / 1000);
 const gateway = await startQuickstart();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
 const suites = [
   psqlCases,
   asyncpgCases,
+  psycopgCases,
   sqlalchemyCases,
+  pgcliCases,
+  psqlOdbcCases,
+  pgjdbcCases,
+  goPgxCases,
   pgbenchCases,
   mariadbCases,
   pymysqlCases,
   mysqlCliCases,
   connectorJCases,
+  mariadbConnectorJCases,
   goMysqlCases,
   curlCases,
   trinoCases,
@@ -47,6 +63,7 @@ const suites = [
   trinoPythonCases,
   clickHouseCases,
   starRocksCases,
+  slapdCases,
   ...adbcCases,
   debianPostgresCases,
   embeddedPostgresCases,
@@ -56,7 +73,9 @@ const suites = [
 try {
   for (const { tool, cases } of suites) {
     if (only.length > 0 && !only.includes(tool)) continue;
+    const fromMs = performance.now();
     for (const [name, run] of Object.entries(cases)) await one(tool, name, run);
+    seconds.set(tool, (seconds.get(tool) ?? 0) + (performance.now() - fromMs) / 1000);
   }
   await one("quickstart", "Ctrl-C drains and ends with 0", async () => {
     const code = await gateway.interrupt();
@@ -65,6 +84,8 @@ try {
 } finally {
   await gateway.stop();
 }
+const times = [...seconds].map(([tool, spent]) => `${tool} ${Math.round(spent)}`);
+console.log(`seconds: ${times.join(", ")}`);
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed > 0 ? 1 : 0);
 

@@ -1,31 +1,14 @@
 /** MySQL Connector/J from Maven Central, driven by one Java source file. */
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { command, expectCode, expectText } from "../command.mjs";
+import { bringJar, jarOf } from "./maven.mjs";
 
 const version = "9.4.0";
-const cache = process.env["GATEWAY_TEST_CACHE"] ?? join(homedir(), ".cache", "gateway-test");
-const jar = join(cache, `mysql-connector-j-${version}.jar`);
+const jar = jarOf("mysql-connector-j", version);
 const source = fileURLToPath(new URL("mysqlConnectorJ.java", import.meta.url));
 
 /** True, or why it can not run. */
-export async function installConnectorJ() {
-  const java = await command("java", ["--version"]);
-  if (java.code !== 0) return "there is no java";
-  if ((await command("javac", ["--version"])).code !== 0) return "there is no JDK, only a runtime";
-  if (existsSync(jar)) return true;
-  const args = [
-    "-q",
-    "dependency:copy",
-    `-Dartifact=com.mysql:mysql-connector-j:${version}:jar`,
-    `-DoutputDirectory=${cache}`,
-    "-Dmdep.useBaseVersion=true",
-  ];
-  const copied = await command("mvn", args, { seconds: 240 });
-  return copied.code === 0 || `mvn failed: ${copied.stdout.trim().split("\n").at(-1)}`;
-}
+export const installConnectorJ = () => bringJar("com.mysql", "mysql-connector-j", version);
 
 /** Runs one method of the source; `more` are connection properties. */
 async function run(gateway, what, more = "") {

@@ -81,7 +81,7 @@ export const doesNotApply = {
   TestMultiResultSet: mysqlDo,
   TestMultiResultSetNoSelect: mysqlDo,
   TestNumbersToAny: mysqlDdl,
-  TestPreparedManyCols: "65,535 parameters take an embedded DuckDB minutes",
+  TestPreparedManyCols: "65,535 parameters: DuckDB takes minutes to tell their columns",
   TestQueryMultipleResults: mysqlDdl,
   TestRawBytesAreNotModified: mysqlDdl,
   TestReuseClosedConnection: mysqlDo,

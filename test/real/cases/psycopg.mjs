@@ -1,6 +1,6 @@
 /** psycopg 3 from PyPI: binary results, pipelines, server-side cursors, COPY. */
 import { command, expectCode, expectText } from "../command.mjs";
-import { python } from "../install.mjs";
+import { python } from "./pythonPostgresTool.mjs";
 
 const run = async (gateway, body) => {
   const head = `import psycopg\nc = psycopg.connect("host=127.0.0.1 port=${gateway.ports.postgres} user=alice dbname=postgres")\n`;
@@ -8,9 +8,9 @@ const run = async (gateway, body) => {
 };
 
 export const psycopgCases = {
-  tool: "psycopg",
+  tool: "pythonPostgres",
   cases: {
-    "types arrive as Python's own, exactly, in text and in binary": async (gateway) => {
+    "psycopg 3: types arrive as Python's own, exactly, in text and in binary": async (gateway) => {
       const sql =
         "select cast(12345678901234567890.12 as decimal(22,2)), date '2024-02-29', timestamp '2024-02-29 23:59:59.123456', 9223372036854775807, null, 'ä', true, [1, 2]";
       const body = `for binary in (False, True):\n  print(c.cursor(binary=binary).execute(${JSON.stringify(sql)}).fetchone())\n`;
@@ -18,7 +18,9 @@ export const psycopgCases = {
         "(Decimal('12345678901234567890.12'), datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 23, 59, 59, 123456), 9223372036854775807, None, 'ä', True, [1, 2])";
       expectText(await run(gateway, body), `${row}\n${row}`);
     },
-    "server-side cursors with another statement between two fetches": async (gateway) => {
+    "psycopg 3: server-side cursors with another statement between two fetches": async (
+      gateway,
+    ) => {
       const body = `with c.cursor(name="big") as cur:
   cur.execute("select i::int from range(%s) t(i) order by i", (5000,))
   seen = [row[0] for row in cur.fetchmany(1200)]
@@ -29,7 +31,7 @@ print(seen == list(range(5000)))
 `;
       expectText(await run(gateway, body), "1\nTrue");
     },
-    "COPY out as text and binary": async (gateway) => {
+    "psycopg 3: COPY out as text and binary": async (gateway) => {
       const body = `cur = c.cursor()
 with cur.copy("copy (select 1::int, 'a\\tb', null) to stdout") as copy:
   print(list(copy.rows()))
@@ -39,7 +41,7 @@ with cur.copy("copy (select 1::int, 'x') to stdout (format binary)") as copy:
 `;
       expectText(await run(gateway, body), "[('1', 'a\\tb', None)]\n[(1, 'x')]");
     },
-    "a pipeline is one transaction up to its Sync": async (gateway) => {
+    "psycopg 3: a pipeline is one transaction up to its Sync": async (gateway) => {
       const body = `c.autocommit = True
 c.execute("create or replace table piped (id int primary key)")
 try:

@@ -1,29 +1,16 @@
 /** Trino's JDBC driver from Maven, driven by a Java program without a build. */
-import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { command, expectCode, expectMatch, expectText } from "../command.mjs";
 import { endlessSql, joinSql, sameJoin, untilRunning } from "../gateway.mjs";
+import { bringJar, jarOf } from "./maven.mjs";
 
 const version = "476";
-const cache = process.env["GATEWAY_TEST_CACHE"] ?? join(homedir(), ".cache", "gateway-test");
-const driver = join(cache, `trino-jdbc-${version}.jar`);
+const driver = jarOf("trino-jdbc", version);
 
 /** True when the driver and a Java that runs a source file are there, or the reason why not. */
-export async function trinoJdbcTool() {
-  if ((await command("javac", ["-version"])).code !== 0) return "there is no JDK";
-  if (existsSync(driver)) return true;
-  const args = [
-    "-q",
-    "dependency:copy",
-    `-Dartifact=io.trino:trino-jdbc:${version}:jar`,
-    `-DoutputDirectory=${cache}`,
-    "-Dmdep.useBaseVersion=true",
-  ];
-  const copied = await command("mvn", args, { seconds: 240 });
-  return copied.code === 0 || "mvn did not bring the driver";
-}
+export const trinoJdbcTool = () => bringJar("io.trino", "trino-jdbc", version);
 
 /** Runs a body with a connection `c`; what it prints is the answer. */
 async function java(gateway, body, parameters = "") {

@@ -5,10 +5,10 @@
  * Drivers of MySQL write a quote inside a string as `\'`. An engine of standard lexis ends the string
  * there and reads the rest of a user's input as SQL, so no text goes on as it came: strings are
  * decoded and written with doubled quotes, backticks become double quotes, comments become a space.
- * Grammar and functions are not touched.
+ * Grammar and functions are not touched, but for `FROM DUAL`, which is MySQL's way to name no table.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { openSql, tokenText, type SqlCursor } from "@gateway/core/sql/cursor.ts";
+import { asciiUpper, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/cursor.ts";
 import { nextToken } from "@gateway/core/sql/lex.ts";
 import { decodeIdentifier, decodeString } from "@gateway/core/sql/literal.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
@@ -18,7 +18,7 @@ import { ownErrors } from "./errors.ts";
 export const forwardedDialect = "duckdb";
 
 /** A text without any of these reads the same in both. */
-const mayDiffer = /[\\"`#]|--|\/\*|(?:^|[^\w$])\$|[\w&\u0080-\uffff]'/;
+const mayDiffer = /[\\"`#]|--|\/\*|(?:^|[^\w$])\$|[\w&\u0080-\uffff]'|\bdual\b/i;
 /** Characters of an open text's end that the error shows. */
 const shownOfEnd = 40;
 
@@ -28,7 +28,16 @@ export function forwardedSql(sql: string): Result<string, ErrorReply> {
   const cursor = openSql(sql, "mysql");
   let text = "";
   let afterEmpty = false;
+  /** Where the text stands at a FROM that nothing has followed yet. */
+  let from: number | undefined;
   while (nextToken(cursor)) {
+    const plain = cursor.kind === "word" && !cursor.inVersionComment;
+    const word = plain ? asciiUpper(tokenText(cursor)) : "";
+    if (word === "DUAL" && from !== undefined) {
+      text = text.slice(0, from);
+      continue;
+    }
+    if (!isSpace(cursor)) from = word === "FROM" ? text.length : undefined;
     const piece = pieceOf(cursor);
     if (piece === undefined) return err(ownErrors.syntax(sql.slice(cursor.start)));
     // ODBC tools write a name's missing part as an empty one: `a`.``.`b`. It falls out with its dot.
@@ -43,6 +52,10 @@ export function forwardedSql(sql: string): Result<string, ErrorReply> {
 }
 
 const emptyName = '""';
+
+function isSpace({ kind, inVersionComment }: SqlCursor): boolean {
+  return kind === "whitespace" || kind === "comment" || inVersionComment;
+}
 
 /** Undefined for a token that has no meaning in standard SQL. */
 function pieceOf(cursor: SqlCursor): string | undefined {

@@ -55,6 +55,20 @@ describe("catalogSql", () => {
     );
   });
 
+  it("writes MySQL's casts to integers as the engines know them", () => {
+    const sql =
+      "SELECT CAST(1 + engine as signed integer), CONVERT (CASE a WHEN 1 THEN f(2, 3) END, UNSIGNED INTEGER) d, CAST(engine AS unsigned), convert(engine, signed) FROM information_schema.engines";
+    expect(written(sql)?.replaceAll(/ +/g, " ")).toMatch(
+      /^SELECT CAST\(1 \+ "ENGINE" as BIGINT \), CAST \(CASE a WHEN 1 THEN f\(2, 3\) END AS BIGINT \) d, CAST\("ENGINE" AS BIGINT\), CAST\("ENGINE" AS BIGINT\) FROM/,
+    );
+  });
+
+  it("puts AS before the name of a number, and nowhere else", () => {
+    const sql =
+      "SELECT 3 TYPE, 2 scope FROM information_schema.engines WHERE x > now() - INTERVAL 1 DAY, y";
+    expect(written(sql)).toMatch(/^SELECT 3 AS "TYPE", 2 AS "SCOPE" FROM .*INTERVAL 1 DAY, y$/);
+  });
+
   it("keeps the catalog of the session to itself, quoted", () => {
     expect(written("SELECT * FROM information_schema.schemata")).toContain("catalog_name = 'lake'");
   });

@@ -112,8 +112,28 @@ function callRewrites(pieces: readonly Piece[]): ReadonlyMap<number, string> {
       rewrites.set(at + 1, "(CAST(");
       rewrites.set(close, " AS VARCHAR))");
     }
+    if ((upper === "CAST" || upper === "CONVERT") && close !== undefined) {
+      castRewrites(pieces, { at, close }, rewrites);
+    }
   }
   return rewrites;
+}
+
+/** `CAST(x AS SIGNED INTEGER)` and `CONVERT(x, UNSIGNED)`, whose types are MySQL's own. */
+function castRewrites(
+  pieces: readonly Piece[],
+  { at, close }: { readonly at: number; readonly close: number },
+  rewrites: Map<number, string>,
+): void {
+  const last = pieces[close - 1]?.upper ?? "";
+  const type = last === "INTEGER" || last === "INT" ? close - 2 : close - 1;
+  const { upper = "" } = pieces[type] ?? {};
+  if (upper !== "SIGNED" && upper !== "UNSIGNED") return;
+  rewrites.set(type, "BIGINT");
+  if (type !== close - 1) rewrites.set(close - 1, "");
+  if (pieces[type - 1]?.kind !== "comma") return;
+  rewrites.set(at, "CAST");
+  rewrites.set(type - 1, " AS");
 }
 
 /** Places of the first comma and of the end of a call whose bracket opens here. */
@@ -164,6 +184,7 @@ function replacement(
   const rewritten = writing.rewrites.get(at);
   if (rewritten !== undefined) return { text: rewritten, pieces: 1 };
   if (upper === "" || pieces[at - 1]?.upper === "AS") return undefined;
+  if (namesNumber(pieces, at)) return { text: `AS "${upper}"`, pieces: 1 };
   // Names of MySQL's collations mean nothing to other engines.
   if (upper === "COLLATE" && pieces[at + 1]?.upper !== "") return { text: "", pieces: 2 };
   const called = pieces[at + 1]?.kind === "open";
@@ -172,6 +193,12 @@ function replacement(
     return value === undefined ? undefined : { text: literal(value), pieces: 3 };
   }
   return !called && writing.columns.has(upper) ? { text: `"${upper}"`, pieces: 1 } : undefined;
+}
+
+/** A column's name right behind a number, as in `3 TYPE,`: words that other engines want AS before. */
+function namesNumber(pieces: readonly Piece[], at: number): boolean {
+  if (pieces[at - 1]?.kind !== "number" || pieces[at - 2]?.upper === "INTERVAL") return false;
+  return pieces[at + 1]?.kind === "comma" || pieces[at + 1]?.upper === "FROM";
 }
 
 /** As a table with a name to refer to, or as that name where a column follows. */
