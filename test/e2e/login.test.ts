@@ -111,7 +111,9 @@ describe("the metrics", () => {
   it("count refusals by frontend and name nobody", async () => {
     await login(askPg, "alice", "wrong");
     const text = await gateway.metrics();
-    expect(text).toMatch(/gateway_auth_failures_total\{frontend="postgresWire"\} \d+/);
+    expect(text).toMatch(
+      /gateway_auth_failures_total\{frontend="postgresWire",reason="auth.refused"\} \d+/,
+    );
     expect(text).not.toContain("alice");
     expect(text).not.toContain("mallory");
   });

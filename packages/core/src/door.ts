@@ -52,6 +52,6 @@ export interface Door {
   /** Finds a started query again. `query.unknown` when there is none or it belongs to somebody else. */
   resume(id: QueryId, owner: AuthContext): Result<PolledQuery, GatewayError>;
 
-  /** Cancels a running or queued query of any protocol. Only its owner or an operator may. */
-  cancel(id: QueryId, by: AuthContext): Result<void, GatewayError>;
+  /** Cancels a running or queued query of any protocol. Only its owner or an operator may; to everybody else it is `query.unknown`. */
+  cancel(id: QueryId, by: AuthContext): Promise<Result<void, GatewayError>>;
 }

@@ -101,7 +101,9 @@ async function logIn(
   }
   const shown = password === undefined ? undefined : new Secret(password);
   const checked = await door.authenticate(
-    shown === undefined ? { kind: "nothing", user } : { kind: "password", user, password: shown },
+    shown === undefined
+      ? { kind: "nothing", user, asked: true }
+      : { kind: "password", user, password: shown },
     { frontend: "lines", address: connection.address },
   );
   if (checked.ok) return sessionOf(checked.value, connection.address);

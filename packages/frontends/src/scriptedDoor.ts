@@ -109,7 +109,7 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       return polled;
     },
     resume: (id, owner) => ownedBy(owner, started.get(id)),
-    cancel: (id, by) => {
+    cancel: async (id, by) => {
       const polled = ownedBy(by, started.get(id));
       if (!polled.ok) return polled;
       polled.value.cancel();

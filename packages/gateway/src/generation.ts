@@ -1,8 +1,12 @@
 /** Opens what a configuration names (backends, the authenticator) and compiles it to a generation. */
+import { ldapAuthenticator } from "@gateway/access/client/ldap/ldap.ts";
 import { noneAuthenticator } from "@gateway/access/client/none.ts";
+import { oidcAuthenticator } from "@gateway/access/client/oidc/oidc.ts";
 import { staticAuthenticator } from "@gateway/access/client/static/static.ts";
+import { openFgaAuthorizer } from "@gateway/access/group/openfga.ts";
 import type { SnapshotConfig } from "@gateway/control/config/objects.ts";
 import type { Authenticator } from "@gateway/core/port/authenticator.ts";
+import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -53,7 +57,8 @@ export async function openConfig(
     groups: config.auth?.operatorGroups ?? [],
     roles: config.auth?.operatorRoles ?? [],
   };
-  const authorizer = allowListAuthorizer(config.clusterGroups, operators);
+  const lists = allowListAuthorizer(config.clusterGroups, operators);
+  const authorizer = authorizerOf(config.authorization, lists, host);
   await nextTurn();
   const authenticator = authenticatorOf(config.auth, host);
   await nextTurn();
@@ -72,6 +77,7 @@ export async function openConfig(
     discard: async () => {
       await closeBackends();
       await authenticator[Symbol.asyncDispose]?.();
+      await authorizer[Symbol.asyncDispose]?.();
     },
   });
 }
@@ -104,6 +110,21 @@ export async function openCluster(
   return err({ cluster: name, reason: opened.error.detail ?? opened.error.message });
 }
 
+function authorizerOf(
+  authorization: SnapshotConfig["authorization"],
+  lists: Authorizer,
+  host: Host,
+): Authorizer & Partial<AsyncDisposable> {
+  switch (authorization.provider) {
+    case "none":
+      return lists;
+    case "openfga":
+      return openFgaAuthorizer(authorization.openfga, lists, host);
+    default:
+      return unreachable(authorization);
+  }
+}
+
 function authenticatorOf(
   auth: SnapshotConfig["auth"],
   host: Host,
@@ -114,6 +135,10 @@ function authenticatorOf(
       return noneAuthenticator();
     case "static":
       return staticAuthenticator(auth, host);
+    case "oidc":
+      return oidcAuthenticator(auth, host);
+    case "ldap":
+      return ldapAuthenticator(auth, host);
     default:
       return unreachable(auth);
   }

@@ -108,7 +108,8 @@ const oidcProvider = z
   })
   .meta({
     title: "OpenID Connect",
-    description: "Clients show access tokens of a provider; where a protocol has passwords only, as the password.",
+    description:
+      "Clients show access tokens of a provider; where a protocol has passwords only, as the password.",
   });
 
 const ldapProvider = z
@@ -118,7 +119,7 @@ const ldapProvider = z
     sessionMaxSecs: z.int().min(1).max(86_400).default(3_600).meta({
       title: "Session length",
       description: "After this a session must log in again, so that the directory is asked again.",
-      "x-unit": "s",
+      "x-unit": "seconds",
     }),
     ldap: ldapSchema,
     ...operators,

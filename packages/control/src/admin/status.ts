@@ -3,13 +3,9 @@ import { groupSchema } from "@gateway/contract/config/group.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import { authSchema } from "@gateway/access/client/config.ts";
+import { authorizationSchema } from "@gateway/access/group/config.ts";
 import { z } from "zod";
-import {
-  authorizationSchema,
-  clusterSchema,
-  fallbackSchema,
-  historySettingSchema,
-} from "../config/objects.ts";
+import { clusterSchema, fallbackSchema, historySettingSchema } from "../config/objects.ts";
 import type { Store } from "../store/store.ts";
 import { freshnessHeaders } from "./fresh.ts";
 import { route, type AdminApi } from "./route.ts";

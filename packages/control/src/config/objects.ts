@@ -5,8 +5,9 @@
  * What the parts mean together is checked in core/snapshot/check.ts and in rules.ts.
  */
 import { authSchema } from "@gateway/access/client/config.ts";
+import { authorizationSchema, authorizationWords } from "@gateway/access/group/config.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
-import { builtWords, notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
+import { notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { engines } from "@gateway/engines/catalog.ts";
@@ -37,20 +38,6 @@ export const clusterSchema = z
     ...laterEngines.map((name) => notBuiltVariant("engine", name, `the engine ${name}`)),
   ])
   .meta({ title: "Cluster", description: "One backend." });
-
-const authorizationWords = {
-  title: "Authorization",
-  description: "Which cluster groups a caller may use.",
-};
-
-export const authorizationSchema = z
-  .strictObject({
-    provider: builtWords(["none"], { openfga: "OpenFGA" }).default("none").meta({
-      title: "Provider",
-      description: "none leaves the allow lists of the groups alone in force.",
-    }),
-  })
-  .meta(authorizationWords);
 
 export const fallbackSchema = z.string().min(1).meta({
   title: "Fallback group",

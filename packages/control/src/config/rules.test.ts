@@ -17,22 +17,34 @@ describe("nameOnlyAuth", () => {
     expect(pathsFor({ authorization: { allowUsers: ["ann"] } }, auth)).toEqual([]);
   });
 
+  it("refuses to ask about users that nobody verified", () => {
+    const openfga = { url: "https://fga.example.com", storeId: "01S" };
+    const authorization = { provider: "openfga", openfga };
+    expect(pathsFor({}, undefined, { authorization })).toEqual(["authorization.provider"]);
+  });
+
   it("refuses every identity but the service account's", () => {
     const cluster = fileSchema.parse({ clusters: { duck: { engine: "duckDb" } } }).clusters["duck"];
     if (cluster === undefined) throw new Error("no cluster");
     const passing = { ...cluster, queryAuth: { type: "passthrough" } };
-    const config = { clusters: { duck: passing as typeof cluster }, clusterGroups: {} };
+    const { authorization } = fileSchema.parse({});
+    const config = {
+      clusters: { duck: passing as typeof cluster },
+      clusterGroups: {},
+      authorization,
+    };
     expect(nameOnlyAuth(config).map(({ path }) => textOf(path))).toEqual([
       "clusters.duck.queryAuth.type",
     ]);
   });
 });
 
-function pathsFor(group: object, auth?: object): readonly string[] {
+function pathsFor(group: object, auth?: object, more: object = {}): readonly string[] {
   const config = fileSchema.parse({
     clusters: { duck: { engine: "duckDb" } },
     clusterGroups: { g: { members: ["duck"], maxRunningQueries: 1, ...group } },
     ...(auth === undefined ? {} : { auth }),
+    ...more,
   });
   return nameOnlyAuth(config).map(({ path }) => textOf(path));
 }

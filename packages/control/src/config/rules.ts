@@ -10,7 +10,7 @@ export interface RuleProblem {
 
 /** Under provider `none` the name is the client's own claim, so nothing may depend on it. */
 export function nameOnlyAuth(
-  config: Pick<SnapshotConfig, "auth" | "clusters" | "clusterGroups">,
+  config: Pick<SnapshotConfig, "auth" | "authorization" | "clusters" | "clusterGroups">,
 ): readonly RuleProblem[] {
   if (verifiesUsers(config)) return [];
   const reason = "needs verified users, but auth.provider is none";
@@ -22,7 +22,8 @@ export function nameOnlyAuth(
       ? []
       : [["clusters", name, "queryAuth", "type"]],
   );
-  return [...allowLists, ...identities].map((path) => ({ path, reason }));
+  const provider = config.authorization.provider === "none" ? [] : [["authorization", "provider"]];
+  return [...allowLists, ...identities, ...provider].map((path) => ({ path, reason }));
 }
 
 /** False while a client is whoever it says. */

@@ -61,6 +61,21 @@ describe("keepSecrets", () => {
     expect(keep(written, usersOf({ ann: "old" }).body).faults).toEqual([{ path, reason }]);
   });
 
+  it("keeps a directory's password for the same directory over the same encryption only", () => {
+    const authOf = (bindPassword: Json, more: Record<string, Json>): ConfigObject => ({
+      kind: "setting",
+      name: "auth",
+      body: { provider: "ldap", ldap: { url: "ldaps://a.example", bindPassword, ...more } },
+    });
+    const stored = authOf("old", {}).body;
+    expect(keep(authOf(set, { poolSize: 2 }), stored).faults).toEqual([]);
+    for (const more of [{ url: "ldap://b.example" }, { startTls: true }, { caFile: "/ca.pem" }]) {
+      expect(keep(authOf(set, more), stored).faults).toMatchObject([
+        { path: "auth.ldap.bindPassword" },
+      ]);
+    }
+  });
+
   it("does not take a user's name for an address", () => {
     const stored = usersOf({ ann: "old", url: "old" }).body;
     expect(keep(usersOf({ ann: set, url: "new" }), stored).faults).toEqual([]);

@@ -24,6 +24,10 @@ const addressKeys: ReadonlySet<string> = new Set([
   "dbKwargs",
   "databasePath",
   "tls",
+  // Of a directory or a policy server: who may read what is sent there.
+  "startTls",
+  "allowCleartext",
+  "caFile",
   "tokenEndpoint",
 ]);
 

@@ -10,7 +10,7 @@ describe("openHandle", () => {
       queryId: fc.stringMatching(/^\w{1,64}$/),
       userMark: fc.uint8Array({ minLength: userMarkBytes, maxLength: userMarkBytes }),
       token: fc.nat(),
-      expiresAtMs: fc.double({ min: 1, max: 1e12 }),
+      expiresAtMs: fc.double({ min: 1, max: 1e12, noNaN: true }),
     });
     fc.assert(
       fc.property(facts, (wanted) => {

@@ -21,7 +21,7 @@ export interface AuthContext {
 /** What a client showed, before it is believed. */
 export type Presented =
   /** No credential at all; `user` is the name it claims. `asked`: the protocol asked for one, so that showing none is a refused login and never `anonymous`. */
-  | { readonly kind: "nothing"; readonly user: string | undefined; readonly asked?: boolean }
+  | { readonly kind: "nothing"; readonly user: string | undefined; readonly asked: boolean }
   | { readonly kind: "password"; readonly user: string; readonly password: Secret }
   /** `claimedUser` is a name sent beside the token, to be compared and never believed. */
   | { readonly kind: "bearer"; readonly token: Secret; readonly claimedUser: string | undefined }

@@ -4,16 +4,20 @@ import { gatewayError } from "../error.ts";
 import { err, ok } from "../result.ts";
 import { describeQuery } from "./describe.ts";
 import { queryIds } from "./id.ts";
+import type { Presented } from "../port/authenticator.ts";
 import type { DataPlane } from "./plane.ts";
 import { PolledQueries } from "./polled.ts";
 import { runQuery } from "./run.ts";
 import { tablesFor } from "./tables.ts";
 
-/** Logins that were refused, by the frontend they came over. */
+/** Length of a claimed name in an audit line. */
+const auditNameMax = 128;
+
+/** Logins that were refused, by the frontend they came over and the code of the refusal. */
 export const authFailures = {
   name: "gateway_auth_failures_total",
   help: "Refused logins.",
-  labels: ["frontend"],
+  labels: ["frontend", "reason"],
 } as const;
 
 export interface OpenDoor {
@@ -44,8 +48,12 @@ export function openDoor(plane: DataPlane): OpenDoor {
       try {
         const login = await hold.generation.authenticator.authenticate(presented, at);
         if (!login.ok) {
-          host.metrics.counter(authFailures, { frontend: at.frontend }).add(1);
-          host.log.write("warn", "auth.refused", { frontend: at.frontend, code: login.error.code });
+          const { frontend, address } = at;
+          const { code } = login.error;
+          host.metrics.counter(authFailures, { frontend, reason: code }).add(1);
+          const shown = presented.kind;
+          const user = claimedName(presented);
+          host.log.write("warn", "auth.refused", { frontend, code, address, shown, user });
         }
         return login;
       } catch (bug) {
@@ -66,17 +74,23 @@ export function openDoor(plane: DataPlane): OpenDoor {
     tables: (query, signal) => tablesFor(query, plane, signal),
     start: (query) => polled.start(query, run),
     resume: (id, owner) => polled.resume(id, owner),
-    cancel: (id, by) => {
+    cancel: async (id, by) => {
       const found = live.get(id);
-      const owner = found?.query.session.identity;
-      const operator = generations.active?.authorizer.mayCancel(by) ?? false;
+      const mine = found?.query.session.identity.user === by.user;
+      const held = mine ? undefined : generations.hold();
+      using hold = held?.ok === true ? held.value : undefined;
+      const operator = (await hold?.generation.authorizer.mayCancel(by, found?.group)) ?? false;
       // A stranger learns nothing, not even that the query exists.
-      if (found === undefined || (owner?.user !== by.user && !operator)) {
-        return err(gatewayError("query.unknown"));
-      }
+      if (found === undefined || !(mine || operator)) return err(gatewayError("query.unknown"));
       found.cancel(gatewayError("query.cancelled"));
       return ok(undefined);
     },
   };
   return { door, close: () => polled.close() };
+}
+
+/** The name for the audit line: what the client claimed, cut short. It is believed by nobody. */
+function claimedName(presented: Presented): string | undefined {
+  const name = presented.kind === "bearer" ? presented.claimedUser : presented.user;
+  return name?.slice(0, auditNameMax);
 }

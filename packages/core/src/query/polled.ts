@@ -9,6 +9,7 @@ import { gatewayError, type GatewayError } from "../error.ts";
 import type { AuthContext } from "../port/authenticator.ts";
 import type { Host } from "../port/host.ts";
 import { err, ok, type Result } from "../result.ts";
+import { Aged } from "./aged.ts";
 import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
 import type { Query, QueryId } from "./query.ts";
 
@@ -64,7 +65,7 @@ export class PolledQueries {
   readonly #limits: PolledLimits;
   readonly #queries = new Map<QueryId, ParkedQuery>();
   /** Those whose end was seen, oldest first. */
-  readonly #seen = new Map<QueryId, ParkedQuery>();
+  readonly #seen = new Aged<QueryId, ParkedQuery>();
   #sweeping: Disposable | undefined;
   #closed = false;
 
@@ -127,18 +128,18 @@ export class PolledQueries {
   #refusal(): GatewayError | undefined {
     if (this.#closed) return gatewayError("gateway.draining");
     if (this.#queries.size < this.#limits.countMax) return undefined;
-    const [oldest] = this.#seen.keys();
+    const { oldest } = this.#seen;
     if (oldest === undefined) {
       return gatewayError("capacity.queueFull", {
         message: "Too many queries wait for their clients to ask for the result.",
       });
     }
-    this.#forget(oldest);
+    this.#forget(oldest[0]);
     return undefined;
   }
 
   #endSeen(parked: ParkedQuery): void {
-    if (this.#queries.has(parked.query.id)) this.#seen.set(parked.query.id, parked);
+    if (this.#queries.has(parked.query.id)) this.#seen.put(parked.query.id, parked);
   }
 
   #forget(id: QueryId): void {
@@ -151,8 +152,9 @@ export class PolledQueries {
     if (this.#seen.size === 0) return;
     const { keepMs, seenMax } = this.#limits;
     const goneMs = this.#host.clock.nowMs() - keepMs;
-    for (const [id, parked] of this.#seen) {
-      if (parked.endSeenMs > goneMs && this.#seen.size <= seenMax) return;
+    for (let { oldest } = this.#seen; oldest !== undefined; { oldest } = this.#seen) {
+      const [id, { endSeenMs }] = oldest;
+      if (endSeenMs > goneMs && this.#seen.size <= seenMax) return;
       this.#forget(id);
     }
   }

@@ -86,7 +86,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       authenticate: async () => err(gatewayError("auth.refused")),
     },
     renew: (identity) => identity,
-    authorizer: { mayUse: async () => true, mayCancel: () => false },
+    authorizer: { mayUse: async () => true, mayCancel: async () => false },
     route: async (query, trace) => {
       if (options.routeThrows === true) throw new Error("a bug in a router");
       if (options.refuse?.route !== undefined) return err(options.refuse.route);

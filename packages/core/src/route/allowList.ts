@@ -25,7 +25,7 @@ export function allowListAuthorizer(
   const operatorRoles = new Set(operators.roles);
   return {
     mayUse: async (identity, group) => doors.get(group)?.(identity) ?? false,
-    mayCancel: ({ groups: ofUser, roles }) =>
+    mayCancel: async ({ groups: ofUser, roles }) =>
       ofUser.some((group) => operatorGroups.has(group)) ||
       roles.some((role) => operatorRoles.has(role)),
   };

@@ -148,7 +148,7 @@ async function route(
 ) {
   const authorizer: Authorizer = {
     mayUse: async (_identity, group) => allowed?.includes(group) ?? true,
-    mayCancel: () => false,
+    mayCancel: async () => false,
   };
   const routes = compileRoutes({ routers: [], clusterGroups: groups, ...config }, authorizer);
   const trace: RoutingStep[] = [];

@@ -56,27 +56,17 @@ interface CompiledRouter {
 
 class CompiledRoutes implements Routes {
   readonly #routers: readonly CompiledRouter[];
-  readonly #enabled: ReadonlySet<string>;
-  /** Enabled groups in the order they are tried without a match. */
-  readonly #fallbacks: readonly string[];
+  readonly #config: RoutesConfig;
   readonly #authorizer: Authorizer;
+  /** Made for the first query that no router matches: thousands take milliseconds to sort. */
+  #fallbacks: readonly string[] | undefined;
 
-  constructor({ routers, clusterGroups, routingFallback }: RoutesConfig, authorizer: Authorizer) {
-    this.#routers = routers.map((router, index) => {
+  constructor(config: RoutesConfig, authorizer: Authorizer) {
+    this.#routers = config.routers.map((router, index) => {
       const step = `${router.type}[${index}]`;
       return { step, rule: ruleOf(router), passed: { step, outcome: "no match" } };
     });
-    const enabled = Object.entries(clusterGroups).filter(([, group]) => group.enabled);
-    this.#enabled = new Set(enabled.map(([name]) => name));
-    const ordered = enabled
-      .toSorted(
-        ([a, { order: orderA }], [b, { order: orderB }]) => orderA - orderB || (a < b ? -1 : 1),
-      )
-      .map(([name]) => name);
-    this.#fallbacks =
-      routingFallback !== undefined && this.#enabled.has(routingFallback)
-        ? [routingFallback, ...ordered.filter((name) => name !== routingFallback)]
-        : ordered;
+    this.#config = config;
     this.#authorizer = authorizer;
   }
 
@@ -110,7 +100,7 @@ class CompiledRoutes implements Routes {
       trace.push({ step: "authorization", outcome: `${group} is not allowed` });
       return err(gatewayError("route.forbidden"));
     }
-    if (!this.#enabled.has(group)) {
+    if (!isEnabled(this.#config, group)) {
       trace.push({ step: "group", outcome: `${group} is disabled` });
       return err(gatewayError("route.noGroup"));
     }
@@ -122,6 +112,7 @@ class CompiledRoutes implements Routes {
     trace: RoutingStep[],
     signal: AbortSignal,
   ): Promise<Result<Routed, GatewayError>> {
+    this.#fallbacks ??= fallbacksOf(this.#config);
     for (const group of this.#fallbacks) {
       const allowed = await this.#authorizer.mayUse(query.session.identity, group, signal);
       if (signal.aborted) return err(abortError(signal));
@@ -134,6 +125,24 @@ class CompiledRoutes implements Routes {
     trace.push({ step: "fallback", outcome: "no group is left" });
     return err(gatewayError("route.noGroup"));
   }
+}
+
+/** Names of groups come from routers, and every object knows `constructor`. */
+function isEnabled({ clusterGroups }: RoutesConfig, group: string): boolean {
+  return Object.hasOwn(clusterGroups, group) && clusterGroups[group]?.enabled === true;
+}
+
+/** Enabled groups in the order they are tried without a match. */
+function fallbacksOf(config: RoutesConfig): readonly string[] {
+  const { clusterGroups, routingFallback } = config;
+  const ordered = Object.entries(clusterGroups)
+    .filter(([, group]) => group.enabled)
+    .toSorted(
+      ([a, { order: orderA }], [b, { order: orderB }]) => orderA - orderB || (a < b ? -1 : 1),
+    )
+    .map(([name]) => name);
+  if (routingFallback === undefined || !isEnabled(config, routingFallback)) return ordered;
+  return [routingFallback, ...ordered.filter((name) => name !== routingFallback)];
 }
 
 function ruleOf(router: RouterConfig): Rule {

@@ -53,6 +53,9 @@ export interface ClientSession {
 /** Warnings kept for SHOW WARNINGS, as MySQL's `max_error_count`. */
 const warningsMax = 1024;
 
+/** Shared by all sessions that set nothing: most connections are at rest. */
+const noSettings: ClientSession["settings"] = new Map();
+
 /** The session of a login. */
 export function openClientSession(
   session: Session,
@@ -70,7 +73,7 @@ export function openClientSession(
     charset: charsetOf(claim.collation),
     zone: utc,
     rowLimit: undefined,
-    settings: new Map(),
+    settings: noSettings,
     warnings: [],
     rowCount: 0,
     foundRows: 0,

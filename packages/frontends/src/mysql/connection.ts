@@ -17,7 +17,7 @@ import {
 import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { Violation } from "@gateway/wire/mysql/protocol.ts";
-import type { Connection } from "../listener/connection.ts";
+import type { FollowedConnection } from "../listener/connection.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import { Channel } from "./channel.ts";
 import { idleMsOf, openClientSession } from "./clientSession.ts";
@@ -58,7 +58,7 @@ export interface ListenerParts {
 
 /** Serves one connection until it ends. */
 export class MysqlConnection implements Member {
-  readonly #connection: Connection;
+  readonly #connection: FollowedConnection;
   readonly #parts: ListenerParts;
   readonly #id: number;
   readonly #greeting: Greeting;
@@ -81,7 +81,7 @@ export class MysqlConnection implements Member {
   /** True while `#pump` is on the stack, so that effects do not start it again. */
   #pumping = false;
 
-  constructor(connection: Connection, parts: ListenerParts) {
+  constructor(connection: FollowedConnection, parts: ListenerParts) {
     this.#connection = connection;
     this.#parts = parts;
     this.#channel = new Channel(connection);
@@ -130,7 +130,7 @@ export class MysqlConnection implements Member {
 
   /** Greets, then serves whatever comes. Returns at once; ends with the connection. */
   start(): void {
-    this.#connection.closed.addEventListener("abort", () => this.#gone(), { once: true });
+    this.#connection.whenOver(() => this.#gone());
     this.#listen();
     this.#send((out) => putGreeting(out, this.#greeting));
   }
@@ -341,7 +341,7 @@ export class MysqlConnection implements Member {
 
   async #findDatabase(runner: Runner): Promise<void> {
     const refusal = await runner.findDatabase();
-    if (!this.#connection.closed.aborted) this.#resume({ kind: "entered", refusal });
+    if (!this.#connection.over) this.#resume({ kind: "entered", refusal });
   }
 
   #welcome(): void {
@@ -370,7 +370,7 @@ export class MysqlConnection implements Member {
     await running;
     this.#working = false;
     const talk = this.#talk;
-    if (this.#connection.closed.aborted) {
+    if (this.#connection.over) {
       if (talk !== undefined) await this.#giveBack(talk);
       return;
     }

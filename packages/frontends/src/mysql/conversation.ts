@@ -18,7 +18,7 @@ import type { Batch, NativeBatch, NativeFormat } from "@gateway/core/type/vector
 import { utc } from "@gateway/core/type/zone.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import type { Connection } from "../listener/connection.ts";
+import type { FollowedConnection } from "../listener/connection.ts";
 import type { Channel } from "./channel.ts";
 import { statusOf, withChange, withWarning, type ClientSession } from "./clientSession.ts";
 import {
@@ -33,6 +33,7 @@ import { errorReply } from "./errors.ts";
 import { flushBytes } from "./limits.ts";
 import { relayPackets } from "./relay.ts";
 import { rowEncoder } from "./rows.ts";
+import { textRowEncoder } from "./textRows.ts";
 
 /** How one statement of a command is answered. */
 export interface AnswerForm {
@@ -62,7 +63,7 @@ const noteErrno = 1105;
 export interface ConversationParts {
   readonly door: Door;
   readonly host: Host;
-  readonly connection: Connection;
+  readonly connection: FollowedConnection;
   readonly channel: Channel;
 }
 
@@ -72,7 +73,7 @@ const writesPerTurn = 16;
 export class Conversation {
   readonly door: Door;
   readonly host: Host;
-  readonly connection: Connection;
+  readonly connection: FollowedConnection;
   readonly out = new PacketWriter();
   readonly #channel: Channel;
   client: ClientSession;
@@ -231,7 +232,7 @@ export class Conversation {
     this.#controller = controller;
     this.running = text.slice(0, shownTextMax);
     this.sinceMs = this.host.clock.nowMs();
-    if (this.connection.closed.aborted) controller.abort(gatewayError("query.cancelled"));
+    if (this.connection.over) controller.abort(gatewayError("query.cancelled"));
     return {
       signal: controller.signal,
       [Symbol.dispose]: () => {
@@ -285,12 +286,14 @@ export class Conversation {
     count: number,
   ): Promise<GatewayError | undefined> {
     if (batch.form === "native") return await this.#relayBatch(batch, count);
-    const encoder = rowEncoder(columnarOf(batch), {
+    const format = {
       kind: form.rows,
       zone: this.client.zone,
       rowBytesMax: this.connection.config.maxMessageBytes,
       flushBytes,
-    });
+    };
+    const asText = batch.form === "text" ? textRowEncoder(batch, format) : undefined;
+    const encoder = asText ?? rowEncoder(columnarOf(batch), format);
     let row = 0;
     while (row < count) {
       const written = encoder.write(row, count, this.out);
@@ -298,7 +301,7 @@ export class Conversation {
       row = written.value;
       await this.flushFull();
       // Nobody is there to read the rest; the stream is ended by the caller's next step.
-      if (this.connection.closed.aborted) return undefined;
+      if (this.connection.over) return undefined;
     }
     return undefined;
   }
@@ -306,7 +309,7 @@ export class Conversation {
   async #relayBatch(batch: NativeBatch, count: number): Promise<undefined> {
     let rows = 0;
     let at = 0;
-    while (rows < count && !this.connection.closed.aborted) {
+    while (rows < count && !this.connection.over) {
       const limits = { from: at, rowsMax: count - rows, bytesMax: flushBytes };
       const relayed = relayPackets(this.out, batch.bytes, limits);
       rows += relayed.rows;

@@ -16,7 +16,7 @@ import { FrameReader, frameHeader } from "@gateway/wire/mysql/compressed.ts";
 import { PacketReader } from "@gateway/wire/mysql/packetReader.ts";
 import { capability, commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { configOf } from "../listener/listener.suite.ts";
-import type { Connection } from "../listener/connection.ts";
+import type { FollowedConnection } from "../listener/connection.ts";
 import { scriptedDoor, type Script } from "../scriptedDoor.ts";
 import { MysqlConnection } from "./connection.ts";
 import { Members } from "./members.ts";
@@ -156,7 +156,7 @@ function memoryClient() {
     ended = true;
     socket.removeAllListeners("data");
   };
-  const connection: Connection = {
+  const connection: FollowedConnection = {
     // Of a socket the frontend uses no more than these.
     socket: socket as unknown as Socket,
     address: "127.0.0.1",
@@ -165,6 +165,10 @@ function memoryClient() {
     protocolAgreed: false,
     config: configOf({ maxMessageBytes: 64 * 1024 }),
     closed: gone.signal,
+    get over() {
+      return gone.signal.aborted;
+    },
+    whenOver: (listener) => gone.signal.addEventListener("abort", listener, { once: true }),
     draining: false,
     upgrade: async () => undefined,
     certificateNames: () => [],

@@ -36,7 +36,7 @@ describe("advance before the login", () => {
     // This plugin waits for a word of its own before the OK.
     const [, sha2] = advance(greeted, responseOf("caching_sha2_password"), open);
     expect(sha2[0]).toEqual({ kind: "sendMoreData", bytes: Uint8Array.of(3) });
-    expect(sha2[1]).toMatchObject({ presented: { kind: "nothing", user: "ann" } });
+    expect(sha2[1]).toMatchObject({ presented: { kind: "nothing", user: "ann", asked: true } });
   });
 
   it("always asks for the password itself, never trusts the hash", () => {

@@ -359,7 +359,7 @@ function knownOf(
 }
 
 function nothingOf(claim: Claim): Presented {
-  return { kind: "nothing", user: claim.user === "" ? undefined : claim.user };
+  return { kind: "nothing", user: claim.user === "" ? undefined : claim.user, asked: true };
 }
 
 function passwordOf(claim: Claim, password: string): Presented {

@@ -56,6 +56,9 @@ export function greetingOf(connection: Connection, connectionId: number, host: H
   };
 }
 
+/** Shared, because most sessions set nothing. */
+const none: ReadonlyMap<string, string> = new Map();
+
 /** The gateway's session of a client that is who it claims to be. */
 export function sessionOf(claim: Claim, login: Login, clientAddress: string): Session {
   return {
@@ -66,9 +69,9 @@ export function sessionOf(claim: Claim, login: Login, clientAddress: string): Se
     dialect: forwardedDialect,
     catalog: undefined,
     schema: claim.database,
-    settings: new Map(),
+    settings: none,
     tags: parseTags(claim.attributes.get(tagsAttribute) ?? ""),
-    headers: new Map(),
+    headers: none,
     pin: undefined,
   };
 }

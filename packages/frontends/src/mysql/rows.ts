@@ -139,7 +139,7 @@ function putCell(
   const { writer } = cells;
   const bound = writer.bound(row);
   const needed = bound + prefixBytes + packetHeaderBytes;
-  if (out.at + bound > endMax) return tooLong;
+  if (out.at + bound > endMax) return rowTooLong;
   if (out.at + needed > out.bytes.length) out.reserve(needed);
   const { bytes, at } = out;
   if (!cells.prefixed) {
@@ -159,7 +159,8 @@ function putCell(
   return undefined;
 }
 
-const tooLong = gatewayError("protocol.tooLarge", {
+/** Why a row is refused that is longer than the limit. */
+export const rowTooLong = gatewayError("protocol.tooLarge", {
   message: "A row is longer than the listener's maxMessageBytes allows.",
 });
 

@@ -32,6 +32,13 @@ const instanceBytes = 6;
  */
 const handleLifeMs = 24 * 3_600_000;
 
+/**
+ * Links that are known without opening them, twice as many at most, and users whose mark is. Each is
+ * the answer that its cipher or digest would give again.
+ */
+const knownMax = 4_096;
+const userLengthMax = 256;
+
 /** Whose query the links of one statement lead to. */
 export interface LinkedQuery {
   readonly queryId: string;
@@ -42,6 +49,8 @@ export interface LinkedQuery {
 export class Handles {
   readonly #host: Pick<Host, "clock" | "randomBytes">;
   readonly #owner: HandleOwner;
+  readonly #known = new Recent<HandleFacts>();
+  readonly #marks = new Recent<Uint8Array>();
 
   constructor(host: Pick<Host, "clock" | "randomBytes">) {
     this.#host = host;
@@ -57,18 +66,46 @@ export class Handles {
   }
 
   linkedQuery(queryId: string, user: string): LinkedQuery {
-    return { queryId, userMark: userMark(user) };
+    const known = this.#marks.get(user);
+    if (known !== undefined) return { queryId, userMark: known };
+    const made = userMark(user);
+    if (user.length <= userLengthMax) this.#marks.put(user, made);
+    return { queryId, userMark: made };
   }
 
   /** The sealed part of the link to an answer. */
   seal({ queryId, userMark: mark }: LinkedQuery, token: number): string {
     const expiresAtMs = this.#host.clock.nowMs() + handleLifeMs;
-    return sealHandle({ queryId, userMark: mark, token, expiresAtMs }, this.#owner);
+    const facts = { queryId, userMark: mark, token, expiresAtMs };
+    const sealed = sealHandle(facts, this.#owner);
+    this.#known.put(sealed, facts);
+    return sealed;
   }
 
   /** What the link holds; undefined for one that this listener did not make, or long ago. */
   open(sealed: string): HandleFacts | undefined {
-    return openHandle(sealed, this.#owner, this.#host.clock.nowMs());
+    const nowMs = this.#host.clock.nowMs();
+    const known = this.#known.get(sealed);
+    if (known !== undefined) return known.expiresAtMs > nowMs ? known : undefined;
+    return openHandle(sealed, this.#owner, nowMs);
+  }
+}
+
+/** What was put last, by text. The older half is dropped at once, which costs less than one by one. */
+class Recent<V> {
+  #young = new Map<string, V>();
+  #old = new Map<string, V>();
+
+  get(text: string): V | undefined {
+    return this.#young.get(text) ?? this.#old.get(text);
+  }
+
+  put(text: string, value: V): void {
+    if (this.#young.size >= knownMax) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(text, value);
   }
 }
 
@@ -84,17 +121,18 @@ function userMark(user: string): Uint8Array {
 /** AES-GCM. The nonce counts, so that no two texts of one key ever share one. */
 function aesSealer(keyMaterial: Uint8Array): Sealer {
   const key = createSecretKey(keyMaterial);
-  let count = 0n;
+  let count = 0;
   return {
     seal: (plain, bound) => {
-      count += 1n;
-      const nonce = Buffer.alloc(nonceBytes);
-      nonce.writeBigUInt64BE(count, nonceBytes - 8);
-      const cipher = createCipheriv(cipherName, key, nonce);
+      count += 1;
+      const sealed = Buffer.alloc(nonceBytes + plain.length + tagBytes);
+      sealed.writeUIntBE(count, nonceBytes - 6, 6);
+      const cipher = createCipheriv(cipherName, key, sealed.subarray(0, nonceBytes));
       cipher.setAAD(Buffer.from(bound));
-      const text = cipher.update(plain);
+      sealed.set(cipher.update(plain), nonceBytes);
       cipher.final();
-      return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString("base64url");
+      sealed.set(cipher.getAuthTag(), nonceBytes + plain.length);
+      return sealed.toString("base64url");
     },
     open: (sealed, bound) => {
       const bytes = Buffer.from(sealed, "base64url");

@@ -35,18 +35,18 @@ describe("presentedBy", () => {
   it("claims the name in the header when there is no credential", () => {
     expect(presentedBy({ "x-trino-user": "alice" })).toEqual({
       ok: true,
-      value: { kind: "nothing", user: "alice" },
+      value: { kind: "nothing", user: "alice", asked: false },
     });
     expect(presentedBy({ "x-trino-user": "  " })).toEqual({
       ok: true,
-      value: { kind: "nothing", user: undefined },
+      value: { kind: "nothing", user: undefined, asked: false },
     });
   });
 
   it("never takes a name from X-Trino-Original-User", () => {
     expect(presentedBy({ "x-trino-original-user": "root" })).toEqual({
       ok: true,
-      value: { kind: "nothing", user: undefined },
+      value: { kind: "nothing", user: undefined, asked: false },
     });
   });
 
@@ -113,7 +113,7 @@ describe("claimsAnother", () => {
   });
 
   it("leaves a name without a credential to the authenticator", () => {
-    const nothing = { kind: "nothing", user: "root" } as const;
+    const nothing = { kind: "nothing", user: "root", asked: false } as const;
     const anonymous: AuthContext = { ...identity, user: "anonymous", method: "anonymous" };
     expect(claimsAnother({ "x-trino-user": "root" }, nothing, anonymous)).toBe(false);
   });

@@ -67,7 +67,7 @@ export function presentedBy(
   const authorization = single(headers["authorization"]);
   if (authorization === undefined) {
     return certificateNames.length === 0
-      ? ok({ kind: "nothing", user: claimed })
+      ? ok({ kind: "nothing", user: claimed, asked: false })
       : ok({ kind: "certificate", user: claimed, names: certificateNames });
   }
   const space = authorization.indexOf(" ");

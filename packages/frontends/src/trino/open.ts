@@ -6,6 +6,7 @@ import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { Query, Session } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
+import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
 import { statementPathOf } from "@gateway/wire/trino/path.ts";
 import { durationMs } from "@gateway/wire/trino/results.ts";
@@ -61,29 +62,29 @@ function statementOf(
   parts: OpenParts,
 ): Statement {
   const { door, host } = parts;
-  const common = {
+  const local = handling.kind === "answer";
+  const query = local
+    ? door.query(sql, [], asked.session)
+    : door.query(handling.sql, handling.parameters, asked.session, takenRows);
+  const { linked, linksTo } = linksOf(query, parts.handles);
+  // One shape for all statements, written out: this is made for each of them.
+  return new Statement({
+    polled: local ? parts.local.start(query, handling.events) : door.start(query),
+    linked,
+    linksTo,
     clock: host.clock,
-    headersOf: (change: SessionChange) => headersOf(change, asked, parts.transactions),
+    sql: local || handling.verbatim ? sql : undefined,
+    headersOf: (change) => headersOf(change, asked, parts.transactions),
+    endHeaders: local ? handling.headers : noHeaders,
     timeLimitMs: timeLimitMs(asked.session),
     style: asked.style,
     encoding: asked.encoding,
-    report: (bug: unknown) => host.log.bug(bug),
-  };
-  if (handling.kind === "answer") {
-    const query = door.query(sql, [], asked.session);
-    const polled = parts.local.start(query, handling.events);
-    const links = linksOf(query, parts.handles);
-    return new Statement({ ...common, ...links, polled, sql, endHeaders: handling.headers });
-  }
-  const query = door.query(handling.sql, handling.parameters, asked.session, ["trinoData"]);
-  return new Statement({
-    ...common,
-    ...linksOf(query, parts.handles),
-    polled: door.start(query),
-    sql: handling.verbatim ? sql : undefined,
-    endHeaders: [],
+    report: (bug) => host.log.bug(bug),
   });
 }
+
+const takenRows: readonly NativeFormat[] = ["trinoData"];
+const noHeaders: StatementParts["endHeaders"] = [];
 
 /** The links to a query's answers. They say whether it waits or runs, which clients show and logs tell apart. */
 function linksOf(

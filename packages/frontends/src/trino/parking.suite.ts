@@ -10,7 +10,7 @@ export function parkingDoor(script: Script, host: SuiteHost): ScriptedDoor {
   const parked: Pick<Door, "start" | "resume" | "cancel"> = {
     start: (query) => parking.start(query, (started, signal) => door.run(started, signal)),
     resume: (id, owner) => parking.resume(id, owner),
-    cancel: (id, by) => parking.cancel(id, by),
+    cancel: async (id, by) => parking.cancel(id, by),
   };
   return Object.assign(door, parked);
 }

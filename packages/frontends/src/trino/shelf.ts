@@ -7,6 +7,7 @@
  * the limit is reached, which leaves one answer per unfinished statement, and those hold slots. Whose
  * a statement is and how long its query lives is the door's business.
  */
+import { Aged } from "@gateway/core/query/aged.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 
 /** What is asked of a statement. */
@@ -42,8 +43,8 @@ interface Entry<S> {
 /** Unfinished and finished statements, each the one polled longest ago first. */
 export class Shelf<S extends Shelved> {
   readonly #limits: ShelfLimits;
-  readonly #open = new Map<QueryId, Entry<S>>();
-  readonly #over = new Map<QueryId, Entry<S>>();
+  readonly #open = new Aged<QueryId, Entry<S>>();
+  readonly #over = new Aged<QueryId, Entry<S>>();
   #bytes = 0;
   #onIdle: (() => void)[] = [];
 
@@ -75,7 +76,7 @@ export class Shelf<S extends Shelved> {
     this.#take(statement.id);
     const bytes = statement.retainedBytes;
     const entries = statement.over ? this.#over : this.#open;
-    entries.set(statement.id, { statement, bytes, atMs: nowMs });
+    entries.put(statement.id, { statement, bytes, atMs: nowMs });
     this.#bytes += bytes;
     this.#trim(nowMs);
     this.#tellIdle();
@@ -120,8 +121,9 @@ export class Shelf<S extends Shelved> {
     this.#dropWhile(this.#open, (entry) => entry.atMs <= nowMs - forgottenMs);
   }
 
-  #dropWhile(entries: Map<QueryId, Entry<S>>, isToGo: (entry: Entry<S>) => boolean): void {
-    for (const [id, entry] of entries) {
+  #dropWhile(entries: Aged<QueryId, Entry<S>>, isToGo: (entry: Entry<S>) => boolean): void {
+    for (let { oldest } = entries; oldest !== undefined; { oldest } = entries) {
+      const [id, entry] = oldest;
       if (!isToGo(entry)) return;
       this.#take(id);
     }

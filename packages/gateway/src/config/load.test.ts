@@ -72,8 +72,6 @@ clusterGroups:
   g: { members: [a], maxRunningQueries: 1, strategy: { type: script, name: x } }
 routers:
   - { type: script, name: x }
-auth: { provider: oidc, oidc: { issuer: x } }
-authorization: { provider: openfga }
 translation: { mode: auto }
 guardrails: {}
 `;
@@ -81,19 +79,32 @@ guardrails: {}
       "gateway.frontends.mcp: not built yet: the MCP frontend",
       "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",
       "routers[0].type: not built yet: routers written as scripts",
-      "auth.provider: not built yet: OpenID Connect",
-      "authorization.provider: not built yet: OpenFGA",
       "translation: not built yet: translation between SQL dialects",
       "guardrails: not built yet: guardrails",
     ]);
   });
 
-  it("refuses a SCRAM verifier that is none, without repeating it, and LDAP", () => {
+  it("refuses a SCRAM verifier that is none, without repeating it", () => {
     const user = `{ passwordHash: "${hash}", scramVerifier: hunter2 }`;
     expect(linesFor(`auth: { provider: static, staticUsers: { users: { u: ${user} } } }`)).toEqual([
       "auth.staticUsers.users.u.scramVerifier: must be a SCRAM-SHA-256 verifier; make one with `gateway hash-password --scram`",
     ]);
-    expect(linesFor("auth: { provider: ldap }")).toEqual(["auth.provider: not built yet: LDAP"]);
+  });
+
+  it("names the field of a provider of identities or of groups that is wrong", () => {
+    expect(
+      linesFor("auth: { provider: oidc, oidc: { issuer: 'https://id.example.com' } }"),
+    ).toEqual(["auth.oidc.audience: is missing; must be text"]);
+    const ldap = "{ url: 'ldap://directory.example.com', userSearchBase: 'dc=example' }";
+    expect(linesFor(`auth: { provider: ldap, ldap: ${ldap} }`)).toEqual([
+      "auth.ldap.url: passwords would travel in clear; use ldaps, startTls or say allowCleartext",
+    ]);
+    const openfga = "{ url: 'ftp://x', storeId: s }";
+    expect(
+      linesFor(
+        `auth: { provider: none }\nauthorization: { provider: openfga, openfga: ${openfga} }`,
+      ),
+    ).toEqual(["authorization.openfga.url: must be an http or https URL"]);
   });
 
   it("refuses a password in plain text without repeating it", () => {
@@ -194,7 +205,7 @@ auth: { provider: statik }
     expect(linesFor(text)).toEqual([
       'clusters."bad name": the name must be letters, digits, dots, dashes or underscores',
       "clusters.b.engine: must be one of adbc, clickHouse, duckDb, starRocks, trino; did you mean duckDb?",
-      "auth.provider: must be one of none, static; did you mean static?",
+      "auth.provider: must be one of none, static, oidc, ldap; did you mean static?",
     ]);
   });
 });

@@ -61,7 +61,7 @@ describe("a Basic login", () => {
   it("counts refused logins, and logs none of the names", async () => {
     const { ask, host } = await testAdmin();
     await ask("GET", status, { as: null, headers: basic("tippfehler", "wrong") });
-    const labels = { frontend: "adminApi" };
+    const labels = { frontend: "adminApi", reason: "auth.refused" };
     expect(host.metrics.value("gateway_auth_failures_total", labels)).toBe(1);
     expect(JSON.stringify(host.log.lines)).not.toContain("tippfehler");
   });

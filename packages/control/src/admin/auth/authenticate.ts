@@ -24,7 +24,7 @@ const headerMax = 4_096;
 const failuresFamily = {
   name: "gateway_auth_failures_total",
   help: "Refused logins.",
-  labels: ["frontend"],
+  labels: ["frontend", "reason"],
 } as const;
 
 export interface Access {
@@ -39,7 +39,10 @@ export function accessOf(deps: ControlDeps): Access {
   const { clock, store, log, metrics } = deps;
   const memory = loginMemory(clock, deps.randomBytes(32));
   const passwords = passwordsOf(deps, memory);
-  const failures = metrics.counter(failuresFamily, { frontend: "adminApi" });
+  const failures = metrics.counter(failuresFamily, {
+    frontend: "adminApi",
+    reason: "auth.refused",
+  });
 
   function refused(c: Context, refusal: PasswordRefusal): Response {
     if (refusal.code === "unavailable") return unavailable();

@@ -1,0 +1,292 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
+import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
+import type { Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import { FakeLdap, type FakeLdapOptions, type LdapEntry } from "../../../../../test/fake/ldap.ts";
+import { ldapSchema } from "./config.ts";
+import { ldapAuthenticator } from "./ldap.ts";
+
+const at = { frontend: "postgresWire", address: "127.0.0.1" };
+const base = "dc=example,dc=org";
+const people = `ou=people,${base}`;
+
+const entries: readonly LdapEntry[] = [
+  { dn: `cn=gateway,${base}`, attributes: {}, password: "search-secret" },
+  userOf("alice", "alice-secret"),
+  userOf("zoë", "zoe-secret"),
+  userOf("twin", "twin-secret", "cn=one"),
+  userOf("twin", "twin-secret", "cn=two"),
+  groupOf("readers", [`uid=alice,${people}`, `uid=zoë,${people}`]),
+  groupOf("writers", [`uid=bob,${people}`]),
+];
+
+const searching = {
+  bindDn: `cn=gateway,${base}`,
+  bindPassword: "search-secret",
+  userSearchBase: people,
+  groupSearchBase: `ou=groups,${base}`,
+};
+
+describe("ldapAuthenticator", () => {
+  it("finds the user, binds with its password, and takes its groups", async () => {
+    await using tested = await testedOf();
+    expect(await tested.login("alice", "alice-secret")).toMatchObject({
+      ok: true,
+      value: {
+        identity: { user: "alice", groups: ["readers"], roles: [], method: "ldap" },
+        credential: { kind: "password", user: "alice" },
+      },
+    });
+    expect(await tested.login("zoë", "zoe-secret")).toMatchObject({
+      ok: true,
+      value: { identity: { user: "zoë", groups: ["readers"] } },
+    });
+  });
+
+  it("calls a user as the directory does, whatever spelling was shown", async () => {
+    await using tested = await testedOf();
+    const login = await tested.login("ALICE", "alice-secret");
+    expect(login).toMatchObject({ ok: true, value: { identity: { user: "alice" } } });
+  });
+
+  it("refuses a wrong password, an unknown name and a name of two after the same requests", async () => {
+    await using tested = await testedOf();
+    for (const name of ["alice", "mallory", "twin"]) {
+      const before = tested.fake.binds.length;
+      expect(codeOf(await tested.login(name, "wrong"))).toBe("auth.refused");
+      expect(tested.fake.binds.length - before).toBe(2);
+    }
+    expect(codeOf(await tested.login("twin", "twin-secret"))).toBe("auth.refused");
+  });
+
+  it("asks the directory nothing about an empty password, a name that is none, or another credential", async () => {
+    await using tested = await testedOf();
+    for (const [name, password] of [
+      ["alice", ""],
+      ["", "x"],
+      ["alice", "\0"],
+      ["alice", "x".repeat(1_025)],
+      ["alice\0", "alice-secret"],
+      [" alice", "alice-secret"],
+      ["anonymous", "x"],
+      ["al\u00adice", "alice-secret"],
+    ] as const) {
+      expect(codeOf(await tested.login(name, password))).toBe("auth.refused");
+    }
+    const token = new Secret("ey.ey.ey");
+    const bearer = { kind: "bearer", token, claimedUser: undefined } as const;
+    expect(codeOf(await tested.authenticator.authenticate(bearer, at))).toBe("auth.refused");
+    expect(tested.fake.connections).toBe(0);
+  });
+
+  it("binds by a template without a search, and reads groups as the user", async () => {
+    const config = { userDnTemplate: `uid={},${people}`, groupSearchBase: `ou=groups,${base}` };
+    await using tested = await testedOf({ config });
+    const login = await tested.login("Alice", "alice-secret");
+    expect(login).toMatchObject({
+      ok: true,
+      value: { identity: { user: "alice", groups: ["readers"] } },
+    });
+    expect(codeOf(await tested.login(`alice,${people}`, "alice-secret"))).toBe("auth.refused");
+    expect(tested.fake.binds).toHaveLength(2);
+    expect(tested.fake.shapes).toEqual(new Set(["(member equal)"]));
+  });
+
+  it("asks the directory once a minute, and lets the session last as long as it is told", async () => {
+    await using tested = await testedOf();
+    await tested.login("alice", "alice-secret");
+    const asked = tested.fake.binds.length;
+    const again = await tested.login("alice", "alice-secret");
+    expect(tested.fake.binds.length).toBe(asked);
+    const { expiresAtMs } = again.ok ? again.value.identity : {};
+    expect(expiresAtMs).toBe(tested.host.clock.unixMs() + 3_600_000);
+    await tested.host.advance(61_000);
+    await tested.login("alice", "alice-secret");
+    expect(tested.fake.binds.length).toBeGreaterThan(asked);
+  });
+
+  it.each(["silent", "garbage", "endless", "referring", "hangingUp", "busy"] as const)(
+    "refuses as unavailable within its time limit while the directory is %s, and recovers",
+    async (mood) => {
+      await using tested = await testedOf();
+      tested.fake.mood = mood;
+      const answer = await settled(tested.host, tested.login("alice", "alice-secret"));
+      expect(codeOf(answer)).toBe("auth.unavailable");
+      expect(tested.host.clock.nowMs()).toBeLessThanOrEqual(5_010);
+      tested.fake.mood = "well";
+      expect((await tested.login("alice", "alice-secret")).ok).toBe(true);
+    },
+  );
+
+  it("gives every login its turn on few connections", async () => {
+    await using tested = await testedOf({ config: { ...searching, poolSize: 2 } });
+    const logins = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        tested.login("alice", n % 2 === 0 ? "alice-secret" : `${n}`),
+      ),
+    );
+    expect(logins.filter(({ ok }) => ok)).toHaveLength(20);
+    expect(tested.fake.connections).toBe(2);
+  });
+
+  it("connects to no address that the process may not connect to", async () => {
+    await using fake = await FakeLdap.start({ entries });
+    const ldap = ldapSchema.parse({ url: fake.url, ...searching });
+    const host = { ...virtualHost(1), egress: { refuses: () => true } };
+    await using authenticator = ldapAuthenticator(
+      { required: true, sessionMaxSecs: 60, ldap },
+      host,
+    );
+    const shown = {
+      kind: "password",
+      user: "alice",
+      password: new Secret("alice-secret"),
+    } as const;
+    expect(codeOf(await authenticator.authenticate(shown, at))).toBe("auth.unavailable");
+    expect(fake.connections).toBe(0);
+  });
+
+  it("names no user, password or text of the directory in its log", async () => {
+    await using tested = await testedOf();
+    await tested.login("alice", "wrong-canary");
+    tested.fake.mood = "busy";
+    await tested.login("alice", "alice-canary");
+    const lines = JSON.stringify(tested.host.log.lines);
+    expect(lines).toContain("result 51");
+    expect(lines).not.toMatch(/alice|canary|search-secret/);
+  });
+});
+
+describe("the connection to a directory with TLS", () => {
+  let folder: string;
+  const certificate = certificateOf("localhost");
+  const stranger = certificateOf("localhost");
+  const caFileOf = (name: string): string => join(folder, name);
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "ldap-"));
+    writeFileSync(caFileOf("ca.pem"), certificate.cert);
+    writeFileSync(caFileOf("stranger.pem"), stranger.cert);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([true, false])("verifies the certificate (ldaps: %s)", async (ldaps) => {
+    const config = { ...searching, startTls: !ldaps, caFile: caFileOf("ca.pem") };
+    await using tested = await testedOf({ config, tls: certificate, ldaps });
+    expect((await tested.login("alice", "alice-secret")).ok).toBe(true);
+  });
+
+  it.each([true, false])("says nothing to a stranger (ldaps: %s)", async (ldaps) => {
+    const config = { ...searching, startTls: !ldaps, caFile: caFileOf("stranger.pem") };
+    await using tested = await testedOf({ config, tls: certificate, ldaps });
+    expect(codeOf(await tested.login("alice", "alice-secret"))).toBe("auth.unavailable");
+    expect(tested.fake.binds).toEqual([]);
+  });
+
+  it("takes nothing that came in clear for an answer", async () => {
+    const config = { ...searching, startTls: true, caFile: caFileOf("ca.pem") };
+    await using tested = await testedOf({ config, tls: certificate });
+    tested.fake.mood = "injecting";
+    expect(codeOf(await tested.login("alice", "wrong"))).toBe("auth.unavailable");
+  });
+
+  it("says nothing to a directory that has no TLS", async () => {
+    await using tested = await testedOf({ config: { ...searching, startTls: true } });
+    expect(codeOf(await tested.login("alice", "alice-secret"))).toBe("auth.unavailable");
+    expect(tested.fake.binds).toEqual([]);
+  });
+});
+
+describe("ldapSchema", () => {
+  const url = "ldaps://directory.example.com";
+  const pathsFor = (more: object): readonly string[] => {
+    const parsed = ldapSchema.safeParse({ url, userSearchBase: people, ...more });
+    return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join("."));
+  };
+
+  it("sends passwords in clear to another machine only when told so", () => {
+    expect(pathsFor({})).toEqual([]);
+    expect(pathsFor({ url: "ldap://directory.example.com" })).toEqual(["url"]);
+    expect(pathsFor({ url: "ldap://directory.example.com", startTls: true })).toEqual([]);
+    expect(pathsFor({ url: "ldap://directory.example.com", allowCleartext: true })).toEqual([]);
+    expect(pathsFor({ url: "ldap://127.0.0.1:389" })).toEqual([]);
+    expect(pathsFor({ startTls: true })).toEqual(["startTls"]);
+  });
+
+  it("wants one way to the user, and filters in which a name is one whole value", () => {
+    expect(pathsFor({ userDnTemplate: `uid={},${people}` })).toEqual(["userSearchBase"]);
+    expect(pathsFor({ bindDn: "cn=a" })).toEqual(["bindPassword"]);
+    for (const filter of [
+      "(uid=*{}*)",
+      "(uid=a)",
+      "uid={}",
+      "(uid={}",
+      "(uid={}))(",
+      "(uid=x{})",
+    ]) {
+      expect([filter, ...pathsFor({ userSearchFilter: filter })]).toContain("userSearchFilter");
+    }
+    expect(pathsFor({ userSearchFilter: "(&(objectClass=person)(|(uid={})(mail={})))" })).toEqual(
+      [],
+    );
+    expect(pathsFor({ groupSearchFilter: "(|(member={dn})(memberUid={}))" })).toEqual([]);
+    expect(pathsFor({ groupSearchFilter: "(cn=all)" })).toEqual(["groupSearchFilter"]);
+  });
+});
+
+interface Tested extends AsyncDisposable {
+  readonly host: VirtualHost;
+  readonly fake: FakeLdap;
+  readonly authenticator: ReturnType<typeof ldapAuthenticator>;
+  login(user: string, password: string): Promise<Result<Login, GatewayError>>;
+}
+
+interface Setting extends Partial<FakeLdapOptions> {
+  readonly config?: object;
+}
+
+async function testedOf({ config = searching, ...options }: Setting = {}): Promise<Tested> {
+  const host = virtualHost(1);
+  const fake = await FakeLdap.start({ entries, ...options });
+  const ldap = ldapSchema.parse({ url: fake.url, ...config });
+  const authenticator = ldapAuthenticator({ required: true, sessionMaxSecs: 3_600, ldap }, host);
+  return {
+    host,
+    fake,
+    authenticator,
+    login: (user, password) =>
+      authenticator.authenticate({ kind: "password", user, password: new Secret(password) }, at),
+    [Symbol.asyncDispose]: async () => {
+      await authenticator[Symbol.asyncDispose]();
+      await fake[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Moves virtual time while real sockets answer. */
+async function settled<Value>(host: VirtualHost, promise: Promise<Value>): Promise<Value> {
+  const watch = { done: false };
+  const watched = promise.finally(() => {
+    watch.done = true;
+  });
+  while (!watch.done) await host.advance(1);
+  return watched;
+}
+
+function codeOf(answer: Result<Login, GatewayError>): string {
+  return answer.ok ? "let in" : answer.error.code;
+}
+
+function userOf(uid: string, password: string, rdn = `uid=${uid}`): LdapEntry {
+  return { dn: `${rdn},${people}`, attributes: { uid: [uid] }, password };
+}
+
+function groupOf(cn: string, member: readonly string[]): LdapEntry {
+  return { dn: `cn=${cn},ou=groups,${base}`, attributes: { cn: [cn], member } };
+}

@@ -1,0 +1,110 @@
+/** Provider `ldap`: a directory knows the users. Every login is a bind with the user's own password; what the directory says is remembered for a minute. */
+import { createHash } from "node:crypto";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { AuthContext, Login } from "@gateway/core/port/authenticator.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import {
+  isUserName,
+  namesOf,
+  verifying,
+  type ClosableAuthenticator,
+  type Provider,
+  type Shown,
+} from "../provider.ts";
+import { VerifiedLogins } from "../verified.ts";
+import type { LdapConfig } from "./config.ts";
+import { Directory } from "./directory.ts";
+
+export interface LdapProviderConfig {
+  readonly required: boolean;
+  readonly sessionMaxSecs: number;
+  readonly ldap: LdapConfig;
+}
+
+/** Longer than any directory takes; the hash of one this long would cost it time. */
+const passwordLengthMax = 1_024;
+
+/** Connects to nothing before the first login comes. */
+export function ldapAuthenticator(config: LdapProviderConfig, host: Host): ClosableAuthenticator {
+  return verifying(new LdapProvider(config, host), config.required, host);
+}
+
+type PasswordShown = Extract<Shown, { kind: "password" }>;
+
+class LdapProvider implements Provider {
+  readonly #config: LdapProviderConfig;
+  readonly #host: Host;
+  readonly #directory: Directory;
+  readonly #verified: VerifiedLogins<AuthContext>;
+  readonly #realm: string;
+
+  constructor(config: LdapProviderConfig, host: Host) {
+    this.#config = config;
+    this.#host = host;
+    this.#directory = new Directory(config.ldap, host);
+    this.#verified = new VerifiedLogins(host);
+    this.#realm = realmOf(config.ldap);
+  }
+
+  recall(shown: Shown): Login | undefined {
+    if (shown.kind !== "password") return undefined;
+    const identity = this.#verified.get(this.#memoryKey(shown));
+    return identity && loginOf(identity, shown);
+  }
+
+  async verify(shown: Shown): Promise<Result<Login, GatewayError>> {
+    // A proof, a token or a certificate is nothing a directory can be asked about.
+    if (shown.kind !== "password") return err(gatewayError("auth.refused"));
+    const password = shown.password.reveal();
+    const askable = isUserName(shown.user) && isPassword(password);
+    if (!askable) return err(gatewayError("auth.refused"));
+    const found = await this.#directory.login(shown.user.normalize("NFKC"), password);
+    if (found === "unavailable") return err(gatewayError("auth.unavailable"));
+    if (found === "refused") return err(gatewayError("auth.refused"));
+    const groups = namesOf(found.groups);
+    if (groups === undefined || !isUserName(found.name)) return err(gatewayError("auth.refused"));
+    const identity: AuthContext = Object.freeze({
+      user: found.name,
+      groups: Object.freeze(groups),
+      roles: Object.freeze([]),
+      method: "ldap",
+      realm: this.#realm,
+      expiresAtMs: this.#host.clock.unixMs() + this.#config.sessionMaxSecs * 1_000,
+    });
+    this.#verified.add(this.#memoryKey(shown), identity);
+    return ok(loginOf(identity, shown));
+  }
+
+  renew(identity: AuthContext): AuthContext | undefined {
+    return identity.method === "ldap" && identity.realm === this.#realm ? identity : undefined;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#directory[Symbol.asyncDispose]();
+  }
+
+  #memoryKey({ user, password }: PasswordShown): string {
+    return this.#verified.key([this.#realm, user, password.reveal()]);
+  }
+}
+
+/** An empty one would be a bind without a name, which directories let succeed; NUL ends a text for some of them. */
+function isPassword(password: string): boolean {
+  return password !== "" && password.length <= passwordLengthMax && !password.includes("\0");
+}
+
+/** The credential stays what the client showed, to be shown again where it is passed through. */
+function loginOf(identity: AuthContext, { user, password }: PasswordShown): Login {
+  return { identity, credential: { kind: "password", user, password } };
+}
+
+/** Whoever changes where and how users and groups are found ends the sessions that were begun by it. */
+function realmOf(config: LdapConfig): string {
+  const { url, userSearchBase, userSearchFilter, userDnTemplate, bindDn } = config;
+  const { groupSearchBase, groupSearchFilter, groupNameAttribute } = config;
+  const users = [url, userSearchBase, userSearchFilter, userDnTemplate, bindDn];
+  const groups = [groupSearchBase, groupSearchFilter, groupNameAttribute];
+  const settings = JSON.stringify(["ldap", ...users, ...groups]);
+  return createHash("sha256").update(settings).digest("base64url");
+}

@@ -1,0 +1,88 @@
+/**
+ * Slows guessing down: failures space out the next answers to their address and user, right or wrong,
+ * so that no answer's delay tells which it is. Nothing is ever locked: a right password waits for its
+ * turn, at most `waitMaxMs`, and is let in. Logins that were verified a moment ago do not come here.
+ */
+import type { Clock } from "@gateway/core/port/clock.ts";
+
+/** Failures that cost nothing: people mistype. An address is shared by many people. */
+const freeFailures = { pair: 10, address: 100 } as const;
+const gapFirstMs = 250;
+const gapMaxMs = 1_000;
+/** Below the time limits that most clients have for connecting. */
+const waitMaxMs = 5_000;
+/** A quiet key is forgotten after this. */
+const forgetMs = 15 * 60_000;
+const entriesMax = 10_000;
+
+interface Entry {
+  failures: number;
+  /** When the next answer may be sought. */
+  nextAtMs: number;
+  lastMs: number;
+}
+
+export class LoginPace {
+  readonly #clock: Clock;
+  /** By address and user, and by address alone; the one that failed longest ago is first. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How long this attempt waits before it is looked at. Takes its place in the line of its keys. */
+  waitMs(address: string, user: string | undefined): number {
+    const now = this.#clock.nowMs();
+    let wait = 0;
+    for (const [key, free] of keysOf(address, user)) {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) continue;
+      if (now - entry.lastMs > forgetMs) {
+        this.#entries.delete(key);
+        continue;
+      }
+      const gap = gapMs(entry.failures - free);
+      if (gap === 0) continue;
+      const at = Math.min(Math.max(entry.nextAtMs, now), now + waitMaxMs);
+      entry.nextAtMs = at + gap;
+      wait = Math.max(wait, at - now);
+    }
+    return wait;
+  }
+
+  failed(address: string, user: string | undefined): void {
+    const now = this.#clock.nowMs();
+    for (const [key, free] of keysOf(address, user)) {
+      const failures = (this.#entries.get(key)?.failures ?? 0) + 1;
+      const before = this.#entries.get(key)?.nextAtMs ?? now;
+      this.#entries.delete(key);
+      const nextAtMs = Math.max(before, now + gapMs(failures - free));
+      this.#entries.set(key, { failures, nextAtMs, lastMs: now });
+    }
+    while (this.#entries.size > entriesMax) {
+      const oldest = this.#entries.keys().next();
+      if (oldest.done === true) return;
+      this.#entries.delete(oldest.value);
+    }
+  }
+
+  /** A right login clears its user at this address, and not the address: others may guess from there. */
+  succeeded(address: string, user: string | undefined): void {
+    if (user !== undefined) this.#entries.delete(pairKey(address, user));
+  }
+}
+
+function keysOf(address: string, user: string | undefined): readonly (readonly [string, number])[] {
+  const alone = [address, freeFailures.address] as const;
+  return user === undefined ? [alone] : [[pairKey(address, user), freeFailures.pair], alone];
+}
+
+/** A name of any length makes a key of bounded length; two long names that share one share a pace. */
+function pairKey(address: string, user: string): string {
+  return `${address} ${user.slice(0, 256)}`;
+}
+
+function gapMs(over: number): number {
+  return over <= 0 ? 0 : Math.min(gapFirstMs * 2 ** Math.min(over - 1, 8), gapMaxMs);
+}

@@ -1,0 +1,113 @@
+/**
+ * What all providers of verified users have in common: the one place where a shown credential becomes
+ * a login. Nothing shown is refused or `anonymous`, a login of a moment ago is remembered, guesses are
+ * slowed down, and everything else is the provider's to verify.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type {
+  AuthContext,
+  Authenticator,
+  Login,
+  Presented,
+  ScramChallenge,
+} from "@gateway/core/port/authenticator.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { LoginPace } from "./pace.ts";
+
+/** A credential of some kind. */
+export type Shown = Exclude<Presented, { kind: "nothing" }>;
+
+/** One way to verify users. */
+export interface Provider extends AsyncDisposable {
+  /** A login that was verified a moment ago and still holds. Asked for every request, so it only looks things up. */
+  recall(shown: Shown): Login | undefined;
+  /** Refuses with `auth.refused` or `auth.unavailable`. */
+  verify(shown: Shown): Promise<Result<Login, GatewayError>>;
+  /** The identity of a session as it is now; undefined for whoever must log in anew, which is everyone that somebody else verified. */
+  renew(identity: AuthContext): AuthContext | undefined;
+  scram?(user: string): ScramChallenge | undefined;
+}
+
+export interface ClosableAuthenticator extends Authenticator, AsyncDisposable {}
+
+/** Makes the authenticator over `provider`. `required`: nothing shown is refused. */
+export function verifying(
+  provider: Provider,
+  required: boolean,
+  host: Pick<Host, "clock">,
+): ClosableAuthenticator {
+  const pace = new LoginPace(host.clock);
+  return {
+    asksPassword: true,
+    ...(provider.scram !== undefined && {
+      scram: (user: string) => provider.scram?.(user),
+    }),
+    renew: (identity) => {
+      if (identity.method !== "anonymous") return provider.renew(identity);
+      return required ? undefined : identity;
+    },
+    authenticate: async (presented, { address }) => {
+      if (presented.kind === "nothing") {
+        return required || presented.asked ? err(gatewayError("auth.required")) : ok(anonymous());
+      }
+      const remembered = provider.recall(presented);
+      if (remembered !== undefined) return ok(remembered);
+      const user = userOf(presented);
+      const waitMs = pace.waitMs(address, user);
+      if (waitMs > 0) await pause(host.clock, waitMs);
+      const login = await provider.verify(presented);
+      if (login.ok) pace.succeeded(address, user);
+      else if (login.error.code === "auth.refused") pace.failed(address, user);
+      return login;
+    },
+    [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),
+  };
+}
+
+/** The name that is guessed at. A token is no name's secret, so there it is the address alone. */
+function userOf(shown: Shown): string | undefined {
+  return shown.kind === "password" || shown.kind === "scram" ? shown.user : undefined;
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.timer(ms, resolve);
+  });
+}
+
+/** Whoever shows no credential where none is needed; the name it claims is not believed. */
+function anonymous(): Login {
+  const identity: AuthContext = Object.freeze({
+    user: "anonymous",
+    groups: Object.freeze([]),
+    roles: Object.freeze([]),
+    method: "anonymous",
+  });
+  return { identity, credential: { kind: "none" } };
+}
+
+/** Limits of what a provider outside this process may say of a user. */
+const groupsMax = 1_000;
+const nameLengthMax = 256;
+
+/**
+ * True for text that may be the name of a user: nothing that can not be seen, no space around it, and
+ * not the reserved name in any spelling that a directory takes for it.
+ */
+export function isUserName(text: string): boolean {
+  if (!isLabel(text) || text.trim() !== text || /[\p{Cf}\p{DI}]/u.test(text)) return false;
+  return text.normalize("NFKC").toLowerCase() !== "anonymous";
+}
+
+/** Each name of a group or a role once, or undefined when there are too many or one can not be a name: a part of a list would be another list. */
+export function namesOf(texts: readonly string[]): readonly string[] | undefined {
+  if (texts.length > groupsMax || !texts.every(isLabel)) return undefined;
+  return [...new Set(texts)];
+}
+
+function isLabel(text: string): boolean {
+  if (text.length === 0 || text.length > nameLengthMax) return false;
+  return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
+}

@@ -1,0 +1,59 @@
+/**
+ * Logins that were verified a moment ago, so that a client that opens connections all the time pays
+ * for bcrypt, a signature or the directory once a minute.
+ *
+ * The key is a keyed hash with a key of this process: the memory tells no password and no token, and
+ * whoever includes the stored entry in the key makes a changed entry match no longer. The memory
+ * belongs to one authenticator and dies with its generation.
+ */
+import { createHmac } from "node:crypto";
+import type { Host } from "@gateway/core/port/host.ts";
+
+const keepMs = 60_000;
+const entriesMax = 10_000;
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly untilMs: number;
+}
+
+export class VerifiedLogins<Value> {
+  readonly #host: Pick<Host, "clock">;
+  readonly #key: Uint8Array;
+  /** Oldest first. */
+  readonly #entries = new Map<string, Entry<Value>>();
+
+  constructor(host: Pick<Host, "clock" | "randomBytes">) {
+    this.#host = host;
+    this.#key = host.randomBytes(32);
+  }
+
+  /** The look-up key of one login; every part is length-prefixed, so no two logins share one. */
+  key(parts: readonly string[]): string {
+    const hmac = createHmac("sha256", this.#key);
+    for (const part of parts)
+      hmac.update(`${Buffer.byteLength(part, "utf8")}:`).update(part, "utf8");
+    return hmac.digest("base64");
+  }
+
+  /** What was remembered under `key`, for a minute. */
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry.untilMs > this.#host.clock.nowMs()) return entry.value;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  add(key: string, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, untilMs: this.#host.clock.nowMs() + keepMs });
+    if (this.#entries.size <= entriesMax) return;
+    const oldest = this.#entries.keys().next();
+    if (oldest.done !== true) this.#entries.delete(oldest.value);
+  }
+}

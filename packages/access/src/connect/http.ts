@@ -1,0 +1,136 @@
+/**
+ * Small JSON conversations with an identity provider or a policy server: a time limit over all of it,
+ * a limit on the answer, no redirects, and past the limits on outgoing connections.
+ */
+import { readFile } from "node:fs/promises";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { Agent, buildConnector } from "undici";
+import { guardedLookup, refused, refusesHost } from "./lookup.ts";
+
+/** More than any provider's keys; an answer beyond it is nonsense. */
+const answerBytesMax = 1 << 20;
+
+export interface HttpOptions {
+  /** Over name, connection, request and answer. */
+  readonly timeoutMs: number;
+  readonly connectionsMax: number;
+  /** PEM file of the authorities to trust, or undefined for those of the system. */
+  readonly caFile: string | undefined;
+}
+
+/** `token` is a bearer token; `body` makes it a POST. */
+export interface HttpQuestion {
+  readonly url: string;
+  readonly token?: string;
+  readonly body?: object;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** The parsed JSON, or undefined when the body is none. */
+  readonly json: unknown;
+}
+
+/** Why there is no answer, for the log: no text of the other side. */
+export type HttpFailure = "slow" | "unreachable" | "caFile";
+
+export class HttpClient implements AsyncDisposable {
+  readonly #options: HttpOptions;
+  readonly #host: Pick<Host, "clock" | "egress">;
+  #agent: Promise<Agent> | undefined;
+  readonly #open = new Set<AbortController>();
+
+  constructor(options: HttpOptions, host: Pick<Host, "clock" | "egress">) {
+    this.#options = options;
+    this.#host = host;
+  }
+
+  async ask(question: HttpQuestion): Promise<Result<HttpAnswer, HttpFailure>> {
+    const limit = new AbortController();
+    const aborted = new Promise<"slow">((resolve) => {
+      limit.signal.addEventListener("abort", () => resolve("slow"), { once: true });
+    });
+    using _timer = this.#host.clock.timer(this.#options.timeoutMs, () => limit.abort());
+    this.#open.add(limit);
+    try {
+      // undici looks at the signal only once it has a connection.
+      return await Promise.race([this.#send(question, limit.signal), aborted.then(err)]);
+    } finally {
+      this.#open.delete(limit);
+      limit.abort();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const limit of this.#open) limit.abort();
+    const agent = await this.#agent?.catch(() => undefined);
+    await agent?.destroy();
+  }
+
+  async #send(
+    { url, token, body }: HttpQuestion,
+    signal: AbortSignal,
+  ): Promise<Result<HttpAnswer, HttpFailure>> {
+    const agent = await this.#opened();
+    if (agent === undefined) return err("caFile");
+    const { origin, pathname, search } = new URL(url);
+    try {
+      const { statusCode, body: answer } = await agent.request({
+        origin,
+        path: pathname + search,
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          accept: "application/json",
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal,
+      });
+      return ok({ status: statusCode, json: jsonOf(await answer.text()) });
+    } catch {
+      return err(signal.aborted ? "slow" : "unreachable");
+    }
+  }
+
+  /** The agent, made at the first question: a file of authorities that can not be read is tried again. */
+  async #opened(): Promise<Agent | undefined> {
+    try {
+      return await (this.#agent ??= this.#make());
+    } catch {
+      this.#agent = undefined;
+      return undefined;
+    }
+  }
+
+  async #make(): Promise<Agent> {
+    const { caFile, timeoutMs, connectionsMax } = this.#options;
+    const { egress } = this.#host;
+    const connect = buildConnector({
+      minVersion: "TLSv1.2",
+      timeout: timeoutMs,
+      lookup: guardedLookup(egress),
+      ...(caFile !== undefined && { ca: await readFile(caFile, "utf8") }),
+    });
+    return new Agent({
+      connections: connectionsMax,
+      pipelining: 1,
+      maxResponseSize: answerBytesMax,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      connect: (place, callback) => {
+        if (refusesHost(egress, place.hostname)) return callback(refused(), null);
+        return connect(place, callback);
+      },
+    });
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

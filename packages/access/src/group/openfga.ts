@@ -1,0 +1,171 @@
+/**
+ * Authorization by OpenFGA, beside the allow lists: both must let a caller in.
+ *
+ * The user's groups travel with each question as contextual tuples, so the store holds relations of
+ * groups and need not know who is in them. Only a yes is remembered, and briefly; whatever goes wrong
+ * is a no.
+ */
+import { createHash } from "node:crypto";
+import { secretText } from "@gateway/contract/config/secret.ts";
+import type { AuthContext } from "@gateway/core/port/authenticator.ts";
+import type { Authorizer } from "@gateway/core/port/authorizer.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { HttpClient, type HttpQuestion } from "../connect/http.ts";
+import type { OpenFgaConfig } from "./config.ts";
+
+export interface ClosableAuthorizer extends Authorizer, AsyncDisposable {}
+
+type Relation = "reader" | "can_cancel";
+
+/** Checks at once; a burst of others waits within its time limit. */
+const connectionsMax = 16;
+const rememberedMax = 10_000;
+/** OpenFGA refuses a question with more contextual tuples. */
+const groupsMax = 100;
+
+/** Makes the authorizer; `lists` are the allow lists and operators of the configuration. */
+export function openFgaAuthorizer(
+  config: OpenFgaConfig,
+  lists: Authorizer,
+  host: Host,
+): ClosableAuthorizer {
+  const checks = new OpenFgaChecks(config, host);
+  return {
+    mayUse: async (identity, group, signal) => {
+      if (!(await lists.mayUse(identity, group, signal))) return false;
+      return unlessAborted(checks.allows({ identity, relation: "reader", group }), signal);
+    },
+    mayCancel: async (identity, group) => {
+      if (await lists.mayCancel(identity, group)) return true;
+      if (group === undefined) return false;
+      return checks.allows({ identity, relation: "can_cancel", group });
+    },
+    [Symbol.asyncDispose]: () => checks[Symbol.asyncDispose](),
+  };
+}
+
+interface Check {
+  readonly identity: AuthContext;
+  readonly relation: Relation;
+  readonly group: string;
+}
+
+class OpenFgaChecks implements AsyncDisposable {
+  readonly #config: OpenFgaConfig;
+  readonly #host: Host;
+  readonly #http: HttpClient;
+  /** Key of a check that was allowed to the end of its validity, oldest first. */
+  readonly #allowed = new Map<string, number>();
+  /** Checks that are being asked, so that a burst of the same asks once. */
+  readonly #asking = new Map<string, Promise<boolean>>();
+
+  constructor(config: OpenFgaConfig, host: Host) {
+    const { timeoutMs, caFile } = config;
+    this.#config = config;
+    this.#host = host;
+    this.#http = new HttpClient({ timeoutMs, caFile, connectionsMax }, host);
+  }
+
+  /** Never rejects. */
+  async allows(check: Check): Promise<boolean> {
+    const key = keyOf(check);
+    if (this.#remembers(key)) return true;
+    const asked = this.#asking.get(key) ?? this.#ask(check, key);
+    return asked;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#http[Symbol.asyncDispose]();
+  }
+
+  #remembers(key: string): boolean {
+    const until = this.#allowed.get(key);
+    if (until === undefined) return false;
+    if (until > this.#host.clock.nowMs()) return true;
+    this.#allowed.delete(key);
+    return false;
+  }
+
+  #ask(check: Check, key: string): Promise<boolean> {
+    // Validity counts from the question: the answer is as old as that.
+    const untilMs = this.#host.clock.nowMs() + this.#config.cacheTtlMs;
+    const asking = this.#answerTo(check).then((allowed) => {
+      this.#asking.delete(key);
+      if (allowed && this.#config.cacheTtlMs > 0) this.#remember(key, untilMs);
+      return allowed;
+    });
+    this.#asking.set(key, asking);
+    return asking;
+  }
+
+  #remember(key: string, untilMs: number): void {
+    this.#allowed.delete(key);
+    this.#allowed.set(key, untilMs);
+    if (this.#allowed.size <= rememberedMax) return;
+    const oldest = this.#allowed.keys().next();
+    if (oldest.done !== true) this.#allowed.delete(oldest.value);
+  }
+
+  async #answerTo(check: Check): Promise<boolean> {
+    if (check.identity.groups.length > groupsMax) return this.#denied("too many groups");
+    const answer = await this.#http.ask(questionOf(check, this.#config));
+    if (!answer.ok) return this.#denied(answer.error);
+    const { status, json } = answer.value;
+    if (status !== 200) return this.#denied(`status ${status}`);
+    const allowed = typeof json === "object" && json !== null && "allowed" in json;
+    if (!allowed || typeof json.allowed !== "boolean") return this.#denied("no answer");
+    return json.allowed;
+  }
+
+  #denied(reason: string): false {
+    this.#host.log.write("warn", "authorization.unavailable", { reason });
+    return false;
+  }
+}
+
+function questionOf({ identity, relation, group }: Check, config: OpenFgaConfig): HttpQuestion {
+  const { url, storeId, authorizationModelId, credentials, groupType } = config;
+  const user = `user:${idOf(identity.user)}`;
+  const tuples = identity.groups.map((name) => ({
+    user,
+    relation: "member",
+    object: `${groupType}:${idOf(name)}`,
+  }));
+  return {
+    url: `${url.replace(/\/$/, "")}/stores/${storeId}/check`,
+    body: {
+      tuple_key: { user, relation, object: `cluster_group:${group}` },
+      ...(tuples.length > 0 && { contextual_tuples: { tuple_keys: tuples } }),
+      ...(authorizationModelId !== undefined && { authorization_model_id: authorizationModelId }),
+    },
+    ...(credentials !== undefined && { token: secretText(credentials.bearer) }),
+  };
+}
+
+/**
+ * A name as an id of OpenFGA: `*` there is everyone, `#` leads to a relation and `:` to a type, and
+ * blanks are refused. Whatever is not a letter, a digit or harmless is written as its bytes (`%2A`).
+ */
+function idOf(name: string): string {
+  return name.replaceAll(/[^\p{L}\p{N}._@+=/~-]/gu, (character) =>
+    Buffer.from(character, "utf8")
+      .toString("hex")
+      .toUpperCase()
+      .replaceAll(/../g, (byte) => `%${byte}`),
+  );
+}
+
+/** Of bounded length; every part is quoted, so no two checks share one. */
+function keyOf({ identity: { user, groups }, relation, group }: Check): string {
+  const text = JSON.stringify([relation, group, user, groups.toSorted()]);
+  return createHash("sha256").update(text).digest("base64");
+}
+
+function unlessAborted(asked: Promise<boolean>, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve, reject) => {
+    const leave = (): void => resolve(false);
+    signal.addEventListener("abort", leave, { once: true });
+    asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}

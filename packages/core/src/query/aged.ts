@@ -1,0 +1,58 @@
+/**
+ * A map that knows its oldest entry at once.
+ *
+ * A plain `Map` does not: asked for its first entry it walks over everything that was deleted before it,
+ * which is thousands of places where entries come and go with every query.
+ */
+export class Aged<K, V> {
+  readonly #entries = new Map<K, V>();
+  /** Everything it has passed is deleted, but for `#oldest`. */
+  #walk: MapIterator<[K, V]> | undefined;
+  #oldest: readonly [K, V] | undefined;
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Puts it behind all others, also when it was there before. */
+  put(key: K, value: V): void {
+    this.delete(key);
+    this.#entries.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+    if (this.#oldest?.[0] === key) this.#oldest = undefined;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#walk = undefined;
+    this.#oldest = undefined;
+  }
+
+  /** The entry that was put longest ago. */
+  get oldest(): readonly [key: K, value: V] | undefined {
+    if (this.#entries.size === 0) return undefined;
+    this.#oldest ??= this.#next() ?? this.#first();
+    return this.#oldest;
+  }
+
+  values(): MapIterator<V> {
+    return this.#entries.values();
+  }
+
+  #first(): readonly [K, V] | undefined {
+    this.#walk = this.#entries.entries();
+    return this.#next();
+  }
+
+  #next(): readonly [K, V] | undefined {
+    const step = this.#walk?.next();
+    return step === undefined || step.done === true ? undefined : step.value;
+  }
+}
