@@ -3,7 +3,7 @@ import type { HistorySetting, SnapshotConfig } from "@gateway/control/config/obj
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Judge } from "./judge.ts";
 import { judged, type Activated, type JudgeInput } from "./judged.ts";
-import { parseSliced } from "./slices.ts";
+import { copiedSliced, parseSliced } from "./slices.ts";
 
 /** Up to this a snapshot is judged in less time than queries feel: some milliseconds. */
 const inlineBytesMax = 2 * 1024;
@@ -14,7 +14,8 @@ export async function activate(
   judge: Judge,
 ): Promise<Result<Activated, readonly string[]>> {
   if (input.bytes.length <= inlineBytesMax) return judged(input);
-  const answer = await judge.ask(input);
+  const bytes = await copiedSliced(input.bytes);
+  const answer = await judge.ask({ ...input, bytes }, [bytes.buffer]);
   if ("faults" in answer) return err(answer.faults);
   const { config, history } = answer;
   // The thread made both from what the schema answered.

@@ -24,14 +24,17 @@ export class Judge {
     this.#host = host;
   }
 
-  /** A thread that ends without an answer is a bug of the program; the configuration is refused with that. */
-  ask(input: JudgeInput): Promise<JudgeAnswer> {
+  /**
+   * A thread that ends without an answer is a bug of the program; the configuration is refused with that.
+   * `transfer`: what is given away and not copied.
+   */
+  ask(input: JudgeInput, transfer: readonly ArrayBuffer[] = []): Promise<JudgeAnswer> {
     this.#idle?.[Symbol.dispose]();
     const thread = (this.#thread ??= this.#start());
     thread.ref(true);
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
-      thread.post(input);
+      thread.post(input, transfer);
     });
   }
 

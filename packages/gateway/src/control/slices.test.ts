@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseSliced, sha256Sliced } from "./slices.ts";
+import { copiedSliced, parseSliced, sha256Sliced } from "./slices.ts";
 
 /** So small that every branch is met. */
 const sizes = { turnBytes: 7, pieceBytes: 4, parsedBytesMax: 11 };
@@ -55,6 +55,17 @@ describe("parseSliced", () => {
     expect(
       await parseSliced(Buffer.from('{"__proto__":{"b":1}}'), undefined, sizes),
     ).toBeUndefined();
+  });
+});
+
+describe("copiedSliced", () => {
+  it("answers the same bytes in a buffer that can be given away", async () => {
+    for (const length of [0, 1, 512 * 1024, 2_000_001]) {
+      const bytes = Buffer.alloc(length + 1, "abc").subarray(1);
+      const copy = await copiedSliced(bytes);
+      expect(Buffer.compare(copy, bytes)).toBe(0);
+      expect(copy.buffer.byteLength).toBe(length);
+    }
   });
 });
 

@@ -2,7 +2,7 @@
  * Reads a large JSON text a slice at a time, so that the event loop goes on in between: queries are
  * served while a new configuration is read.
  *
- * Knows JSON without white space, as the canonical form is, and takes it apart two levels deep; what
+ * Knows JSON without white space, as the canonical form is, and takes it apart a few levels deep; what
  * is inside such a piece is JSON.parse's business. Not a validator: the caller has checked the hash.
  */
 import { createHash, type Hash } from "node:crypto";
@@ -10,12 +10,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Bytes hashed or looked through between two turns: some milliseconds on a slow machine. */
 const turnBytes = 128 * 1024;
+/** Bytes copied between two turns: memory is new to the process, which costs more than the copying. */
+const copiedBytesMax = 512 * 1024;
 /** Pieces up to this are parsed at once; larger lists and objects are taken apart. */
 const pieceBytes = 16 * 1024;
 /** Bytes parsed between two turns. */
 const parsedBytesMax = 48 * 1024;
-/** An object of more is put together in a turn of its own. */
-const membersMax = 1_000;
+/** How deep large values are taken apart: users lie below a setting, its part and their map. */
+export const pieceLevelsMax = 4;
 
 export interface SliceSizes {
   readonly turnBytes: number;
@@ -35,6 +37,16 @@ export async function sha256Sliced(bytes: Uint8Array): Promise<string> {
   return hash.digest("hex");
 }
 
+/** The same bytes in a buffer of their own, to be given away. */
+export async function copiedSliced(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const copy = new Uint8Array(bytes.length);
+  for (let at = 0; at < bytes.length; at += copiedBytesMax) {
+    copy.set(bytes.subarray(at, at + copiedBytesMax), at);
+    if (at + copiedBytesMax < bytes.length) await nextTurn();
+  }
+  return copy;
+}
+
 /** Called with each piece that was parsed, before it is put in its place; false refuses the whole. */
 export type JudgePiece = (value: unknown) => boolean;
 
@@ -52,7 +64,6 @@ export async function parseSliced(
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
-const levelsMax = 2;
 
 interface Found {
   readonly value: unknown;
@@ -80,14 +91,15 @@ class Reader {
   async #value(start: number, end: number, level: number): Promise<Found | undefined> {
     const first = this.#bytes[start];
     const nested = first === openBrace || first === openBracket;
-    if (!nested || level === levelsMax || end - start <= this.#sizes.pieceBytes) {
+    if (!nested || level === pieceLevelsMax || end - start <= this.#sizes.pieceBytes) {
       return this.#piece(start, end);
     }
     return first === openBrace ? this.#object(start, end, level) : this.#list(start, end, level);
   }
 
   async #object(start: number, end: number, level: number): Promise<Found | undefined> {
-    const members: [string, unknown][] = [];
+    // Grows with what is read: putting thousands together at the end takes many milliseconds.
+    const members: Record<string, unknown> = {};
     for (let at = start; at < end - 1;) {
       const keyEnd = await this.#endOf(at + 1);
       if (this.#bytes[keyEnd] !== colon) return undefined;
@@ -96,14 +108,10 @@ class Reader {
       const value = await this.#value(keyEnd + 1, valueEnd, level + 1);
       if (typeof key?.value !== "string" || key.value === "__proto__") return undefined;
       if (value === undefined || !this.#separated(valueEnd, end, closeBrace)) return undefined;
-      members.push([key.value, value.value]);
+      members[key.value] = value.value;
       at = valueEnd;
     }
-    // Putting thousands together takes some milliseconds of its own.
-    if (members.length > membersMax) await nextTurn();
-    const value: unknown = Object.fromEntries(members);
-    if (members.length > membersMax) await nextTurn();
-    return { value };
+    return { value: members };
   }
 
   async #list(start: number, end: number, level: number): Promise<Found | undefined> {

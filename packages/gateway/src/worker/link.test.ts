@@ -87,6 +87,25 @@ describe("a link to a real control plane", () => {
     control.stop();
   });
 
+  it("registers again when the token it got can not travel", async () => {
+    const control = await testControl();
+    await control.commit("one");
+    const app = overApp(control.app);
+    let answered = 0;
+    const damaging: Answering = async (request, signal) => {
+      const whole = await app(request, signal);
+      if (!request.url.endsWith(register) || (answered += 1) > 1) return whole;
+      return json({ instanceToken: "damaged \uFFFD", duplicateName: false });
+    };
+    const test = testLink(damaging, { host: control.host, secrets: [secretOf()] });
+    await control.host.advance(30_000);
+    expect(test.count(register)).toBeGreaterThan(1);
+    expect(test.count(heartbeat)).toBeGreaterThan(0);
+    expect(control.host.log.bugs).toEqual([]);
+    control.stop();
+    await test.stop();
+  });
+
   it("registers again when its labels changed, and passes on what an operator cancels", async () => {
     let zone = "a";
     const cancelled: string[] = [];

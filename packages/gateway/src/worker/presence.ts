@@ -61,7 +61,8 @@ export interface Presence {
 }
 
 const registerAnswerSchema = z.looseObject({
-  instanceToken: z.string().min(1).max(4_096),
+  // Goes into a header: a damaged one that can not would fail every later call, and nobody registers again.
+  instanceToken: z.string().regex(/^[\x21-\x7e]{1,4096}$/),
   duplicateName: z.boolean(),
 });
 

@@ -30,6 +30,8 @@ export interface SpoolParts {
   prepare(record: QueryRecord): QueryRecord;
   /** Keeps what waits across restarts. Config: `history.spool: disk`. */
   readonly disk: SpoolDisk | undefined;
+  /** Makes a gzip member of a batch. A simulation gives one of its own: threads have turns that no seed decides. */
+  readonly compress?: (text: string) => Promise<Uint8Array>;
 }
 
 /** `historyUplink` of the worker status. */
@@ -52,7 +54,7 @@ export interface Spool extends History {
   close(deadline: AbortSignal): Promise<void>;
 }
 
-const compress = promisify(gzip);
+const gzipped = promisify(gzip);
 
 /** How long a record waits for others to make a batch. */
 const batchMs = 200;
@@ -279,7 +281,7 @@ class Sender implements Spool {
   }
 
   async #batch(): Promise<Uint8Array> {
-    const { worker } = this.#parts;
+    const { worker, compress = gzipped } = this.#parts;
     const batch = this.#flight.slice(0, this.#together);
     const records = batch.map(({ text }) => text).join(",");
     const name = JSON.stringify(worker);

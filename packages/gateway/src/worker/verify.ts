@@ -22,7 +22,7 @@ import {
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { z } from "zod";
-import { parseSliced, sha256Sliced } from "../control/slices.ts";
+import { parseSliced, pieceLevelsMax, sha256Sliced } from "../control/slices.ts";
 import { snapshotBytesMax, snapshotDepthMax, snapshotInflatedBytesMax } from "./limits.ts";
 
 export interface VerifiedSnapshot {
@@ -128,9 +128,9 @@ async function parsedBody(bytes: Uint8Array): Promise<Result<unknown, SnapshotFa
   return value === undefined ? parsed(bytes) : ok(value);
 }
 
-/** Pieces lie up to two levels deep; what is not clearly shallow is judged as a whole. */
+/** Pieces lie some levels deep; what is not clearly shallow is judged as a whole. */
 function isShallow(piece: unknown): boolean {
-  return faultIn(piece, snapshotDepthMax - 2) === undefined;
+  return faultIn(piece, snapshotDepthMax - pieceLevelsMax) === undefined;
 }
 
 /** For what was written by another serialiser: the same values in other bytes. */

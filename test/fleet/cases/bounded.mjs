@@ -1,0 +1,94 @@
+/** I9: with the control plane cut off and the history refused a worker stays small and quick, and is as before after it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { openLedger } from "../ledger.mjs";
+import { ready, statusOf } from "../ops.mjs";
+import { median } from "../../bench/figures.mjs";
+import { check, until } from "../wait.mjs";
+import { setTimeout as pause } from "node:timers/promises";
+
+export const title = "a worker stays bounded during a fault and returns to what it was (I9)";
+
+const spoolMaxRecords = 1_000;
+const samples = 20;
+const sampleEveryMs = 200;
+const faultSeconds = 15;
+/** During the fault: what a full spool and failing calls may take, and how long a turn may wait on a busy machine. */
+const limits = { rssMoreBytes: 64 * 1024 * 1024, descriptorsMore: 32, lagMs: 1_000 };
+const within = 1.1;
+/** A few connections come and go with the load of the test itself. */
+const descriptorsSlack = 3;
+/** Less than this nobody can tell from the noise of a busy machine. */
+const lagSlackMs = 10;
+
+export async function run(fleet) {
+  const control = await fleet.controlPlane();
+  await control.open();
+  const proxy = await fleet.proxy(control.port);
+  const worker = await fleet.worker("w1", proxy.url, {
+    history: { spoolMaxRecords, spool: "memory" },
+  });
+  await worker.open().then(ready);
+  const ledger = (await openLedger(worker)).start();
+  await until("it is warm", () => ledger.count > 2_000, 90);
+
+  const before = await sampled(worker);
+  await proxy.cut();
+  const overflows = async () => (await statusOf(worker)).historyUplink.dropped > 0;
+  const during = await sampled(worker, (faultSeconds * 1_000) / sampleEveryMs);
+  await until("the spool overflows", overflows, 60);
+  during.push(...(await sampled(worker)));
+  await proxy.heal();
+  await until("all is sent", async () => (await statusOf(worker)).historyUplink.queued < 300, 90);
+
+  const usual = figuresOf(before);
+  const worst = worstOf(during);
+  check(worst.rss <= usual.rss + limits.rssMoreBytes, `memory: ${shown(usual)}; ${shown(worst)}`);
+  check(
+    worst.descriptors <= usual.descriptors + limits.descriptorsMore,
+    `descriptors: ${shown(usual)}; ${shown(worst)}`,
+  );
+  check(worst.lag <= limits.lagMs, `event loop: ${shown(usual)}; ${shown(worst)}`);
+  let after;
+  const isBack = async () => {
+    after = figuresOf(await sampled(worker));
+    return (
+      after.rss <= usual.rss * within &&
+      after.descriptors <= usual.descriptors + descriptorsSlack &&
+      after.lag <= Math.max(usual.lag * within, usual.lag + lagSlackMs)
+    );
+  };
+  await until("it is as before", isBack, 60).catch((error) => {
+    throw new Error(`${error.message}: ${shown(usual)}; ${shown(after)}`);
+  });
+  await ledger.stop();
+  fleet.figure(`before: ${shown(usual)}; worst: ${shown(worst)}; after: ${shown(after)}`);
+}
+
+/** Looks at the process from outside; a call that needs nothing but a turn tells how long turns wait. */
+async function sampled(worker, count = samples) {
+  const found = [];
+  for (let sample = 0; sample < count; sample += 1) {
+    const fromMs = performance.now();
+    await (await fetch(`${worker.url}/health`)).arrayBuffer();
+    const lag = performance.now() - fromMs;
+    const status = readFileSync(`/proc/${worker.pid}/status`, "utf8");
+    const rss = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+    found.push({ rss, descriptors: readdirSync(`/proc/${worker.pid}/fd`).length, lag });
+    await pause(sampleEveryMs);
+  }
+  return found;
+}
+
+function figuresOf(found) {
+  const of = (key) => median(found.map((sample) => sample[key]));
+  return { rss: of("rss"), descriptors: of("descriptors"), lag: of("lag") };
+}
+
+function worstOf(found) {
+  const of = (key) => Math.max(...found.map((sample) => sample[key]));
+  return { rss: of("rss"), descriptors: of("descriptors"), lag: of("lag") };
+}
+
+function shown({ rss, descriptors, lag }) {
+  return `${Math.round(rss / 2 ** 20)} MiB, ${descriptors} descriptors, ${lag.toFixed(1)} ms`;
+}

@@ -1,0 +1,141 @@
+/**
+ * An engine that keeps a log of its own: a Trino coordinator as its protocol wants it, whose statements
+ * take the time that they name and answer one row. What ran beside what is judged from its log.
+ */
+import { createServer } from "node:http";
+
+const statementPath = "/v1/statement";
+/** How long a question about a statement that still runs is held. */
+const holdMs = 50;
+
+/** Starts one on a free port. A statement runs as long as a text in it says: `select '120 ms'`. */
+export async function startEngine(fleet) {
+  const engine = new Engine();
+  await engine.listen();
+  fleet.defer(() => engine.close());
+  return engine;
+}
+
+class Engine {
+  url = "";
+  /** Statements of clients: text, user, and when each began and ended, milliseconds of this process. */
+  statements = [];
+  #server = createServer((request, response) => {
+    void this.#handle(request, response).catch(() => response.destroy());
+  });
+
+  async listen() {
+    await new Promise((resolve) => {
+      this.#server.listen(0, "127.0.0.1", resolve);
+    });
+    this.url = `http://127.0.0.1:${this.#server.address().port}`;
+  }
+
+  close() {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+  }
+
+  get running() {
+    return this.statements.filter(({ untilMs }) => untilMs === undefined).length;
+  }
+
+  async #handle(request, response) {
+    const pieces = [];
+    for await (const piece of request) pieces.push(piece);
+    const { method, url: path } = request;
+    if (path === "/v1/info") return answer(response, { starting: false });
+    if (path === "/v1/query") return answer(response, this.#list());
+    if (method === "POST" && path === statementPath) {
+      const sql = Buffer.concat(pieces).toString("utf8");
+      return answer(response, this.#begin(sql, request.headers));
+    }
+    const statement = this.statements[Number(/\/q(\d+)\//.exec(path)?.[1])];
+    if (statement === undefined) return response.writeHead(404).end();
+    if (method === "DELETE") {
+      statement.end();
+      return response.writeHead(204).end();
+    }
+    await Promise.race([statement.ended, held()]);
+    return answer(response, this.#page(statement));
+  }
+
+  #list() {
+    return this.statements.map(({ id, tags, untilMs }) => ({
+      queryId: `q${id}`,
+      state: untilMs === undefined ? "RUNNING" : "FINISHED",
+      session: { clientTags: tags },
+    }));
+  }
+
+  #begin(sql, headers) {
+    const { promise: ended, resolve } = deferred();
+    const statement = {
+      id: this.statements.length,
+      sql,
+      user: headers["x-trino-user"],
+      tags: (headers["x-trino-client-tags"] ?? "").split(","),
+      fromMs: performance.now(),
+      untilMs: undefined,
+      ended,
+      pages: 0,
+    };
+    const runMs = Number(/'(\d+) ms/.exec(sql)?.[1] ?? 0);
+    const timer = setTimeout(() => statement.end(), runMs);
+    statement.end = () => {
+      clearTimeout(timer);
+      statement.untilMs ??= performance.now();
+      resolve();
+    };
+    this.statements.push(statement);
+    return this.#page(statement);
+  }
+
+  #page(statement) {
+    const { id, untilMs } = statement;
+    const stats = { state: untilMs === undefined ? "RUNNING" : "FINISHED", queued: false };
+    if (untilMs === undefined) {
+      statement.pages += 1;
+      const nextUri = `${this.url}${statementPath}/executing/q${id}/y1/${statement.pages}`;
+      return { id: `q${id}`, nextUri, stats };
+    }
+    const typeSignature = { rawType: "integer", arguments: [] };
+    const columns = [{ name: "one", type: "integer", typeSignature }];
+    return { id: `q${id}`, columns, data: [[1]], stats };
+  }
+}
+
+/** The most statements that ran at once. One that never ended runs until now. */
+export function mostAtOnce(statements) {
+  const now = performance.now();
+  const changes = statements.flatMap(({ fromMs, untilMs = now }) => [
+    [fromMs, 1],
+    [untilMs, -1],
+  ]);
+  // An end and a begin in the same moment are no overlap.
+  changes.sort(([a, one], [b, other]) => a - b || one - other);
+  let running = 0;
+  let most = 0;
+  for (const [, change] of changes) most = Math.max(most, (running += change));
+  return most;
+}
+
+function answer(response, json) {
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(json));
+}
+
+function held() {
+  return new Promise((resolve) => {
+    setTimeout(resolve, holdMs);
+  });
+}
+
+function deferred() {
+  let resolve;
+  const promise = new Promise((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
