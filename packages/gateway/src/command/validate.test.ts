@@ -24,7 +24,7 @@ describe("validateCommand", () => {
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
       [
-        "clusters.a.engine: must be duckDb; did you mean duckDb?",
+        "clusters.a.engine: must be one of adbc, clickHouse, duckDb, starRocks, trino; did you mean duckDb?",
         "routers: must be a list, not a number",
         "gatway: unknown key; did you mean gateway?",
         "",
