@@ -8,11 +8,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { controlRows } from "./control.mjs";
+import { engineRows } from "./engines.mjs";
 import { startGateway } from "./gateway.mjs";
 import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
 import { memoryRow } from "./memory.mjs";
 import { resultRows } from "./rows.mjs";
+import { wireRows } from "./wires.mjs";
 import { workerRows } from "./worker.mjs";
 
 const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
@@ -22,6 +24,8 @@ const rows = [];
 if (wanted("control")) rows.push(...(await controlRows()));
 if (wanted("worker")) rows.push(...(await workerRows()));
 if (wanted("lambda")) rows.push(...(await lambdaRows()));
+if (wanted("wires")) rows.push(...(await wireRows()));
+if (wanted("engines")) rows.push(...(await engineRows()));
 const gateway = await startGateway();
 try {
   if (wanted("latency")) rows.push(...(await latencyRows(gateway)));

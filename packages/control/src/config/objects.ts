@@ -7,7 +7,7 @@
 import { authSchema } from "@gateway/access/client/config.ts";
 import { authorizationSchema, authorizationWords } from "@gateway/access/group/config.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
-import { notBuilt, notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
+import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { engines } from "@gateway/engines/catalog.ts";
@@ -29,14 +29,8 @@ const engineConfigs = Object.values(engines).map(
   ({ config }) => config as z.ZodType<EngineConfig> & z.core.$ZodTypeDiscriminable,
 );
 
-/** Engines that are known and refused. */
-const laterEngines = ["trino", "starRocks", "adbc"].filter((name) => !(name in engines));
-
 export const clusterSchema = z
-  .discriminatedUnion("engine", [
-    ...(engineConfigs as [(typeof engineConfigs)[number]]),
-    ...laterEngines.map((name) => notBuiltVariant("engine", name, `the engine ${name}`)),
-  ])
+  .discriminatedUnion("engine", [...(engineConfigs as [(typeof engineConfigs)[number]])])
   .meta({ title: "Cluster", description: "One backend." });
 
 export const fallbackSchema = z.string().min(1).meta({

@@ -20,43 +20,75 @@ export interface Block {
 
 export type BlockRead =
   | { readonly kind: "block"; readonly block: Block; readonly bytes: number }
-  /** At least this many more bytes are needed. */
-  | { readonly kind: "short"; readonly missing: number }
+  /** At least this many more bytes are needed behind `bytes`; those before are in what was begun. */
+  | {
+      readonly kind: "short";
+      readonly missing: number;
+      readonly bytes: number;
+      readonly begun: Begun | undefined;
+    }
   /** A type without a reader here. */
   | { readonly kind: "unsupported"; readonly type: string }
   /** The bytes are no block. */
   | { readonly kind: "broken"; readonly reason: string };
+
+/** A block whose first columns are there. */
+export interface Begun {
+  readonly columnCount: number;
+  readonly rows: number;
+  readonly columns: readonly Column[];
+  readonly vectors: readonly Vector[];
+}
 
 const columnsMax = 100_000;
 const nameBytesMax = 1 << 20;
 const elementsMax = 0x7fff_ffff;
 const decoder = new TextDecoder();
 
-/** Reads the block at the start of `bytes`. */
-export function readBlock(bytes: Uint8Array): BlockRead {
+/** Reads the block at the start of `bytes`, or the rest of one that was begun before them. */
+export function readBlock(bytes: Uint8Array, begun?: Begun): BlockRead {
   const source = new Source(bytes);
-  const columnCount = source.varint();
-  const rows = columnCount === undefined ? undefined : source.varint();
-  if (columnCount === undefined || rows === undefined) return unread(source);
-  if (columnCount > columnsMax || rows > elementsMax)
-    return { kind: "broken", reason: "too many columns or rows" };
-  // Of rows without columns four bytes could claim millions.
-  if (columnCount === 0 && rows > 0) return { kind: "broken", reason: "rows without columns" };
-  const columns: Column[] = [];
-  const vectors: Vector[] = [];
-  for (let index = 0; index < columnCount; index += 1) {
+  const head = begun ?? readHead(source);
+  if (head === undefined) return unread(source, 0, undefined);
+  const { columnCount, rows } = head;
+  const columns = [...head.columns];
+  const vectors = [...head.vectors];
+  let read = source.at;
+  while (columns.length < columnCount) {
     const name = readName(source);
     const typeName = name === undefined ? undefined : readName(source);
-    if (name === undefined || typeName === undefined) return unread(source);
-    const layout = layoutOf(typeName);
-    if (layout === undefined) return { kind: "unsupported", type: typeName };
-    const read = rows === 0 || readPrefix(source, layout);
-    const vector = read === undefined ? undefined : readColumn(source, layout, rows);
-    if (vector === undefined) return unread(source);
+    const layout = typeName === undefined ? undefined : layoutOf(typeName);
+    if (typeName !== undefined && layout === undefined)
+      return { kind: "unsupported", type: typeName };
+    const vector = layout === undefined ? undefined : readVector(source, layout, rows);
+    if (
+      name === undefined ||
+      typeName === undefined ||
+      layout === undefined ||
+      vector === undefined
+    )
+      return unread(source, read, { columnCount, rows, columns, vectors });
     columns.push(columnOf(name, typeName, layout));
     vectors.push(vector);
+    read = source.at;
   }
   return { kind: "block", block: { columns, vectors, rows }, bytes: source.at };
+}
+
+function readHead(source: Source): Begun | undefined {
+  const columnCount = source.varint();
+  const rows = columnCount === undefined ? undefined : source.varint();
+  if (columnCount === undefined || rows === undefined) return undefined;
+  if (columnCount > columnsMax || rows > elementsMax)
+    return source.refuse("too many columns or rows");
+  // Of rows without columns four bytes could claim millions.
+  if (columnCount === 0 && rows > 0) return source.refuse("rows without columns");
+  return { columnCount, rows, columns: [], vectors: [] };
+}
+
+function readVector(source: Source, layout: Layout, rows: number): Vector | undefined {
+  const ready = rows === 0 || readPrefix(source, layout) === true;
+  return ready ? readColumn(source, layout, rows) : undefined;
 }
 
 /** The neutral column of a name and a type; undefined where the type has no reader. */
@@ -70,8 +102,10 @@ function columnOf(name: string, engineType: string, layout: Layout): Column {
   return { name, type: layout.type, nullable, engineType };
 }
 
-function unread({ broken, missing }: Source): BlockRead {
-  return broken === undefined ? { kind: "short", missing } : { kind: "broken", reason: broken };
+/** `bytes` were read for good; nothing of the rest is kept. */
+function unread({ broken, missing }: Source, bytes: number, begun: Begun | undefined): BlockRead {
+  if (broken !== undefined) return { kind: "broken", reason: broken };
+  return { kind: "short", missing, bytes, begun };
 }
 
 function readName(source: Source): string | undefined {
@@ -220,17 +254,8 @@ function readText(source: Source, { type }: Layout, rows: number): Vector | unde
   }
   const offsets = new Int32Array(rows + 1);
   const starts = new Int32Array(rows);
-  let end = 0;
-  let cut = false;
-  for (let row = 0; row < rows; row += 1) {
-    const length = source.varint();
-    const start = length === undefined ? undefined : source.skip(length);
-    if (length === undefined || start === undefined) return undefined;
-    if (length > 0 && ((source.bytes[start] ?? 0) & 0xc0) === 0x80) cut = true;
-    starts[row] = start;
-    end += length;
-    offsets[row + 1] = end;
-  }
+  const end = readLengths(source, starts, offsets);
+  if (end === undefined) return undefined;
   const values = new Uint8Array(end);
   for (let row = 0; row < rows; row += 1) {
     const from = starts[row] ?? 0;
@@ -251,7 +276,34 @@ function readText(source: Source, { type }: Layout, rows: number): Vector | unde
     offsets,
     children: [],
   };
-  return cut || !isUtf8(values) ? repaired(vector, offsets) : vector;
+  return beginsInside(values, offsets) || !isUtf8(values) ? repaired(vector, offsets) : vector;
+}
+
+/** Notes where the texts begin and end; answers the bytes of all. */
+function readLengths(source: Source, starts: Int32Array, offsets: Int32Array): number | undefined {
+  const { bytes } = source;
+  let end = 0;
+  for (let row = 0; row < starts.length; row += 1) {
+    const first = bytes[source.at] ?? 0x80;
+    let length: number | undefined = first;
+    // Nearly all lengths are one byte.
+    if (first < 0x80) source.at += 1;
+    else length = source.varint();
+    const start = length === undefined ? undefined : source.skip(length);
+    if (length === undefined || start === undefined) return undefined;
+    starts[row] = start;
+    end += length;
+    offsets[row + 1] = end;
+  }
+  return end;
+}
+
+/** True when a text begins in the middle of a character: together with the one before it may look whole. */
+function beginsInside(values: Uint8Array, offsets: Int32Array): boolean {
+  for (let row = 1; row < offsets.length - 1; row += 1) {
+    if (((values[offsets[row] ?? 0] ?? 0) & 0xc0) === 0x80) return true;
+  }
+  return false;
 }
 
 const lenient = new TextDecoder();

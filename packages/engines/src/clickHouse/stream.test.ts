@@ -56,6 +56,22 @@ describe("blocksOf", () => {
     }
   });
 
+  it("reads JSON behind the version that says it is text, and no other version of it", async () => {
+    const json: Column = { name: "j", type: { kind: "json" }, nullable: false };
+    const block = nativeBlock([json], [['{"a":1}'], ["[]"]]);
+    expect(await readAll(cut(block, [3]))).toEqual({
+      rows: [['{"a":1}'], ["[]"]],
+      end: { kind: "complete" },
+    });
+    // Counts, a name of one byte, a name of 14, both with their lengths.
+    block[2 + 2 + 15] = 0;
+    expect((await readAll(cut(block, [64]))).end.kind).toBe("broken");
+  });
+
+  it("refuses rows without columns, of which a few bytes could claim millions", async () => {
+    expect((await readAll(cut(Uint8Array.of(0, 128, 128, 8), [64]))).end.kind).toBe("broken");
+  });
+
   it("ends for any bytes, and takes no memory for what they claim", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {

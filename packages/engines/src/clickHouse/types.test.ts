@@ -32,6 +32,7 @@ describe("layoutOf", () => {
     "Array(Nowhere)",
     "FixedString(0)",
     "DateTime64(12)",
+    "Tuple()",
   ])("knows no layout of %s", (name) => {
     expect(layoutOf(name)).toBeUndefined();
   });

@@ -223,7 +223,8 @@ function nestedLayout(name: string, args: readonly TypeName[]): Layout | undefin
       return { kind: "map", type, key: first.layout, value: second.layout };
     }
     case "Tuple":
-      return known(members) ? structOf(members) : undefined;
+      // An empty one has bytes of its own, which no reader here knows.
+      return known(members) && members.length > 0 ? structOf(members) : undefined;
     case "Nested":
       return known(members) ? listOf(structOf(members)) : undefined;
     default:

@@ -50,30 +50,37 @@ function booleans(view: DataView, rows: number): Uint8Array {
   return bits;
 }
 
+/** In words of 32 bits: an object per cell is what 64-bit numbers would cost. */
 function integers(
   view: DataView,
   from: number,
-  to: { readonly rows: number; readonly width: 4 | 8 | 16; readonly signed: boolean },
+  {
+    rows,
+    width,
+    signed,
+  }: { readonly rows: number; readonly width: 4 | 8 | 16; readonly signed: boolean },
 ): Uint8Array {
-  const target = new DataView(new ArrayBuffer(to.rows * to.width));
-  for (let row = 0; row < to.rows; row += 1) {
-    const value = integerAt(view, row * from, from, to.signed);
-    const at = row * to.width;
-    if (to.width === 4) {
-      target.setInt32(at, Number(value), true);
-      continue;
-    }
-    const wide = BigInt(value);
-    target.setBigInt64(at, BigInt.asIntN(64, wide), true);
-    if (to.width === 16) target.setBigInt64(at + 8, wide >> 64n, true);
+  const words = width / 4;
+  const target = new Int32Array(rows * words);
+  for (let row = 0; row < rows; row += 1) {
+    const low = lowWord(view, row * from, from, signed);
+    const sign = signed ? low >> 31 : 0;
+    const high = from === 8 ? view.getInt32(row * 8 + 4, true) : sign;
+    const at = row * words;
+    target[at] = low;
+    if (words === 1) continue;
+    target[at + 1] = high;
+    if (words === 2) continue;
+    const rest = signed ? high >> 31 : 0;
+    target[at + 2] = rest;
+    target[at + 3] = rest;
   }
   return new Uint8Array(target.buffer);
 }
 
-function integerAt(view: DataView, at: number, width: number, signed: boolean): number | bigint {
-  if (width === 2) return signed ? view.getInt16(at, true) : view.getUint16(at, true);
-  if (width === 4) return signed ? view.getInt32(at, true) : view.getUint32(at, true);
-  return signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true);
+function lowWord(view: DataView, at: number, width: number, signed: boolean): number {
+  if (width > 2) return view.getInt32(at, true);
+  return signed ? view.getInt16(at, true) : view.getUint16(at, true);
 }
 
 function counts(view: DataView, rows: number, factor: bigint): Uint8Array {

@@ -21,16 +21,28 @@ export interface BindingParts {
   readonly describe: Describe;
 }
 
-/** The parameters, or what is wrong with one of them or with their number. */
-export async function readParameters(
+export type ReadParameters = Result<readonly Parameter[], GatewayError>;
+
+/** The parameters, or what is wrong with one of them or with their number. A promise only where the engine is asked. */
+export function readParameters(
   prepared: Prepared,
   message: Bind,
   parts: BindingParts,
-): Promise<Result<readonly Parameter[], GatewayError>> {
-  const { values, formats } = message;
-  const { memory, zone } = parts;
-  const types = await typesOf(prepared, values.length, parts);
+): ReadParameters | Promise<ReadParameters> {
+  const types = typesOf(prepared, message.values.length, parts);
+  return types instanceof Promise
+    ? types.then((asked) => readWith(asked, prepared, message, parts))
+    : readWith(types, prepared, message, parts);
+}
+
+function readWith(
+  types: Types,
+  prepared: Prepared,
+  message: Bind,
+  { memory, zone }: BindingParts,
+): ReadParameters {
   if (!types.ok) return types;
+  const { values, formats } = message;
   const wanted = Math.max(types.value.length, prepared.types.length);
   if (wanted !== values.length) {
     memory.forget(prepared);
@@ -50,15 +62,16 @@ export async function readParameters(
   return ok(parameters);
 }
 
+type Types = Result<readonly DataType[], GatewayError>;
+
 /** What the engine says of the parameters, asked only where the client left a type open. */
-async function typesOf(
-  prepared: Prepared,
-  count: number,
-  { memory, describe }: BindingParts,
-): Promise<Result<readonly DataType[], GatewayError>> {
-  const known = prepared.description?.parameters ?? memory.get(prepared);
+function typesOf(prepared: Prepared, count: number, parts: BindingParts): Types | Promise<Types> {
+  const known = prepared.description?.parameters ?? parts.memory.get(prepared);
   if (known !== undefined) return ok(known);
-  if (!leavesTypesOpen(prepared, count)) return ok([]);
+  return leavesTypesOpen(prepared, count) ? askTypes(prepared, parts) : ok([]);
+}
+
+async function askTypes(prepared: Prepared, { memory, describe }: BindingParts): Promise<Types> {
   const described = await describe(prepared);
   if (!described.ok) return described;
   memory.put(prepared, described.value.parameters);

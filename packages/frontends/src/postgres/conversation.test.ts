@@ -42,7 +42,7 @@ describe("start of a session", () => {
     expect(statuses.get("application_name")).toBe("test");
     expect(statuses.get("is_superuser")).toBe("off");
     expect(greeting.at(-1)?.body.toString()).toBe("I");
-    expect(server.door.presented).toEqual([{ kind: "nothing", user: "ann" }]);
+    expect(server.door.presented).toEqual([{ kind: "nothing", user: "ann", asked: true }]);
 
     client.send(queryOf("select 1"));
     await client.until("Z");

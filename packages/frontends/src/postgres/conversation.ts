@@ -27,7 +27,7 @@ import { Inbox } from "./inbox.ts";
 import { LoginExchange, type LoginStep } from "./login.ts";
 import { advance, beforeStart, type Effect, type Input, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
-import type { Failure } from "./series.ts";
+import type { Failure } from "./failure.ts";
 import type { SpoolRoom } from "./spool.ts";
 import {
   encodingError,
@@ -61,9 +61,10 @@ interface Happening {
   readonly violation: Violation | undefined;
 }
 
-/** The same with the phase in which it happened. */
+/** The same with the phase in which it happened and what the table says. */
 interface Performed extends Happening {
   readonly before: Phase;
+  readonly effects: readonly Effect[];
 }
 
 const nothing: Happening = { message: undefined, violation: undefined };
@@ -165,42 +166,43 @@ class Conversation {
   /** Most messages are answered at once: a promise is made only for those that take time. */
   #receive(message: Message): Promise<void> | undefined {
     const desk = this.#desk;
-    if (desk?.waiting === true && isTyped(message)) return this.#settle(desk, message);
+    if (desk !== undefined && isTyped(message) && desk.waits(message)) {
+      return this.#settle(desk, message);
+    }
     return this.#happen(message.kind, { message, violation: undefined });
   }
 
   async #settle(desk: Desk, message: FrontendMessage): Promise<void> {
-    const failure = await desk.settle(message);
+    const failure = await desk.settle();
     if (failure !== undefined) await this.#fail(failure.error, failure.place);
     await this.#happen(message.kind, { message, violation: undefined });
   }
 
   /** Takes the step of the table and performs its effects. */
-  #happen(input: Input, happening: Happening): Promise<void> | undefined {
+  #happen(input: Input, { message, violation }: Happening): Promise<void> | undefined {
     const before = this.#phase;
     const { next, effects } = advance(before, input);
     this.#phase = next;
-    return this.#performAll(effects, { ...happening, before });
+    return this.#performFrom(0, { message, violation, before, effects });
   }
 
-  #performAll(effects: readonly Effect[], happening: Performed): Promise<void> | undefined {
-    for (const [index, effect] of effects.entries()) {
-      const pending = this.#perform(effect, happening);
-      if (pending !== undefined)
-        return this.#performRest(pending, effects.slice(index + 1), happening);
+  /** Effects from that one on, in order. */
+  #performFrom(first: number, happening: Performed): Promise<void> | undefined {
+    const { effects } = happening;
+    for (let index = first; index < effects.length; index += 1) {
+      const effect = effects[index];
+      const pending = effect === undefined ? undefined : this.#perform(effect, happening);
+      if (pending !== undefined) return this.#performRest(pending, index + 1, happening);
       if (this.#over || this.#connection.over) return undefined;
     }
     return this.#out.full ? this.#out.flush() : undefined;
   }
 
-  async #performRest(
-    pending: Promise<void>,
-    effects: readonly Effect[],
-    happening: Performed,
-  ): Promise<void> {
+  async #performRest(pending: Promise<void>, next: number, happening: Performed): Promise<void> {
     await pending;
     if (this.#over || this.#connection.over) return;
-    await this.#performAll(effects, happening);
+    const rest = this.#performFrom(next, happening);
+    if (rest !== undefined) await rest;
   }
 
   #perform(effect: Effect, { message, violation, before }: Performed): Promise<void> | undefined {

@@ -127,6 +127,15 @@ describe("cursors", () => {
     ]);
   });
 
+  it("may have their fetch prepared before they are declared", async () => {
+    await using client = await begun();
+    client.send(parseOf("f", "fetch 2 from c"), describeOf("S", "f"), sync);
+    expect(letters(await client.until("Z"))).toBe("1tnZ");
+    await ask(client, "declare c cursor for select ten");
+    client.send(bindOf({ statement: "f" }), describeOf("P"), executeOf(), sync);
+    expect(letters(await client.until("Z")).replace("S", "")).toBe("2TDDCZ");
+  });
+
   it.each([
     ["declare c scroll cursor for select ten", "0A000"],
     ["declare c cursor with hold for select ten", "0A000"],

@@ -92,6 +92,12 @@ export class Cursors {
     return { kind: "complete", rows: 0, tag: "CLOSE CURSOR" };
   }
 
+  /** True for a FETCH that is prepared before its cursor is declared: PostgreSQL describes it as NoData. */
+  declaredLater({ kind }: Prepared): boolean {
+    if (kind.kind !== "cursor" || kind.cursor.kind !== "fetch") return false;
+    return !this.#parts.kept.cursor(kind.cursor.name).ok;
+  }
+
   /** Columns that a FETCH will give, for a client that asks beforehand. */
   async columnsOf({ name }: Fetch): Promise<Result<readonly Column[], GatewayError>> {
     const found = this.#parts.kept.cursor(name);

@@ -15,7 +15,8 @@ import { encodeSettings } from "./encode.ts";
 import type { Outbox } from "./outbox.ts";
 import { Runner } from "./runner.ts";
 import { Implicit } from "./implicit.ts";
-import { Series, type Failure, type SeriesParts } from "./series.ts";
+import type { Failure } from "./failure.ts";
+import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "./settings.ts";
 import { answerText } from "./simple.ts";
 import type { SpoolRoom } from "./spool.ts";
@@ -80,14 +81,14 @@ export class Desk {
     this.#out.put({ kind: "ready", status: this.#session.status });
   }
 
-  /** True while a description waits for what comes next. */
-  get waiting(): boolean {
-    return this.#series.waiting;
+  /** True when something waits that has to be answered before this message. */
+  waits(next: FrontendMessage): boolean {
+    return this.#series.waits(next);
   }
 
-  /** Answers what waited for the next message to come. */
-  async settle(next: FrontendMessage): Promise<Failure | undefined> {
-    return await this.#ended(await this.#series.settle(next));
+  /** Answers what waited. */
+  async settle(): Promise<Failure | undefined> {
+    return await this.#ended(await this.#series.settle());
   }
 
   /** Answers a message; a promise only where that takes time. */

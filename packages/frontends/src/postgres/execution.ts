@@ -11,7 +11,7 @@ import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "@gateway/c
 import { unreachable } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import type { Batch } from "@gateway/core/type/vector.ts";
 import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "./clientSession.ts";
@@ -20,10 +20,11 @@ import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRow
 import { changedResult, formatCountError, sameShape } from "./described.ts";
 import { encodeEvent } from "./encode.ts";
 import { flushBytes, type Outbox } from "./outbox.ts";
-import { formatsFor, rowFields, rowWriter, type RowWriter } from "./rows.ts";
+import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "./rows.ts";
 import { milliseconds } from "./settings.ts";
 import { Spool, type SpoolRoom } from "./spool.ts";
 import { commandTag } from "./tag.ts";
+import { textRowWriter } from "./textRows.ts";
 
 /** What is to run, and how its result is wanted. */
 export interface Plan {
@@ -80,7 +81,7 @@ export class Execution implements AsyncDisposable {
   readonly #controller = new AbortController();
   #events: ResultStream | undefined;
   /** The batch that is written, with its writer and the next row. */
-  #batch: ColumnarBatch | undefined;
+  #batch: Batch | undefined;
   #rows: RowWriter | undefined;
   #row = 0;
   /** A batch with rows came. */
@@ -114,8 +115,8 @@ export class Execution implements AsyncDisposable {
   }
 
   /** Writes rows and tells why it stopped. After `complete` or `failed` nothing is left. */
-  async step(wish: Step): Promise<Stop> {
-    return await this.#timed(async () => await this.#run(wish));
+  step(wish: Step): Promise<Stop> {
+    return this.#timed(() => this.#run(wish));
   }
 
   /**
@@ -123,7 +124,7 @@ export class Execution implements AsyncDisposable {
    * Answers why that failed; the result is then over.
    */
   async setAside(): Promise<GatewayError | undefined> {
-    const stop = await this.#timed(async () => await this.#drain());
+    const stop = await this.#timed(() => this.#drain());
     return stop.kind === "failed" ? stop.error : undefined;
   }
 
@@ -279,7 +280,7 @@ export class Execution implements AsyncDisposable {
       case "columns":
         return this.#takeColumns(event.columns, announce);
       case "batch":
-        this.#batch = columnarOf(event.batch);
+        this.#batch = event.batch;
         this.#row = 0;
         this.#chooseWriter();
         return undefined;
@@ -322,12 +323,13 @@ export class Execution implements AsyncDisposable {
   #chooseWriter(): void {
     const { zone } = this.#parts.session;
     const { copy: form } = this.plan;
-    if (this.#batch === undefined) return;
+    const batch = this.#batch;
+    if (batch === undefined) return;
     this.#rows =
       form === undefined
-        ? rowWriter(this.#batch, { formats: this.#formats, zone })
-        : copyWriter(this.#batch, { form, columns: this.#columns ?? [], zone }, !this.#begun);
-    this.#begun ||= this.#batch.rows > 0;
+        ? plainWriter(batch, { formats: this.#formats, zone })
+        : copyWriter(columnarOf(batch), { form, columns: this.#columns ?? [], zone }, !this.#begun);
+    this.#begun ||= batch.rows > 0;
   }
 
   /** A cursor may be fetched from in another format than before. */
@@ -379,6 +381,12 @@ export class Execution implements AsyncDisposable {
     const { signal } = this.#controller;
     return signal.aborted && error.code === "query.cancelled" ? abortError(signal) : error;
   }
+}
+
+/** Text of the source passed on where it is PostgreSQL's own, else through columns. */
+function plainWriter(batch: Batch, shape: RowShape): RowWriter {
+  const asText = batch.form === "text" ? textRowWriter(batch, shape) : undefined;
+  return asText ?? rowWriter(columnarOf(batch), shape);
 }
 
 function timeoutError(): GatewayError {

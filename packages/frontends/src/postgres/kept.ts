@@ -52,8 +52,16 @@ export class Kept {
   }
 
   /** Whether a portal of that name and with values of that size may be put. The unnamed one gives way. */
-  async admitPortal(name: string, bytes: number): Promise<GatewayError | undefined> {
-    if (name === "") await this.dropPortal("");
+  admitPortal(
+    name: string,
+    bytes: number,
+  ): GatewayError | Promise<GatewayError | undefined> | undefined {
+    const ending = name === "" ? this.dropPortal("") : undefined;
+    if (ending === undefined) return this.#admit(name, bytes);
+    return ending.then(() => this.#admit(name, bytes));
+  }
+
+  #admit(name: string, bytes: number): GatewayError | undefined {
     if (this.#portals?.has(name) === true) {
       const message = `cursor "${name}" already exists`;
       return gatewayError("query.invalid", { sqlState: "42P03", message });
@@ -78,20 +86,25 @@ export class Kept {
     for (const name of this.#statements?.keys() ?? []) this.dropStatement(name);
   }
 
-  /** Ends the portal's statement, if it is parked, and forgets the name. */
-  async dropPortal(name: string): Promise<void> {
+  /** Ends the portal's statement, if it is parked, and forgets the name. A promise only where that takes time. */
+  dropPortal(name: string): Promise<void> | undefined {
     const portal = this.#portals?.get(name);
-    if (portal === undefined) return;
+    if (portal === undefined) return undefined;
     this.#portals?.delete(name);
     this.#bytes -= portal.bytes;
-    await portal.execution?.[Symbol.asyncDispose]();
+    const { execution } = portal;
+    // One that came to its end gave everything back already.
+    const over = execution?.state === "complete" || execution?.state === "failed";
+    return over ? undefined : execution?.[Symbol.asyncDispose]();
   }
 
   /** All of them but one, which can not be ended from inside its own statement. */
-  async dropPortals(except?: string): Promise<void> {
+  dropPortals(except?: string): Promise<void> | undefined {
     for (const name of this.#portals?.keys() ?? []) {
-      if (name !== except) await this.dropPortal(name);
+      const ending = name === except ? undefined : this.dropPortal(name);
+      if (ending !== undefined) return ending.then(() => this.dropPortals(except));
     }
+    return undefined;
   }
 
   get portalCount(): number {

@@ -51,7 +51,7 @@ export class LoginExchange {
   /** Lets the client in at once, or asks it for something. */
   async begin(): Promise<LoginStep> {
     const { door, host, connection, user } = this.#parts;
-    if (!door.asksPassword) return await this.#present({ kind: "nothing", user });
+    if (!door.asksPassword) return await this.#present({ kind: "nothing", user, asked: true });
     const names = connection.certificateNames();
     if (names.length > 0) return await this.#present({ kind: "certificate", user, names });
     const challenge = door.scram?.(user);

@@ -44,6 +44,26 @@ describe("readParameter in text", () => {
     expect(textRead(oid, text)).toEqual({ ok: true, value: { type, value } });
   });
 
+  it.each([
+    "2024-02-29",
+    "2024-02-29 +00",
+    "2024-02-29 -03:30",
+    "2024-02-29 00:00:00Z",
+    "2024-02-29T23:59:59.5+02",
+    "2024-02-29Z",
+  ])("reads the day of '%s', as PostgreSQL does", (text) => {
+    expect(textRead(1082, text)).toEqual({
+      ok: true,
+      value: { type: { kind: "date" }, value: 19_782n },
+    });
+  });
+
+  it("reads past nothing else behind a date", () => {
+    for (const text of ["2024-02-29 x", "2024-02-29 +", "2024-02-29;1", "2024-02 +00"]) {
+      expect(textRead(1082, text)).toMatchObject({ error: { sqlState: "22P02" } });
+    }
+  });
+
   it("reads an instant without an offset in the session's zone", () => {
     const zone = zoneOf("+02:00") ?? utc;
     const read = readParameter(bytesOf("2000-01-01 02:00:00"), 0, typeOf(1184), {

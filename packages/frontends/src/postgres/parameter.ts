@@ -77,8 +77,18 @@ function fromText(bytes: Uint8Array, { type }: ParameterType, zone: Zone): Param
   if (text.includes("\0")) return "nul";
   if (type.kind === "decimal") return decimalOf(numericFromText(text));
   if (type.kind === "list" && type.item.kind === "decimal") return numericArrayFromText(text, zone);
-  const parsed = parseText(type, text, zone);
+  const parsed = parseText(type, type.kind === "date" ? dayOf(text) : text, zone);
   return parsed.ok ? { type, value: parsed.value } : "text";
+}
+
+/** A time, an offset or both behind a date, which PostgreSQL reads past: pgjdbc writes `2024-02-29 +00`. */
+const behindDay =
+  /(?:[T\s]\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[+-]\d{1,2}(?::?\d{2}){0,2}|Z)?|\s+[+-]\d{1,2}(?::?\d{2}){0,2}|Z)$/i;
+/** Longer than any date with all of it: what is longer is no date. */
+const dayTextMax = 64;
+
+function dayOf(text: string): string {
+  return text.length > dayTextMax ? text : text.replace(behindDay, "");
 }
 
 function decimalOf(numeric: Numeric | NumericFault): Parameter | Fault {

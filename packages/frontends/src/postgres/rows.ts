@@ -106,7 +106,7 @@ export function rowWriter(batch: ColumnarBatch, shape: RowShape): RowWriter {
 }
 
 /** Letter, length and count of columns. */
-const rowHeadBytes = 7;
+export const rowHeadBytes = 7;
 
 /** A column of the batch with what the loop asks of it. */
 interface Cell {

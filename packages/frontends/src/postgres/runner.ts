@@ -87,7 +87,8 @@ export class Runner {
   /** Lets an execution go on, as the one that a cancel request means. */
   async step(execution: Execution, wish: Step): Promise<Stop> {
     if (this.#left) return { kind: "failed", error: gatewayError("query.cancelled") };
-    const refused = await this.#freeConnection(execution);
+    const busy = this.#reading !== undefined && this.#reading !== execution;
+    const refused = busy ? await this.#freeConnection(execution) : undefined;
     if (refused !== undefined) return { kind: "failed", error: refused };
     this.#current = execution;
     try {

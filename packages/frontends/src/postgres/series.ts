@@ -10,7 +10,7 @@ import { ok, type Result } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "./clientSession.ts";
-import { readParameters, type Describe } from "./binding.ts";
+import { readParameters, type Describe, type ReadParameters } from "./binding.ts";
 import { rawParameters, type SessionCatalog } from "./catalog/sessionCatalog.ts";
 import { Cursors } from "./cursors.ts";
 import {
@@ -22,8 +22,8 @@ import {
   TypeMemory,
 } from "./described.ts";
 import { encodeEvent, noTransaction } from "./encode.ts";
-import type { ErrorPlace } from "./errors.ts";
 import type { Announce, Stop } from "./execution.ts";
+import { failure, placeOf, type Failure } from "./failure.ts";
 import type { Implicit } from "./implicit.ts";
 import { Kept } from "./kept.ts";
 import type { Forget } from "./localAnswer.ts";
@@ -37,12 +37,6 @@ import {
   type Portal,
   type Prepared,
 } from "./statement.ts";
-
-/** A step that failed, and where to point at. */
-export interface Failure {
-  readonly error: GatewayError;
-  readonly place: ErrorPlace;
-}
 
 type MessageOf<Kind extends FrontendMessage["kind"]> = Extract<FrontendMessage, { kind: Kind }>;
 
@@ -98,26 +92,42 @@ export class Series {
     return undefined;
   }
 
-  async bind(message: MessageOf<"bind">): Promise<Failure | undefined> {
-    const { portal, statement, values, resultFormats } = message;
-    const found = this.#kept.statement(statement);
+  /** A promise only where an engine is asked, or something parked has to end. */
+  bind(message: MessageOf<"bind">): Failure | Promise<Failure | undefined> | undefined {
+    const found = this.#kept.statement(message.statement);
     if (!found.ok) return failure(found.error);
-    const prepared = found.value;
-    const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0) + valueBytes, 0);
-    const refused = await this.#kept.admitPortal(portal, bytes);
+    let bytes = 0;
+    for (const value of message.values) bytes += (value?.length ?? 0) + valueBytes;
+    const binding = { message, prepared: found.value, bytes };
+    const admitted = this.#kept.admitPortal(message.portal, bytes);
+    return admitted instanceof Promise
+      ? admitted.then((refused) => this.#bindAdmitted(binding, refused))
+      : this.#bindAdmitted(binding, admitted);
+  }
+
+  #bindAdmitted(binding: Binding, refused: GatewayError | undefined) {
     if (refused !== undefined) return failure(refused);
+    const { prepared, message } = binding;
     const parameters = this.#parts.catalog.takes(prepared)
       ? rawParameters(message)
-      : await readParameters(prepared, message, {
+      : readParameters(prepared, message, {
           memory: this.#memory,
           zone: this.#parts.session.zone,
           describe: (asked) => this.#descriptionOf(asked),
         });
+    return parameters instanceof Promise
+      ? parameters.then((read) => this.#putPortal(binding, read))
+      : this.#putPortal(binding, parameters);
+  }
+
+  #putPortal({ message, prepared, bytes }: Binding, parameters: ReadParameters) {
     if (!parameters.ok) return failure(parameters.error, placeOf(prepared));
+    const { portal, resultFormats: formats } = message;
+    const { value } = parameters;
     this.#kept.putPortal(portal, {
       prepared,
-      parameters: parameters.value,
-      formats: resultFormats,
+      parameters: value,
+      formats,
       bytes,
       execution: undefined,
     });
@@ -132,19 +142,16 @@ export class Series {
     return target === "statement" ? this.#describeStatement(name) : this.#describePortal(name);
   }
 
-  /** A description waits for the next message. */
-  get waiting(): boolean {
-    return this.#described !== undefined;
+  /** True when a description waits that this message does not answer: the execution of its portal does. */
+  waits(next: FrontendMessage): boolean {
+    if (this.#described === undefined) return false;
+    return next.kind !== "execute" || next.portal !== this.#described.name;
   }
 
-  /**
-   * Answers a description of a portal that waits for its result. Called before every message but the
-   * execution of that portal.
-   */
-  async settle(next: FrontendMessage): Promise<Failure | undefined> {
+  /** Answers a description of a portal that waits for its result. */
+  async settle(): Promise<Failure | undefined> {
     const described = this.#described;
     if (described === undefined) return undefined;
-    if (next.kind === "execute" && next.portal === described.name) return undefined;
     this.#described = undefined;
     const { portal } = described;
     const columns = await this.#columnsOf(portal.prepared);
@@ -167,7 +174,8 @@ export class Series {
     }
     const state = portal.execution?.state ?? "fresh";
     if (state !== "fresh" && state !== "parked") return this.#executeAgain(name, portal);
-    const refused = await this.#enter(portal.prepared);
+    const entering = this.#enter(portal.prepared);
+    const refused = entering instanceof Promise ? await entering : entering;
     if (refused !== undefined) return failure(refused);
     if (kind.kind === "transaction" && this.#parts.implicit.open) {
       if (!kind.ends) return this.#adopt(announce);
@@ -190,16 +198,13 @@ export class Series {
   /** The end of a series: outside of a transaction no portal outlives it. */
   sync(): Promise<Failure | undefined> | undefined {
     const { implicit, session } = this.#parts;
-    const nothing = this.#kept.portalCount === 0 && !implicit.open;
-    return nothing || (session.pin !== undefined && !implicit.open)
-      ? implicit.forget()
-      : this.#endSeries();
+    const ending = session.pin === undefined || implicit.open ? this.end() : undefined;
+    return ending === undefined && !implicit.open ? implicit.forget() : this.#endSeries(ending);
   }
 
-  async #endSeries(): Promise<Failure | undefined> {
-    const { implicit, session } = this.#parts;
-    if (session.pin === undefined || implicit.open) await this.end();
-    const error = await implicit.leave(false);
+  async #endSeries(ending: Promise<void> | undefined): Promise<Failure | undefined> {
+    await ending;
+    const error = await this.#parts.implicit.leave(false);
     return error && failure(error);
   }
 
@@ -222,9 +227,9 @@ export class Series {
     return undefined;
   }
 
-  /** Ends everything that is parked. */
-  async end(): Promise<void> {
-    if (this.#kept.portalCount > 0) await this.#kept.dropPortals();
+  /** Drops all portals. A promise only when one was parked. */
+  end(): Promise<void> | undefined {
+    return this.#kept.dropPortals();
   }
 
   async #describeStatement(name: string): Promise<Failure | undefined> {
@@ -235,7 +240,7 @@ export class Series {
     const described = await this.#descriptionOf(prepared);
     if (!described.ok) return failure(described.error, placeOf(prepared));
     const { parameters } = described.value;
-    const known = await this.#columnsOf(prepared);
+    const known = this.cursors.declaredLater(prepared) ? ok([]) : await this.#columnsOf(prepared);
     if (!known.ok) return failure(known.error, placeOf(prepared));
     const columns = known.value;
     const count = Math.max(parameters.length, prepared.types.length);
@@ -288,16 +293,16 @@ export class Series {
     return failure(stop.error, placeOf(prepared, queryId));
   }
 
-  async #run(portal: Portal, maxRows: number, announce: Announced): Promise<Stop> {
+  #run(portal: Portal, maxRows: number, announce: Announced): Promise<Stop> {
     const { runner, out } = this.#parts;
     const { prepared, parameters, formats } = portal;
     const { kind } = prepared;
     if (kind.kind === "cursor") {
-      return await this.cursors.run(kind.cursor, { formats, announce });
+      return this.cursors.run(kind.cursor, { formats, announce });
     }
     if (kind.kind === "declare") {
       if (announce !== "no") out.put({ kind: "noData" });
-      return await this.cursors.declare(prepared, parameters);
+      return this.cursors.declare(prepared, parameters);
     }
     portal.execution ??= runner.prepare({
       statement: prepared,
@@ -305,23 +310,29 @@ export class Series {
       formats,
       promised: announce === "no" ? promisedColumns(prepared) : undefined,
     });
-    return await runner.step(portal.execution, { maxRows, announce });
+    return runner.step(portal.execution, { maxRows, announce });
   }
 
   /**
    * A statement that changes something, with others behind it before the Sync, is one transaction with
    * them. A single one is left to itself, which costs less.
    */
-  async #enter(prepared: Prepared): Promise<GatewayError | undefined> {
-    const { implicit, session } = this.#parts;
+  #enter(prepared: Prepared): GatewayError | Promise<GatewayError | undefined> | undefined {
+    const { session } = this.#parts;
     const { kind } = prepared;
     if (session.pin !== undefined || kind.kind === "transaction" || kind.kind === "cursor") {
       return undefined;
     }
     const ahead = this.#parts.inbox.ahead();
-    const next = typeof ahead === "string" ? ahead : await ahead;
+    return ahead instanceof Promise
+      ? ahead.then((known) => this.#enterBefore(known, prepared))
+      : this.#enterBefore(ahead, prepared);
+  }
+
+  #enterBefore(next: Ahead, prepared: Prepared) {
     if (next === "gone") return gatewayError("query.cancelled");
-    return next === "more" && needsTransaction(prepared) ? await implicit.enter() : undefined;
+    const needed = next === "more" && needsTransaction(prepared);
+    return needed ? this.#parts.implicit.enter() : undefined;
   }
 
   /** BEGIN behind statements of the same series: their transaction is the client's from here on. */
@@ -372,14 +383,13 @@ export class Series {
 
 type Announced = Exclude<Announce, "rows">;
 
+/** A Bind message whose statement was found. */
+interface Binding {
+  readonly message: MessageOf<"bind">;
+  readonly prepared: Prepared;
+  /** What the values take. */
+  readonly bytes: number;
+}
+
 /** What a value costs beside its bytes. */
 const valueBytes = 8;
-
-function failure(error: GatewayError, place: ErrorPlace = {}): Failure {
-  return { error, place };
-}
-
-function placeOf(prepared: Prepared, queryId?: string): ErrorPlace {
-  const place = { sql: prepared.text, statementStart: prepared.start };
-  return queryId === undefined ? place : { ...place, queryId };
-}

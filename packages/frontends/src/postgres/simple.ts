@@ -8,7 +8,8 @@ import type { Stop } from "./execution.ts";
 import type { Implicit } from "./implicit.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Runner } from "./runner.ts";
-import type { Failure, Series } from "./series.ts";
+import type { Failure } from "./failure.ts";
+import type { Series } from "./series.ts";
 import { needsTransaction, statementsOf, type Prepared, type Statement } from "./statement.ts";
 
 export interface SimpleParts {

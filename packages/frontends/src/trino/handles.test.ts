@@ -49,6 +49,14 @@ describe("Handles", () => {
     expect(handles.open(sealed)).toBeUndefined();
   });
 
+  it("still opens a link after so many others that it is not remembered any more", () => {
+    const handles = new Handles(virtualHost(1));
+    const query = handles.linkedQuery("q1", "alice");
+    const first = handles.seal(query, 1);
+    for (let token = 2; token < 10_000; token += 1) handles.seal(query, token);
+    expect(handles.open(first)).toMatchObject({ queryId: "q1", token: 1 });
+  });
+
   it("binds a link to its user, whose name may have any length", () => {
     const handles = new Handles(virtualHost(1));
     const alice = handles.linkedQuery("q1", "alice");

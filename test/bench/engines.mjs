@@ -1,0 +1,298 @@
+/**
+ * Engines behind the gateway: rows and bytes of a ClickHouse and of a MySQL wire stand-in to readers that
+ * only take bytes, what the gateway adds to `SELECT 1`, and resident memory while ten gigabytes pass.
+ */
+import { fork, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import mysql from "mysql2/promise";
+import pg from "pg";
+import { quantile, spread } from "./figures.mjs";
+import { pgQuery, pgStartup, readUntilReady } from "./rawPostgres.mjs";
+
+const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
+const standIns = fileURLToPath(new URL("enginesServer.mjs", import.meta.url));
+const host = "127.0.0.1";
+/** The one connection of the straight way to ClickHouse. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const rounds = 5;
+const perRound = 1_000;
+const count = 16 * 65_536;
+const memoryBytes = 10e9;
+/** Bytes of a row on MySQL's wire, about. */
+const mysqlRowBytes = 103;
+
+export async function engineRows() {
+  const child = fork(standIns);
+  const ports = await new Promise((resolve, reject) => {
+    child.once("message", resolve);
+    child.once("exit", () => reject(new Error("the stand-in ended")));
+  });
+  const found = [];
+  try {
+    found.push(...(await clickHouseRows(ports.clickHouse)));
+    found.push(...(await starRocksRows(ports.starRocks)));
+  } finally {
+    child.kill("SIGKILL");
+  }
+  return found;
+}
+
+async function clickHouseRows(port) {
+  const cluster = { engine: "clickHouse", endpoint: `http://${host}:${port}` };
+  const gateway = await startBefore(cluster);
+  try {
+    const direct = () => clickHouseBytes(port, `select rows ${count}`);
+    const through = () => rawPostgres(gateway.ports.postgresWire, `select rows ${count}`);
+    const client = new pg.Client({ host, port: gateway.ports.postgresWire, user: "bench" });
+    await client.connect();
+    const answer = [
+      ...(await alternating("ClickHouse", gateway, { direct, through })),
+      await latency("ClickHouse", {
+        direct: () => clickHouseBytes(port, "select 1"),
+        through: () => client.query("select 1"),
+      }),
+    ];
+    await client.end();
+    return answer;
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function starRocksRows(port) {
+  const gateway = await startBefore({ engine: "starRocks", endpoint: `mysql://${host}:${port}` });
+  try {
+    const at = gateway.ports.mysqlWire;
+    const one = await mysql.createConnection({ host, port, user: "bench" });
+    const other = await mysql.createConnection({ host, port: at, user: "bench" });
+    const answer = [
+      ...(await alternating("MySQL wire", gateway, {
+        direct: () => rawMysql(port, `select rows ${count}`),
+        through: () => rawMysql(at, `select rows ${count}`),
+      })),
+      await latency("MySQL wire", {
+        direct: () => one.query("select 1"),
+        through: () => other.query("select 1"),
+      }),
+      await memory(gateway),
+    ];
+    await Promise.all([one.end(), other.end()]);
+    return answer;
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/** Rows and bytes a second, straight and through. */
+async function alternating(what, { pid }, { direct, through }) {
+  const ways = [
+    { what: `${what}, straight`, ask: direct, rows: [], megabytes: [], cpu: [] },
+    { what: `${what} through the gateway`, ask: through, rows: [], megabytes: [], cpu: [] },
+  ];
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const way of ways) {
+      const from = performance.now();
+      const cpuBefore = cpuOf(pid);
+      const bytes = await way.ask();
+      const seconds = (performance.now() - from) / 1000;
+      // The first round warms up.
+      if (round === 0) continue;
+      way.rows.push(count / seconds);
+      way.megabytes.push(bytes / 1e6 / seconds);
+      way.cpu.push(cpuOf(pid) - cpuBefore);
+    }
+  }
+  return ways.map((way) => ({
+    what: `${way.what}, 1 M rows × 6`,
+    "rows/s": spread(way.rows, 0),
+    "MB/s": spread(way.megabytes, 0),
+    ...(way.ask === through ? { "gateway CPU s": spread(way.cpu, 2) } : {}),
+  }));
+}
+
+/** p50 of rounds, straight and through, and what lies between. */
+async function latency(what, ways) {
+  const found = { direct: [], through: [], added: [] };
+  for (let round = 0; round <= rounds; round += 1) {
+    const p50 = {};
+    for (const [way, ask] of Object.entries(ways)) {
+      const times = [];
+      for (let query = 0; query < perRound; query += 1) {
+        const from = performance.now();
+        await ask();
+        times.push(performance.now() - from);
+      }
+      p50[way] = quantile(
+        times.toSorted((a, b) => a - b),
+        0.5,
+      );
+    }
+    if (round === 0) continue;
+    found.direct.push(p50.direct);
+    found.through.push(p50.through);
+    found.added.push(p50.through - p50.direct);
+  }
+  return {
+    what: `${what}, SELECT 1`,
+    "straight p50 ms": spread(found.direct, 3),
+    "through p50 ms": spread(found.through, 3),
+    "added p50 ms": spread(found.added, 3),
+  };
+}
+
+/** Ten gigabytes from MySQL's wire to a reader that is slow (20 MB/s) in the first ten seconds. */
+async function memory(gateway) {
+  const at = gateway.ports.mysqlWire;
+  const before = rssOf(gateway.pid);
+  let highest = before;
+  const watch = setInterval(() => {
+    highest = Math.max(highest, rssOf(gateway.pid));
+  }, 50);
+  const from = performance.now();
+  let read = 0;
+  const slowly = (bytes) => {
+    read += bytes;
+    const seconds = (performance.now() - from) / 1000;
+    const aheadMs = (read / 20e6 - seconds) * 1000;
+    return seconds < 10 && aheadMs > 5 ? wait(aheadMs) : undefined;
+  };
+  const rows = Math.ceil(memoryBytes / mysqlRowBytes);
+  const bytes = await rawMysql(at, `select rows ${rows}`, slowly);
+  clearInterval(watch);
+  const megabytes = (value) => `${(value / 1e6).toFixed(0)} MB`;
+  return {
+    what: "MySQL wire, ten gigabytes, slow at first",
+    "RSS before": megabytes(before),
+    "RSS highest": megabytes(highest),
+    "RSS growth": megabytes(highest - before),
+    passed: megabytes(bytes),
+    seconds: ((performance.now() - from) / 1000).toFixed(0),
+  };
+}
+
+function clickHouseBytes(port, sql) {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host, port, method: "POST", agent }, (answer) => {
+      let bytes = 0;
+      answer.on("data", (chunk) => {
+        bytes += chunk.length;
+      });
+      answer.on("end", () => resolve(bytes));
+    });
+    asked.on("error", reject);
+    asked.end(sql);
+  });
+}
+
+async function rawPostgres(port, sql) {
+  const socket = connect(port, host);
+  socket.write(pgStartup("bench"));
+  await readUntilReady(socket);
+  socket.write(pgQuery(sql));
+  const { rows, bytes } = await readUntilReady(socket);
+  socket.destroy();
+  if (rows !== count) throw new Error(`${rows} rows`);
+  return bytes;
+}
+
+/**
+ * Bytes of a text result: the driver logs in, then only the end is looked for.
+ *
+ * @param {(bytes: number) => Promise<void> | undefined} pace
+ */
+async function rawMysql(port, sql, pace = () => undefined) {
+  const client = await mysql.createConnection({
+    host,
+    port,
+    user: "bench",
+    flags: ["-DEPRECATE_EOF"],
+  });
+  const { stream } = client.connection;
+  stream.removeAllListeners("data");
+  const body = Buffer.from(`\u0003${sql}`);
+  stream.write(Buffer.concat([Buffer.of(body.length, 0, 0, 0), body]));
+  let bytes = 0;
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes === chunk.length) failOn(chunk);
+    if (isEnd(chunk) && bytes > 10_000) break;
+    await pace(chunk.length);
+  }
+  stream.destroy();
+  return bytes;
+}
+
+/** True when the bytes end with an EOF packet; no row of the stand-in ends like one. */
+function isEnd(chunk) {
+  const at = chunk.length - 9;
+  return at >= 0 && chunk.readUIntLE(at, 3) === 5 && chunk[at + 4] === 0xfe;
+}
+
+/** The first bytes of an answer that is an error. */
+function failOn(chunk) {
+  if (chunk[4] === 0xff) throw new Error(chunk.subarray(7).toString("latin1"));
+}
+
+async function startBefore(cluster) {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
+  const file = join(folder, "gateway.yaml");
+  const listener = { host, port: 0 };
+  const config = {
+    gateway: {
+      frontends: { postgresWire: listener, mysqlWire: listener },
+      adminApi: listener,
+      persistence: { type: "inMemory" },
+    },
+    clusters: { one: cluster },
+    clusterGroups: { default: { members: ["one"], maxRunningQueries: 4 } },
+    routingFallback: "default",
+    auth: { provider: "none" },
+  };
+  writeFileSync(file, JSON.stringify(config));
+  const child = spawn(process.execPath, [program, "start", "--config", file], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ports = {};
+  await new Promise((resolve, reject) => {
+    child.on("close", (code) => reject(new Error(`the gateway ended with ${code}`)));
+    let rest = "";
+    child.stderr.on("data", (chunk) => {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop();
+      for (const line of lines.filter((one) => one.startsWith("{"))) {
+        const entry = JSON.parse(line);
+        if (entry.event === "listener.open") ports[entry.kind] = entry.port;
+      }
+      if (Object.keys(ports).length === 3) resolve();
+    });
+  });
+  return {
+    ports,
+    pid: child.pid,
+    stop: async () => {
+      child.removeAllListeners("close");
+      const closed = new Promise((resolve) => {
+        child.on("close", resolve);
+      });
+      child.kill("SIGKILL");
+      await closed;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function rssOf(pid) {
+  const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(match[1]) * 1024;
+}
+
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
