@@ -8,6 +8,8 @@ export default defineConfig({
     // Ends a test that hangs; how fast a busy machine is proves nothing.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Half of what a machine of two cores has would stand still otherwise.
+    maxWorkers: "100%",
     projects: [
       {
         extends: true,

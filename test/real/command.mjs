@@ -3,7 +3,9 @@ import { spawn } from "node:child_process";
 
 /** Answers `{code, stdout, stderr}`; the code is null when the limit was reached. */
 export function command(program, args, { env = {}, input = "", seconds = 60, cwd } = {}) {
-  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: "pipe", cwd });
+  // Programs print as the locale says; without one, Java prints no letter beyond ASCII.
+  const all = { LC_ALL: "C.UTF-8", ...process.env, ...env };
+  const child = spawn(program, args, { env: all, stdio: "pipe", cwd });
   return new Promise((resolve) => {
     let stdout = "";
     let stderr = "";
