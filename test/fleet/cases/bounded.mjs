@@ -15,8 +15,8 @@ const faultSeconds = 15;
 /** During the fault: what a full spool and failing calls may take, and how long a turn may wait on a busy machine. */
 const limits = { rssMoreBytes: 64 * 1024 * 1024, descriptorsMore: 32, lagMs: 1_000 };
 const within = 1.1;
-/** A few connections come and go with the load of the test itself. */
-const descriptorsSlack = 3;
+/** Connections that the uplink and the link keep for a while come and go with the load: a leak is one for every call. */
+const descriptorsSlack = 8;
 /** Less than this nobody can tell from the noise of a busy machine. */
 const lagSlackMs = 10;
 

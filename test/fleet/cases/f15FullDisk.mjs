@@ -50,6 +50,12 @@ export async function run(fleet) {
   same(ledger.failures, [], "queries that failed");
   const { queries } = await ledger.judge(await recordsOf(control));
   fleet.figure(`${queries} queries on a full disk, each with one record; ${told} in the status`);
+  // The judge asked the worker twice more; a kill before those records are sent loses them, and says so.
+  const wanted = ledger.sent.size + 3;
+  await until("its own questions are sent too", async () => {
+    const { queued, sent } = (await statusOf(worker)).historyUplink;
+    return queued === 0 && sent >= wanted;
+  });
 
   await worker.kill();
   await control.stop();

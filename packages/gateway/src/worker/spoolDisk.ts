@@ -166,6 +166,8 @@ class Mirror implements SpoolDisk {
     const counted = position.waiting === waiting && position.dropped === dropped;
     this.#position = position;
     if (!counted) this.#moved = true;
+    // While segments can not be written nothing else would bring the count up to date before a kill.
+    if (!counted && this.#problem !== undefined) this.note();
     if (position.from === from && position.until === until && position.resume === resume) return;
     this.#moved = true;
     for (const [number, texts] of this.#segments) {
