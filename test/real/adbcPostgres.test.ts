@@ -1,4 +1,5 @@
 /** PostgreSQL through its real ADBC driver, in a process: the engine contract, types, the list of statements, logins. */
+import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
@@ -187,8 +188,9 @@ describe("a server that accepts and never answers", () => {
   it("holds nobody longer than the limit, and a cancel ends it at once", async () => {
     await using mute = await cluster({ uri: `postgresql://127.0.0.1:${port}/x` });
     const controller = new AbortController();
+    const reached = once(silent, "connection");
     const waiting = ran(mute, "select 1", { signal: controller.signal });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await reached;
     controller.abort();
     expect(codeOf(await waiting)).toBe("query.cancelled");
     expect(codeOf(await ran(mute, "select 1"))).toBe("cluster.connectFailed");

@@ -7,6 +7,7 @@
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { errorOfBinding } from "../adbc/bindingError.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import { errorOfFailure, readFailure } from "../adbc/duckDb/failure.ts";
 import type { Profile } from "./profile.ts";
@@ -21,36 +22,10 @@ export function errorOf(
   failure: AdbcFailure,
   statement: Pick<Written, "sql" | "prefix" | "original"> & { readonly writes: boolean },
 ): GatewayError {
-  switch (failure.code) {
-    case "driver":
-      return profile.name === "duckdb"
-        ? errorOfFailure(readFailure(failure.message), {
-            sql: statement.original,
-            writes: statement.writes,
-          })
-        : driverError(profile, failure, statement);
-    case "cancelled":
-      return gatewayError("query.cancelled");
-    case "empty":
-      return gatewayError("query.syntax", { message: "the text holds no statement" });
-    case "several":
-      return gatewayError("query.unsupported", {
-        message: "one statement at a time; the text holds several",
-      });
-    case "refused":
-      return gatewayError("query.permission", {
-        message: "this kind of statement may not run here",
-      });
-    case "parameters":
-      return gatewayError("query.parameters", { message: failure.message });
-    case "unreadable":
-      return gatewayError("query.unsupported", { message: failure.message });
-    case "library":
-    case "broken":
-      return gatewayError("engine.broken", { detail: failure.message });
-    case "bug":
-      return gatewayError("internal.bug", { detail: failure.message });
-  }
+  if (failure.code !== "driver") return errorOfBinding(failure.code, failure.message);
+  if (profile.name !== "duckdb") return driverError(profile, failure, statement);
+  const { original: sql, writes } = statement;
+  return errorOfFailure(readFailure(failure.message), { sql, writes });
 }
 
 /** The error of a connection that could not be made. Texts of logins hold no secret, and stay with the operator all the same. */

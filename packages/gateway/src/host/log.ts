@@ -54,7 +54,7 @@ function droppedLine(count: number): string {
 }
 
 function timeMember(): string {
-  return `,"time":"${new Date(Date.now()).toISOString()}"`;
+  return `,"time":"${new Date().toISOString()}"`;
 }
 
 /** Frames only: the message of a foreign error may hold values of a query. */

@@ -1,6 +1,6 @@
 /**
- * `node test/fuzz/postgres.mjs [frames] [seed]`: frames by chance against the PostgreSQL frontend, by the same
- * generator as its test. Fails on a bug, on a connection that takes over a second, and on memory that grows.
+ * `node test/fuzz/frames.mjs mysql|postgres [frames] [seed]`: frames by chance against that frontend, by
+ * the same generator as its test. Fails on a bug, on a connection that takes over a second, and on memory that grows.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +8,15 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
-const framesWanted = Number(process.argv[2] ?? 1_000_000);
-const firstSeed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));
+const [wire, wanted, seedGiven] = process.argv.slice(2);
+if (wire !== "mysql" && wire !== "postgres") throw new Error("which wire: mysql or postgres?");
+const framesWanted = Number(wanted ?? 1_000_000);
+const firstSeed = Number(seedGiven ?? Math.floor(Math.random() * 2 ** 31));
 const framesPerRun = 250_000;
 const slowestMsMax = 1000;
 const growthBytesMax = 200e6;
 
-const source = new URL("../../packages/frontends/src/postgres/fuzz.suite.ts", import.meta.url);
+const source = new URL(`../../packages/frontends/src/${wire}/fuzz.suite.ts`, import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "gateway-fuzz-"));
 try {
   const outfile = join(folder, "fuzz.mjs");
