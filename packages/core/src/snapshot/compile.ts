@@ -122,7 +122,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   };
 }
 
-/** The allowed text as the engine reads it. An engine of no known dialect gets it as it is. */
+/** The allowed text as the engine reads it. */
 function inWordsOf(
   backend: Backend | undefined,
   query: Admitted,

@@ -106,6 +106,7 @@ describe("relex", () => {
       "select /*+ SET_VAR(a=1) */ 'x'  ",
     ],
     ["postgres", "mysql", "select x'ff', 'a'", "select x'ff', 'a'"],
+    ["postgres", "generic", "select $$it's$$, \"a\" /* /* */ ' */", "select 'it''s', \"a\"  "],
   ])("from %s to %s: %s", (from, to, sql, expected) => {
     expect(relex(sql, from, to)).toEqual({ ok: true, value: expected });
   });
@@ -117,6 +118,8 @@ describe("relex", () => {
     ["select U&'\\0061' from t", "mysql"],
     ["select \u2018a\u2019, 'b'", "clickhouse"],
     ["select a ` b, 'c'", "mysql"],
+    ["select '\\'' or 1=1 --'", "generic"],
+    ["select 'a\\', b", "generic"],
   ])("refuses what the engine would read in another way: %s for %s", (sql, to) => {
     expect(relex(sql, "postgres", to).ok).toBe(false);
   });

@@ -16,11 +16,11 @@ import { decodeIdentifier, decodeString } from "./literal.ts";
 
 /** Dialects among which every text of the first is read alike by the others. */
 const readAlike: Readonly<Record<Dialect, readonly Dialect[]>> = {
-  postgres: ["postgres", "duckdb", "generic"],
-  duckdb: ["duckdb", "postgres", "generic"],
-  trino: ["trino", "duckdb", "postgres", "generic"],
-  mysql: ["mysql", "generic"],
-  clickhouse: ["clickhouse", "generic"],
+  postgres: ["postgres", "duckdb"],
+  duckdb: ["duckdb", "postgres"],
+  trino: ["trino", "duckdb", "postgres"],
+  mysql: ["mysql"],
+  clickhouse: ["clickhouse"],
   // A client of nobody's dialect gets what its text says.
   generic: ["generic", "duckdb", "postgres", "mysql", "trino", "clickhouse"],
 };
@@ -112,13 +112,15 @@ function writtenToken(token: Token, dialect: Dialect): string | undefined {
 function stringFor(value: string, dialect: Dialect): string | undefined {
   // A NUL would end the text for an engine that takes it as a C string.
   if (value.includes("\0") && dialect !== "clickhouse") return undefined;
+  // An engine of no known dialect may read an escape: Snowflake does, SQLite does not.
+  if (value.includes("\\") && dialect === "generic") return undefined;
   const backslashes = dialect === "mysql" || dialect === "clickhouse";
   const escaped = backslashes ? value.replaceAll("\\", "\\\\") : value;
   return `'${escaped.replaceAll("'", "''")}'`;
 }
 
 function nameFor(value: string, dialect: Dialect): string | undefined {
-  if (value.includes("\0")) return undefined;
+  if (value.includes("\0") || (value.includes("\\") && dialect === "generic")) return undefined;
   switch (dialect) {
     case "mysql":
       return `\`${value.replaceAll("`", "``")}\``;
