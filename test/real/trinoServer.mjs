@@ -103,12 +103,25 @@ async function configure(run, port) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(etc, name), text);
 }
 
+/** Started is not enough: until the server knows itself as a worker, tables have no node to be read on ("nodes is empty"). */
 async function isReady(url) {
   try {
     const info = await fetch(`${url}/v1/info`, { signal: AbortSignal.timeout(2_000) });
-    return (await info.json()).starting === false;
+    return (await info.json()).starting === false && (await readsTables(url));
   } catch {
     return false;
+  }
+}
+
+async function readsTables(url) {
+  const headers = { "x-trino-user": "test" };
+  const signal = AbortSignal.timeout(30_000);
+  const body = "SELECT count(*) FROM tpch.tiny.nation";
+  let answer = await fetch(`${url}/v1/statement`, { method: "POST", headers, body, signal });
+  for (;;) {
+    const { nextUri, error } = await answer.json();
+    if (nextUri === undefined) return error === undefined;
+    answer = await fetch(nextUri, { headers, signal });
   }
 }
 
