@@ -136,7 +136,9 @@ class Fake implements FakeClickHouse {
       return true;
     }
     if (!sql.includes("FROM system.columns")) return false;
-    const tables = valueOf(await this.#backend.listTables(new AbortController().signal));
+    const tables = valueOf(
+      await this.#backend.listTables(identifiedOf("show tables"), new AbortController().signal),
+    );
     const rows = tables.flatMap((table) =>
       table.columns.map((column) => [
         table.schema,

@@ -120,7 +120,7 @@ describe("Snowflake behind its driver", () => {
   });
 
   it("lists its tables", async () => {
-    const tables = valueOf(await backend.listTables(never));
+    const tables = valueOf(await backend.listTables(identifiedOf("show tables"), never));
     const table = tables.find(({ name }) => name === "REAL_T");
     expect(table?.columns.map(({ name }) => name)).toEqual(["ID", "LABEL", "PRICE"]);
     expect(backend.catalogs).toEqual(["DB1"]);

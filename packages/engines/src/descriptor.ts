@@ -1,5 +1,5 @@
 /** What the catalog knows of an engine without loading its adapter: name, config, and where to load it from. */
-import type { QueryAuthMode } from "@gateway/contract/config/cluster.ts";
+import type { QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";

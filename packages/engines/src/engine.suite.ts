@@ -255,7 +255,7 @@ export function engineSuite(
 
     describe("listTables", () => {
       check("names tables with their columns", async () => {
-        const listed = await backend.listTables(never);
+        const listed = await backend.listTables(identifiedOf("show tables"), never);
         const tables = listed.ok ? listed.value : [];
         const table = tables.find((one) => one.name === "suite_t");
         expect(table?.columns.map((column) => column.name)).toEqual(["id", "label"]);

@@ -14,6 +14,6 @@ export class RunningTags {
   }
 
   list(): RunningStatements {
-    return { tags: [...this.#tags], complete: true };
+    return { tags: [...this.#tags], complete: true, delayMs: 0 };
   }
 }

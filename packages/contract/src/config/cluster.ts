@@ -1,18 +1,12 @@
 /** What every cluster has in common. Each engine's `config.ts` spreads `clusterShape` into its own strict object, beside `engine: z.literal(kind)`. */
 import { z } from "zod";
+import { queryAuthSchema, type QueryAuth, type QueryAuthMode } from "./queryAuth.ts";
 import { secretSchema } from "./secret.ts";
 
-export const queryAuthModes = [
-  "serviceAccount",
-  "passthrough",
-  "impersonate",
-  "tokenExchange",
-] as const;
-export type QueryAuthMode = (typeof queryAuthModes)[number];
-
 /** Common fields; `modes` are the identity modes that the engine has. */
-export function clusterShape(modes: readonly [QueryAuthMode, ...QueryAuthMode[]]) {
-  const reason = `this engine has ${modes.join(", ")} only`;
+export function clusterShape<const Modes extends readonly [QueryAuthMode, ...QueryAuthMode[]]>(
+  modes: Modes,
+) {
   return {
     enabled: z.boolean().default(true).meta({
       title: "Enabled",
@@ -23,15 +17,7 @@ export function clusterShape(modes: readonly [QueryAuthMode, ...QueryAuthMode[]]
       description: "Cap of the cluster over all groups.",
       "x-unit": "queries",
     }),
-    queryAuth: z
-      .strictObject({
-        type: z
-          .enum(modes, reason)
-          .default(modes[0])
-          .meta({ title: "Mode", description: "As whom a query reaches the engine." }),
-      })
-      .optional()
-      .meta({ title: "Backend identity", description: "Which identity the engine sees." }),
+    queryAuth: queryAuthSchema(modes),
   } as const;
 }
 
@@ -39,7 +25,7 @@ export interface CommonClusterConfig {
   readonly engine: string;
   readonly enabled: boolean;
   readonly maxRunningQueries?: number | undefined;
-  readonly queryAuth?: { readonly type: QueryAuthMode } | undefined;
+  readonly queryAuth?: QueryAuth | undefined;
 }
 
 /** Ways in which the gateway itself logs in to an engine. An engine's config lists those it has. */

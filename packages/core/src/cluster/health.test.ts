@@ -217,7 +217,10 @@ function backendOf(probe: Probe): Backend {
     },
     describe: async () => unsupported,
     begin: async () => unsupported,
-    running: async () => ok({ tags: [], complete: true }),
+    running: async () => ok({ tags: [], complete: true, delayMs: 0 }),
+    end: async () => ok(undefined),
+    runsIn: "engine",
+    forwards: ["password", "bearer"],
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => {},
   };

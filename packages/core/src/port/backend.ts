@@ -1,6 +1,7 @@
 /** An engine is a kind of backend (code); a backend is one cluster of it, opened. */
 import type { GatewayError } from "../error.ts";
 import type { Description, ResultStream } from "../query/event.ts";
+import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified } from "../query/query.ts";
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
@@ -38,8 +39,20 @@ export interface Backend extends Lane, AsyncDisposable {
    * `complete` only when the engine was proved to show the statements of all users and nodes.
    */
   running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>>;
-  /** What there is to query, for catalogs and listings. */
-  listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>>;
+  /**
+   * Ends every statement that runs under a tag, in the engine, as the service account. Resolves when
+   * the engine was told; whether it obeyed, `running` says.
+   */
+  end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>>;
+  /** Where statements run. Those that run in this `process` end with it; those in an `engine` live on. */
+  readonly runsIn: "engine" | "process";
+  /** Kinds of credentials that the engine takes from a client, for `passthrough`. */
+  readonly forwards: readonly ForwardableKind[];
+  /** What there is to query, as the identity of `query` sees it, for catalogs and listings. */
+  listTables(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>>;
   /** Catalog names the engine knows; the first is the default. */
   readonly catalogs: readonly string[];
 }
@@ -47,6 +60,8 @@ export interface Backend extends Lane, AsyncDisposable {
 export interface RunningStatements {
   readonly tags: readonly string[];
   readonly complete: boolean;
+  /** Milliseconds after which a statement that was accepted shows for certain. */
+  readonly delayMs: number;
 }
 
 export interface TableListing {

@@ -83,7 +83,7 @@ async function describeOn(
   await using slot = held;
   const translated = generation.translate({ ...query, slot });
   if (!translated.ok) return translated;
-  const identified = generation.identify(translated.value);
+  const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;
   const ended = generation.attempt(query.group, slot.cluster);
   const described = await generation.backend(slot.cluster).describe(identified.value, signal);

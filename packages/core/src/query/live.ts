@@ -51,6 +51,7 @@ export class LiveQuery implements LiveView {
   /** What the engine was given; kept in the record only when it is not the client's own text. */
   engineSql: string | undefined;
   identityMode: string | undefined;
+  principal: string | undefined;
   rows = 0;
   bytes = 0;
 
@@ -99,6 +100,8 @@ export class LiveQuery implements LiveView {
   identified({ engineSql, backendIdentity }: Identified): void {
     this.engineSql = engineSql;
     this.identityMode = backendIdentity.mode;
+    this.principal =
+      backendIdentity.mode === "serviceAccount" ? undefined : backendIdentity.principal;
   }
 
   /** Counts a batch; answers the error when the row limit is passed. */
@@ -154,7 +157,7 @@ export class LiveQuery implements LiveView {
       queueMs,
       executionMs,
       backendIdentityMode: this.identityMode,
-      enginePrincipal: undefined,
+      enginePrincipal: this.principal,
       routingTrace: this.trace,
       policyActions: [],
       engineStats: {},

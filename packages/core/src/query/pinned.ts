@@ -8,7 +8,7 @@ import type { Clock } from "../port/clock.ts";
 import type { PinnedLane } from "../port/backend.ts";
 import type { Slot } from "../port/capacity.ts";
 import { err, ok, type Result } from "../result.ts";
-import type { HeldGeneration } from "../snapshot/generation.ts";
+import type { Generation, HeldGeneration } from "../snapshot/generation.ts";
 import { classifyStatement } from "../sql/classify.ts";
 import type { Description, LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";
@@ -155,7 +155,8 @@ async function openLane(
   hold: HeldGeneration,
   open: OpenQuery,
 ): Promise<Result<PinnedLane, GatewayError>> {
-  const identified = identify(open.query, routed, slot, hold);
+  const place = { routed, slot, generation: hold.generation };
+  const identified = await identify(open.query, place, open.live.signal);
   if (!identified.ok) return identified;
   open.live.identified(identified.value);
   using tried = open.attempt(slot.cluster, hold.generation);
@@ -166,17 +167,27 @@ async function openLane(
   return lane;
 }
 
+/** What a statement of a transaction does not have to find any more. */
+interface Place {
+  readonly routed: Routed;
+  readonly slot: Slot;
+  readonly generation: Generation;
+}
+
+function placeOf({ held }: SessionPin): Place {
+  return { routed: held.routed, slot: held.slot, generation: held.generation.generation };
+}
+
 /** Police, translate and identify for a statement whose route and slot are already there. */
-function identify(
+async function identify(
   query: Query,
-  routed: Routed,
-  slot: Slot,
-  { generation }: HeldGeneration,
-): Result<Identified, GatewayError> {
+  { routed, slot, generation }: Place,
+  signal: AbortSignal,
+): Promise<Result<Identified, GatewayError>> {
   const policed = generation.police({ ...query, group: routed.group, trace: routed.trace });
   if (!policed.ok) return policed;
   const translated = generation.translate({ ...policed.value, slot });
-  return translated.ok ? generation.identify(translated.value) : translated;
+  return translated.ok ? await generation.identify(translated.value, signal) : translated;
 }
 
 /** A statement of a session in a transaction. */
@@ -215,8 +226,8 @@ export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
 }
 
 async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
-  const { lane, routed, slot, generation } = pin.held;
-  const identified = identify(open.query, routed, slot, generation);
+  const { lane } = pin.held;
+  const identified = await identify(open.query, placeOf(pin), open.live.signal);
   if (!identified.ok) return { kind: "failed", error: identified.error };
   open.live.identified(identified.value);
   const { last } = yield* relay(lane.execute(identified.value, open.live.signal), open.live);
@@ -251,7 +262,7 @@ export async function describePinned(
   const taken = pin.take();
   if (!taken.ok) return taken;
   using _lane = taken.value;
-  const { lane, routed, slot, generation } = pin.held;
-  const identified = identify(query, routed, slot, generation);
+  const { lane } = pin.held;
+  const identified = await identify(query, placeOf(pin), signal);
   return identified.ok ? await lane.describe(identified.value, signal) : identified;
 }

@@ -10,6 +10,7 @@ import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Slot } from "../port/capacity.ts";
 import type { NativeFormat } from "../type/vector.ts";
+import type { BackendIdentity } from "./identity.ts";
 import type { Pin } from "./pin.ts";
 
 declare const brand: unique symbol;
@@ -65,9 +66,4 @@ export interface Translated extends Admitted {
 }
 export interface Identified extends Translated {
   readonly backendIdentity: BackendIdentity;
-}
-
-/** As whom the engine sees the query. */
-export interface BackendIdentity {
-  readonly mode: "serviceAccount";
 }

@@ -100,7 +100,7 @@ async function* attempt(
   const translated = generation.translate({ ...query, slot });
   if (!translated.ok) return failed(translated.error);
 
-  const identified = generation.identify(translated.value);
+  const identified = await generation.identify(translated.value, open.live.signal);
   if (!identified.ok) return failed(identified.error);
   open.live.identified(identified.value);
 

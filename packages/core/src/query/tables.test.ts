@@ -19,7 +19,7 @@ async function scopeOf(options: Partial<PlaneOptions> = {}) {
 describe("tablesFor", () => {
   it("names the place by configuration and group, without taking a slot", async () => {
     const { plane, scope } = await scopeOf();
-    expect(scope).toMatchObject({ ok: true, value: { key: '["1.1.test","main"]' } });
+    expect(scope).toMatchObject({ ok: true, value: { key: '["1.1.test","main",""]' } });
     expect(plane.slots.size).toBe(0);
   });
 

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
 import { admitted } from "./describe.ts";
 import type { DataPlane } from "./plane.ts";
-import type { BackendIdentity, Policed, Query } from "./query.ts";
+import type { Policed, Query } from "./query.ts";
 
 /** The tables of the place a session's statements go to. */
 export interface TableScope {
@@ -32,7 +32,12 @@ export async function tablesFor(
     using hold = held.value;
     const policed = await policedIn(hold.generation, query, signal);
     if (!policed.ok) return policed;
-    const key = JSON.stringify([hold.generation.revision, policed.value.group]);
+    const { revision } = hold.generation;
+    const key = JSON.stringify([
+      revision,
+      policed.value.group,
+      hold.generation.audience(policed.value),
+    ]);
     return ok({ key, list: (listing) => unthrown(plane, () => listNow(query, plane, listing)) });
   });
 }
@@ -45,13 +50,6 @@ async function policedIn(
   const routed = await generation.route(query, [], signal);
   return routed.ok ? generation.police(routed.value) : routed;
 }
-
-/** Modes under which everybody sees what the gateway itself sees, which is what a listing shows. */
-const isShared = { serviceAccount: true } as const satisfies Record<
-  BackendIdentity["mode"],
-  boolean
->;
-const ownListing = "tables can not be listed where each user has an identity of their own";
 
 type Listed = Result<readonly TableListing[], GatewayError>;
 
@@ -83,13 +81,10 @@ async function listOn(
   await using slot = held;
   const translated = generation.translate({ ...query, slot });
   if (!translated.ok) return translated;
-  const identified = generation.identify(translated.value);
+  const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;
-  if (!isShared[identified.value.backendIdentity.mode]) {
-    return err(gatewayError("query.unsupported", { message: ownListing }));
-  }
   const ended = generation.attempt(query.group, slot.cluster);
-  const listed = await generation.backend(slot.cluster).listTables(signal);
+  const listed = await generation.backend(slot.cluster).listTables(identified.value, signal);
   ended(signal.aborted ? "neutral" : attemptOutcome(listed.ok ? undefined : listed.error.code));
   return signal.aborted ? err(abortError(signal)) : listed;
 }

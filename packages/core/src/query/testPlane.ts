@@ -117,6 +117,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
     },
     translate: (query) => ok({ ...query, engineSql: options.engineSql ?? query.allowedSql }),
     identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
+    audience: () => "",
     backend: (name) => {
       const found = backends.find(({ cluster }) => cluster === name);
       if (found === undefined) throw new Error(`no cluster ${name}`);
@@ -149,7 +150,10 @@ function backendOf(cluster: string, execute: Execute, lanes: string[]): Backend 
       return ok(pinned);
     },
     probe: async () => "healthy",
-    running: async () => ok({ tags: [], complete: true }),
+    running: async () => ok({ tags: [], complete: true, delayMs: 0 }),
+    end: async () => ok(undefined),
+    runsIn: "engine",
+    forwards: ["password", "bearer"],
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => {},
   };

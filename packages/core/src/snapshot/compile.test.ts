@@ -231,7 +231,10 @@ function backendOf(cluster: string, execute: Execute, closed: string[]): Backend
     describe: async () => ok({ parameters: [], columns: [] }),
     begin: async () => err(gatewayError("query.unsupported")),
     probe: async () => "healthy",
-    running: async () => ok({ tags: [], complete: true }),
+    running: async () => ok({ tags: [], complete: true, delayMs: 0 }),
+    end: async () => ok(undefined),
+    runsIn: "engine",
+    forwards: ["password", "bearer"],
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => void closed.push(cluster),
   };

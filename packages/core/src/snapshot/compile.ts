@@ -5,6 +5,7 @@
  * Opening backends and reading files happen before, outside the core.
  */
 import { capacityWaitTimeoutMs, type GroupConfig } from "@gateway/contract/config/group.ts";
+import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
 import type { RouterConfig } from "@gateway/contract/config/router.ts";
 import { circuitBreaker, type Breaker } from "../cluster/breakers.ts";
 import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
@@ -16,16 +17,26 @@ import type { AuthContext, Authenticator } from "../port/authenticator.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
+import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { LiveLimits } from "../query/live.ts";
 import type { Admitted, Query, Translated } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 import { relex } from "../sql/relex.ts";
 import { compileRoutes } from "../route/route.ts";
 import type { Generation } from "./generation.ts";
+import { compileIdentities } from "./identities.ts";
 
 /** The part of the configuration that lives in a snapshot. */
 export interface SnapshotConfig {
-  readonly clusters: Readonly<Record<string, { readonly maxRunningQueries?: number | undefined }>>;
+  readonly clusters: Readonly<
+    Record<
+      string,
+      {
+        readonly maxRunningQueries?: number | undefined;
+        readonly queryAuth?: QueryAuth | undefined;
+      }
+    >
+  >;
   readonly clusterGroups: Readonly<Record<string, GroupConfig>>;
   readonly routers: readonly RouterConfig[];
   readonly routingFallback?: string | undefined;
@@ -35,6 +46,8 @@ export interface CompileParts {
   readonly host: Host;
   /** Opened backends of every enabled cluster, by name. */
   readonly backends: ReadonlyMap<string, Backend>;
+  /** For clusters under `tokenExchange`, by name. Closed with the backends. */
+  readonly exchanges?: ReadonlyMap<string, TokenExchange>;
   /** Lets go of the backends; another generation may go on with some of them. */
   closeBackends(): Promise<void>;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
@@ -65,6 +78,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const groups = onFirstUse(config.clusterGroups, (name, group) =>
     compileGroup(name, group, { config, parts, watches }),
   );
+  const identities = compileIdentities(config.clusters, parts);
   const routes = compileRoutes(config, authorizer);
   const catalogs = [...new Set([...backends.values()].flatMap((backend) => backend.catalogs))];
 
@@ -99,7 +113,8 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       });
     },
     translate: (query) => inWordsOf(backends.get(query.slot.cluster), query),
-    identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
+    identify: identities.identify,
+    audience: (query) => identities.audience(query, found(groups, query.group).members),
     backend: (cluster) => found(backends, cluster),
     catalogs: () => catalogs,
     limits: (group) => found(groups, group).limits,

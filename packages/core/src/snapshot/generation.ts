@@ -33,8 +33,13 @@ export interface Generation {
   admission(query: Policed, excluded: ReadonlySet<string>): Result<AdmitRequest, GatewayError>;
   /** Allowed SQL to the engine's own dialect. */
   translate(query: Admitted): Result<Translated, GatewayError>;
-  /** As whom the engine sees the query; never a stronger identity than the cluster's mode says. */
-  identify(query: Translated): Result<Identified, GatewayError>;
+  /** As whom the engine sees the query; never a stronger identity than the cluster's mode says. A promise only where somebody is asked. */
+  identify(
+    query: Translated,
+    signal: AbortSignal,
+  ): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>>;
+  /** What tells apart callers of the group who may see different tables; the same text for all where the gateway's own account sees them. */
+  audience(query: Policed): string;
   backend(cluster: string): Backend;
   /** Catalog names of all backends, each once. */
   catalogs(): readonly string[];

@@ -73,8 +73,13 @@ export function backendOf(
   return dialect === undefined ? backend : Object.assign(backend, { dialect });
 }
 
+/** A statement shows in the list as soon as it was taken up. */
+const delayMs = 1_000;
+
 class AdbcBackend implements Backend {
   readonly engine = "adbc";
+  readonly runsIn: Backend["runsIn"];
+  readonly forwards = [];
   readonly cluster: string;
   readonly #profile: Profile;
   readonly #host: Host;
@@ -89,6 +94,7 @@ class AdbcBackend implements Backend {
   constructor(plan: ConnectionPlan, healthCheck: string, host: Host) {
     this.cluster = plan.cluster;
     this.#profile = plan.profile;
+    this.runsIn = plan.profile.isolated ? "engine" : "process";
     this.#host = host;
     this.#healthCheck = healthCheck;
     this.#connections = new Connections(plan, host);
@@ -176,10 +182,22 @@ class AdbcBackend implements Backend {
     const rows = await this.#ask(runningSql, signal);
     if (!rows.ok) return rows;
     const tags = rows.value.flatMap(([text]) => tagIn(textOf(text)) ?? []);
-    return ok({ tags, complete: this.#listingProved });
+    return ok({ tags, complete: this.#listingProved, delayMs });
   }
 
-  async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+  async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const { endSql } = this.#profile;
+    if (endSql === undefined) {
+      return this.runsIn === "process" ? ok(undefined) : err(gatewayError("query.unsupported"));
+    }
+    const ended = await this.#ask(endSql(tag), signal);
+    return ended.ok ? ok(undefined) : ended;
+  }
+
+  async listTables(
+    _query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
     await this.#learn(signal);
     const { tablesSql } = this.#profile;
     if (tablesSql === undefined) return ok([]);

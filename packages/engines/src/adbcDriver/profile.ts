@@ -50,6 +50,8 @@ export interface Profile {
   readonly runningSql: string | undefined;
   /** Answers one row when the engine shows its own text among what runs. */
   readonly provingSql?: string;
+  /** Ends the statements under a tag, where the engine lists them. */
+  readonly endSql?: (tag: string) => string;
 }
 
 export type Place = Pick<Session, "catalog" | "schema" | "settings" | "dialect">;
@@ -149,6 +151,8 @@ const postgresql: Profile = {
 WHERE usename = current_user AND state <> 'idle' AND pid <> pg_backend_pid() AND query LIKE '%gateway/%'`,
   provingSql: `/* gateway/probe/shown/itself */ SELECT pid FROM pg_stat_activity
 WHERE pid = pg_backend_pid() AND query LIKE '%gateway/probe/shown/itself%'`,
+  endSql: (tag) => `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+WHERE usename = current_user AND pid <> pg_backend_pid() AND query LIKE ${quoteText(`%${tag.replaceAll("_", "\\_")}%`)}`,
 };
 
 const snowflake: Profile = {

@@ -97,7 +97,7 @@ describe("a ClickHouse backend", () => {
     await stream.next();
     expect(await backend.running(never)).toEqual({
       ok: true,
-      value: { tags: [statementTag(query)], complete: true },
+      value: { tags: [statementTag(query)], complete: true, delayMs: 1_000 },
     });
     await stream.return();
     expect(server.running.size).toBe(0);

@@ -28,6 +28,8 @@ import type { Submission, Wire } from "./wire.ts";
 
 /** How long the server may take to confirm that a statement is gone, and how often it is asked. */
 const endingMs = 10_000;
+/** A statement shows in the list as soon as it was taken up. */
+const delayMs = 1_000;
 const endingTries = 5;
 const controlConnectionsMax = 4;
 
@@ -57,6 +59,8 @@ class ClickHouseBackend implements Backend {
   readonly engine = "clickHouse";
   readonly dialect = "clickhouse";
   readonly catalogs: readonly string[] = [catalogName];
+  readonly runsIn = "engine";
+  readonly forwards = [];
   readonly cluster: string;
   readonly #config: ClickHouseConfig;
   readonly #host: Host;
@@ -153,10 +157,22 @@ class ClickHouseBackend implements Backend {
       this.#nodeSeen = node;
     }
     const complete = tags.includes(own) && !this.#severalNodes;
-    return ok({ tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)), complete });
+    return ok({
+      tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)),
+      complete,
+      delayMs,
+    });
   }
 
-  async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+  async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const killed = await this.#ask(`KILL QUERY WHERE query_id = ${quoteText(tag)} ASYNC`, signal);
+    return killed.ok ? ok(undefined) : killed;
+  }
+
+  async listTables(
+    _query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
     const answer = await this.#ask(tablesSql, signal);
     return answer.ok ? ok(tablesOf(answer.value)) : answer;
   }

@@ -106,6 +106,8 @@ async function withRealFolders(config: DuckDbConfig): Promise<DuckDbConfig> {
 class DuckDbBackend implements Backend {
   readonly engine = "duckDb";
   readonly dialect = "duckdb";
+  readonly runsIn = "process";
+  readonly forwards = [];
   readonly cluster: string;
   readonly #key: DatabaseKey;
   readonly #host: Host;
@@ -207,7 +209,15 @@ class DuckDbBackend implements Backend {
     return ok(this.#running.list());
   }
 
-  async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+  /** What runs here ends with this process: nothing is left over for others to end. */
+  async end(): Promise<Result<void, GatewayError>> {
+    return ok(undefined);
+  }
+
+  async listTables(
+    _query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
     const answer = await this.#ask(tablesSql, signal);
     return answer.ok ? ok(tablesOf(answer.value)) : answer;
   }

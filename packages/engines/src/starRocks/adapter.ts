@@ -24,6 +24,8 @@ import { bringing, catalogName } from "./session.ts";
 
 /** How long the server may take to end a statement, and how often its list is looked at. */
 const endingMs = 10_000;
+/** A statement shows in the list as soon as it was taken up. */
+const delayMs = 1_000;
 const endingTries = 50;
 const defaultPort = 9030;
 
@@ -51,6 +53,8 @@ class StarRocksBackend implements Backend {
   readonly engine = "starRocks";
   readonly dialect = "mysql";
   readonly catalogs: readonly string[] = [catalogName];
+  readonly runsIn = "engine";
+  readonly forwards = [];
   readonly cluster: string;
   readonly #config: StarRocksConfig;
   readonly #host: Host;
@@ -122,15 +126,30 @@ class StarRocksBackend implements Backend {
   async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
     const answer = await this.#ask(`/* ${this.#ownTag} */ SHOW FULL PROCESSLIST`, signal);
     if (!answer.ok) return answer;
-    const tags = answer.value.flatMap(
-      (row) => row.map((cell) => tagIn(String(cell))).find((tag) => tag !== undefined) ?? [],
-    );
+    const tags = answer.value.flatMap((row) => taggedWith(row) ?? []);
     // The list shows the statement that asked for it, so others of this account are shown as well.
     const complete = tags.includes(this.#ownTag);
-    return ok({ tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)), complete });
+    return ok({
+      tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)),
+      complete,
+      delayMs,
+    });
   }
 
-  async listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+  async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const list = await this.#ask("SHOW FULL PROCESSLIST", signal);
+    if (!list.ok) return list;
+    for (const row of list.value.filter((cells) => taggedWith(cells) === tag)) {
+      const killed = await this.#ask(`KILL QUERY ${Number(row[0])}`, signal);
+      if (!killed.ok) return killed;
+    }
+    return ok(undefined);
+  }
+
+  async listTables(
+    _query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
     const answer = await this.#ask(tablesSql, signal);
     return answer.ok ? ok(tablesOf(answer.value)) : answer;
   }
@@ -211,6 +230,11 @@ async function readsPlainly(
 }
 
 /** Columns of the list differ; a running statement's row holds its text, an idle connection's `Sleep`. */
+/** The tag of the statement that a row of the list shows. */
+function taggedWith(row: Rows[number]): string | undefined {
+  return row.map((cell) => tagIn(String(cell))).find((tag) => tag !== undefined);
+}
+
 function runs(list: Rows, threadId: number): boolean {
   const row = list.find((cells) => cells.some((cell) => String(cell) === String(threadId)));
   return row !== undefined && !row.some((cell) => cell === "Sleep");

@@ -37,6 +37,8 @@ export async function open(
 class TrinoBackend implements Backend {
   readonly engine = "trino";
   readonly dialect = "trino";
+  readonly runsIn = "engine";
+  readonly forwards = [];
   readonly cluster: string;
   readonly #config: TrinoConfig;
   readonly #lane: Lane;
@@ -86,7 +88,14 @@ class TrinoBackend implements Backend {
     return this.#health.running(signal);
   }
 
-  listTables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+  end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#health.end(tag, signal);
+  }
+
+  listTables(
+    _query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
     return this.#listing.tables(signal);
   }
 

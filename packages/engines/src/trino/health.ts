@@ -17,6 +17,8 @@ import type { RequestHeaders } from "./session.ts";
 
 const infoPath = "/v1/info";
 const queriesPath = "/v1/query";
+/** A statement is in the list when its POST is answered. */
+const delayMs = 1_000;
 const ended: ReadonlySet<string> = new Set(["FINISHED", "FAILED"]);
 
 /** A statement in the server's list. */
@@ -55,7 +57,22 @@ export class Health {
     const tags = listed.value
       .filter((one) => !one.ended)
       .flatMap((one) => one.tags.filter((tag) => tag.startsWith(tagPrefix)).slice(-1));
-    return ok({ tags, complete: this.#complete });
+    return ok({ tags, complete: this.#complete, delayMs });
+  }
+
+  /** Ends what runs under a tag, whoever sent it. */
+  async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const listed = await this.#list(signal);
+    if (!listed.ok) return listed;
+    for (const { id } of listed.value.filter((one) => !one.ended && one.tags.at(-1) === tag)) {
+      const path = `${queriesPath}/${encodeURIComponent(id)}`;
+      const request = { method: "DELETE", path, headers: this.#headers, control: true } as const;
+      const answer = await this.#lane.http.ask(request, signal);
+      if (!answer.ok) return err(errorOfHttp(answer.error, true));
+      const { status } = answer.value;
+      if (status !== 204 && status !== 410) return err(errorOfStatus(status));
+    }
+    return ok(undefined);
   }
 
   #isProved(): boolean {

@@ -226,7 +226,7 @@ describe("the server's list of statements", () => {
     await stream.next();
     expect(await backend.running(never)).toEqual({
       ok: true,
-      value: { tags: ["gateway/suite/0/suite"], complete: true },
+      value: { tags: ["gateway/suite/0/suite"], complete: true, delayMs: 1_000 },
     });
     await stream.return();
     expect(await backend.running(never)).toMatchObject({ value: { tags: [] } });

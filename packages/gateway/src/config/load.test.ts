@@ -141,7 +141,7 @@ gateway:
   logLevl: warn
   frontends: { postgresWire: { host: 127.0.0.1, tsl: {} } }
 clusters:
-  a: { engine: duckDb, queryAuth: { typ: serviceAccount } }
+  a: { engine: duckDb, queryAuth: { type: serviceAccount, typ: x } }
 clusterGroups:
   g: { members: [a], maxRunningQueries: 1, strategy: { type: weighted, weigths: {}, weights: {} } }
 routers:

@@ -45,7 +45,7 @@ describe("safetyProblems", () => {
     } as const;
     const asUser = { ...config, clusters: { a: { ...config.clusters["a"], ...cluster } } };
     expect(
-      safetyProblems({ ...asUser, clusters: asUser.clusters as typeof config.clusters }),
+      safetyProblems({ ...asUser, clusters: asUser.clusters as unknown as typeof config.clusters }),
     ).toEqual([
       {
         path: ["clusters", "a", "queryAuth", "type"],

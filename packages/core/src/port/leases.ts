@@ -1,0 +1,46 @@
+/**
+ * Where leases of the whole fleet come from: the control plane over HTTP for a worker, its store for a
+ * control plane that runs queries itself.
+ *
+ * An error means that nobody was reached or that the answer was lost: what the call did is not known.
+ * Every call may be repeated, and is told apart by its own id or lease.
+ */
+import type {
+  AcquireAnswer,
+  AcquireRequest,
+  NamedLease,
+  ObservedAnswer,
+  ObservedRequest,
+  PublishRunning,
+  ReleaseAnswer,
+  RenewAnswer,
+  SuspectsAnswer,
+  SweepLockAnswer,
+} from "@gateway/contract/capacityApi.ts";
+import type { Result } from "../result.ts";
+
+/** `unreachable`: nobody answered. `refused`: this instance is not (or no longer) known, or the request is wrong. */
+export type LeaseFailure = "unreachable" | "refused";
+export type LeaseResult<Answer> = Promise<Result<Answer, LeaseFailure>>;
+
+type Own<Request extends { readonly instanceId: string }> = Omit<Request, "instanceId">;
+
+export interface LeaseSource {
+  /** Name of this process in every lease, and in the tags of its statements. */
+  readonly instance: string;
+  acquire(request: Own<AcquireRequest>, signal: AbortSignal): LeaseResult<AcquireAnswer>;
+  renew(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<RenewAnswer>;
+  release(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<ReleaseAnswer>;
+  /** The query waits no more. */
+  leave(queryId: string, signal: AbortSignal): LeaseResult<void>;
+}
+
+/** What the process that asks the engines says and hears. */
+export interface ReaperLink {
+  lock(ttlSecs: number, signal: AbortSignal): LeaseResult<SweepLockAnswer>;
+  keepLock(token: number, signal: AbortSignal): LeaseResult<SweepLockAnswer>;
+  unlock(token: number, signal: AbortSignal): LeaseResult<void>;
+  suspects(signal: AbortSignal): LeaseResult<SuspectsAnswer>;
+  observed(report: Own<ObservedRequest>, signal: AbortSignal): LeaseResult<ObservedAnswer>;
+  publish(cluster: string, count: Own<PublishRunning>, signal: AbortSignal): LeaseResult<void>;
+}

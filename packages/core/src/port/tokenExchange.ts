@@ -1,0 +1,18 @@
+/** A token for an engine, made from a client's own token (RFC 8693). One for each cluster that asks for it. */
+import type { GatewayError } from "../error.ts";
+import type { Result } from "../result.ts";
+import type { Secret } from "../secret.ts";
+import type { AuthContext } from "./authenticator.ts";
+
+export interface TokenExchange extends AsyncDisposable {
+  /**
+   * The token for `identity`, from memory until shortly before it expires. Equal questions at one time
+   * are one request. Refuses with `auth.noBackendIdentity` whatever went wrong, `query.cancelled` when
+   * aborted; what the endpoint said is in neither.
+   */
+  exchange(
+    subject: Secret,
+    identity: AuthContext,
+    signal: AbortSignal,
+  ): Promise<Result<Secret, GatewayError>>;
+}
