@@ -4,12 +4,15 @@ import { noneAuthenticator } from "@gateway/access/client/none.ts";
 import { oidcAuthenticator } from "@gateway/access/client/oidc/oidc.ts";
 import { staticAuthenticator } from "@gateway/access/client/static/static.ts";
 import { openFgaAuthorizer } from "@gateway/access/group/openfga.ts";
+import { tokenExchange } from "@gateway/access/exchange/exchange.ts";
+import type { CommonClusterConfig } from "@gateway/contract/config/cluster.ts";
 import type { SnapshotConfig } from "@gateway/control/config/objects.ts";
 import type { Authenticator } from "@gateway/core/port/authenticator.ts";
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { compileSnapshot } from "@gateway/core/snapshot/compile.ts";
@@ -66,6 +69,11 @@ export async function openConfig(
     compileSnapshot(config, {
       host,
       backends: new Map(held.map(({ backend }) => [backend.cluster, backend])),
+      exchanges: new Map(
+        held.flatMap(({ backend, exchange }) =>
+          exchange === undefined ? [] : [[backend.cluster, exchange] as const],
+        ),
+      ),
       closeBackends,
       authenticator,
       authorizer,
@@ -93,7 +101,19 @@ export function openBackends(parts: {
   readonly host: Host;
   readonly contents: Contents;
 }): OpenBackends {
-  return new OpenBackends((name, config) => openCluster(name, config, parts));
+  return new OpenBackends(async (name, config) => {
+    const opened = await openCluster(name, config, parts);
+    if (!opened.ok) return opened;
+    return ok({ backend: opened.value, exchange: exchangeOf(name, config, parts.host) });
+  });
+}
+
+function exchangeOf(
+  name: string,
+  { queryAuth }: CommonClusterConfig,
+  host: Host,
+): TokenExchange | undefined {
+  return queryAuth?.type === "tokenExchange" ? tokenExchange(name, queryAuth, host) : undefined;
 }
 
 /** Opens one cluster by its engine's adapter. */

@@ -19,11 +19,13 @@ export interface HttpOptions {
   readonly caFile: string | undefined;
 }
 
-/** `token` is a bearer token; `body` makes it a POST. */
+/** `token` is a bearer token, `basic` what follows `Basic`; `body` (as JSON) or `form` makes it a POST. */
 export interface HttpQuestion {
   readonly url: string;
   readonly token?: string;
+  readonly basic?: string;
   readonly body?: object;
+  readonly form?: URLSearchParams;
 }
 
 export interface HttpAnswer {
@@ -69,23 +71,24 @@ export class HttpClient implements AsyncDisposable {
   }
 
   async #send(
-    { url, token, body }: HttpQuestion,
+    question: HttpQuestion,
     signal: AbortSignal,
   ): Promise<Result<HttpAnswer, HttpFailure>> {
     const agent = await this.#opened();
     if (agent === undefined) return err("caFile");
-    const { origin, pathname, search } = new URL(url);
+    const { origin, pathname, search } = new URL(question.url);
+    const sent = sentBody(question);
     try {
       const { statusCode, body: answer } = await agent.request({
         origin,
         path: pathname + search,
-        method: body === undefined ? "GET" : "POST",
+        method: sent === undefined ? "GET" : "POST",
         headers: {
           accept: "application/json",
-          ...(body !== undefined && { "content-type": "application/json" }),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(sent !== undefined && { "content-type": sent.type }),
+          ...authorizationOf(question),
         },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: sent?.text ?? null,
         signal,
       });
       return ok({ status: statusCode, json: jsonOf(await answer.text()) });
@@ -125,6 +128,18 @@ export class HttpClient implements AsyncDisposable {
       },
     });
   }
+}
+
+function sentBody({ body, form }: HttpQuestion): { type: string; text: string } | undefined {
+  if (form !== undefined) {
+    return { type: "application/x-www-form-urlencoded", text: form.toString() };
+  }
+  return body === undefined ? undefined : { type: "application/json", text: JSON.stringify(body) };
+}
+
+function authorizationOf({ token, basic }: HttpQuestion): { authorization?: string } {
+  if (token !== undefined) return { authorization: `Bearer ${token}` };
+  return basic === undefined ? {} : { authorization: `Basic ${basic}` };
 }
 
 function jsonOf(text: string): unknown {

@@ -58,7 +58,7 @@ function counted(works: readonly boolean[] = []) {
       cluster,
       [Symbol.asyncDispose]: async () => void log.push(`close ${cluster}`),
     };
-    return ok(backend as Backend);
+    return ok({ backend: backend as Backend, exchange: undefined });
   };
   return { backends: new OpenBackends(open), log };
 }

@@ -4,23 +4,28 @@
  */
 import type { SnapshotConfig } from "@gateway/control/config/objects.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
+import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { StartError } from "../running.ts";
 
 type ClusterConfig = SnapshotConfig["clusters"][string];
 
-/** A hold on a backend. Disposing lets go, once; the last one to let go closes it. */
-export interface HeldBackend extends AsyncDisposable {
+/** A cluster opened, with what makes tokens for it where its queries need some. */
+export interface OpenCluster {
   readonly backend: Backend;
+  readonly exchange: TokenExchange | undefined;
 }
+
+/** A hold on a cluster. Disposing lets go, once; the last one to let go closes it. */
+export interface HeldBackend extends OpenCluster, AsyncDisposable {}
 
 export type OpenBackend = (
   name: string,
   config: ClusterConfig,
-) => Promise<Result<Backend, StartError>>;
+) => Promise<Result<OpenCluster, StartError>>;
 
 interface Shared {
-  readonly opening: Promise<Result<Backend, StartError>>;
+  readonly opening: Promise<Result<OpenCluster, StartError>>;
   holds: number;
 }
 
@@ -44,16 +49,19 @@ export class OpenBackends {
       this.#letGo(key, shared);
       return opened;
     }
-    const backend = opened.value;
+    const { backend, exchange } = opened.value;
     let held = true;
     return {
       ok: true,
       value: {
         backend,
+        exchange,
         [Symbol.asyncDispose]: async () => {
           if (!held) return;
           held = false;
-          if (this.#letGo(key, shared)) await backend[Symbol.asyncDispose]();
+          if (!this.#letGo(key, shared)) return;
+          await exchange?.[Symbol.asyncDispose]();
+          await backend[Symbol.asyncDispose]();
         },
       },
     };

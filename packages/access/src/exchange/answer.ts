@@ -1,0 +1,56 @@
+/** What a token endpoint answered to an exchange (RFC 8693 §2.2.1), read strictly: nonsense is no token. */
+import { decodeJwt } from "jose";
+import { Secret } from "@gateway/core/secret.ts";
+
+/** A token and for how long it is good, in seconds; 0 where nobody says. */
+export interface IssuedToken {
+  readonly token: Secret;
+  readonly livesSecs: number;
+}
+
+/** Longer than any header that an engine takes. */
+const tokenLengthMax = 65_536;
+/** RFC 6750 §2.1: what may follow `Bearer`. */
+const bearerToken = /^[A-Za-z0-9\-._~+/]+=*$/;
+const daySecs = 86_400;
+
+/** The token, or undefined. `wanted` is the requested kind; `nowSecs` Unix seconds. */
+export function readIssued(
+  json: unknown,
+  wanted: string | undefined,
+  nowSecs: number,
+): IssuedToken | undefined {
+  if (typeof json !== "object" || json === null) return undefined;
+  const answer = json as Readonly<Record<string, unknown>>;
+  const token = answer["access_token"];
+  if (typeof token !== "string" || token.length > tokenLengthMax || !bearerToken.test(token)) {
+    return undefined;
+  }
+  // `N_A` is a token that can not be used as one; anything else wants a proof that we do not make.
+  const kind = answer["token_type"];
+  if (typeof kind !== "string" || kind.toLowerCase() !== "bearer") return undefined;
+  if (wanted !== undefined && answer["issued_token_type"] !== wanted) return undefined;
+  const livesSecs = lifeOf(answer["expires_in"], token, nowSecs);
+  return livesSecs === undefined ? undefined : { token: new Secret(token), livesSecs };
+}
+
+/** Undefined for a token that is over already or whose end is nonsense. */
+function lifeOf(expiresIn: unknown, token: string, nowSecs: number): number | undefined {
+  if (expiresIn === undefined) {
+    const end = endOf(token);
+    if (end === undefined) return 0;
+    return end > nowSecs ? Math.min(end - nowSecs, daySecs) : undefined;
+  }
+  // Some servers write numbers as text.
+  const secs = typeof expiresIn === "string" ? Number(expiresIn) : expiresIn;
+  if (typeof secs !== "number" || !Number.isFinite(secs) || secs <= 0) return undefined;
+  return Math.min(secs, daySecs);
+}
+
+function endOf(token: string): number | undefined {
+  try {
+    return decodeJwt(token).exp;
+  } catch {
+    return undefined;
+  }
+}
