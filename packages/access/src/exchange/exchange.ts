@@ -170,8 +170,11 @@ function questionOf(
 
 /** RFC 6749 §2.3.1: both parts are encoded as in a form before they become Basic. */
 function basicOf(clientId: string, secret: string): string {
-  const encoded = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1);
-  return Buffer.from(`${encoded(clientId)}:${encoded(secret)}`).toString("base64");
+  return Buffer.from(`${formEncoded(clientId)}:${formEncoded(secret)}`).toString("base64");
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
 function unlessAborted(asking: Promise<Exchanged>, signal: AbortSignal): Promise<Exchanged> {

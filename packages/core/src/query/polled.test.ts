@@ -1,17 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { gatewayError } from "../error.ts";
+import { abortError, gatewayError } from "../error.ts";
 import type { AuthContext } from "../port/authenticator.ts";
 import { virtualHost, type VirtualHost } from "../port/virtual.ts";
-import { abortError } from "../error.ts";
 import type { ResultEvent } from "./event.ts";
-import {
-  neverAborted,
-  PolledQueries,
-  polledLimits,
-  type PolledQuery,
-  type RunQuery,
-} from "./polled.ts";
+import { neverAborted, PolledQueries, polledLimits } from "./polled.ts";
+import type { PolledQuery, RunQuery } from "./polled.ts";
+import { Secret } from "../secret.ts";
 import type { Query, QueryId } from "./query.ts";
 
 const never = new AbortController().signal;
@@ -36,6 +31,13 @@ describe("PolledQuery.next", () => {
       ]);
     });
     await fc.assert(eachOnce, { numRuns: 50 });
+  });
+
+  it("keeps no credential of its client after its end", async () => {
+    const { host, queries } = queriesOf();
+    const query = queries.start(queryOf("q"), finished);
+    await Promise.all([query.next(20, never), host.advance(1)]);
+    expect(query.query.session.credential).toEqual({ kind: "none" });
   });
 
   it("answers nothing after the wait, and the late event to the next call", async () => {
@@ -379,7 +381,7 @@ function queryOf(id: string): Query {
     session: {
       frontend: "trinoHttp",
       identity: identityOf("alice"),
-      credential: { kind: "none" },
+      credential: { kind: "password", user: "alice", password: new Secret("p") },
       clientAddress: "127.0.0.1",
       dialect: "trino",
       catalog: undefined,

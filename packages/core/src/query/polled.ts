@@ -186,7 +186,7 @@ interface Parking {
 type Waiter = (event: ResultEvent | undefined) => void;
 
 class ParkedQuery implements PolledQuery {
-  readonly query: Query;
+  #query: Query;
   readonly owner: AuthContext;
   /** Resolves when the stream has ended and everything it held was given back. */
   readonly over: Promise<void>;
@@ -206,7 +206,7 @@ class ParkedQuery implements PolledQuery {
   endSeenMs = Number.POSITIVE_INFINITY;
 
   constructor(query: Query, run: RunQuery, parking: Parking) {
-    this.query = query;
+    this.#query = query;
     this.owner = query.session.identity;
     this.#parking = parking;
     this.askedMs = parking.host.clock.nowMs();
@@ -215,6 +215,10 @@ class ParkedQuery implements PolledQuery {
     this.#resolveOver = () => resolvers[0]?.();
     const controller = new AbortController();
     this.#running = { controller, stream: run(query, controller.signal) };
+  }
+
+  get query(): Query {
+    return this.#query;
   }
 
   /** True while a client's request waits here. */
@@ -337,6 +341,7 @@ class ParkedQuery implements PolledQuery {
   #finish(last: LastEvent): void {
     const stream = this.#running?.stream;
     this.#running = undefined;
+    this.#query = withoutCredential(this.#query);
     if (this.#forgotten) this.#parking.onForget();
     this.#offer(last);
     // The generator may still have its end to run (a `finally` behind its last `yield`).
@@ -350,6 +355,11 @@ class ParkedQuery implements PolledQuery {
     if (this.#waiter === undefined) this.#parked = event;
     else this.#waiter(event);
   }
+}
+
+/** What stays for late polls asks no engine any more, so it keeps nothing that a client could be identified with. */
+function withoutCredential({ session, ...query }: Query): Query {
+  return { ...query, session: { ...session, credential: { kind: "none" } } };
 }
 
 function isLast(event: ResultEvent): event is LastEvent {
