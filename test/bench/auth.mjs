@@ -1,8 +1,7 @@
 /**
  * `node --import tsx test/bench/auth.mjs`: what a request whose login was verified a moment ago costs
- * on the main thread, with 1,000 users, and how long the event loop stops while 200 others log in.
+ * on the main thread, with 1,000 users, and what 200 new logins do to a client that is in.
  */
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { oidcAuthenticator } from "@gateway/access/client/oidc/oidc.ts";
 import { oidcSchema } from "@gateway/access/client/oidc/config.ts";
 import { staticAuthenticator } from "@gateway/access/client/static/static.ts";
@@ -10,10 +9,10 @@ import { Secret } from "@gateway/core/secret.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { hashSync } from "bcryptjs";
 import { FakeOidc } from "../fake/oidc.ts";
+import { reportBurst } from "./authBurst.mjs";
 
 const users = 1_000;
 const requests = 200_000;
-const burst = 200;
 const bundle = new URL("../../packages/gateway/dist/", import.meta.url);
 const host = nodeHost(bundle, "silent");
 const at = { frontend: "trinoHttp", address: "127.0.0.1" };
@@ -44,23 +43,9 @@ for (let from = 0; from < users; from += 100) {
 }
 await report("static, verified", byPassword, passwords);
 
-const slow = hashSync("secret", 10);
-const newcomers = Object.fromEntries(
-  names.slice(0, burst).map((name) => [name, { passwordHash: slow, groups: [], roles: [] }]),
-);
-const bursting = { required: true, staticUsers: { users: newcomers } };
-const newly = staticAuthenticator(bursting, host);
-const delay = monitorEventLoopDelay({ resolution: 1 });
-delay.enable();
-const from = performance.now();
-await admitAll(newly, passwords.slice(0, burst));
-delay.disable();
-const seconds = ((performance.now() - from) / 1000).toFixed(1);
-console.log(
-  `${burst} new logins in ${seconds} s: event loop p99 ${ms(delay.percentile(99))}, longest ${ms(delay.max)}`,
-);
+for (const owned of [byToken, byPassword, provider]) await owned[Symbol.asyncDispose]();
 
-for (const owned of [byToken, byPassword, newly, provider]) await owned[Symbol.asyncDispose]();
+await reportBurst();
 
 async function report(what, authenticator, shown) {
   await admitAll(authenticator, shown);
@@ -80,8 +65,4 @@ async function admitAll(authenticator, shown) {
   const logins = await Promise.all(shown.map((one) => authenticator.authenticate(one, at)));
   const refused = logins.find(({ ok }) => !ok);
   if (refused !== undefined) throw new Error(refused.error.code);
-}
-
-function ms(nanoseconds) {
-  return `${(nanoseconds / 1e6).toFixed(1)} ms`;
 }

@@ -32,6 +32,14 @@ describe("LoginPace", () => {
     expect(pace.waitMs("a", "alice")).toBe(0);
   });
 
+  it("takes spellings of one name for one name", () => {
+    const { pace } = paceOf();
+    for (const name of ["alice", "Alice", "ALICE", "\uff41lice", "aLiCe"]) {
+      for (let n = 0; n < 3; n += 1) pace.failed("a", name);
+    }
+    expect(pace.waitMs("a", "alicE")).toBeGreaterThan(0);
+  });
+
   it("slows an address down that tries one name after the other, or tokens without one", () => {
     const { pace } = paceOf();
     for (let n = 0; n <= 100; n += 1) pace.failed("a", `user${n}`);

@@ -78,9 +78,10 @@ function keysOf(address: string, user: string | undefined): readonly (readonly [
   return user === undefined ? [alone] : [[pairKey(address, user), freeFailures.pair], alone];
 }
 
-/** A name of any length makes a key of bounded length; two long names that share one share a pace. */
+/** A name of any length makes a key of bounded length; two long names that share one share a pace, and so do spellings that a directory takes for one name. */
 function pairKey(address: string, user: string): string {
-  return `${address} ${user.slice(0, 256)}`;
+  const folded = user.slice(0, 256).normalize("NFKC").toLowerCase();
+  return `${address} ${folded.slice(0, 256)}`;
 }
 
 function gapMs(over: number): number {

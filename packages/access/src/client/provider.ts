@@ -14,6 +14,7 @@ import type {
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { originOf } from "./origin.ts";
 import { LoginPace } from "./pace.ts";
 
 /** A credential of some kind. */
@@ -21,10 +22,12 @@ export type Shown = Exclude<Presented, { kind: "nothing" }>;
 
 /** One way to verify users. */
 export interface Provider extends AsyncDisposable {
+  /** True where a token is a credential. */
+  readonly takesTokens?: boolean;
   /** A login that was verified a moment ago and still holds. Asked for every request, so it only looks things up. */
   recall(shown: Shown): Login | undefined;
-  /** Refuses with `auth.refused` or `auth.unavailable`. */
-  verify(shown: Shown): Promise<Result<Login, GatewayError>>;
+  /** Refuses with `auth.refused` or `auth.unavailable`. `origin`: who takes turns where logins have to wait. */
+  verify(shown: Shown, origin: string): Promise<Result<Login, GatewayError>>;
   /** The identity of a session as it is now; undefined for whoever must log in anew, which is everyone that somebody else verified. */
   renew(identity: AuthContext): AuthContext | undefined;
   scram?(user: string): ScramChallenge | undefined;
@@ -41,6 +44,7 @@ export function verifying(
   const pace = new LoginPace(host.clock);
   return {
     asksPassword: true,
+    takesTokens: provider.takesTokens ?? false,
     ...(provider.scram !== undefined && {
       scram: (user: string) => provider.scram?.(user),
     }),
@@ -55,11 +59,12 @@ export function verifying(
       const remembered = provider.recall(presented);
       if (remembered !== undefined) return ok(remembered);
       const user = userOf(presented);
-      const waitMs = pace.waitMs(address, user);
+      const origin = originOf(address);
+      const waitMs = pace.waitMs(origin, user);
       if (waitMs > 0) await pause(host.clock, waitMs);
-      const login = await provider.verify(presented);
-      if (login.ok) pace.succeeded(address, user);
-      else if (login.error.code === "auth.refused") pace.failed(address, user);
+      const login = await provider.verify(presented, origin);
+      if (login.ok) pace.succeeded(origin, user);
+      else if (login.error.code === "auth.refused") pace.failed(origin, user);
       return login;
     },
     [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),

@@ -80,6 +80,26 @@ describe("openFgaAuthorizer", () => {
     },
   );
 
+  it("refuses a query that may try fifty groups within one time limit, and asks again a second later", async () => {
+    fake.tuples.add("user:alice reader cluster_group:own");
+    fake.mood = "silent";
+    await using tested = testedOf();
+    const watch = { done: false };
+    const asked = (async () => {
+      for (let n = 0; n < 50; n += 1) {
+        expect(await tested.mayUse("alice", n % 2 === 0 ? "own" : "shared", [`${n}`])).toBe(false);
+      }
+    })().finally(() => {
+      watch.done = true;
+    });
+    while (!watch.done) await tested.host.advance(10);
+    await asked;
+    expect(tested.host.clock.nowMs()).toBeLessThanOrEqual(2_020);
+    fake.mood = "well";
+    await tested.host.advance(1_000);
+    expect(await tested.mayUse("alice", "own", [])).toBe(true);
+  });
+
   it("says no when the server is gone, when it may not be connected to, and for more groups than a question holds", async () => {
     fake.tuples.add("user:alice reader cluster_group:own");
     const groups = Array.from({ length: 101 }, (_, n) => `g${n}`);

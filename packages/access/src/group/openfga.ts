@@ -20,6 +20,8 @@ type Relation = "reader" | "can_cancel";
 /** Checks at once; a burst of others waits within its time limit. */
 const connectionsMax = 16;
 const rememberedMax = 10_000;
+/** A server that did not answer is not asked again for so long: a query may try many groups, one after the other. */
+const restMs = 1_000;
 /** OpenFGA refuses a question with more contextual tuples. */
 const groupsMax = 100;
 
@@ -58,6 +60,8 @@ class OpenFgaChecks implements AsyncDisposable {
   readonly #allowed = new Map<string, number>();
   /** Checks that are being asked, so that a burst of the same asks once. */
   readonly #asking = new Map<string, Promise<boolean>>();
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(config: OpenFgaConfig, host: Host) {
     const { timeoutMs, caFile } = config;
@@ -70,8 +74,9 @@ class OpenFgaChecks implements AsyncDisposable {
   async allows(check: Check): Promise<boolean> {
     const key = keyOf(check);
     if (this.#remembers(key)) return true;
-    const asked = this.#asking.get(key) ?? this.#ask(check, key);
-    return asked;
+    const asking = this.#asking.get(key);
+    if (asking !== undefined) return asking;
+    return this.#host.clock.nowMs() < this.#restUntilMs ? false : this.#ask(check, key);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -108,8 +113,15 @@ class OpenFgaChecks implements AsyncDisposable {
 
   async #answerTo(check: Check): Promise<boolean> {
     if (check.identity.groups.length > groupsMax) return this.#denied("too many groups");
+    const { clock } = this.#host;
+    const askedMs = clock.nowMs();
     const answer = await this.#http.ask(questionOf(check, this.#config));
-    if (!answer.ok) return this.#denied(answer.error);
+    if (!answer.ok) {
+      // Others may have been answered meanwhile: then it is this question that was lost.
+      if (this.#answeredMs < askedMs) this.#restUntilMs = clock.nowMs() + restMs;
+      return this.#denied(answer.error);
+    }
+    this.#answeredMs = clock.nowMs();
     const { status, json } = answer.value;
     if (status !== 200) return this.#denied(`status ${status}`);
     const allowed = typeof json === "object" && json !== null && "allowed" in json;

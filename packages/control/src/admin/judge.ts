@@ -37,8 +37,15 @@ const questionSchema = z.strictObject({
 });
 
 const answerSchema = z.strictObject({
-  group: z.string().optional().meta({ description: "Absent when the query would be refused." }),
+  group: z
+    .string()
+    .optional()
+    .meta({ description: "Absent when the query would be refused, or when it is undecided." }),
   refusal: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  undecided: z.string().optional().meta({
+    description:
+      "The group that the allow lists open first, where OpenFGA has a say and could not be asked here.",
+  }),
   trace: z.array(z.strictObject({ step: z.string(), outcome: z.string() })),
 });
 
@@ -81,8 +88,8 @@ function explainRoute(api: AdminApi): void {
     answers: { 200: { description: "The decision with its trace.", schema: answerSchema } },
   } as const;
   route(api, ["POST", "/route-explain"], operation, async ({ body }) => {
-    const { group, refusal, trace } = await api.deps.explainRoute(body);
-    return Response.json({ group, refusal, trace });
+    const { group, refusal, undecided, trace } = await api.deps.explainRoute(body);
+    return Response.json({ group, refusal, undecided, trace });
   });
 }
 

@@ -11,13 +11,15 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { sealObject } from "../secret/object.ts";
 import { buildBody, builtOf, keptOf, type BuiltBody } from "../snapshot/build.ts";
 import { compressor } from "../snapshot/compress.ts";
+import { textsOf, textsWith, type BodyTexts } from "../snapshot/texts.ts";
 import type { ConfigChange, StoredDocument } from "../store/store.ts";
 import type { Author, ConfigRefusal } from "./configuration.ts";
 import { sameBody } from "./difference.ts";
 import { keyOf, type ConfigObject } from "./file.ts";
 import type { Live, LiveParts } from "./live.ts";
 import { configFamilies } from "./metrics.ts";
-import { parsedLike } from "./parsed.ts";
+import { judgedLike } from "./judge.ts";
+import type { Step } from "./parsed.ts";
 import {
   loadConfig,
   revisionPlace,
@@ -37,6 +39,8 @@ export interface Plan {
   readonly target: string;
   /** For people: `put cluster duck`. */
   readonly summary: string;
+  /** Where one object was put and nothing else changed: nobody has to look for what differs. */
+  readonly step?: Step;
   /** A new epoch is a new revision whatever its content. */
   readonly newEpoch?: true;
 }
@@ -61,6 +65,8 @@ export class Changes {
   readonly #parts: LiveParts;
   readonly #live: Live;
   readonly #compress = compressor();
+  /** What this process wrote last, which is mostly what the next change is made of. */
+  #newest: { readonly objects: Loaded["objects"]; readonly texts: BodyTexts } | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -130,7 +136,8 @@ export class Changes {
     if (!planned.ok) return planned;
     const plan = planned.value;
     const diff = diffOf(now, plan);
-    const body = buildBody(plan.objects.values());
+    const texts = this.#textsOf(plan);
+    const body = buildBody(plan.objects.values(), texts);
     if (now.head !== undefined && plan.newEpoch === undefined) {
       const same = diff.puts.length + diff.deletes.length === 0;
       if (same || (plan.whole && body.hash === now.head.hash)) {
@@ -138,7 +145,8 @@ export class Changes {
       }
     }
     const revision = this.#nextRevision(now.head, plan, body.hash);
-    const written = { plan, diff, revision, body, createdAt: this.#parts.clock.unixMs() };
+    const createdAt = this.#parts.clock.unixMs();
+    const written = { plan, diff, revision, body, texts, createdAt };
     return this.#live.during(this.#write(written, now, author));
   }
 
@@ -158,8 +166,18 @@ export class Changes {
     if (stored.value === "moved") return "moved";
     this.#parts.metrics.counter(configFamilies.revisions, {}).add(1);
     const loaded = { head: revision, objects, built };
+    this.#newest = { objects, texts: written.texts };
     this.#live.take(loaded, plan.newEpoch === undefined);
     return ok({ loaded, revision, changed: true });
+  }
+
+  #textsOf({ objects, step }: Plan): BodyTexts {
+    const newest = this.#newest;
+    const stepped =
+      step !== undefined && newest?.objects === step.from
+        ? textsWith(newest.texts, step.put)
+        : undefined;
+    return stepped ?? textsOf(objects.values());
   }
 
   #nextRevision(head: Revision | undefined, plan: Plan, hash: string): Revision {
@@ -208,6 +226,7 @@ interface Write {
   readonly diff: Diff;
   readonly revision: Revision;
   readonly body: BuiltBody;
+  readonly texts: BodyTexts;
   readonly createdAt: number;
 }
 
@@ -230,7 +249,12 @@ export function refusalOf({ detail, code }: LoadRefusal): ConfigRefusal {
   return { code: "unavailable", detail: code === "unavailable" ? detail : code };
 }
 
-function diffOf(now: Loaded, { objects }: Plan): Diff {
+function diffOf(now: Loaded, { objects, step }: Plan): Diff {
+  if (step !== undefined) {
+    const before = step.from.get(keyOf(step.put));
+    const same = before !== undefined && sameBody(before.body, step.put.body);
+    return { head: now.head, puts: same ? [] : [step.put], deletes: [] };
+  }
   const puts: ConfigObject[] = [];
   for (const [key, object] of objects) {
     const before = now.objects.get(key);
@@ -245,22 +269,26 @@ function diffOf(now: Loaded, { objects }: Plan): Diff {
 
 function objectsOf(written: Write, now: Loaded, { by }: Author): Loaded["objects"] {
   const { plan, diff, revision, createdAt } = written;
-  const objects = new Map<string, LoadedObject>();
-  const put = new Set(diff.puts);
-  for (const [key, object] of plan.objects) {
-    const before = now.objects.get(key);
-    if (before !== undefined && !put.has(object)) {
-      objects.set(key, before);
-      continue;
-    }
+  const loadedOf = (object: ConfigObject, before: LoadedObject | undefined): LoadedObject => {
     // A new object begins at its sequence, above each version that one of this name ever had in
     // this epoch: an ETag from before it was deleted must not fit it.
     const version = before === undefined ? revision.sequence : before.version + 1;
     const { kind, name, body } = object;
-    objects.set(key, { kind, name, body, version, updatedAt: createdAt, updatedBy: by });
+    return { kind, name, body, version, updatedAt: createdAt, updatedBy: by };
+  };
+  const objects = new Map<string, LoadedObject>(plan.step === undefined ? [] : now.objects);
+  const put = new Set(diff.puts);
+  for (const [key, object] of plan.step === undefined ? plan.objects : keyed(diff.puts)) {
+    const before = now.objects.get(key);
+    const same = before !== undefined && !put.has(object);
+    objects.set(key, same ? before : loadedOf(object, before));
   }
-  parsedLike(plan.objects, objects);
+  judgedLike(plan.objects, objects);
   return objects;
+}
+
+function keyed(objects: readonly ConfigObject[]): readonly (readonly [string, ConfigObject])[] {
+  return objects.map((object) => [keyOf(object), object]);
 }
 
 /** True for what holds whatever the store's head is now: it was written, or the store did not answer. */

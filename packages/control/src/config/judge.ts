@@ -8,7 +8,9 @@ import { checkSnapshot } from "@gateway/core/snapshot/check.ts";
 import type { JudgeConfig } from "../deps.ts";
 import type { ConfigFault } from "./configuration.ts";
 import {
+  fileOf,
   isMap,
+  keyOf,
   pathOf,
   routingKeys,
   settingNames,
@@ -17,10 +19,15 @@ import {
 } from "./file.ts";
 import { nearest } from "./nearest.ts";
 import { fileJsonSchema, fileSchema, type FileConfig } from "./objects.ts";
-import { parsedOf, type Step } from "./parsed.ts";
+import { clusterOf, parsedLike, parsedOf, type Step } from "./parsed.ts";
 import { issueText } from "./reason.ts";
 import { problemsOf, textOf } from "./report.ts";
-import { nameOnlyAuth } from "./rules.ts";
+import { nameOnlyAuth, type ClusterBeside } from "./rules.ts";
+
+type Objects = ReadonlyMap<string, ConfigObject>;
+
+/** Configurations without a fault, each with the judge that found none. */
+const faultless = new WeakMap<Objects, JudgeConfig>();
 
 /** Every fault of a file; empty when it may become a snapshot. The file holds its secrets. */
 export function judgeFile(file: JsonMap, judge: JudgeConfig): readonly ConfigFault[] {
@@ -29,14 +36,47 @@ export function judgeFile(file: JsonMap, judge: JudgeConfig): readonly ConfigFau
   return judgeMeaning(parsed.data, file, judge);
 }
 
-/** `judgeFile` of the file that holds these objects and nothing else; only those it has not seen are parsed. */
+/**
+ * `judgeFile` of the file that holds these objects and nothing else; only those it has not seen are
+ * parsed. The objects stay as they are from here on.
+ */
 export function judgeObjects(
-  objects: ReadonlyMap<string, ConfigObject>,
+  objects: Objects,
   judge: JudgeConfig,
   step?: Step,
 ): readonly ConfigFault[] {
+  if (step !== undefined && isRightAlone(step, judge)) {
+    faultless.set(objects, judge);
+    return [];
+  }
   const { file, config } = parsedOf(objects, step);
-  return config === undefined ? judgeFile(file, judge) : judgeMeaning(config, file, judge);
+  const faults = config === undefined ? judgeFile(file, judge) : judgeMeaning(config, file, judge);
+  if (faults.length === 0) faultless.set(objects, judge);
+  return faults;
+}
+
+/** Says that `objects` have the content of `as`, in the same order, so that nothing is judged twice. */
+export function judgedLike(as: Objects, objects: Objects): void {
+  parsedLike(as, objects);
+  const judge = faultless.get(as);
+  if (judge !== undefined) faultless.set(objects, judge);
+}
+
+/**
+ * True for a right cluster in the place of one that is the same to all other objects, in a
+ * configuration that had no fault. A fault is looked for in the whole, which names it in its order.
+ */
+function isRightAlone({ from, put }: Step, judge: JudgeConfig): boolean {
+  if (faultless.get(from) !== judge) return false;
+  const before = from.get(keyOf(put));
+  const [old, now] = [before && clusterOf(before), clusterOf(put)];
+  if (old === undefined || now === undefined || !sameBeside(old, now)) return false;
+  return judge(fileOf([put])).length === 0;
+}
+
+/** Whether no rule across objects could tell the two apart. */
+function sameBeside(a: ClusterBeside, b: ClusterBeside): boolean {
+  return a.engine === b.engine && a.queryAuth?.type === b.queryAuth?.type;
 }
 
 /** What the parts mean together, which one changed object may change anywhere. */

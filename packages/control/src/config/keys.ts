@@ -74,12 +74,23 @@ export function resolved(root: JsonSchema, schema: JsonSchema): JsonSchema {
   return { ...root.$defs?.[$ref.replace("#/$defs/", "")], ...beside };
 }
 
-/** The members of a union, of unions in it too; the schema itself when it is none. */
+/** The members of a union, of unions in it too; the schema itself when it is none. A schema stays as it is from here on. */
 export function branchesOf(root: JsonSchema, schema: JsonSchema): readonly JsonSchema[] {
+  let known = branches.get(root);
+  if (known === undefined) branches.set(root, (known = new WeakMap()));
+  let found = known.get(schema);
+  if (found === undefined) known.set(schema, (found = branchesIn(root, schema)));
+  return found;
+}
+
+/** By root: whoever walks a large configuration asks of the same few schemas at each of its objects. */
+const branches = new WeakMap<JsonSchema, WeakMap<JsonSchema, readonly JsonSchema[]>>();
+
+function branchesIn(root: JsonSchema, schema: JsonSchema): readonly JsonSchema[] {
   const place = resolved(root, schema);
-  const branches = [...(place.anyOf ?? []), ...(place.oneOf ?? []), ...(place.allOf ?? [])];
-  if (branches.length === 0) return [place];
-  return branches.flatMap((branch) => branchesOf(root, branch));
+  const members = [...(place.anyOf ?? []), ...(place.oneOf ?? []), ...(place.allOf ?? [])];
+  if (members.length === 0) return [place];
+  return members.flatMap((member) => branchesOf(root, member));
 }
 
 /** The values a field is tied to: one or several words, or none at all for a free field. */
@@ -95,9 +106,9 @@ export function alternatives(
   value: unknown,
 ): readonly JsonSchema[] {
   return places.flatMap((place) => {
-    const branches = branchesOf(root, place);
-    const fitting = branches.filter((branch) => fits(branch, value));
-    return fitting.length > 0 ? fitting : branches;
+    const members = branchesOf(root, place);
+    const fitting = members.filter((member) => fits(member, value));
+    return fitting.length > 0 ? fitting : members;
   });
 }
 
@@ -107,8 +118,18 @@ function fits(branch: JsonSchema, value: unknown): boolean {
   if (branch.type !== undefined && value !== undefined && (branch.type === "object") !== isMap) {
     return false;
   }
-  const tied = Object.entries(branch.properties ?? {}).filter(([, field]) => "const" in field);
-  return tied.every(([key, field]) => childValue(value, key) === field.const);
+  return tiedFields(branch).every(([key, field]) => childValue(value, key) === field.const);
+}
+
+const tied = new WeakMap<JsonSchema, readonly (readonly [string, JsonSchema])[]>();
+
+function tiedFields(branch: JsonSchema): readonly (readonly [string, JsonSchema])[] {
+  let fields = tied.get(branch);
+  if (fields === undefined) {
+    fields = Object.entries(branch.properties ?? {}).filter(([, field]) => "const" in field);
+    tied.set(branch, fields);
+  }
+  return fields;
 }
 
 /** The schemas of a child, by one member of a union; none where nothing describes it. */

@@ -1,9 +1,10 @@
 import type { Json } from "@gateway/contract/canonical.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ConfigFault } from "./configuration.ts";
 import { byKey } from "./difference.ts";
-import { fileOf, keyOf, type ConfigObject } from "./file.ts";
-import { judgeFile, judgeObjects } from "./judge.ts";
+import { fileOf, isMap, keyOf, type ConfigObject, type JsonMap } from "./file.ts";
+import { judgedLike, judgeFile, judgeObjects } from "./judge.ts";
 import { fileSchema } from "./objects.ts";
 import { parsedLike, parsedOf } from "./parsed.ts";
 
@@ -51,7 +52,54 @@ describe("judgeObjects", () => {
     });
     fc.assert(same, { numRuns: 1_000 });
   }, 60_000);
+
+  it("finds them after each of many changes, where most had none", () => {
+    const judge = (file: unknown) => poolFaults(file as JsonMap);
+    const same = fc.property(fc.array(beside, { maxLength: 12 }), (puts) => {
+      let now = byKey(beginning());
+      for (const put of puts) {
+        const next = new Map(now).set(keyOf(put), put);
+        const faults = judgeFile(fileOf(next.values()), judge);
+        expect(judgeObjects(next, judge, { from: now, put })).toEqual(faults);
+        // As a commit does: only what has no fault is taken, in a map of its own.
+        if (faults.length > 0) continue;
+        now = new Map(next);
+        judgedLike(next, now);
+      }
+    });
+    fc.assert(same, { numRuns: 1_000 });
+  }, 60_000);
+
+  it("asks another judge about all objects", () => {
+    const now = byKey(beginning());
+    expect(judgeObjects(now, () => [])).toEqual([]);
+    const put: ConfigObject = { kind: "cluster", name: "a", body: { engine: "duckDb" } };
+    const next = new Map(now).set(keyOf(put), put);
+    const faults = [{ path: "clusterGroups.g", reason: "is not welcome" }];
+    const judge = (file: unknown) => ((file as JsonMap)["clusterGroups"] ? faults : []);
+    expect(judgeObjects(next, judge, { from: now, put })).toEqual(faults);
+  });
 });
+
+/** A right configuration, whose group depends on the engine of its member and on verified users. */
+function beginning(): readonly ConfigObject[] {
+  const strategy = { type: "engineAffinity", preference: ["duckDb"] };
+  const body = { members: ["a"], maxRunningQueries: 2, strategy };
+  return [
+    { kind: "cluster", name: "a", body: { engine: "duckDb" } },
+    { kind: "cluster", name: "b", body: { engine: "duckDb" } },
+    { kind: "clusterGroup", name: "g", body },
+  ];
+}
+
+/** Faults of a process that takes no pools of three. */
+function poolFaults(file: JsonMap): readonly ConfigFault[] {
+  return Object.entries(file["clusters"] ?? {}).flatMap(([name, body]) =>
+    isMap(body as Json) && (body as JsonMap)["poolSize"] === 3
+      ? [{ path: `clusters.${name}.poolSize`, reason: "is three" }]
+      : [],
+  );
+}
 
 /** The same value with its keys in the same order. */
 function expectWhole(now: ReadonlyMap<string, ConfigObject>): void {
@@ -114,6 +162,22 @@ const objects: fc.Arbitrary<ConfigObject> = fc.oneof(
       { kind: "routing", name: "other", body: { routingFallback: "b" } },
     ),
   },
+);
+/** Clusters that differ in what others see of them, or in nothing that they see. */
+const beside: fc.Arbitrary<ConfigObject> = fc.oneof(
+  objectOf("cluster", fc.constantFrom("a", "b", "c"), [
+    { engine: "duckDb" },
+    { engine: "duckDb", poolSize: 2 },
+    { engine: "duckDb", poolSize: 3 },
+    { engine: "duckDb", poolsize: 2 },
+    { engine: "trino", endpoint: "https://trino.test" },
+    { engine: "trino", endpoint: "https://other.test" },
+    { engine: "trino" },
+  ]),
+  objectOf("clusterGroup", fc.constantFrom("g"), [
+    { members: ["a"], maxRunningQueries: 2 },
+    { members: ["c"], maxRunningQueries: 2 },
+  ]),
 );
 const objectLists = fc
   .array(objects, { maxLength: 8 })

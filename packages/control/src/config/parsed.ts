@@ -52,6 +52,11 @@ export function parsedLike(as: Objects, objects: Objects): void {
   if (known !== undefined) parsedOfObjects.set(objects, known);
 }
 
+/** A cluster as its schema reads it; undefined for another object, and for one that is not right. */
+export function clusterOf(object: ConfigObject): FileConfig["clusters"][string] | undefined {
+  return object.kind === "cluster" ? partOf(object)?.clusters?.[object.name] : undefined;
+}
+
 /** Undefined where a step is no shorter than the whole way. */
 function stepped({ from, put }: Step): Parsed | undefined {
   const before = parsedOfObjects.get(from);

@@ -32,9 +32,11 @@ export function planPut(
     const wanted = expected === "absent" ? undefined : expected.version;
     if (version !== wanted) return err({ code: "lostUpdate", current: version });
     const objects = objectsWith(now.objects, object, input, rules);
-    return objects.ok
-      ? ok({ objects: objects.value, whole: false, ...wordsOf("put", object) })
-      : invalid(objects.error);
+    if (!objects.ok) return invalid(objects.error);
+    const put = objects.value.get(keyOf(object));
+    if (put === undefined) throw new Error("an object that was put is not there");
+    const step = { from: now.objects, put };
+    return ok({ objects: objects.value, whole: false, step, ...wordsOf("put", object) });
   };
 }
 

@@ -8,10 +8,18 @@ export interface RuleProblem {
   readonly reason: string;
 }
 
+/** All that rules across objects see of a cluster: one with the same is the same to them. */
+export interface ClusterBeside {
+  readonly engine: string;
+  readonly queryAuth?: { readonly type: string } | undefined;
+}
+
+type Together = Pick<SnapshotConfig, "auth" | "authorization" | "clusterGroups"> & {
+  readonly clusters: Readonly<Record<string, ClusterBeside>>;
+};
+
 /** Under provider `none` the name is the client's own claim, so nothing may depend on it. */
-export function nameOnlyAuth(
-  config: Pick<SnapshotConfig, "auth" | "authorization" | "clusters" | "clusterGroups">,
-): readonly RuleProblem[] {
+export function nameOnlyAuth(config: Together): readonly RuleProblem[] {
   if (verifiesUsers(config)) return [];
   const reason = "needs verified users, but auth.provider is none";
   const allowLists = Object.entries(config.clusterGroups).flatMap(([name, { authorization }]) =>

@@ -4,16 +4,16 @@
  * The bytes depend on the objects and on nothing else: not on their order, not on a clock, not on the
  * defaults of a release. What the objects mean is judged before, in config/judge.ts.
  */
-import { createHash } from "node:crypto";
+import { hash as digestOf } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
+import type { Json } from "@gateway/contract/canonical.ts";
 import { snapshotBodySchema, type SnapshotBody } from "@gateway/contract/snapshot.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Built } from "../config/configuration.ts";
 import { isList, isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
-import { canonicalOf, memberOf } from "../config/written.ts";
 import { compressor, type Compress } from "./compress.ts";
+import { documentsOf, textsOf, wholeText, type BodyTexts, type Documents } from "./texts.ts";
 
 /** A body with its only bytes and their hash. */
 export interface BuiltBody {
@@ -23,15 +23,15 @@ export interface BuiltBody {
   readonly hash: string;
 }
 
-/** Builds the body of a snapshot. `objects` passed the check and hold each name once. */
-export function buildBody(objects: Iterable<ConfigObject>): BuiltBody {
-  const documents = documentsOf(objects);
-  const bytes = new TextEncoder().encode(textOf(documents));
+/** Builds the body of a snapshot. `objects` passed the check and hold each name once; `texts` are theirs. */
+export function buildBody(objects: Iterable<ConfigObject>, texts?: BodyTexts): BuiltBody {
+  const all = [...objects];
+  const bytes = new TextEncoder().encode(wholeText(texts ?? textsOf(all)));
   let body: SnapshotBody | undefined;
   return {
     // Made for those who ask: what is served and stored are the bytes.
     get body() {
-      return (body ??= bodyOf(documents));
+      return (body ??= bodyOf(documentsOf(all)));
     },
     bytes,
     hash: hashOf(bytes),
@@ -40,7 +40,7 @@ export function buildBody(objects: Iterable<ConfigObject>): BuiltBody {
 
 /** `sha256:` and 64 hex digits. */
 export function hashOf(bytes: Uint8Array): string {
-  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  return `sha256:${digestOf("sha256", bytes, "hex")}`;
 }
 
 /** Why stored bytes are no body: a fault of the store, or a newer format. */
@@ -158,47 +158,8 @@ async function inflated(gzipTail: Uint8Array): Promise<Uint8Array | undefined> {
 /** Longest snapshot that is read back; its writer had it in memory. */
 const keptBytesMax = 1024 * 1024 * 1024;
 
-type Documents = ReadonlyMap<string, JsonMap>;
-
-/** By kind and name. */
-interface DocumentsOfKinds {
-  readonly named: (kind: ConfigObject["kind"]) => Documents;
-  /** Sorted, because lists have an order that counts and this one has to come from the names. */
-  readonly scripts: readonly JsonMap[];
-  readonly routers: readonly JsonMap[];
-  readonly routingFallback: string | undefined;
-  readonly settings: Documents;
-  readonly translation: JsonMap;
-  readonly history: JsonMap;
-}
-
-function documentsOf(objects: Iterable<ConfigObject>): DocumentsOfKinds {
-  const ofKind = new Map<ConfigObject["kind"], Map<string, JsonMap>>();
-  for (const { kind, name, body } of objects) {
-    let found = ofKind.get(kind);
-    if (found === undefined) ofKind.set(kind, (found = new Map<string, JsonMap>()));
-    found.set(name, mapIn(body));
-  }
-  const named = (kind: ConfigObject["kind"]): Documents => ofKind.get(kind) ?? new Map();
-  const { routers, routingFallback } = named("routing").get("routing") ?? {};
-  const settings = new Map(named("setting"));
-  const translation = settings.get("translation") ?? {};
-  const history = settings.get("history") ?? {};
-  settings.delete("translation");
-  settings.delete("history");
-  return {
-    named,
-    scripts: sorted(named("script")).map(([name, script]) => ({ ...script, name })),
-    routers: listIn(routers).map(mapIn),
-    routingFallback: typeof routingFallback === "string" ? routingFallback : undefined,
-    settings,
-    translation,
-    history,
-  };
-}
-
 /** The body as JSON and as the contract has it at once. */
-function bodyOf({ named, settings, routingFallback, ...rest }: DocumentsOfKinds) {
+function bodyOf({ named, settings, routingFallback, ...rest }: Documents) {
   return {
     clusters: Object.fromEntries(named("cluster")),
     clusterGroups: Object.fromEntries(named("clusterGroup")),
@@ -208,40 +169,6 @@ function bodyOf({ named, settings, routingFallback, ...rest }: DocumentsOfKinds)
     ...(routingFallback === undefined ? {} : { routingFallback }),
     settings: Object.fromEntries(settings),
   } satisfies SnapshotBody;
-}
-
-/** Canonical JSON of the body, from the texts of its documents: one that is there already costs nothing. */
-function textOf(documents: DocumentsOfKinds): string {
-  const { named, scripts, routers, routingFallback, settings, translation, history } = documents;
-  const texts = {
-    clusters: mapText(named("cluster")),
-    clusterGroups: mapText(named("clusterGroup")),
-    routers: listText(routers),
-    routingFallback: routingFallback === undefined ? undefined : canonicalJson(routingFallback),
-    scripts: listText(scripts),
-    settings: mapText(settings),
-    translation: canonicalOf(translation),
-    history: canonicalOf(history),
-  } satisfies Record<keyof SnapshotBody, string | undefined>;
-  const members = Object.entries(texts)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([key, text]) => (text === undefined ? [] : [`${canonicalJson(key)}:${text}`]));
-  return `{${members.join(",")}}`;
-}
-
-function mapText(documents: Documents): string {
-  return `{${sorted(documents)
-    .map(([name, document]) => memberOf(name, document))
-    .join(",")}}`;
-}
-
-function listText(documents: readonly JsonMap[]): string {
-  return `[${documents.map(canonicalOf).join(",")}]`;
-}
-
-/** By UTF-16 code units, as RFC 8785 §3.2.3 wants keys. */
-function sorted(documents: Documents): readonly (readonly [string, JsonMap])[] {
-  return [...documents].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function routingOf({ routers, routingFallback }: JsonMap): readonly ConfigObject[] {
@@ -257,11 +184,6 @@ function scriptsOf(scripts: Json | undefined): readonly ConfigObject[] {
     const { name, ...body } = script;
     return typeof name === "string" ? [{ kind: "script", name, body }] : [];
   });
-}
-
-/** The check let nothing else through. */
-function mapIn(value: Json): JsonMap {
-  return isMap(value) ? value : {};
 }
 
 function listIn(value: Json | undefined): readonly Json[] {

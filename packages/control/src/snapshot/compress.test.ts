@@ -21,6 +21,24 @@ describe("compressor", () => {
     await fc.assert(inflates, { numRuns: 50 });
   });
 
+  it("cuts a text that was edited in some places as it would without the one before", async () => {
+    const edit = fc.tuple(fc.nat(2_999), fc.constantFrom("change", "grow", "remove", "add"));
+    const edits = fc.array(fc.array(edit, { maxLength: 4 }), { minLength: 1, maxLength: 4 });
+    const same = fc.asyncProperty(edits, async (line) => {
+      const compress = compressor();
+      let objects = numbered(3_000, {});
+      await compress(bytesOf(objects));
+      for (const [turn, places] of line.entries()) {
+        for (const [at, how] of places) objects = edited(objects, at, `${turn}`, how);
+        const bytes = bytesOf(objects);
+        const member = await compress(bytes);
+        expect(Buffer.compare(member, await compressor()(bytes))).toBe(0);
+        expect(Buffer.compare(gunzipSync(member), bytes)).toBe(0);
+      }
+    });
+    await fc.assert(same, { numRuns: 30 });
+  }, 60_000);
+
   it("leaves the pieces around a changed object as they were, also when it grew", async () => {
     const compress = compressor();
     const before = await compress(bytesOf(numbered(2_000, {})));
@@ -50,7 +68,26 @@ function sameAtEnd(a: Uint8Array, b: Uint8Array): number {
   return left === undefined || right === undefined ? 0 : sameAtStart(left, right);
 }
 
-function numbered(count: number, changed: Readonly<Record<number, number>>) {
+function edited(
+  objects: readonly (readonly [string, number])[],
+  at: number,
+  turn: string,
+  how: "change" | "grow" | "remove" | "add",
+): readonly (readonly [string, number])[] {
+  const [name = "", value = 0] = objects[at] ?? [];
+  if (how === "change") return objects.with(at % objects.length, [name || turn, value + 1]);
+  if (how === "grow") return objects.with(at % objects.length, [name + turn.repeat(9), value]);
+  return objects.toSpliced(at, how === "remove" ? 1 : 0, ...added(how, `${at}${turn}`));
+}
+
+function added(how: "remove" | "add", name: string): readonly (readonly [string, number])[] {
+  return how === "remove" ? [] : [[`new${name}`, 1]];
+}
+
+function numbered(
+  count: number,
+  changed: Readonly<Record<number, number>>,
+): readonly (readonly [string, number])[] {
   return Array.from({ length: count }, (_, index): readonly [string, number] => [
     `cluster${index}`,
     changed[index] ?? index,

@@ -1,6 +1,13 @@
-/** Route explain over what is served now: compiled once per revision, opening nothing. */
+/**
+ * Route explain over what is served now: compiled once per revision, opening nothing.
+ *
+ * OpenFGA is asked by the generation that this process serves. Where it serves none of that revision
+ * (a function, or a change that is not active yet) a yes is left open instead of being guessed.
+ */
+import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
-import { routeExplainer as explainerOf } from "@gateway/core/route/explain.ts";
+import { routeExplainer as explainerOf, type ExplainedBy } from "@gateway/core/route/explain.ts";
+import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { fileOf } from "../config/file.ts";
 import { fileSchema } from "../config/objects.ts";
@@ -8,29 +15,44 @@ import type { ControlDeps } from "../deps.ts";
 import { objectsOfBody } from "./build.ts";
 
 type Explain = ControlDeps["explainRoute"];
+type ExplainBy = (by: Authorizer | undefined) => Explain;
 
-/** Answers `config.notReady` as the refusal while there is no configuration. */
-export function routeExplainer(configuration: Pick<Configuration, "current">): Explain {
-  let compiled: { readonly hash: string; readonly explain: Explain } | undefined;
+/** Answers `config.notReady` as the refusal while there is no configuration. `generations`: what this process serves, if it serves. */
+export function routeExplainer(
+  configuration: Pick<Configuration, "current">,
+  generations?: Pick<Generations, "hold">,
+): Explain {
+  let compiled: { readonly hash: string; readonly explainBy: ExplainBy } | undefined;
   return async (question) => {
     const built = configuration.current();
     if (built === undefined) {
       const message = "The gateway has no active configuration yet.";
       return { group: undefined, refusal: { code: "config.notReady", message }, trace: [] };
     }
-    if (compiled?.hash !== built.revision.hash) {
-      compiled = { hash: built.revision.hash, explain: explainFor(built.bytes) };
-    }
-    return compiled.explain(question);
+    const { hash } = built.revision;
+    if (compiled?.hash !== hash) compiled = { hash, explainBy: explainFor(built.bytes) };
+    const held = generations?.hold();
+    using hold = held?.ok === true ? held.value : undefined;
+    const isServed = hold?.generation.revision.endsWith(`.${hash}`) === true;
+    return await compiled.explainBy(isServed ? hold.generation.authorizer : undefined)(question);
   };
 }
 
-function explainFor(bytes: Uint8Array): Explain {
+function explainFor(bytes: Uint8Array): ExplainBy {
   // It was checked when it was written; what no longer parses was refused by `refresh` already.
   const config = fileSchema.parse(fileOf(objectsOfBody(bytes)));
   const operators = {
     groups: config.auth?.operatorGroups ?? [],
     roles: config.auth?.operatorRoles ?? [],
   };
-  return explainerOf(config, allowListAuthorizer(config.clusterGroups, operators));
+  const lists = allowListAuthorizer(config.clusterGroups, operators);
+  const listsDecide = config.authorization.provider === "none";
+  const byLists = explainerOf(config, { authorizer: lists, complete: listsDecide });
+  let last: { readonly by: Authorizer; readonly explain: Explain } | undefined;
+  return (authorizer) => {
+    if (listsDecide || authorizer === undefined) return byLists;
+    const by: ExplainedBy = { authorizer, complete: true };
+    if (last?.by !== authorizer) last = { by: authorizer, explain: explainerOf(config, by) };
+    return last.explain;
+  };
 }

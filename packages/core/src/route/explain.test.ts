@@ -31,7 +31,7 @@ const config = {
 };
 
 const authorizer = allowListAuthorizer(clusterGroups, { groups: [], roles: [] });
-const explain = routeExplainer(config, authorizer);
+const explain = routeExplainer(config, { authorizer, complete: true });
 
 describe("routeExplainer", () => {
   it("answers the group and what each router said", async () => {
@@ -71,6 +71,16 @@ describe("routeExplainer", () => {
     const answer = await explain(questionOf(traits));
     expect(answer).toMatchObject({ group: undefined, refusal: { code, message } });
     expect(answer.trace.length).toBeGreaterThan(0);
+  });
+
+  it("leaves a yes open where somebody was not asked, and a no certain", async () => {
+    const partly = routeExplainer(config, { authorizer, complete: false });
+    const open = await partly(questionOf({}));
+    expect(open).toMatchObject({ group: undefined, refusal: undefined, undecided: "open" });
+    expect(open.trace.at(-1)).toEqual({ step: "fallback", outcome: "group open" });
+    const refused = await partly(questionOf({ headers: { "X-SOURCE": "airflow" } }));
+    expect(refused.refusal?.code).toBe("route.forbidden");
+    expect(refused.undecided).toBeUndefined();
   });
 
   it("answers as the pipeline decides, whatever is asked", async () => {

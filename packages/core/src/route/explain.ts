@@ -22,24 +22,36 @@ export interface RouteQuestion {
 }
 
 export interface RouteAnswer {
-  /** Undefined when the query would be refused. */
+  /** Undefined when the query would be refused, and when this process can not know. */
   readonly group: string | undefined;
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
+  /** The group that the lists open first, where somebody else has a say whom this process did not ask. */
+  readonly undecided?: string | undefined;
   readonly trace: readonly RoutingStep[];
+}
+
+/** Who decides beside the rules. `complete` is false when somebody who has a say is not among them: then a refusal is certain and a yes is not. */
+export interface ExplainedBy {
+  readonly authorizer: Authorizer;
+  readonly complete: boolean;
 }
 
 /** Compiles the routes of a checked configuration once; the answer explains any number of questions. */
 export function routeExplainer(
   config: RoutesConfig,
-  authorizer: Authorizer,
+  { authorizer, complete }: ExplainedBy,
 ): (question: RouteQuestion) => Promise<RouteAnswer> {
   const routes = compileRoutes(config, authorizer);
   return async (question) => {
     const trace: RoutingStep[] = [];
     const routed = await routes.route(queryOf(question), trace, new AbortController().signal);
-    if (routed.ok) return { group: routed.value.group, refusal: undefined, trace };
-    const { code, message } = routed.error;
-    return { group: undefined, refusal: { code, message }, trace };
+    if (!routed.ok) {
+      const { code, message } = routed.error;
+      return { group: undefined, refusal: { code, message }, trace };
+    }
+    const { group } = routed.value;
+    if (complete) return { group, refusal: undefined, trace };
+    return { group: undefined, refusal: undefined, undecided: group, trace };
   };
 }
 

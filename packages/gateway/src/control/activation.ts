@@ -1,6 +1,7 @@
 /** From a built snapshot to the parsed configuration that this process runs on, judged in a thread of its own. */
 import type { HistorySetting, SnapshotConfig } from "@gateway/control/config/objects.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { collectedEarly } from "./collector.ts";
 import type { Judge } from "./judge.ts";
 import { judged, type Activated, type JudgeInput } from "./judged.ts";
 import { copiedSliced, parseSliced } from "./slices.ts";
@@ -20,7 +21,7 @@ export async function activate(
   const { config, history } = answer;
   // The thread made both from what the schema answered.
   return ok({
-    config: (await parseSliced(config)) as SnapshotConfig,
+    config: (await collectedEarly(() => parseSliced(config))) as SnapshotConfig,
     history: history === undefined ? undefined : (JSON.parse(history) as HistorySetting),
   });
 }

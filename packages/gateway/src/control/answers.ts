@@ -14,7 +14,7 @@ import type { StartOptions } from "../roles.ts";
 import { clusterTest } from "./clusterTest.ts";
 import { routeExplainer } from "@gateway/control/snapshot/routeExplainer.ts";
 
-export interface AnswerParts extends Pick<DataPlaneParts, "stopping"> {
+export interface AnswerParts extends Pick<DataPlaneParts, "stopping" | "generations"> {
   readonly store: Store;
   readonly configuration: Configuration;
   readonly passwords: PasswordHasher;
@@ -24,7 +24,7 @@ export interface AnswerParts extends Pick<DataPlaneParts, "stopping"> {
 
 export function controlAnswers(
   options: StartOptions,
-  { store, configuration, passwords, data, stopping }: AnswerParts,
+  { store, configuration, generations, passwords, data, stopping }: AnswerParts,
 ): (callers: Callers) => Answers {
   const { host, config } = options;
   const { workerApi } = config.gateway;
@@ -39,7 +39,7 @@ export function controlAnswers(
       passwords,
       caller: (request) => callers.of(request),
       queries: data.ok ? localQueries(data.value.live, redactionOf(configuration)) : undefined,
-      explainRoute: routeExplainer(configuration),
+      explainRoute: routeExplainer(configuration, generations),
       testCluster: clusterTest(options),
       workerApi:
         workerApi?.enabled === true && workerApi.sharedSecret !== undefined

@@ -8,7 +8,14 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { fileJsonSchema } from "@gateway/control/config/objects.ts";
 import type { ConfigFault } from "@gateway/control/config/configuration.ts";
-import { placesAt, type Path } from "@gateway/control/config/keys.ts";
+import {
+  alternatives,
+  childOf,
+  placesAt,
+  resolved,
+  type JsonSchema,
+  type Path,
+} from "@gateway/control/config/keys.ts";
 import { textOf } from "@gateway/control/config/report.ts";
 import { referenceAllowed } from "@gateway/control/secret/references.ts";
 
@@ -124,31 +131,58 @@ function namedInPart(path: Path, part: unknown): Named {
 }
 
 function namedAt(path: Path, part: unknown): Named {
-  const found = texts(part, path);
   const whole = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), part);
-  const isMarked = (at: Path, mark: "x-file-path" | "x-library-path"): boolean =>
-    placesAt(fileJsonSchema(), at, whole).some((place) => place[mark] === true);
-  return {
-    references: found
-      .filter(({ path: at }) => at.at(-1) === "secretRef")
-      .map(({ path: at, value }) => ({ path: textOf(at), value })),
-    paths: found
-      .filter(({ path: at, value }) => value !== ":memory:" && isMarked(at, "x-file-path"))
-      .map(({ path: at, value }) => ({ path: textOf(at), value })),
-    libraries: found
-      .filter(({ path: at, value }) => value.includes("/") && isMarked(at, "x-library-path"))
-      .map(({ path: at, value }) => ({ path: textOf(at), value })),
-  };
+  const walk: Walk = { at: [...path], references: [], paths: [], libraries: [] };
+  look(walk, placesAt(fileJsonSchema(), path, whole), part);
+  const { references, paths, libraries } = walk;
+  return { references, paths, libraries };
 }
 
-function texts(
-  value: unknown,
-  path: Path,
-): readonly { readonly path: Path; readonly value: string }[] {
-  if (typeof value === "string") return [{ path, value }];
-  if (Array.isArray(value)) return value.flatMap((item, index) => texts(item, [...path, index]));
-  if (!isMap(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => texts(item, [...path, key]));
+/** One way through a part, with the schemas of each place in hand: a large configuration has many texts. */
+interface Walk {
+  readonly at: PropertyKey[];
+  readonly references: Found[];
+  readonly paths: Found[];
+  readonly libraries: Found[];
+}
+
+function look(walk: Walk, places: readonly JsonSchema[], value: unknown): void {
+  if (typeof value === "string") {
+    lookAtText(walk, places, value);
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  const members = alternatives(fileJsonSchema(), places, value);
+  const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
+  for (const key of keys) {
+    walk.at.push(key);
+    look(walk, placesIn(members, key), (value as Readonly<Record<PropertyKey, unknown>>)[key]);
+    walk.at.pop();
+  }
+}
+
+/** Mostly there is one schema, and then nothing is put together. */
+function placesIn(members: readonly JsonSchema[], key: PropertyKey): readonly JsonSchema[] {
+  const [first, second] = members;
+  if (first === undefined) return members;
+  if (second === undefined) return childOf(first, key);
+  return members.flatMap((member) => childOf(member, key));
+}
+
+function lookAtText(walk: Walk, places: readonly JsonSchema[], value: string): void {
+  const { at, references, paths, libraries } = walk;
+  if (at.at(-1) === "secretRef") references.push({ path: textOf(at), value });
+  if (isMarked(places, "x-file-path") && value !== ":memory:") {
+    paths.push({ path: textOf(at), value });
+  }
+  if (isMarked(places, "x-library-path") && value.includes("/")) {
+    libraries.push({ path: textOf(at), value });
+  }
+}
+
+function isMarked(places: readonly JsonSchema[], mark: "x-file-path" | "x-library-path"): boolean {
+  for (const place of places) if (resolved(fileJsonSchema(), place)[mark] === true) return true;
+  return false;
 }
 
 function isInside(path: string, folders: readonly string[]): boolean {

@@ -12,7 +12,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 const turnBytes = 128 * 1024;
 /** Bytes copied between two turns: memory is new to the process, which costs more than the copying. */
 const copiedBytesMax = 512 * 1024;
-/** Pieces up to this are parsed at once; larger lists and objects are taken apart. */
+/** Pieces of about this size are parsed at once: smaller members of an object together, larger ones taken apart. */
 const pieceBytes = 16 * 1024;
 /** Bytes parsed between two turns. */
 const parsedBytesMax = 48 * 1024;
@@ -63,6 +63,9 @@ export async function parseSliced(
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const protoKey = "__proto__";
+/** Fails for bytes that are no UTF-8; keeps nothing between two texts. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 interface Found {
@@ -100,72 +103,105 @@ class Reader {
   async #object(start: number, end: number, level: number): Promise<Found | undefined> {
     // Grows with what is read: putting thousands together at the end takes many milliseconds.
     const members: Record<string, unknown> = {};
-    for (let at = start; at < end - 1;) {
-      const keyEnd = await this.#endOf(at + 1);
+    /** Where the members begin that were looked through and not parsed yet. */
+    let from = start + 1;
+    for (let at = from; at < end - 1;) {
+      const keyEnd = this.#nearEnd(at) ?? (await this.#endOf(at));
       if (this.#bytes[keyEnd] !== colon) return undefined;
-      const key = this.#parse(at + 1, keyEnd);
-      const valueEnd = await this.#endOf(keyEnd + 1);
-      const value = await this.#value(keyEnd + 1, valueEnd, level + 1);
-      if (typeof key?.value !== "string" || key.value === "__proto__") return undefined;
-      if (value === undefined || !this.#separated(valueEnd, end, closeBrace)) return undefined;
-      members[key.value] = value.value;
-      at = valueEnd;
+      const valueEnd = this.#nearEnd(keyEnd + 1) ?? (await this.#endOf(keyEnd + 1));
+      if (!this.#separated(valueEnd, end, closeBrace)) return undefined;
+      if (valueEnd - keyEnd > this.#sizes.pieceBytes && level + 1 < pieceLevelsMax) {
+        if (!(await this.#members(from, at - 1, members))) return undefined;
+        const key = this.#parse(at, keyEnd)?.value;
+        const value = await this.#value(keyEnd + 1, valueEnd, level + 1);
+        if (value === undefined || typeof key !== "string" || key === protoKey) return undefined;
+        members[key] = value.value;
+        from = valueEnd + 1;
+      } else if (valueEnd - from >= this.#sizes.pieceBytes) {
+        if (!(await this.#members(from, valueEnd, members))) return undefined;
+        from = valueEnd + 1;
+      }
+      at = valueEnd + 1;
     }
-    return { value: members };
+    return (await this.#members(from, end - 1, members)) ? { value: members } : undefined;
+  }
+
+  /** Reads the members of an object in [from, to), none where that is empty; false refuses them. */
+  async #members(from: number, to: number, into: Record<string, unknown>): Promise<boolean> {
+    if (to <= from) return true;
+    await this.#turnFor(to - from);
+    const found = this.#parse(from, to, "{", "}")?.value;
+    if (typeof found !== "object" || found === null) return false;
+    for (const [key, value] of Object.entries(found)) {
+      if (key === protoKey || !this.#judge(value)) return false;
+      into[key] = value;
+    }
+    return true;
   }
 
   async #list(start: number, end: number, level: number): Promise<Found | undefined> {
     const items: unknown[] = [];
-    for (let at = start; at < end - 1;) {
-      const itemEnd = await this.#endOf(at + 1);
-      const item = await this.#value(at + 1, itemEnd, level + 1);
+    for (let at = start + 1; at < end - 1;) {
+      const itemEnd = this.#nearEnd(at) ?? (await this.#endOf(at));
+      const item = await this.#value(at, itemEnd, level + 1);
       if (item === undefined || !this.#separated(itemEnd, end, closeBracket)) return undefined;
       items.push(item.value);
-      at = itemEnd;
+      at = itemEnd + 1;
     }
     return { value: items };
   }
 
-  /** After a member comes a comma, or the end of its owner. */
+  /** After a member comes a comma and another one, or the end of its owner. */
   #separated(at: number, end: number, closing: number): boolean {
-    return at === end - 1 ? this.#bytes[at] === closing : this.#bytes[at] === comma;
+    if (at === end - 1) return this.#bytes[at] === closing;
+    return this.#bytes[at] === comma && at < end - 2;
   }
 
   async #piece(start: number, end: number): Promise<Found | undefined> {
-    this.#parsed += end - start;
-    if (this.#parsed >= this.#sizes.parsedBytesMax) {
-      this.#parsed = 0;
-      await nextTurn();
-    }
+    await this.#turnFor(end - start);
     const found = this.#parse(start, end);
     return found !== undefined && this.#judge(found.value) ? found : undefined;
   }
 
-  #parse(start: number, end: number): Found | undefined {
+  async #turnFor(parsedBytes: number): Promise<void> {
+    this.#parsed += parsedBytes;
+    if (this.#parsed < this.#sizes.parsedBytesMax) return;
+    this.#parsed = 0;
+    await nextTurn();
+  }
+
+  #parse(start: number, end: number, before = "", after = ""): Found | undefined {
     try {
-      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-        this.#bytes.subarray(start, end),
-      );
-      return { value: JSON.parse(text) as unknown };
+      const text = utf8.decode(this.#bytes.subarray(start, end));
+      return { value: JSON.parse(`${before}${text}${after}`) as unknown };
     } catch {
       // The parser's message quotes the text, which holds credentials.
       return undefined;
     }
   }
 
+  /** `#endOf` where that is near and no turn is due; most values are short, and a promise for each costs more than they do. */
+  #nearEnd(start: number): number | undefined {
+    const left = this.#sizes.turnBytes - this.#scanned;
+    if (left <= 0) return undefined;
+    const walk: Walk = { at: start, depth: 0, inText: false };
+    if (!step(this.#bytes, walk, start + left)) return undefined;
+    this.#scanned += walk.at - start;
+    return walk.at;
+  }
+
   /** Where the value that begins at `start` ends; somewhere behind it when it is none. */
   async #endOf(start: number): Promise<number> {
     const walk: Walk = { at: start, depth: 0, inText: false };
     for (;;) {
-      const begun = walk.at;
-      const done = step(this.#bytes, walk, begun + this.#sizes.turnBytes);
-      this.#scanned += walk.at - begun;
-      if (done) return walk.at;
-      if (walk.at >= this.#bytes.length) return walk.at;
       if (this.#scanned >= this.#sizes.turnBytes) {
         this.#scanned = 0;
         await nextTurn();
       }
+      const begun = walk.at;
+      const done = step(this.#bytes, walk, begun + this.#sizes.turnBytes);
+      this.#scanned += walk.at - begun;
+      if (done || walk.at >= this.#bytes.length) return walk.at;
     }
   }
 }

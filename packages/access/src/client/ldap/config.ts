@@ -68,7 +68,7 @@ const fields = {
   userSearchFilter: userFilter.default("(uid={})").meta({
     title: "User filter",
     description:
-      "What a user's entry matches; {} is the name. A user is called as the first compared attribute of the entry says.",
+      "What a user's entry matches; {} is the name. A user is called as the first compared attribute of the entry says. A login by a certificate asks for no password, so a filter that also leaves out locked accounts keeps those out.",
   }),
   userDnTemplate: z
     .string()

@@ -6,7 +6,15 @@
 import { readFile } from "node:fs/promises";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { InvalidCredentialsError, ResultCodeError, type Client, type Entry } from "ldapts";
+import {
+  InvalidCredentialsError,
+  ResultCodeError,
+  type Client,
+  type Entry,
+  type SearchOptions,
+} from "ldapts";
+import { FairLine } from "../fairLine.ts";
+import { BindTimes } from "./bindTimes.ts";
 import type { LdapConfig } from "./config.ts";
 import { DirectoryConnection } from "./connection.ts";
 import { comparedWithName, filled, filterValue, nameValue } from "./escape.ts";
@@ -29,12 +37,21 @@ const idleMaxMs = 30_000;
 /** Codes with which a directory refuses this name or this password (RFC 4511 appendix A), and not everybody. */
 const refusals: ReadonlySet<number> = new Set([19, 32, 34, 48, 49, 50, 53]);
 
+/** Whoever waits for a connection. Told false when it gets none. */
+interface Turn {
+  readonly come: (may: boolean) => void;
+}
+
+/** Those of a search that finds nobody: too many, no such place, not to be seen. */
+const absences: ReadonlySet<number> = new Set([4, 32, 34, 50]);
+
 export class Directory implements AsyncDisposable {
   readonly #config: LdapConfig;
   readonly #host: Host;
   readonly #idle: IdleConnection[] = [];
   readonly #busy = new Set<AbortController>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #line = new FairLine<Turn>();
+  readonly #bindTimes = new BindTimes();
   #running = 0;
 
   constructor(config: LdapConfig, host: Host) {
@@ -42,34 +59,14 @@ export class Directory implements AsyncDisposable {
     this.#host = host;
   }
 
-  /** Logs one user in. Answers within the time limit, and never rejects. */
-  async login(user: string, password: string): Promise<DirectoryUser | NoUser> {
-    if (this.#waiting.length >= waitingMax) return "unavailable";
-    const limit = new AbortController();
-    using _timer = this.#host.clock.timer(this.#config.timeoutMs, () => limit.abort());
-    this.#busy.add(limit);
-    try {
-      await this.#place(limit.signal);
-    } catch {
-      this.#busy.delete(limit);
-      return "unavailable";
-    }
-    try {
-      return await this.#withConnection(limit.signal, (client) =>
-        this.#ask(client, user, password),
-      );
-    } catch (error) {
-      // The library's texts quote names; the kind of failure is what an operator needs.
-      const reason = limit.signal.aborted ? "slow" : kindOf(error);
-      this.#host.log.write("warn", "auth.directoryUnavailable", { reason });
-      return "unavailable";
-    } finally {
-      this.#busy.delete(limit);
-      // The place goes straight to the next in line, so that nobody slips in between.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
+  /** Logs one user in. Answers within the time limit, and never rejects. `origin` takes turns with others. */
+  login(user: string, password: string, origin: string): Promise<DirectoryUser | NoUser> {
+    return this.#inTurn(origin, (client, signal) => this.#ask(client, { user, password }, signal));
+  }
+
+  /** Who the name belongs to, for a name that was proved otherwise. Answers like a login. */
+  find(user: string, origin: string): Promise<DirectoryUser | NoUser> {
+    return this.#inTurn(origin, (client) => this.#look(client, user));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -77,24 +74,54 @@ export class Directory implements AsyncDisposable {
     for (const { connection } of this.#idle.splice(0)) connection.destroy();
   }
 
-  /** Resolves when this login may have a connection; rejects when its time is over first. */
-  async #place(signal: AbortSignal): Promise<void> {
-    if (this.#running >= this.#config.poolSize) return this.#turn(signal);
-    this.#running += 1;
+  async #inTurn(origin: string, ask: Asking): Promise<DirectoryUser | NoUser> {
+    const limit = new AbortController();
+    using _timer = this.#host.clock.timer(this.#config.timeoutMs, () => limit.abort());
+    this.#busy.add(limit);
+    try {
+      const may = await this.#place(origin, limit.signal);
+      return may ? await this.#answer(limit.signal, ask) : "unavailable";
+    } finally {
+      this.#busy.delete(limit);
+    }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = (): void => {
-        signal.removeEventListener("abort", leave);
-        resolve();
+  async #answer(signal: AbortSignal, ask: Asking): Promise<DirectoryUser | NoUser> {
+    try {
+      return await this.#withConnection(signal, (client) => ask(client, signal));
+    } catch (error) {
+      // The library's texts quote names; the kind of failure is what an operator needs.
+      const reason = signal.aborted ? "slow" : kindOf(error);
+      this.#host.log.write("warn", "auth.directoryUnavailable", { reason });
+      return "unavailable";
+    } finally {
+      // The place goes straight to the next in line, so that nobody slips in between.
+      const next = this.#line.take();
+      if (next === undefined) this.#running -= 1;
+      else next.come(true);
+    }
+  }
+
+  /** True when this login may have a connection; false when its time is over first, or too many wait. */
+  #place(origin: string, signal: AbortSignal): Promise<boolean> {
+    if (this.#running < this.#config.poolSize) {
+      this.#running += 1;
+      return Promise.resolve(true);
+    }
+    return new Promise((resolve) => {
+      const turn: Turn = {
+        come: (may) => {
+          signal.removeEventListener("abort", leave);
+          resolve(may);
+        },
       };
       const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
-        reject(new Error("no connection became free"));
+        this.#line.remove(origin, turn);
+        resolve(false);
       };
       signal.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(go);
+      this.#line.add(origin, turn);
+      if (this.#line.size > waitingMax) this.#line.takeLast()?.come(false);
     });
   }
 
@@ -132,34 +159,79 @@ export class Directory implements AsyncDisposable {
     return DirectoryConnection.open({ url, startTls, ca }, this.#host, signal);
   }
 
-  async #ask(client: Client, user: string, password: string): Promise<DirectoryUser | NoUser> {
+  async #ask(
+    client: Client,
+    { user, password }: { readonly user: string; readonly password: string },
+    signal: AbortSignal,
+  ): Promise<DirectoryUser | NoUser> {
+    const { clock } = this.#host;
     const entry = await this.#entryOf(client, user);
     // Whoever does not exist is tried as well, so that the answer takes as long.
+    const fromMs = clock.nowMs();
     const right = await bindAs(client, entry?.dn ?? this.#nobody(user), password);
-    if (!right || entry === undefined) return "refused";
+    const tookMs = clock.nowMs() - fromMs;
+    if (entry === undefined) {
+      // A directory compares no password for a name that is none, and a slow hash would tell.
+      await pause(clock, this.#bindTimes.draw(this.#host.random()) - tookMs, signal);
+      return "refused";
+    }
+    this.#bindTimes.add(tookMs);
+    return right ? await this.#userOf(client, entry, user) : "refused";
+  }
+
+  async #look(client: Client, user: string): Promise<DirectoryUser | NoUser> {
+    const entry = await this.#entryOf(client, user);
+    if (entry === undefined) return "refused";
+    if (this.#config.userDnTemplate !== undefined) {
+      await this.#bindToSearch(client);
+      const found = await entriesOf(client, entry.dn, {
+        scope: "base",
+        attributes: ["1.1"],
+        derefAliases: "never",
+      });
+      if (found.length !== 1) return "refused";
+    }
+    return await this.#userOf(client, entry, user);
+  }
+
+  async #userOf(client: Client, entry: UserEntry, user: string): Promise<DirectoryUser | NoUser> {
     const groups = await this.#groupsOf(client, entry, user);
     return groups === undefined ? "refused" : { name: entry.name, groups };
   }
 
   /** The one entry of the name. */
   async #entryOf(client: Client, user: string): Promise<UserEntry | undefined> {
-    const { userDnTemplate, userSearchBase, userSearchFilter } = this.#config;
+    const { userDnTemplate, userSearchFilter } = this.#config;
     if (userDnTemplate !== undefined) {
       return { dn: filled(userDnTemplate, { "{}": nameValue(user) }), name: user.toLowerCase() };
     }
     await this.#bindToSearch(client);
     const spellings = comparedWithName(userSearchFilter);
-    const { searchEntries } = await client.search(userSearchBase ?? "", {
+    const entry = await this.#searchFor(client, user, spellings);
+    const name = entry && spelledAs(entry, spellings, user);
+    if (entry === undefined || name === undefined) return undefined;
+    if (name.toLowerCase() === user.toLowerCase()) return { dn: entry.dn, name };
+    // Shown was another attribute of the entry. The name it leads to must be nobody else's as well.
+    const named = await this.#searchFor(client, name, spellings);
+    return named?.dn === entry.dn ? { dn: entry.dn, name } : undefined;
+  }
+
+  /** The entry that the user filter finds, unless it finds several. */
+  async #searchFor(
+    client: Client,
+    name: string,
+    attributes: readonly string[],
+  ): Promise<Entry | undefined> {
+    const { userSearchBase = "", userSearchFilter } = this.#config;
+    const found = await entriesOf(client, userSearchBase, {
       scope: "sub",
-      filter: filled(userSearchFilter, { "{}": filterValue(user) }),
-      attributes: [...spellings],
+      filter: filled(userSearchFilter, { "{}": filterValue(name) }),
+      attributes: [...attributes],
       sizeLimit: 2,
       derefAliases: "never",
     });
-    const [entry] = searchEntries;
-    if (entry === undefined || searchEntries.length > 1 || entry.dn === "") return undefined;
-    const name = spelledAs(entry, spellings, user);
-    return name === undefined ? undefined : { dn: entry.dn, name };
+    const [entry] = found;
+    return found.length === 1 && entry?.dn !== "" ? entry : undefined;
   }
 
   /** A name that no entry has, for a bind that must fail. */
@@ -197,6 +269,8 @@ export class Directory implements AsyncDisposable {
   }
 }
 
+type Asking = (client: Client, signal: AbortSignal) => Promise<DirectoryUser | NoUser>;
+
 interface IdleConnection {
   readonly connection: DirectoryConnection;
   readonly sinceMs: number;
@@ -219,6 +293,34 @@ async function bindAs(client: Client, dn: string, password: string): Promise<boo
     if (error instanceof ResultCodeError && refusals.has(error.code)) return false;
     throw error;
   }
+}
+
+/** What was found; nothing where the place does not exist, may not be seen, or holds more than was asked for. */
+async function entriesOf(
+  client: Client,
+  place: string,
+  options: SearchOptions,
+): Promise<readonly Entry[]> {
+  try {
+    return (await client.search(place, options)).searchEntries;
+  } catch (error) {
+    if (error instanceof ResultCodeError && absences.has(error.code)) return [];
+    throw error;
+  }
+}
+
+/** Waits so long, or until `signal` is aborted. */
+function pause(clock: Host["clock"], ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const over = (): void => {
+      timer[Symbol.dispose]();
+      signal.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = clock.timer(ms, over);
+    signal.addEventListener("abort", over, { once: true });
+  });
 }
 
 /** The name as the entry has it: the value of the first compared attribute, the one that was meant when there are several. */

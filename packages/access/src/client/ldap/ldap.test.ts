@@ -98,6 +98,95 @@ describe("ldapAuthenticator", () => {
     expect(tested.fake.shapes).toEqual(new Set(["(member equal)"]));
   });
 
+  it("takes as long for a name of nobody as the directory takes to compare a password", async () => {
+    await using tested = await testedOf();
+    tested.fake.beforeBind = async (known) => {
+      if (known) await tested.host.advance(80);
+    };
+    const tookMs = async (user: string): Promise<number> => {
+      const fromMs = tested.host.clock.nowMs();
+      const watch = { done: false };
+      const asked = tested.login(user, "wrong").finally(() => {
+        watch.done = true;
+      });
+      // Real sockets answer while the virtual clock stands, until somebody waits for it.
+      while (!watch.done) await (tested.host.timerCount > 1 ? tested.host.advance(1) : turn());
+      expect(codeOf(await asked)).toBe("auth.refused");
+      return tested.host.clock.nowMs() - fromMs;
+    };
+    // The search account's own bind takes as long, so a login is two of them.
+    const known = await tookMs("alice");
+    const unknown = await tookMs("mallory");
+    expect(known).toBe(160);
+    expect(unknown).toBe(160);
+  });
+
+  it("lets in who a certificate names, with the groups of the directory and nothing to pass through", async () => {
+    await using tested = await testedOf();
+    expect(await tested.certified(["alice"])).toMatchObject({
+      ok: true,
+      value: {
+        identity: { user: "alice", groups: ["readers"], method: "ldap" },
+        credential: { kind: "none" },
+      },
+    });
+    expect(tested.fake.binds).not.toContain(`uid=alice,${people}`);
+    const asked = tested.fake.binds.length;
+    expect((await tested.certified(["alice"], "alice")).ok).toBe(true);
+    expect(tested.fake.binds.length).toBe(asked);
+    expect((await tested.certified(["web.example", "alice"], "alice")).ok).toBe(true);
+  });
+
+  it("refuses a certificate of nobody, of two, of another name than is claimed, and of a name that is only like one", async () => {
+    await using tested = await testedOf();
+    const wrong = [
+      [["mallory"], undefined],
+      [["twin"], "twin"],
+      [["alice"], "zoë"],
+      [["alice", "zoë"], undefined],
+      [[], "alice"],
+      [["*"], undefined],
+      [["alice)(uid=*"], undefined],
+      [["\uff41lice"], undefined],
+      [["anonymous"], undefined],
+      [[""], ""],
+    ] as const;
+    for (const [names, user] of wrong) {
+      expect([names, codeOf(await tested.certified(names, user))]).toEqual([names, "auth.refused"]);
+    }
+    // What is remembered of a certificate is no password of the same name.
+    expect((await tested.certified(["alice"])).ok).toBe(true);
+    expect(codeOf(await tested.login("alice", ""))).toBe("auth.refused");
+    expect(codeOf(await tested.login("certificate", "alice"))).toBe("auth.refused");
+  });
+
+  it("looks by a template whether the entry of a certificate is there", async () => {
+    const { bindDn, bindPassword } = searching;
+    const config = { userDnTemplate: `uid={},${people}`, bindDn, bindPassword };
+    await using tested = await testedOf({ config });
+    expect((await tested.certified(["alice"])).ok).toBe(true);
+    expect(codeOf(await tested.certified(["mallory"]))).toBe("auth.refused");
+  });
+
+  it("calls nobody by a name that leads to two entries, whichever name was shown", async () => {
+    const mail = (dn: string, uid: readonly string[], address: string): LdapEntry => ({
+      dn: `${dn},${people}`,
+      attributes: { uid, mail: [address] },
+      password: "secret",
+    });
+    const withMail = [
+      mail("cn=1", ["carol"], "carol@example.org"),
+      mail("cn=2", ["dave"], "dave@example.org"),
+      mail("cn=3", ["dave"], "mallory@example.org"),
+    ];
+    const config = { userSearchBase: people, userSearchFilter: "(|(uid={})(mail={}))" };
+    await using tested = await testedOf({ config, entries: withMail });
+    const carol = await tested.login("carol@example.org", "secret");
+    expect(carol).toMatchObject({ ok: true, value: { identity: { user: "carol" } } });
+    expect(codeOf(await tested.login("mallory@example.org", "secret"))).toBe("auth.refused");
+    expect(codeOf(await tested.login("dave", "secret"))).toBe("auth.refused");
+  });
+
   it("asks the directory once a minute, and lets the session last as long as it is told", async () => {
     await using tested = await testedOf();
     await tested.login("alice", "alice-secret");
@@ -245,6 +334,7 @@ interface Tested extends AsyncDisposable {
   readonly fake: FakeLdap;
   readonly authenticator: ReturnType<typeof ldapAuthenticator>;
   login(user: string, password: string): Promise<Result<Login, GatewayError>>;
+  certified(names: readonly string[], user?: string): Promise<Result<Login, GatewayError>>;
 }
 
 interface Setting extends Partial<FakeLdapOptions> {
@@ -262,11 +352,20 @@ async function testedOf({ config = searching, ...options }: Setting = {}): Promi
     authenticator,
     login: (user, password) =>
       authenticator.authenticate({ kind: "password", user, password: new Secret(password) }, at),
+    certified: (names, user) =>
+      authenticator.authenticate({ kind: "certificate", user, names }, at),
     [Symbol.asyncDispose]: async () => {
       await authenticator[Symbol.asyncDispose]();
       await fake[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A turn of the event loop, in which sockets are read. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** Moves virtual time while real sockets answer. */

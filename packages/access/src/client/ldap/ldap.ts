@@ -1,4 +1,7 @@
-/** Provider `ldap`: a directory knows the users. Every login is a bind with the user's own password; what the directory says is remembered for a minute. */
+/**
+ * Provider `ldap`: a directory knows the users. A login is a bind with the user's own password, or a
+ * certificate whose name the directory knows; what the directory says is remembered for a minute.
+ */
 import { createHash } from "node:crypto";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { AuthContext, Login } from "@gateway/core/port/authenticator.ts";
@@ -14,7 +17,7 @@ import {
 } from "../provider.ts";
 import { VerifiedLogins } from "../verified.ts";
 import type { LdapConfig } from "./config.ts";
-import { Directory } from "./directory.ts";
+import { Directory, type DirectoryUser, type NoUser } from "./directory.ts";
 
 export interface LdapProviderConfig {
   readonly required: boolean;
@@ -31,12 +34,15 @@ export function ldapAuthenticator(config: LdapProviderConfig, host: Host): Closa
 }
 
 type PasswordShown = Extract<Shown, { kind: "password" }>;
+type CertificateShown = Extract<Shown, { kind: "certificate" }>;
 
 class LdapProvider implements Provider {
   readonly #config: LdapProviderConfig;
   readonly #host: Host;
   readonly #directory: Directory;
   readonly #verified: VerifiedLogins<AuthContext>;
+  /** With a key of its own, so that no name and password are ever taken for a certificate. */
+  readonly #certified: VerifiedLogins<AuthContext>;
   readonly #realm: string;
 
   constructor(config: LdapProviderConfig, host: Host) {
@@ -44,22 +50,46 @@ class LdapProvider implements Provider {
     this.#host = host;
     this.#directory = new Directory(config.ldap, host);
     this.#verified = new VerifiedLogins(host);
+    this.#certified = new VerifiedLogins(host);
     this.#realm = realmOf(config.ldap);
   }
 
   recall(shown: Shown): Login | undefined {
+    if (shown.kind === "certificate") {
+      const name = nameOf(shown);
+      const identity = name === undefined ? undefined : this.#certified.get(this.#nameKey(name));
+      return identity && { identity, credential: { kind: "none" } };
+    }
     if (shown.kind !== "password") return undefined;
     const identity = this.#verified.get(this.#memoryKey(shown));
     return identity && loginOf(identity, shown);
   }
 
-  async verify(shown: Shown): Promise<Result<Login, GatewayError>> {
-    // A proof, a token or a certificate is nothing a directory can be asked about.
+  async verify(shown: Shown, origin: string): Promise<Result<Login, GatewayError>> {
+    if (shown.kind === "certificate") return this.#certify(shown, origin);
+    // A proof or a token is nothing a directory can be asked about.
     if (shown.kind !== "password") return err(gatewayError("auth.refused"));
     const password = shown.password.reveal();
     const askable = isUserName(shown.user) && isPassword(password);
     if (!askable) return err(gatewayError("auth.refused"));
-    const found = await this.#directory.login(shown.user.normalize("NFKC"), password);
+    const user = shown.user.normalize("NFKC");
+    const identity = this.#identityOf(await this.#directory.login(user, password, origin));
+    if (!identity.ok) return identity;
+    this.#verified.add(this.#memoryKey(shown), identity.value);
+    return ok(loginOf(identity.value, shown));
+  }
+
+  /** The name is proved, as it is written: nothing of it is folded before the directory compares it. */
+  async #certify(shown: CertificateShown, origin: string): Promise<Result<Login, GatewayError>> {
+    const name = nameOf(shown);
+    if (name === undefined) return err(gatewayError("auth.refused"));
+    const identity = this.#identityOf(await this.#directory.find(name, origin));
+    if (!identity.ok) return identity;
+    this.#certified.add(this.#nameKey(name), identity.value);
+    return ok({ identity: identity.value, credential: { kind: "none" } });
+  }
+
+  #identityOf(found: DirectoryUser | NoUser): Result<AuthContext, GatewayError> {
     if (found === "unavailable") return err(gatewayError("auth.unavailable"));
     if (found === "refused") return err(gatewayError("auth.refused"));
     const groups = namesOf(found.groups);
@@ -72,8 +102,7 @@ class LdapProvider implements Provider {
       realm: this.#realm,
       expiresAtMs: this.#host.clock.unixMs() + this.#config.sessionMaxSecs * 1_000,
     });
-    this.#verified.add(this.#memoryKey(shown), identity);
-    return ok(loginOf(identity, shown));
+    return ok(identity);
   }
 
   renew(identity: AuthContext): AuthContext | undefined {
@@ -87,6 +116,19 @@ class LdapProvider implements Provider {
   #memoryKey({ user, password }: PasswordShown): string {
     return this.#verified.key([this.#realm, user, password.reveal()]);
   }
+
+  #nameKey(name: string): string {
+    return this.#certified.key([this.#realm, name]);
+  }
+}
+
+/** The one name that is meant: the one that the client claims, or the only one there is. */
+function nameOf({ user, names }: CertificateShown): string | undefined {
+  const own = new Set(names);
+  const [only] = own;
+  const meant = user ?? (own.size === 1 ? only : undefined);
+  if (meant === undefined || !own.has(meant) || !isUserName(meant)) return undefined;
+  return meant.normalize("NFKC") === meant ? meant : undefined;
 }
 
 /** An empty one would be a bind without a name, which directories let succeed; NUL ends a text for some of them. */

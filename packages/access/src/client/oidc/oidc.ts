@@ -50,6 +50,7 @@ interface Verified {
 }
 
 class OidcProvider implements Provider {
+  readonly takesTokens = true;
   readonly #config: OidcConfig;
   readonly #host: Host;
   readonly #http: HttpClient;

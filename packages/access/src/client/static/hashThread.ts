@@ -1,4 +1,5 @@
 /** Thread program: bcrypt. One comparison or one new hash is about 70 ms of CPU, so neither ever runs on the main thread. */
+import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { compareSync, hashSync } from "bcryptjs";
 import { hashCost } from "./newHash.ts";
@@ -17,6 +18,14 @@ export interface HashAnswer {
   /** The new hash; empty after a comparison. */
   readonly hash: string;
 }
+
+/**
+ * Whoever is in must not notice two hundred others who log in. Of a core that is wanted all the time a
+ * thread this nice still gets about a thirtieth, so nobody is kept out for good.
+ */
+const niceness = 15;
+// On Linux the priority is this thread's, elsewhere it would be the process's own.
+if (process.platform === "linux") setPriority(niceness);
 
 parentPort?.on("message", ({ id, password, hash }: HashRequest) => {
   const answer: HashAnswer =

@@ -1,77 +1,109 @@
-/** Main-thread side of password hashing: one thread, started at the first login, a bounded line before it. */
+/**
+ * Main-thread side of password hashing: a few threads of low priority, each started when a login would
+ * wait, and a bounded line before them in which origins take turns.
+ */
+import { availableParallelism } from "node:os";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
 import type { Secret } from "@gateway/core/secret.ts";
+import { FairLine } from "../fairLine.ts";
 import type { HashAnswer, HashRequest } from "./hashThread.ts";
 
-/** Logins that may wait at once; at 70 ms each the last one waits about 18 s. */
+/** Logins that may wait at once; with one thread, at 70 ms each, the last one waits about 18 s. */
 const pendingMax = 256;
+/** They only take time that nobody else wants, so there may be one for each core. */
+const threadsMax = Math.min(4, availableParallelism());
 
 /** `busy`: too many wait. `failed`: the thread died. */
 export type NoAnswer = "busy" | "failed";
 export type HashOutcome = "match" | "differs" | NoAnswer;
 
+type Settle = (answer: HashAnswer | NoAnswer) => void;
+
+interface Waiting {
+  readonly request: HashRequest;
+  readonly settle: Settle;
+}
+
+/** A thread and who waits for it; undefined while it has nothing to do. */
+interface Worker {
+  readonly thread: Thread;
+  settle: Settle | undefined;
+}
+
 export class Hasher implements AsyncDisposable {
   readonly #host: Pick<Host, "threads" | "log">;
-  readonly #pending = new Map<number, (answer: HashAnswer | NoAnswer) => void>();
-  #thread: Thread | undefined;
+  readonly #line = new FairLine<Waiting>();
+  readonly #workers = new Set<Worker>();
   #count = 0;
 
   constructor(host: Pick<Host, "threads" | "log">) {
     this.#host = host;
   }
 
-  async compare(password: Secret, hash: string): Promise<HashOutcome> {
-    const answer = await this.#ask(password, hash);
+  /** `origin`: who takes turns with others. */
+  async compare(password: Secret, hash: string, origin = ""): Promise<HashOutcome> {
+    const answer = await this.#ask(password, hash, origin);
     if (typeof answer === "string") return answer;
     return answer.match ? "match" : "differs";
   }
 
   /** A bcrypt hash with a fresh salt. */
   async make(password: Secret): Promise<{ readonly hash: string } | NoAnswer> {
-    const answer = await this.#ask(password, undefined);
+    const answer = await this.#ask(password, undefined, "");
     return typeof answer === "string" ? answer : { hash: answer.hash };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const thread = this.#thread;
-    this.#thread = undefined;
-    this.#settleAll();
-    await thread?.terminate();
+    const workers = [...this.#workers];
+    this.#workers.clear();
+    for (const { settle } of workers) settle?.("failed");
+    for (let next = this.#line.take(); next !== undefined; next = this.#line.take()) {
+      next.settle("failed");
+    }
+    await Promise.all(workers.map(({ thread }) => thread.terminate()));
   }
 
-  #ask(password: Secret, hash: string | undefined): Promise<HashAnswer | NoAnswer> {
-    if (this.#pending.size >= pendingMax) return Promise.resolve("busy");
-    const thread = (this.#thread ??= this.#start());
+  #ask(password: Secret, hash: string | undefined, origin: string): Promise<HashAnswer | NoAnswer> {
     this.#count += 1;
     const request: HashRequest = { id: this.#count, password: password.reveal(), hash };
-    return new Promise((resolve) => {
-      this.#pending.set(request.id, resolve);
-      thread.ref(true);
-      thread.post(request);
+    return new Promise((settle) => {
+      this.#line.add(origin, { request, settle });
+      this.#next();
+      if (this.#line.size + this.#workers.size > pendingMax) this.#line.takeLast()?.settle("busy");
     });
   }
 
-  #start(): Thread {
+  /** Gives the next in line to a thread that has nothing to do, or to a new one. */
+  #next(): void {
+    if (this.#line.size === 0) return;
+    const free = [...this.#workers].find(({ settle }) => settle === undefined);
+    const worker = free ?? (this.#workers.size < threadsMax ? this.#start() : undefined);
+    const waiting = worker && this.#line.take();
+    if (worker === undefined || waiting === undefined) return;
+    worker.settle = waiting.settle;
+    worker.thread.ref(true);
+    worker.thread.post(waiting.request);
+  }
+
+  #start(): Worker {
     const thread = this.#host.threads.start("hash", undefined);
+    const worker: Worker = { thread, settle: undefined };
+    this.#workers.add(worker);
     thread.ref(false);
     thread.onMessage((message) => {
-      const answer = message as HashAnswer;
-      this.#pending.get(answer.id)?.(answer);
-      this.#pending.delete(answer.id);
-      if (this.#pending.size === 0) thread.ref(false);
+      const { settle } = worker;
+      worker.settle = undefined;
+      thread.ref(false);
+      settle?.(message as HashAnswer);
+      this.#next();
     });
     thread.onExit((error) => {
-      if (this.#thread !== thread) return;
-      this.#thread = undefined;
-      this.#host.log.bug(error ?? new Error("the hash thread ended"));
-      this.#settleAll();
+      if (!this.#workers.delete(worker)) return;
+      this.#host.log.bug(error ?? new Error("a hash thread ended"));
+      worker.settle?.("failed");
+      this.#next();
     });
-    return thread;
-  }
-
-  #settleAll(): void {
-    for (const resolve of this.#pending.values()) resolve("failed");
-    this.#pending.clear();
+    return worker;
   }
 }

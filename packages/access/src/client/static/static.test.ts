@@ -9,6 +9,7 @@ import type { HashRequest } from "./hashThread.ts";
 import { staticAuthenticator } from "./static.ts";
 
 const at = { frontend: "trinoHttp", address: "127.0.0.1" };
+const none = { groups: [], roles: [] };
 const aliceHash = hashSync("alice-secret", 4);
 
 describe("staticAuthenticator", () => {
@@ -31,6 +32,45 @@ describe("staticAuthenticator", () => {
     expect(wrong).toMatchObject({ ok: false, error: { code: "auth.refused" } });
     expect(unknown).toEqual(wrong);
     expect(compared).toHaveLength(2);
+  });
+
+  it("compares names of nobody with hashes of the costs that users have, each name with the same one", async () => {
+    const { host, compared } = hostOf();
+    const users = Object.fromEntries(
+      [4, 4, 4, 5].map((cost, n) => [`user${n}`, { passwordHash: hashSync("x", cost), ...none }]),
+    );
+    const authenticator = staticAuthenticator({ required: true, staticUsers: { users } }, host);
+    for (let n = 0; n < 400; n += 1) {
+      // Each from an address of its own, so that guessing is not slowed down.
+      const from = { frontend: "trinoHttp", address: `198.51.${n % 200}.1` };
+      await authenticator.authenticate(passwordOf(`nobody${n % 200}`, "x"), from);
+    }
+    const costs = compared.map(({ hash }) => hash?.slice(4, 6));
+    expect(costs.slice(0, 200)).toEqual(costs.slice(200));
+    const expensive = costs.slice(0, 200).filter((cost) => cost === "05").length;
+    expect(new Set(costs)).toEqual(new Set(["04", "05"]));
+    // A quarter of the names; beyond these bounds once in a million runs.
+    expect(expensive).toBeGreaterThan(18);
+    expect(expensive).toBeLessThan(85);
+  });
+
+  it("lets no address with many logins in line take the turn of another", async () => {
+    const { host, compared, answerAll } = hostOf({ mute: true });
+    const authenticator = authenticatorOf(host);
+    const crowd = Array.from({ length: 300 }, (_, n) =>
+      authenticator.authenticate(passwordOf("alice", `wrong ${n}`), at),
+    );
+    const other = { ...at, address: "192.0.2.7" };
+    const login = authenticator.authenticate(passwordOf("alice", "alice-secret"), other);
+    // Those that run already, one more of the crowd, and then the newcomer's turn.
+    const before = compared.length + 2;
+    await answerAll();
+    expect((await login).ok).toBe(true);
+    const place = compared.findIndex(({ password }) => password === "alice-secret");
+    expect(place).toBeLessThan(before);
+    const codes = (await Promise.all(crowd)).map((one) => (one.ok ? "let in" : one.error.code));
+    expect(codes.filter((code) => code === "auth.unavailable")).toHaveLength(45);
+    expect(codes.filter((code) => code === "auth.refused")).toHaveLength(255);
   });
 
   it("renews a session by what it knows of the user now, and ends one of a user who is gone", async () => {
@@ -157,22 +197,20 @@ function passwordOf(user: string, password: string) {
   return { kind: "password", user, password: new Secret(password) } as const;
 }
 
-/** A host whose hash thread runs in place and notes what it compared; `mute` never answers. */
+/** A host whose hash threads run in place and note what they compared; `mute` ones answer when they are told to. */
 function hostOf({ mute = false } = {}) {
   const virtual = virtualHost(1);
   const compared: HashRequest[] = [];
+  const held: (() => void)[] = [];
   const start = (): Thread => {
     let answer: (message: unknown) => void = () => {};
     return {
       post: (message) => {
-        const request = message as HashRequest;
-        compared.push(request);
-        if (mute) return;
-        answer({
-          id: request.id,
-          match: compareSync(request.password, request.hash ?? ""),
-          hash: "",
-        });
+        const { id, password, hash } = message as HashRequest;
+        compared.push({ id, password, hash });
+        const tell = (): void => answer({ id, match: compareSync(password, hash ?? ""), hash: "" });
+        if (mute) held.push(tell);
+        else tell();
       },
       onMessage: (handle) => {
         answer = handle;
@@ -183,5 +221,13 @@ function hostOf({ mute = false } = {}) {
     };
   };
   const host: Host = { ...virtual, threads: { start } };
-  return { host, compared, advance: (ms: number) => virtual.advance(ms) };
+  return {
+    host,
+    compared,
+    advance: (ms: number) => virtual.advance(ms),
+    answerAll: async () => {
+      await virtual.settle();
+      for (let tell = held.shift(); tell !== undefined; tell = held.shift()) tell();
+    },
+  };
 }

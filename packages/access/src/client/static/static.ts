@@ -24,10 +24,11 @@ export interface StaticConfig {
 }
 
 export function staticAuthenticator(config: StaticConfig, host: Host): ClosableAuthenticator {
-  const users = new Map(Object.entries(config.staticUsers.users));
+  const users = usersOf(config.staticUsers.users);
   const verified = new VerifiedLogins<true>(host);
   const hasher = new Hasher(host);
-  const decoy = decoyHash([...users.values()].map(hashOf));
+  const crowd = onceCalled(() => crowdOf(Object.values(config.staticUsers.users)));
+  const decoyFor = (user: string): string => decoyHash(crowd().costs, nameKeyOf(host), user);
 
   const keyOf = (user: string, password: Secret, hash: string): string =>
     verified.key([user, password.reveal(), hash]);
@@ -41,10 +42,15 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     return known === undefined ? undefined : loginOf(user, entry, password);
   }
 
-  async function compare(user: string, password: Secret): Promise<Result<Login, GatewayError>> {
+  async function compare(
+    { user, password }: PasswordShown,
+    origin: string,
+  ): Promise<Result<Login, GatewayError>> {
     const entry = users.get(user);
+    // Made for users too: no part of the work tells who is one.
+    const decoy = decoyFor(user);
     const hash = entry === undefined ? decoy : hashOf(entry);
-    const outcome = await hasher.compare(password, hash);
+    const outcome = await hasher.compare(password, hash, origin);
     if (outcome === "busy" || outcome === "failed") return err(gatewayError("auth.unavailable"));
     const length = Buffer.byteLength(password.reveal(), "utf8");
     const right = outcome === "match" && length > 0 && length <= passwordBytesMax;
@@ -53,7 +59,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     return ok(loginOf(user, entry, password));
   }
 
-  const scram = scramUsers(users, host);
+  const scram = scramUsers(users, crowd, nameKeyOf(host));
 
   function prove({ user, authMessage, clientProof }: ScramShown): Result<Login, GatewayError> {
     const entry = users.get(user);
@@ -64,10 +70,10 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     return ok({ ...loginWithout(user, entry), serverSignature: signature });
   }
 
-  async function verify(shown: Shown): Promise<Result<Login, GatewayError>> {
+  async function verify(shown: Shown, origin: string): Promise<Result<Login, GatewayError>> {
     switch (shown.kind) {
       case "password":
-        return compare(shown.user, shown.password);
+        return compare(shown, origin);
       case "bearer":
         return err(gatewayError("auth.refused"));
       case "scram":
@@ -87,14 +93,12 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
   return verifying(provider, config.required, host);
 }
 
+type PasswordShown = Extract<Shown, { kind: "password" }>;
 type ScramShown = Extract<Shown, { kind: "scram" }>;
 type CertificateShown = Extract<Shown, { kind: "certificate" }>;
 
 /** Names that the certificate holds and that are users; the client must be one of them, and the only one unless it says which. */
-function certified(
-  { user, names }: CertificateShown,
-  users: ReadonlyMap<string, StaticUser>,
-): Result<Login, GatewayError> {
+function certified({ user, names }: CertificateShown, users: Users): Result<Login, GatewayError> {
   const known = [...new Set(names)].filter((name) => users.has(name));
   const [only, second] = known;
   const meant = user ?? (second === undefined ? only : undefined);
@@ -103,30 +107,71 @@ function certified(
   return ok(loginWithout(meant, entry));
 }
 
-/** One key for all generations of a process, so that the challenge for a name of nobody outlives a change of the config. */
-const fakeKeys = new WeakMap<object, Uint8Array>();
+/** One key for all generations of a process, so that what a name of nobody is answered outlives a change of the config. */
+const nameKeys = new WeakMap<object, Uint8Array>();
+
+function nameKeyOf(host: Pick<Host, "threads" | "randomBytes">): Uint8Array {
+  const owner = host.threads;
+  const key = nameKeys.get(owner) ?? host.randomBytes(32);
+  nameKeys.set(owner, key);
+  return key;
+}
+
+/** The users by name. Nothing is put together for thousands of them, of whom few log in. */
+interface Users {
+  get(name: string): StaticUser | undefined;
+  has(name: string): boolean;
+}
+
+function usersOf(users: Readonly<Record<string, StaticUser>>): Users {
+  // Names come from clients, and every object knows `constructor`.
+  const has = (name: string): boolean => Object.hasOwn(users, name);
+  return { has, get: (name) => (has(name) ? users[name] : undefined) };
+}
+
+type Verifier = NonNullable<StaticUser["scramVerifier"]>;
+
+/** What a name of nobody is answered like. */
+interface Crowd {
+  /** Costs of the hashes, one for each user. */
+  readonly costs: readonly number[];
+  /** Verifiers of those who prove themselves by SCRAM. */
+  readonly verifiers: readonly Verifier[];
+}
+
+function crowdOf(users: readonly StaticUser[]): Crowd {
+  return {
+    costs: users.map((user) => Number(hashOf(user).slice(4, 6))),
+    verifiers: users.flatMap(({ scramVerifier }) => scramVerifier ?? []),
+  };
+}
+
+/** `make` with the first call: all users are looked at when somebody logs in, and not while queries wait for a new configuration. */
+function onceCalled<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
 
 /**
  * Who proves itself by SCRAM. A name of nobody is treated as a user is: some are asked for a proof and
  * the others for the password, in the shares that users have, and each name always alike.
  */
-function scramUsers(users: ReadonlyMap<string, StaticUser>, host: Host) {
-  const verifiers = new Map<string, ScramVerifier>();
-  for (const [name, entry] of users) {
-    const verifier = verifierOf(entry);
-    if (verifier !== undefined) verifiers.set(name, verifier);
-  }
-  const share = users.size === 0 ? 0 : verifiers.size / users.size;
-  const real = [...verifiers.values()];
-  const owner = host.threads;
-  const key = fakeKeys.get(owner) ?? host.randomBytes(32);
-  fakeKeys.set(owner, key);
-  const verifierFor = (user: string): ScramVerifier =>
-    verifiers.get(user) ?? fakeVerifier(key, user, real);
+function scramUsers(users: Users, crowd: () => Crowd, key: Uint8Array) {
+  const verifierFor = (user: string): ScramVerifier => {
+    const own = users.get(user)?.scramVerifier;
+    if (own !== undefined) return verifierOf(own);
+    const { verifiers } = crowd();
+    const like = verifiers[Math.floor(shareOf(key, `like:${user}`) * verifiers.length)];
+    return fakeVerifier(key, user, like === undefined ? [] : [verifierOf(like)]);
+  };
   return {
     verifierOf: verifierFor,
     challengeOf: (user: string) => {
-      const proves = users.has(user) ? verifiers.has(user) : shareOf(key, user) < share;
+      const { costs, verifiers } = crowd();
+      const share = costs.length === 0 ? 0 : verifiers.length / costs.length;
+      const entry = users.get(user);
+      const proves =
+        entry === undefined ? shareOf(key, user) < share : entry.scramVerifier !== undefined;
       if (!proves) return undefined;
       const { salt, iterations } = verifierFor(user);
       return { salt, iterations };
@@ -134,19 +179,15 @@ function scramUsers(users: ReadonlyMap<string, StaticUser>, host: Host) {
   };
 }
 
-function verifierOf({ scramVerifier }: StaticUser): ScramVerifier | undefined {
-  if (scramVerifier === undefined) return undefined;
-  if (typeof scramVerifier !== "string") throw new Error("a SCRAM verifier is still a reference");
-  const verifier = readVerifier(scramVerifier);
+function verifierOf(text: Verifier): ScramVerifier {
+  if (typeof text !== "string") throw new Error("a SCRAM verifier is still a reference");
+  const verifier = readVerifier(text);
   if (verifier === undefined) throw new Error("a SCRAM verifier that can not be read");
   return verifier;
 }
 
 /** A name alone was never verified here, so a session that began without verification ends. */
-function renewed(
-  identity: AuthContext,
-  users: ReadonlyMap<string, StaticUser>,
-): AuthContext | undefined {
+function renewed(identity: AuthContext, users: Users): AuthContext | undefined {
   const entry = identity.method === "static" ? users.get(identity.user) : undefined;
   if (entry === undefined) return undefined;
   const same = sameNames(identity.groups, entry.groups) && sameNames(identity.roles, entry.roles);
@@ -181,9 +222,15 @@ function identityOf(user: string, entry: StaticUser): AuthContext {
   });
 }
 
-/** A hash that no password matches, at the highest cost in use, so that unknown users take the time of known ones. */
-function decoyHash(hashes: readonly string[]): string {
-  const highest = hashes.reduce((most, hash) => Math.max(most, Number(hash.slice(4, 6))), 10);
-  const cost = String(highest).padStart(2, "0");
+/** Where there are no users. */
+const costDefault = 10;
+
+/**
+ * A hash that no password matches, for a name of nobody: each name always of the same cost, and costs in
+ * the shares that users have, so that the time of an answer does not tell which names are users.
+ */
+function decoyHash(costs: readonly number[], key: Uint8Array, user: string): string {
+  const like = Math.floor(shareOf(key, `cost:${user}`) * costs.length);
+  const cost = String(costs[like] ?? costDefault).padStart(2, "0");
   return `$2b$${cost}$${".".repeat(21)}O${".".repeat(31)}`;
 }
