@@ -42,7 +42,13 @@ async function run(fuzz) {
   let frames = 0;
   let connections = 0;
   let before;
-  for (let seed = firstSeed; frames < framesWanted; seed += 1) {
+  let seed = firstSeed;
+  // Nothing is left that could go on: a connection waits for what never comes.
+  process.once("beforeExit", () => {
+    console.error(`seed ${seed}: a connection never ended`);
+    process.exit(1);
+  });
+  for (; frames < framesWanted; seed += 1) {
     const done = await fuzz(Math.min(framesPerRun, framesWanted - frames), seed);
     frames += done.frames;
     connections += done.connections;
@@ -53,4 +59,5 @@ async function run(fuzz) {
     if (done.slowestMs > slowestMsMax) throw new Error("a connection took over a second");
     if (rss - before > growthBytesMax) throw new Error("memory grows");
   }
+  process.removeAllListeners("beforeExit");
 }

@@ -26,6 +26,8 @@ export interface Script {
   readonly descriptions?: Readonly<Record<string, Description>>;
   /** Password per user. Absent: provider `none`. */
   readonly passwords?: Readonly<Record<string, string>>;
+  /** Whether access tokens are offered. */
+  readonly takesTokens?: boolean;
   readonly catalogs?: readonly string[];
   /** What a listing answers, whoever asks; a function to count or to refuse. */
   readonly tables?: TableScope["list"] | readonly TableListing[];
@@ -38,6 +40,8 @@ export interface ScriptedDoor extends Door {
   readonly queries: Query[];
   /** Every credential presented, in order. */
   readonly presented: Presented[];
+  /** Logins that the frontend refused by itself: code, what was tried, claimed name. */
+  readonly refusals: readonly string[];
   /** Ids of queries whose stream ended, in order: by its last event or because the frontend stopped reading. */
   readonly ended: QueryId[];
   /** Resolves once so many queries were run or started. */
@@ -50,6 +54,7 @@ export interface ScriptedDoor extends Door {
 export function scriptedDoor(script: Script): ScriptedDoor {
   const queries: Query[] = [];
   const presented: Presented[] = [];
+  const refusals: string[] = [];
   const ended: QueryId[] = [];
   const started = new Map<QueryId, PolledQuery>();
   const growth = growthOf();
@@ -76,12 +81,15 @@ export function scriptedDoor(script: Script): ScriptedDoor {
     untilStarted: (length) => growth.until(queries, length),
     untilEnded: (length) => growth.until(ended, length),
     asksPassword: script.passwords !== undefined,
+    takesTokens: script.takesTokens ?? false,
     catalogs: (_session: Session) => script.catalogs ?? ["memory"],
     authenticate: async (shown) => {
       presented.push(shown);
       const login = loginFrom(shown, script.passwords);
       return login === undefined ? err(gatewayError("auth.refused")) : ok(login);
     },
+    refusals,
+    refused: (code, { kind, user }) => void refusals.push(`${code} ${kind} ${user}`),
     query: (sql, parameters, session, takes = []) => {
       count += 1;
       return {

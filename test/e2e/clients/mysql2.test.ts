@@ -97,6 +97,30 @@ describe("mysql2", () => {
     expect(rows).toEqual([{ id: 2, price: "2.00" }]);
   });
 
+  it("sets savepoints, and goes back where nothing was changed meanwhile", async () => {
+    await client.query("savepoint meaningless");
+    await expect(client.query("rollback to meaningless")).rejects.toMatchObject({ errno: 1305 });
+    await client.query("set autocommit = 0");
+    await client.query("savepoint a");
+    await client.query("insert into items values (5, 'e', 5)");
+    await client.query("rollback to A");
+    await client.query("insert into items values (6, 'f', 6)");
+    await client.query("savepoint b");
+    await expect(client.query("insert into nowhere values (1)")).rejects.toMatchObject({
+      errno: 1146,
+    });
+    await client.query("rollback to savepoint b");
+    await client.query("release savepoint a");
+    await expect(client.query("rollback to b")).rejects.toMatchObject({ errno: 1305 });
+    await client.query("savepoint c");
+    await client.query("delete from items");
+    await expect(client.query("rollback to c")).rejects.toMatchObject({ errno: 1235 });
+    await client.query("rollback");
+    await client.query("set autocommit = 1");
+    const [rows] = await client.query("select id from items where id in (5, 6)");
+    expect(rows).toEqual([]);
+  });
+
   it("goes to a database that exists and is refused by one that does not", async () => {
     const main = await createConnection(optionsOf({ database: "main" }));
     expect((await main.query("select database() as d"))[0]).toEqual([{ d: "main" }]);

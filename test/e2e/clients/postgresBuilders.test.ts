@@ -36,7 +36,7 @@ describe("knex", () => {
         await trx("things").where({ id: 1 }).update({ name: "changed" });
         await trx("things").insert({ id: 2, name: "twice" });
       });
-      await expect(failed).rejects.toMatchObject({ code: "23000" });
+      await expect(failed).rejects.toMatchObject({ code: "23505" });
       expect(await db("things").where("price", ">", 1).orderBy("id").select("id", "name")).toEqual([
         { id: 1, name: "a" },
         { id: 2, name: "b" },

@@ -95,7 +95,7 @@ describe("several statements in one message", () => {
     const failing = client.query(
       "insert into people values (2001, 'a', null); insert into people values (1, 'twice', null)",
     );
-    await expect(failing).rejects.toMatchObject({ code: "23000" });
+    await expect(failing).rejects.toMatchObject({ code: "23505" });
     const { rows } = await client.query("select count(*)::int as n from people where id = 2001");
     expect(rows).toEqual([{ n: 0 }]);
   });

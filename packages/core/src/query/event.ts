@@ -51,6 +51,8 @@ export interface Queued {
   readonly kind: "queued";
   /** Place in the queue, 1 is next. */
   readonly position: number;
+  /** How many milliseconds the wait may still take, as far as that can be said. */
+  readonly estimateMs?: number;
 }
 
 export interface ColumnsEvent {

@@ -32,9 +32,19 @@ export function openDoor(plane: DataPlane): OpenDoor {
   const run: Door["run"] = (query, signal) => runQuery(query, plane, signal);
   const polled = new PolledQueries(host);
 
+  const noteRefusal: Door["refused"] = (code, { kind, user }, { frontend, address }) => {
+    host.metrics.counter(authFailures, { frontend, reason: code }).add(1);
+    // The name is what the client claimed, cut short. It is believed by nobody.
+    const name = user?.slice(0, auditNameMax);
+    host.log.write("warn", "auth.refused", { frontend, code, address, shown: kind, user: name });
+  };
+
   const door: Door = {
     get asksPassword() {
       return generations.active?.authenticator.asksPassword ?? false;
+    },
+    get takesTokens() {
+      return generations.active?.authenticator.takesTokens ?? false;
     },
     catalogs: () => generations.active?.catalogs() ?? [],
     scram: (user) => generations.active?.authenticator.scram?.(user),
@@ -48,12 +58,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
       try {
         const login = await hold.generation.authenticator.authenticate(presented, at);
         if (!login.ok) {
-          const { frontend, address } = at;
-          const { code } = login.error;
-          host.metrics.counter(authFailures, { frontend, reason: code }).add(1);
-          const shown = presented.kind;
-          const user = claimedName(presented);
-          host.log.write("warn", "auth.refused", { frontend, code, address, shown, user });
+          noteRefusal(login.error.code, { kind: presented.kind, user: claimedName(presented) }, at);
         }
         return login;
       } catch (bug) {
@@ -61,6 +66,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
         return err(gatewayError("internal.bug"));
       }
     },
+    refused: noteRefusal,
     query: (sql, parameters, session, takes = []) => ({
       id: nextId(),
       sql,
@@ -89,8 +95,6 @@ export function openDoor(plane: DataPlane): OpenDoor {
   return { door, close: () => polled.close() };
 }
 
-/** The name for the audit line: what the client claimed, cut short. It is believed by nobody. */
 function claimedName(presented: Presented): string | undefined {
-  const name = presented.kind === "bearer" ? presented.claimedUser : presented.user;
-  return name?.slice(0, auditNameMax);
+  return presented.kind === "bearer" ? presented.claimedUser : presented.user;
 }

@@ -43,7 +43,7 @@ const pointsMax = 1000;
  */
 export function readDivision({ sql, session }: Query): Result<Division, GatewayError> | undefined {
   const { dialect } = session;
-  if (dialect !== "postgres" && dialect !== "mysql") return undefined;
+  if (dialect === "trino" || dialect === "clickhouse") return undefined;
   if (classifyStatement(sql, dialect).kind !== "savepoint") return undefined;
   const found = readSessionStatement(sql, dialect);
   switch (found?.kind) {
@@ -56,9 +56,9 @@ export function readDivision({ sql, session }: Query): Result<Division, GatewayE
   }
 }
 
-/** Outside of a transaction: PostgreSQL refuses all three, MySQL takes a SAVEPOINT and forgets it. */
+/** Outside of a transaction: PostgreSQL refuses all three; as on MySQL the others' SAVEPOINT is taken and forgotten. */
 export function divideNothing(division: Division, { session }: Query): GatewayError | undefined {
-  if (session.dialect === "mysql") {
+  if (session.dialect !== "postgres") {
     return division.kind === "savepoint" ? undefined : unknownPoint(division.name);
   }
   const word = wordsOf[division.kind];
@@ -153,11 +153,13 @@ export class Savepoints {
   }
 }
 
-/** Whether the client asked for a transaction that sees nothing new once it has read. */
+/** Whether the client may count on seeing nothing new once it has read. MySQL's clients may unless they say otherwise. */
 export function isStrict(begin: Query, { session }: Query): boolean {
+  if (session.dialect !== "postgres") return true;
   const asked = readSessionStatement(begin.sql, begin.session.dialect);
   const isolation = asked?.kind === "begin" ? asked.modes.isolation : undefined;
-  if (isolation !== undefined) return isolation === "repeatableRead" || isolation === "serializable";
+  if (isolation !== undefined)
+    return isolation === "repeatableRead" || isolation === "serializable";
   const { settings } = session;
   const set =
     settings.get("transaction_isolation") ?? settings.get("default_transaction_isolation") ?? "";

@@ -4,17 +4,20 @@
  * the client's leave. The pin owns what it holds and gives it back exactly once.
  */
 import { gatewayError, type GatewayError } from "../error.ts";
-import type { Clock } from "../port/clock.ts";
 import type { PinnedLane } from "../port/backend.ts";
 import type { Slot } from "../port/capacity.ts";
-import { err, ok, type Result } from "../result.ts";
-import type { Generation, HeldGeneration } from "../snapshot/generation.ts";
+import { err, type Result } from "../result.ts";
+import type { HeldGeneration } from "../snapshot/generation.ts";
 import { classifyStatement } from "../sql/classify.ts";
 import type { Description, LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";
+import { endedWhenLost, lateLossOf, lossOf } from "./lost.ts";
 import type { Pin } from "./pin.ts";
+import { chain, divide, failedIn, isChained } from "./pinDivided.ts";
+import { readDivision } from "./pinSavepoints.ts";
+import { identify, placeOf, SessionPin } from "./pinSession.ts";
 import type { DataPlane } from "./plane.ts";
-import type { Identified, Query, Routed } from "./query.ts";
+import type { Query, Routed } from "./query.ts";
 import { relay } from "./relay.ts";
 
 export type TransactionStatement = "begin" | "commit" | "rollback";
@@ -23,82 +26,6 @@ export type TransactionStatement = "begin" | "commit" | "rollback";
 export function transactionStatement(query: Query): TransactionStatement | undefined {
   const { kind } = classifyStatement(query.sql, query.session.dialect);
   return kind === "begin" || kind === "commit" || kind === "rollback" ? kind : undefined;
-}
-
-interface Held {
-  readonly generation: HeldGeneration;
-  readonly slot: Slot;
-  readonly lane: PinnedLane;
-  readonly running: Disposable;
-  readonly routed: Routed;
-  readonly idleMs: number;
-}
-
-class SessionPin implements Pin {
-  readonly cluster: string;
-  readonly group: string;
-  readonly held: Held;
-  readonly #clock: Clock;
-  #state: Pin["state"] = "open";
-  #idle: Disposable | undefined;
-  #ending: Promise<void> | undefined;
-  #busy = false;
-
-  constructor(held: Held, clock: Clock) {
-    this.cluster = held.slot.cluster;
-    this.group = held.routed.group;
-    this.held = held;
-    this.#clock = clock;
-    this.#rest();
-  }
-
-  get state(): Pin["state"] {
-    return this.#state;
-  }
-
-  /** Takes the lane for one statement. Refused when it is over, aborted, or another statement still runs. */
-  take(): Result<Disposable, GatewayError> {
-    if (this.#state === "ended") return err(gatewayError("query.idleInTransaction"));
-    if (this.#busy) {
-      return err(
-        gatewayError("query.transaction", {
-          message: "another statement of this transaction has not ended yet",
-        }),
-      );
-    }
-    this.#busy = true;
-    this.#idle?.[Symbol.dispose]();
-    return ok({
-      [Symbol.dispose]: () => {
-        this.#busy = false;
-        if (this.#state !== "ended") this.#rest();
-      },
-    });
-  }
-
-  abort(): void {
-    if (this.#state === "open") this.#state = "aborted";
-  }
-
-  end(): Promise<void> {
-    this.#state = "ended";
-    this.#idle?.[Symbol.dispose]();
-    this.#ending ??= this.#giveBack();
-    return this.#ending;
-  }
-
-  async #giveBack(): Promise<void> {
-    const { lane, running, slot, generation } = this.held;
-    // The slot follows the lane: it is free only when the engine runs nothing of ours any more.
-    await lane[Symbol.asyncDispose]();
-    running[Symbol.dispose]();
-    await slot[Symbol.asyncDispose]();
-    generation[Symbol.dispose]();
-  }
-
-  #rest(): void {
-    this.#idle = this.#clock.timer(this.held.idleMs, () => void this.end());
-  }
 }
 
 /** BEGIN: the same line as any query, but what it took stays with the pin. */
@@ -133,6 +60,7 @@ export async function* beginTransaction(open: OpenQuery, plane: DataPlane): Stag
           running,
           routed: routed.value,
           idleMs: plane.idleInTransactionMs,
+          begin: open.query,
         },
         plane.host.clock,
       );
@@ -160,34 +88,20 @@ async function openLane(
   if (!identified.ok) return identified;
   open.live.identified(identified.value);
   using tried = open.attempt(slot.cluster, hold.generation);
+  using _lost = endedWhenLost(slot, open.live);
+  const lost = lossOf(slot);
+  if (lost !== undefined) return err(lost);
   const lane = await hold.generation
     .backend(slot.cluster)
     .begin(identified.value, open.live.signal);
-  if (!lane.ok) tried.ended({ kind: "failed", error: lane.error });
-  return lane;
-}
-
-/** What a statement of a transaction does not have to find any more. */
-interface Place {
-  readonly routed: Routed;
-  readonly slot: Slot;
-  readonly generation: Generation;
-}
-
-function placeOf({ held }: SessionPin): Place {
-  return { routed: held.routed, slot: held.slot, generation: held.generation.generation };
-}
-
-/** Police, translate and identify for a statement whose route and slot are already there. */
-async function identify(
-  query: Query,
-  { routed, slot, generation }: Place,
-  signal: AbortSignal,
-): Promise<Result<Identified, GatewayError>> {
-  const policed = generation.police({ ...query, group: routed.group, trace: routed.trace });
-  if (!policed.ok) return policed;
-  const translated = generation.translate({ ...policed.value, slot });
-  return translated.ok ? await generation.identify(translated.value, signal) : translated;
+  if (!lane.ok) {
+    tried.ended({ kind: "failed", error: lane.error });
+    return lane;
+  }
+  const late = lateLossOf(slot);
+  if (late === undefined) return lane;
+  await lane.value[Symbol.asyncDispose]();
+  return err(late);
 }
 
 /** A statement of a session in a transaction. */
@@ -216,21 +130,25 @@ export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
     return { kind: "done", stats: open.live.stats(), updateType: "BEGIN" };
   }
   if (transaction !== undefined) return yield* endTransaction(transaction, open, pin);
+  const division = readDivision(open.query);
+  if (division !== undefined) return yield* divide(division, open, pin);
   if (pin.state === "aborted")
     return { kind: "failed", error: gatewayError("query.transactionAborted") };
 
   const last = yield* executePinned(open, pin);
-  // PostgreSQL refuses everything after a failure until the end of the transaction; others go on.
-  if (last.kind === "failed" && open.query.session.dialect === "postgres") pin.abort();
-  return last;
+  return last.kind === "failed" ? failedIn(pin, open, last.error) : last;
 }
 
 async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
-  const { lane } = pin.held;
+  const { lane, points } = pin;
   const identified = await identify(open.query, placeOf(pin), open.live.signal);
   if (!identified.ok) return { kind: "failed", error: identified.error };
   open.live.identified(identified.value);
-  const { last } = yield* relay(lane.execute(identified.value, open.live.signal), open.live);
+  points.run(open.query);
+  const { slot } = pin.held;
+  using _lost = endedWhenLost(slot, open.live);
+  const { last } = yield* relay(lane.execute(identified.value, open.live.signal), open.live, slot);
+  if (last.kind === "failed") points.fail(open.query);
   return last;
 }
 
@@ -239,15 +157,17 @@ async function* endTransaction(
   open: OpenQuery,
   pin: SessionPin,
 ): Stage {
-  const { lane } = pin.held;
   // COMMIT of an aborted transaction is a rollback, and says so.
   const kind = pin.state === "aborted" ? "rollback" : wish;
-  const ended = await lane[kind](open.live.signal);
-  await pin.end();
-  yield { kind: "session", change: { kind: "unpinned" } };
-  const last: LastEvent = ended.ok
+  const ended = await pin.lane[kind](open.live.signal);
+  const chained = ended.ok && isChained(open.query) ? await chain(open, pin) : ended;
+  if (!chained.ok || !isChained(open.query)) {
+    await pin.end();
+    yield { kind: "session", change: { kind: "unpinned" } };
+  }
+  const last: LastEvent = chained.ok
     ? { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() }
-    : { kind: "failed", error: ended.error };
+    : { kind: "failed", error: chained.error };
   return last;
 }
 
@@ -262,7 +182,7 @@ export async function describePinned(
   const taken = pin.take();
   if (!taken.ok) return taken;
   using _lane = taken.value;
-  const { lane } = pin.held;
+  const { lane } = pin;
   const identified = await identify(query, placeOf(pin), signal);
   return identified.ok ? await lane.describe(identified.value, signal) : identified;
 }

@@ -1,7 +1,9 @@
 /** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
 import { abortError, gatewayError, withoutPosition } from "../error.ts";
+import type { Slot } from "../port/capacity.ts";
 import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
 import type { LiveQuery } from "./live.ts";
+import { lateLossOf, lossOf } from "./lost.ts";
 
 /** `reached` is false when the engine could not be connected to and nothing was passed on yet: the query may run elsewhere. */
 export interface Relayed {
@@ -10,17 +12,30 @@ export interface Relayed {
 }
 
 /**
- * Says that the query runs, then passes on what the engine says. Only the latter counts as begun.
+ * Says that the query runs, then passes on what the engine says. Only the latter counts as begun. Whether
+ * the slot is still ours is asked right before the engine is, and again at its first answer.
  * Ending this generator early ends the engine's stream, which cancels its query.
  */
 export async function* relay(
   events: ResultStream,
   live: LiveQuery,
+  slot: Pick<Slot, "lease">,
 ): AsyncGenerator<ResultEvent, Relayed, void> {
   let started = false;
   // A polling client would otherwise show a long query as waiting until its first row.
   yield { kind: "progress", state: "running", stats: live.stats() };
+  // The engine is asked with the first look at its events, and not before.
+  const lost = lossOf(slot);
+  if (lost !== undefined) {
+    await events.return();
+    return { last: { kind: "failed", error: lost }, reached: true };
+  }
   for await (const event of events) {
+    const late = started ? undefined : lateLossOf(slot);
+    if (late !== undefined) {
+      live.cancel(late);
+      return { last: { kind: "failed", error: late }, reached: true };
+    }
     switch (event.kind) {
       case "done":
         return { last: { ...event, stats: live.stats() }, reached: true };

@@ -10,6 +10,9 @@ import { gatewayError, type GatewayError } from "../error.ts";
 import type { Generation } from "../snapshot/generation.ts";
 import type { LastEvent, ResultStream, Stage } from "./event.ts";
 import { closeQuery, openQuery, type OpenQuery } from "./lifecycle.ts";
+import { isChained } from "./pinDivided.ts";
+import { divideNothing, readDivision, wordsOf } from "./pinSavepoints.ts";
+import { endedWhenLost } from "./lost.ts";
 import { beginTransaction, runPinned, transactionStatement } from "./pinned.ts";
 import type { Pin } from "./pin.ts";
 import type { DataPlane } from "./plane.ts";
@@ -50,6 +53,8 @@ async function* runUnpinned(open: OpenQuery, plane: DataPlane): Stage {
   const transaction = transactionStatement(open.query);
   if (transaction === "begin") return yield* beginTransaction(open, plane);
   if (transaction !== undefined) return yield* outsideTransaction(transaction, open);
+  const division = readDivision(open.query);
+  if (division !== undefined) return divideOutside(division, open);
 
   const held = plane.generations.hold();
   if (!held.ok) return failed(held.error);
@@ -96,6 +101,7 @@ async function* attempt(
   if (!admitted.ok) return failed(admitted.error);
   await using slot = admitted.value;
   using _running = open.running(slot.cluster, generation);
+  using _lost = endedWhenLost(slot, open.live);
 
   const translated = generation.translate({ ...query, slot });
   if (!translated.ok) return failed(translated.error);
@@ -107,13 +113,29 @@ async function* attempt(
   using tried = open.attempt(slot.cluster, generation);
   const events = generation.backend(slot.cluster).execute(identified.value, open.live.signal);
   using _unread = freedOnAbort(events, slot, open.live, plane.host.log);
-  const ended = yield* relay(events, open.live);
+  const ended = yield* relay(events, open.live, slot);
   tried.ended(ended.last);
   return ended.reached ? ended.last : { kind: "unreachable", cluster: slot.cluster };
 }
 
-/** COMMIT or ROLLBACK with nothing begun: PostgreSQL and MySQL both answer success. */
+/** A savepoint with nothing begun. */
+function divideOutside(
+  division: NonNullable<ReturnType<typeof readDivision>>,
+  open: OpenQuery,
+): LastEvent {
+  if (!division.ok) return failed(division.error);
+  const refused = divideNothing(division.value, open.query);
+  if (refused !== undefined) return failed(refused);
+  const updateType = wordsOf[division.value.kind];
+  return { kind: "done", stats: open.live.stats(), updateType };
+}
+
+/** COMMIT or ROLLBACK with nothing begun: PostgreSQL and MySQL both answer success, unless another is to follow. */
 async function* outsideTransaction(kind: "commit" | "rollback", open: OpenQuery): Stage {
+  if (isChained(open.query)) {
+    const message = `${kind.toUpperCase()} AND CHAIN can only be used in transaction blocks`;
+    return failed(gatewayError("query.transaction", { sqlState: "25P01", message }));
+  }
   yield { kind: "notice", code: "noTransaction", text: "there is no transaction in progress" };
   return { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() };
 }

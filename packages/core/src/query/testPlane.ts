@@ -40,6 +40,8 @@ export interface PlaneOptions {
   readonly engineSql?: string;
   /** Positions shown before the slot. */
   readonly positions?: readonly number[];
+  /** Whether a transaction goes on, and whether one can be begun. Without it none is divided. */
+  readonly transactions?: { goesOn(): boolean; begins(): boolean };
   /** No generation is active. */
   readonly notReady?: boolean;
 }
@@ -76,7 +78,7 @@ export function planeOf(options: PlaneOptions): TestPlane {
 
 function generationOf(options: PlaneOptions, lanes: string[], reached: string[]): Generation {
   const backends = Object.entries(options.clusters).map(([cluster, execute]) =>
-    backendOf(cluster, execute, lanes),
+    backendOf(cluster, execute, lanes, options.transactions),
   );
   return {
     revision: "1.1.test",
@@ -123,6 +125,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       if (found === undefined) throw new Error(`no cluster ${name}`);
       return found;
     },
+    backends: () => backends,
     catalogs: () => ["memory"],
     limits: () => options.limits ?? { maxExecutionMs: undefined, maxRows: undefined },
     attempt: (_group, cluster) => (outcome) => void reached.push(`${cluster} ${outcome}`),
@@ -130,12 +133,18 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
   };
 }
 
-function backendOf(cluster: string, execute: Execute, lanes: string[]): Backend {
+function backendOf(
+  cluster: string,
+  execute: Execute,
+  lanes: string[],
+  transactions: PlaneOptions["transactions"],
+): Backend {
   const pinned: PinnedLane = {
     execute,
     describe: async () => ok({ parameters: [], columns: [] }),
     commit: async () => logged(lanes, "commit"),
     rollback: async () => logged(lanes, "rollback"),
+    ...(transactions === undefined ? {} : { goesOn: async () => transactions.goesOn() }),
     [Symbol.asyncDispose]: async () => void lanes.push("closed"),
   };
   return {
@@ -146,6 +155,7 @@ function backendOf(cluster: string, execute: Execute, lanes: string[]): Backend 
     execute,
     describe: async () => ok({ parameters: [], columns: [] }),
     begin: async () => {
+      if (transactions?.begins() === false) return err(gatewayError("cluster.connectFailed"));
       lanes.push(`begin ${cluster}`);
       return ok(pinned);
     },

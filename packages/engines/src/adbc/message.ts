@@ -26,6 +26,8 @@ export interface DatabaseOptions {
   readonly options: readonly Option[];
   /** Statements run once on a connection of their own, in order, before anybody else has one. */
   readonly setup: readonly SetupStatement[];
+  /** Whoever opens it connects next, so that nobody has to log in only to see whether that works. */
+  readonly untried?: boolean;
 }
 
 export interface SetupStatement {

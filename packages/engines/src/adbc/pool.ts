@@ -53,9 +53,10 @@ export class ThreadPool {
 
   /**
    * Refuses new takers, cancels what runs, waits until the driver has stopped everywhere and closes
-   * kept connections; then `last` may say something on one thread before all of them end.
+   * kept connections; then `last` may say something on one thread before all of them end. Without it
+   * none is started for that.
    */
-  async close(last: (thread: DriverThread) => Promise<void>): Promise<void> {
+  async close(last?: (thread: DriverThread) => Promise<void>): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     // Each one that is told leaves the set.
@@ -63,9 +64,12 @@ export class ThreadPool {
     const threads = [...this.#busy, ...this.#idle];
     for (const timer of this.#idleTimers.values()) timer[Symbol.dispose]();
     await Promise.all(threads.map((thread) => quieted(thread)));
-    const speaker = threads.find((thread) => thread.alive) ?? this.#start();
-    await last(speaker);
-    await Promise.all([speaker, ...threads].map((thread) => thread.end()));
+    if (last !== undefined) {
+      const speaker = threads.find((thread) => thread.alive) ?? this.#start();
+      threads.push(speaker);
+      await last(speaker);
+    }
+    await Promise.all(threads.map((thread) => thread.end()));
   }
 
   #freeThread(): DriverThread | undefined {

@@ -247,6 +247,36 @@ describe("a transaction on DuckDB", () => {
     });
   });
 
+  it("knows whether it goes on, and whether its last statement may have changed something", async () => {
+    await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
+    const answers: unknown[] = [];
+    for (const [sql, goesOn] of [
+      ["insert into kept values (4)", true],
+      ["insert into nowhere values (1)", true],
+      ["create table kept (a integer)", true],
+      ["selec", true],
+      ["set threads = 1", true],
+      ["select nothing", true],
+      ["insert into kept values (5) returning cast('x' as integer)", false],
+      ["select 1", false],
+    ] as const) {
+      await ran(lane, sql);
+      answers.push([sql, await lane.goesOn?.(never)]);
+      expect(answers.at(-1)).toEqual([sql, goesOn]);
+    }
+    await lane[Symbol.asyncDispose]();
+    expect(await lane.goesOn?.(never)).toBe(false);
+  });
+
+  it("does not vouch for a change whose answer was not read to its end", async () => {
+    await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
+    const sql = "insert into kept select i + 100 from range(100000) t(i) returning id";
+    const stream = lane.execute(identifiedOf(sql), never);
+    await stream.next();
+    await stream.return();
+    expect(await lane.goesOn?.(never)).toBe(false);
+  });
+
   it("is read-only when the client asked for that", async () => {
     await using lane = valueOf(
       await backend.begin(identifiedOf("begin read only", [], { dialect: "postgres" }), never),

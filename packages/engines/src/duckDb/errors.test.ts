@@ -18,6 +18,9 @@ beforeAll(async () => {
     "create table t (id integer primary key, label varchar not null check (label <> 'q'))",
   );
   await ran(backend, "insert into t values (1, 'one')");
+  await ran(backend, "create table other (t integer references t (id))");
+  await ran(backend, "insert into other values (1)");
+  await ran(backend, "create table twice as select 1 as a union all select 1");
 });
 afterAll(() => backend[Symbol.asyncDispose]());
 
@@ -44,9 +47,13 @@ const failures: readonly (readonly [
   ["select 2147483647::integer + 1::integer", "query.data", "22003"],
   ["select sqrt(-1)", "query.data", "22003"],
   ["select error('boom')", "query.data", "22023"],
-  ["insert into t values (1, 'again')", "query.constraint", "23000"],
-  ["insert into t values (2, null)", "query.constraint", "23000"],
-  ["insert into t values (2, 'q')", "query.constraint", "23000"],
+  ["insert into t values (1, 'again')", "query.constraint", "23505"],
+  ["insert into t values (2, 'a'), (2, 'b')", "query.constraint", "23505"],
+  ["create unique index i on twice (a)", "query.constraint", "23505"],
+  ["insert into t values (2, null)", "query.constraint", "23502"],
+  ["insert into t values (2, 'q')", "query.constraint", "23514"],
+  ["insert into other values (9)", "query.constraint", "23503"],
+  ["delete from t", "query.constraint", "23503"],
   ["select * from read_csv('/nowhere/at/all.csv')", "query.permission", "42501", 15],
 ];
 

@@ -15,3 +15,12 @@ export function errorOf(failure: AdbcFailure, statement: FailedStatement): Gatew
 export function isTransactionOver(failure: AdbcFailure): boolean {
   return failure.code === "driver" && readFailure(failure.message).type === "TransactionContext";
 }
+
+/** Classes of failures that DuckDB finds before a statement runs, and for which it keeps the transaction. */
+const beforeRun: ReadonlySet<string> = new Set(["Parser", "Syntax", "Binder", "Catalog"]);
+
+/** True when the statement that failed changed nothing for certain. */
+export function isBeforeRun(failure: AdbcFailure): boolean {
+  if (failure.code === "refused" || failure.code === "parameters") return true;
+  return failure.code === "driver" && beforeRun.has(readFailure(failure.message).type);
+}

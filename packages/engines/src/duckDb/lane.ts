@@ -10,8 +10,9 @@ import type { PinnedLane } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { AdbcFailure } from "../adbc/driver.ts";
 import type { TakenThread } from "../adbc/pool.ts";
-import { isTransactionOver } from "./errors.ts";
+import { isBeforeRun, isTransactionOver } from "./errors.ts";
 import { guardStatement, type Guarded } from "../adbc/duckDb/guard.ts";
 import { describeOn, failureOf, rowsOf, runStatement, type Lane, type Statement } from "./run.ts";
 import { placeOf, runUse, speaksOfSession, useStatement, usedPath } from "./session.ts";
@@ -26,6 +27,8 @@ export class TransactionLane implements PinnedLane {
   /** The `USE` that the connection stands by; undefined is where a new one stands. */
   #place: string | undefined;
   #failed = false;
+  /** The last statement may have changed something, and how it ended is not known for certain. */
+  #doubtful = false;
   /** Settled when nothing runs on the lane. */
   readonly #running: Disposable;
   #turn: Promise<void> = Promise.resolve();
@@ -62,7 +65,19 @@ export class TransactionLane implements PinnedLane {
     if (path !== undefined) return yield* this.#use(path, query.session, signal);
     const guarded = guardStatement(query.engineSql, { pinned: true });
     if (!guarded.ok) return yield { kind: "failed", error: guarded.error };
-    yield* runStatement(this.#lane, this.#statement(query, guarded.value), signal);
+    this.#doubtful = guarded.value.writes;
+    const lane = {
+      ...this.#lane,
+      failed: (failure: AdbcFailure) => {
+        if (isBeforeRun(failure)) this.#doubtful = false;
+        this.#lane.failed(failure);
+      },
+    };
+    const statement = this.#statement(query, guarded.value);
+    for await (const event of runStatement(lane, statement, signal)) {
+      if (event.kind === "done") this.#doubtful = false;
+      yield event;
+    }
   }
 
   async describe(
@@ -83,6 +98,12 @@ export class TransactionLane implements PinnedLane {
     if (!this.#failed || !(await this.#isOver(signal))) return await this.#end("COMMIT", signal);
     await this.#end("ROLLBACK", signal);
     return err(gatewayError("query.transactionAborted"));
+  }
+
+  async goesOn(signal: AbortSignal): Promise<boolean> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#doubtful) return false;
+    return !(await this.#isOver(signal));
   }
 
   async rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {

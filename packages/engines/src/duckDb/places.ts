@@ -16,20 +16,22 @@ export function withKnownTypes(
   known: readonly (DataType | undefined)[],
   stated: readonly Pick<Parameter, "type">[],
 ): string {
+  return withPlaces(sql, (place, index) => {
+    const unknown = index < known.length && known[index] === undefined;
+    return unknown ? `CAST(${place} AS ${castName(stated[index]?.type)})` : place;
+  });
+}
+
+/** The text with every place for a parameter written anew. `index` counts parameters from 0. */
+export function withPlaces(sql: string, write: (place: string, index: number) => string): string {
   const cursor = openSql(sql, "duckdb");
   let text = "";
   let questions = 0;
   while (nextToken(cursor)) {
     const token = tokenText(cursor);
-    if (cursor.kind !== "parameter") {
-      text += token;
-      continue;
-    }
-    const index = placeOf(token, questions);
-    if (token === "?") questions += 1;
-    const unknown = index !== undefined && index < known.length && known[index] === undefined;
-    const type = index === undefined ? undefined : stated[index]?.type;
-    text += unknown ? `CAST(${token} AS ${castName(type)})` : token;
+    const index = cursor.kind === "parameter" ? placeOf(token, questions) : undefined;
+    if (token === "?" && index !== undefined) questions += 1;
+    text += index === undefined ? token : write(token, index);
   }
   return text;
 }

@@ -25,6 +25,7 @@ import type { Address } from "../adbc/native.ts";
 import type { FailedStatement } from "../adbc/duckDb/failure.ts";
 import { errorOf } from "./errors.ts";
 import type { Guarded } from "../adbc/duckDb/guard.ts";
+import { countPlaces, guessTypes, type GuessWhere, type Look } from "./guess.ts";
 import { withKnownTypes } from "./places.ts";
 import { statementBegins } from "./statementLog.ts";
 import { withEngineTypes } from "./types.ts";
@@ -132,7 +133,13 @@ export async function describeOn(
 ): Promise<Result<Description, GatewayError>> {
   const described = await askDescription(lane, statement, signal);
   const asked = { sql: statement.sql, writes: false };
-  if (!described.ok) return err(failureOf(lane, described.error, asked));
+  if (!described.ok) {
+    // A function that makes tables names its columns with a value only: `range($1::integer)`.
+    const known = Array.from({ length: countPlaces(statement.sql) }, () => undefined);
+    const where = { known, stated: statement.parameters, plainOnly: true };
+    const guessed = await guess(lane, statement, where, signal);
+    return guessed === undefined ? err(failureOf(lane, described.error, asked)) : ok(guessed);
+  }
   const { parameters, schema } = described.value;
   const types = parameters.map((type): DataType => type ?? { kind: "null" });
   if (statement.guarded.answers === "count") return ok({ parameters: types, columns: [] });
@@ -142,9 +149,29 @@ export async function describeOn(
   // DuckDB waits for the values of some parameters before it names the columns.
   const sql = withKnownTypes(statement.sql, parameters, statement.parameters);
   const again = await askDescription(lane, { ...statement, sql }, signal);
+  const guessed = again.ok
+    ? undefined
+    : await guess(lane, statement, { known: parameters, stated: statement.parameters }, signal);
+  if (guessed !== undefined) return ok(guessed);
   if (!again.ok) return err(withoutPosition(failureOf(lane, again.error, asked)));
   const columns = again.value.schema === undefined ? [] : readSchemaMessage(again.value.schema);
   return ok({ parameters: types, columns: withEngineTypes(columns) });
+}
+
+/** What a statement takes and gives where text as the type of its open parameters makes no sense. */
+async function guess(
+  lane: Lane,
+  statement: Statement,
+  where: GuessWhere,
+  signal: AbortSignal,
+): Promise<Description | undefined> {
+  const look: Look = async (sql) => {
+    const described = await askDescription(lane, { ...statement, sql }, signal);
+    const schema = described.ok ? described.value.schema : undefined;
+    return schema === undefined ? undefined : withEngineTypes(readSchemaMessage(schema));
+  };
+  const found = await guessTypes(statement.sql, where, look);
+  return found && { parameters: found.types, columns: found.columns };
 }
 
 /** Every row of a small answer as values, for the engine's own catalog. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { virtualHost } from "@gateway/core/port/virtual.ts";
 import { openListener } from "./accept.ts";
 import type { Connection } from "./connection.ts";
-import { handshakeMsMax, lingerMsMax } from "./limits.ts";
+import { handshakeMsMax, judgementMsMax, lingerMsMax } from "./limits.ts";
 import { clientOf, configOf, listenerOf, readAll, stop } from "./listener.suite.ts";
 
 describe("openListener", () => {
@@ -150,6 +150,22 @@ describe("Connection", () => {
     const client = await clientOf(listener.port);
     await next();
     await host.advance(handshakeMsMax);
+    expect(await readAll(client)).toBe("");
+    await stop(listener);
+  });
+
+  it("stays longer when the client has shown its credential and waits for us, and not for ever", async () => {
+    const { connections, onConnection, next } = collector();
+    const { listener, host } = await listenerOf(configOf(), { onConnection });
+    const client = await clientOf(listener.port);
+    await next();
+    await host.advance(handshakeMsMax - 1);
+    connections[0]?.credentialShown();
+    await host.advance(judgementMsMax - 1);
+    await connections[0]?.send(Buffer.from("still here"));
+    const [chunk] = (await once(client, "data")) as [Buffer];
+    expect(chunk.toString()).toBe("still here");
+    await host.advance(1);
     expect(await readAll(client)).toBe("");
     await stop(listener);
   });

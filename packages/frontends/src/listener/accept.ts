@@ -221,7 +221,7 @@ class Listener implements OpenListener {
     this.#perAddress.set(address, before + 1);
     const connection = new OwnedConnection(socket, address, this.#owner);
     this.connections.add(connection);
-    socket.once("close", () => this.#forget(connection));
+    socket.on("close", () => this.#forget(connection));
     const failed = (bug: unknown): void => {
       host.log.bug(bug, { listener: this.#options.kind });
       connection.destroy();

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { handshakeMsMax, lingerMsMax } from "./limits.ts";
+import { handshakeMsMax, judgementMsMax, lingerMsMax } from "./limits.ts";
 import { certificateNames, serverEndPoint } from "./peer.ts";
 import type { TlsServer } from "./tls.ts";
 
@@ -41,6 +41,8 @@ export interface Connection {
   certificateNames(): readonly string[];
   /** Bytes of `tls-server-end-point`, to which a login can be bound; undefined without TLS. */
   channelBinding(): Uint8Array | undefined;
+  /** The client has shown its credential: what it waits for now is ours, so it has longer. */
+  credentialShown(): void;
   /** The client has identified itself: the handshake deadline no longer counts. */
   handshakeDone(): void;
   /** Marks whether a drain may close the connection now. A new connection is busy until it says otherwise. */
@@ -86,7 +88,10 @@ export class OwnedConnection implements FollowedConnection {
   #secure = false;
   #idle = false;
   #identified = false;
-  #deadline: Disposable;
+  /** Given up where it can not strike any more: ten thousand timers at rest are memory too. */
+  #deadline: Disposable | undefined;
+  readonly #onEnd = () => this.#leave();
+  readonly #onClose = () => this.#close();
 
   constructor(socket: Socket, address: string, owner: ConnectionOwner) {
     this.#socket = socket;
@@ -163,6 +168,9 @@ export class OwnedConnection implements FollowedConnection {
     }
     this.#socket = secured;
     this.#secure = true;
+    // Its end is the secured one's.
+    raw.off("end", this.#onEnd);
+    raw.off("close", this.#onClose);
     this.#watch(secured);
     return secured;
   }
@@ -176,9 +184,16 @@ export class OwnedConnection implements FollowedConnection {
     return this.#socket instanceof TLSSocket ? serverEndPoint(this.#socket) : undefined;
   }
 
+  credentialShown(): void {
+    if (this.#identified || this.#over) return;
+    this.#stopDeadline();
+    const { clock } = this.#owner.host;
+    this.#deadline = clock.timer(judgementMsMax, () => this.destroy());
+  }
+
   handshakeDone(): void {
     this.#identified = true;
-    this.#deadline[Symbol.dispose]();
+    this.#stopDeadline();
   }
 
   idle(idle: boolean): void {
@@ -204,7 +219,7 @@ export class OwnedConnection implements FollowedConnection {
     this.#socket.removeAllListeners("data");
     this.#socket.resume();
     this.#socket.end();
-    this.#deadline[Symbol.dispose]();
+    this.#stopDeadline();
     this.#deadline = this.#owner.host.clock.timer(lingerMsMax, () => this.destroy());
   }
 
@@ -212,16 +227,23 @@ export class OwnedConnection implements FollowedConnection {
     this.#socket.destroy();
   }
 
+  /** Not `once`, which costs an object for each: what comes twice changes nothing. */
   #watch(socket: Socket): void {
-    const leave = () => this.#leave();
     // A client that only ended its half is gone as well: no protocol here goes on after that.
-    socket.once("end", leave);
-    socket.once("close", () => {
-      this.#deadline[Symbol.dispose]();
-      this.#leave();
-    });
+    socket.on("end", this.#onEnd);
+    socket.on("close", this.#onClose);
     // What went wrong with a socket is nobody's business; that it is over is said by "close".
-    socket.on("error", () => undefined);
+    socket.on("error", ignore);
+  }
+
+  #close(): void {
+    this.#stopDeadline();
+    this.#leave();
+  }
+
+  #stopDeadline(): void {
+    this.#deadline?.[Symbol.dispose]();
+    this.#deadline = undefined;
   }
 
   #leave(): void {
@@ -231,3 +253,5 @@ export class OwnedConnection implements FollowedConnection {
     this.#onOver?.();
   }
 }
+
+function ignore(): void {}

@@ -2,6 +2,8 @@
 
 /** Time from the accept until a connection has identified itself. */
 export const handshakeMsMax = 10_000;
+/** Time from there on that its credential may take to be judged, while it waits for us: logins stand in line, and a directory may be slow. */
+export const judgementMsMax = 60_000;
 /** Time a closed connection has to take its last bytes. */
 export const lingerMsMax = 2_000;
 /** Refused connections that are told why at the same time; further ones are cut without a word. */

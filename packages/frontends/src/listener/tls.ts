@@ -141,8 +141,22 @@ function handshakes(server: Server): TlsServer["secure"] {
       });
       raw.once("close", gone);
       if (raw.destroyed) gone();
-      else server.emit("connection", raw);
+      else withFirstBytes(raw, () => server.emit("connection", raw));
     });
+}
+
+/**
+ * The library keeps the buffer of its first read for as long as the connection lives: 64 KiB, or as
+ * much as was read already. So the client's first bytes are read here and handed over.
+ */
+function withFirstBytes(raw: Socket, begin: () => void): void {
+  if (raw.readableLength > 0) return begin();
+  raw.once("data", (chunk: Buffer) => {
+    raw.pause();
+    raw.unshift(chunk);
+    begin();
+  });
+  raw.resume();
 }
 
 function peerOf(socket: Socket): string {

@@ -7,7 +7,7 @@
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
+import type { Login, Presented, PresentedAt } from "@gateway/core/port/authenticator.ts";
 import {
   putAuthMoreData,
   putAuthSwitch,
@@ -104,6 +104,10 @@ export class MysqlConnection implements Member {
 
   get running(): string | undefined {
     return this.#talk?.running;
+  }
+
+  get queryId(): Member["queryId"] {
+    return this.#talk?.queryId;
   }
 
   get sinceMs(): number {
@@ -232,6 +236,7 @@ export class MysqlConnection implements Member {
   }
 
   #perform(effect: Effect): void {
+    const { door } = this.#parts;
     switch (effect.kind) {
       case "upgrade":
         return this.#background(this.#upgrade());
@@ -245,6 +250,8 @@ export class MysqlConnection implements Member {
         return this.#background(this.#open(effect.ciphertext));
       case "authenticate":
         return this.#background(this.#authenticate(effect.presented));
+      case "noteRefusal":
+        return door.refused(effect.code, { kind: "password", user: effect.user }, this.#at);
       case "leave":
         return this.#leave();
       case "enter":
@@ -308,9 +315,13 @@ export class MysqlConnection implements Member {
   }
 
   async #authenticate(presented: Presented): Promise<void> {
-    const { door } = this.#parts;
-    const at = { frontend: frontendKind, address: this.#connection.address };
-    this.#resume({ kind: "verified", result: await door.authenticate(presented, at) });
+    this.#connection.credentialShown();
+    const result = await this.#parts.door.authenticate(presented, this.#at);
+    this.#resume({ kind: "verified", result });
+  }
+
+  get #at(): PresentedAt {
+    return { frontend: frontendKind, address: this.#connection.address };
   }
 
   /** Another user is about to enter: nothing of the old session remains. */

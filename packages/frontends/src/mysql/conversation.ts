@@ -10,7 +10,7 @@ import type { Door } from "@gateway/core/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { DoneEvent, FailedEvent, ResultEvent } from "@gateway/core/query/event.ts";
-import type { Query } from "@gateway/core/query/query.ts";
+import type { Query, QueryId } from "@gateway/core/query/query.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter, Value } from "@gateway/core/type/type.ts";
@@ -81,6 +81,8 @@ export class Conversation {
   #writes = 0;
   /** Text of the statement that runs. */
   running: string | undefined;
+  /** Its query; undefined for what is none. */
+  queryId: QueryId | undefined;
   /** When it began, or when the last command ended. */
   sinceMs: number;
 
@@ -238,6 +240,7 @@ export class Conversation {
       [Symbol.dispose]: () => {
         this.#controller = undefined;
         this.running = undefined;
+        this.queryId = undefined;
         this.sinceMs = this.host.clock.nowMs();
       },
     };
@@ -252,6 +255,7 @@ export class Conversation {
   /** The events of a query, the last one with our own reason when it was ended here. */
   async *events(query: Query, timeMs?: number): AsyncGenerator<ResultEvent, void, void> {
     using running = this.interruptible(query.sql);
+    this.queryId = query.id;
     using _limit =
       timeMs === undefined
         ? undefined

@@ -143,6 +143,7 @@ export class Cursor implements AsyncDisposable {
   #step(): Disposable {
     const { host } = this.#talk;
     const running = this.#talk.interruptible(this.#query.sql, this.#controller);
+    this.#talk.queryId = this.#query.id;
     const { timeMs } = this.#statement;
     const limit =
       timeMs === undefined

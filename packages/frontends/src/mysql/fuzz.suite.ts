@@ -173,6 +173,7 @@ function memoryClient() {
     upgrade: async () => undefined,
     certificateNames: () => [],
     channelBinding: () => undefined,
+    credentialShown: ignore,
     handshakeDone: ignore,
     idle: ignore,
     send: (bytes) => {

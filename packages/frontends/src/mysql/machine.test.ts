@@ -94,8 +94,9 @@ describe("advance before the login", () => {
     const [verifying, shown] = advance(opening, { kind: "opened", password: "secret" }, asking);
     expect(verifying.kind).toBe("verifying");
     expect(presentedBy(shown)).toBe("secret");
-    const [refused] = advance(opening, { kind: "opened", password: undefined }, asking);
+    const [refused, told] = advance(opening, { kind: "opened", password: undefined }, asking);
     expect(refused.kind).toBe("closed");
+    expect(told).toContainEqual({ kind: "noteRefusal", code: "auth.refused", user: "ann" });
   });
 
   it("opens the answer of a client that has the key already", () => {

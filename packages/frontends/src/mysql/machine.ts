@@ -7,6 +7,7 @@
  * Authentication is always the full form of `caching_sha2_password`: its fast form needs a hash that
  * neither bcrypt nor a directory gives. The password travels over TLS, or encrypted with our key.
  */
+import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
 import type { Result } from "@gateway/core/result.ts";
@@ -105,6 +106,8 @@ export type Effect =
   | { readonly kind: "sendPublicKey" }
   | { readonly kind: "open"; readonly ciphertext: Uint8Array }
   | { readonly kind: "authenticate"; readonly presented: Presented }
+  /** A password that can not be judged. */
+  | { readonly kind: "noteRefusal"; readonly code: ErrorCode; readonly user: string }
   /** Another user asked to enter: what the old session holds is given back. */
   | { readonly kind: "leave" }
   /** The session begins, in the database the client named. */
@@ -155,7 +158,7 @@ export function advance(state: State, message: Message, context: MachineContext)
     case "opened":
       if (state.kind !== "opening") return [state, []];
       return message.password === undefined
-        ? refuse(errorReply(gatewayError("auth.refused")))
+        ? refuseLogin(state.claim, "auth.refused")
         : verify(state.claim, passwordOf(state.claim, message.password));
     case "verified":
       return state.kind === "verifying" ? onVerified(state.claim, message.result) : [state, []];
@@ -333,10 +336,10 @@ function onPassword(claim: Claim, packet: Packet, context: MachineContext): Step
 
 function verifyClear(claim: Claim, bytes: Uint8Array, context: MachineContext): Step {
   if (!claim.secure && !context.takesCleartext) {
-    return refuse(errorReply(gatewayError("auth.cleartext")));
+    return refuseLogin(claim, "auth.cleartext");
   }
   const password = passwordText(bytes);
-  if (password === undefined) return refuse(errorReply(gatewayError("auth.refused")));
+  if (password === undefined) return refuseLogin(claim, "auth.refused");
   return verify(claim, passwordOf(claim, password));
 }
 
@@ -384,6 +387,12 @@ function violationReply(violation: Violation): ErrorReply {
     case "malformed":
       return errorReply(gatewayError("protocol.violation"));
   }
+}
+
+/** Refuses what can not be shown to the door. */
+function refuseLogin({ user }: Claim, code: ErrorCode): Step {
+  const [state, effects] = refuse(errorReply(gatewayError(code)));
+  return [state, [...effects, { kind: "noteRefusal", code, user }]];
 }
 
 function refuse(reply: ErrorReply): Step {

@@ -1,9 +1,11 @@
 /**
  * The connections of one listener by their id: for KILL and SHOW PROCESSLIST.
  *
- * Ids live as long as their connection and mean nothing elsewhere; only the owner may use one.
+ * Ids live as long as their connection and mean nothing elsewhere; only the owner may use one, and
+ * whoever may end the queries of others.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
 import type { Row } from "./local/filter.ts";
 
 /** A connection as others see it. */
@@ -14,6 +16,8 @@ export interface Member {
   readonly database: string | undefined;
   /** The statement that runs, shortened; undefined while none does. */
   readonly running: string | undefined;
+  /** The query that runs; undefined while none does. */
+  readonly queryId: QueryId | undefined;
   /** Milliseconds on the host's clock since the state last changed. */
   readonly sinceMs: number;
   /** Ends what runs; the client is told. */
@@ -22,6 +26,12 @@ export interface Member {
   close(): void;
   /** Ends it with the words of a MySQL server when nothing was asked for longer than the session's `wait_timeout`. */
   closeIdle(nowMs: number): void;
+}
+
+/** Who asks. `endForeign` ends a query of somebody else and answers false where that is not allowed. */
+export interface Killer {
+  readonly user: string;
+  readonly endForeign: (query: QueryId) => Promise<boolean>;
 }
 
 export type Killed = "done" | "unknown" | "notOwner";
@@ -72,12 +82,13 @@ export class Members {
     this.#sweep = this.#byId.size === 0 ? undefined : this.#clock.timer(sweepMs, again);
   }
 
-  /** Ends a connection of `user`, or only what it runs. */
-  kill(id: number, user: string, whole: boolean): Killed {
+  /** Ends a connection, or only what it runs. Whose it is not may do it while something runs that it may end. */
+  async kill(id: number, { user, endForeign }: Killer, whole: boolean): Promise<Killed> {
     const member = this.#byId.get(id);
     if (member?.user === undefined) return "unknown";
-    if (member.user !== user) return "notOwner";
-    member.cancel();
+    const { queryId } = member;
+    if (member.user === user) member.cancel();
+    else if (queryId === undefined || !(await endForeign(queryId))) return "notOwner";
     if (whole) member.close();
     return "done";
   }

@@ -8,6 +8,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { ok } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { withSchema, type ClientSession } from "./clientSession.ts";
 import type { AnswerForm, Conversation, EngineStatement } from "./conversation.ts";
@@ -84,7 +85,7 @@ export class Runner {
       case "processInfo":
         return void (await this.#statement("SHOW FULL PROCESSLIST", textForm));
       case "processKill":
-        return void this.#kill(command.connectionId, true, textForm);
+        return void (await this.#kill(command.connectionId, true, textForm));
       case "prepare":
         return await prepare(this.#preparedParts(), command.sql);
       case "execute":
@@ -214,7 +215,7 @@ export class Runner {
       case "use":
         return await this.#use(answer, form);
       case "kill":
-        return this.#kill(answer.connectionId, answer.whole, form);
+        return await this.#kill(answer.connectionId, answer.whole, form);
       case "error":
         return talk.putError(answer.reply);
     }
@@ -230,9 +231,11 @@ export class Runner {
       : talk.putError(errorReply(rows.error));
   }
 
-  #kill(id: number, whole: boolean, form: AnswerForm): boolean {
+  async #kill(id: number, whole: boolean, form: AnswerForm): Promise<boolean> {
     const { talk, members } = this.#parts;
-    switch (members.kill(id, talk.client.session.identity.user, whole)) {
+    const { identity } = talk.client.session;
+    const endForeign = async (query: QueryId) => (await talk.door.cancel(query, identity)).ok;
+    switch (await members.kill(id, { user: identity.user, endForeign }, whole)) {
       case "done":
         talk.putOk(form.moreFollow);
         return true;

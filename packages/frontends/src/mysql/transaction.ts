@@ -15,7 +15,6 @@ const outside: ReadonlySet<StatementClass["kind"]> = new Set([
   "begin",
   "commit",
   "rollback",
-  "savepoint",
   "set",
   "show",
   "use",
@@ -37,6 +36,9 @@ export async function beforeStatement(
   const { client } = talk;
   if (statement.kind === "begin") {
     return inTransaction(talk) ? await quietly(talk, "COMMIT") : undefined;
+  }
+  if (statement.kind === "savepoint") {
+    return client.autocommit || inTransaction(talk) ? undefined : await beginQuietly(talk);
   }
   if (outside.has(statement.kind)) return undefined;
   if (statement.writes && (client.readOnly || client.readOnlyTransaction)) {

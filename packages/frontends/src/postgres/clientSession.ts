@@ -5,6 +5,7 @@
  * the undoing of `SET` by ROLLBACK are kept here, because the engine never sees those settings.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Division } from "@gateway/core/query/pinSavepoints.ts";
 import type { Pin } from "@gateway/core/query/pin.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
@@ -19,6 +20,13 @@ import { noTags, parseTags } from "./tags.ts";
 const settingsMax = 500;
 const valueMax = 16_384;
 
+/** What ROLLBACK TO brings back. */
+interface SettingsPoint {
+  readonly name: string;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly local: ReadonlyMap<string, string | undefined>;
+}
+
 export class ClientSession {
   #value: Session;
   /** Values at the start of the session, to which RESET goes back. */
@@ -27,6 +35,8 @@ export class ClientSession {
   #before: ReadonlyMap<string, string> | undefined;
   /** What SET LOCAL covered: value before it, undefined where there was none. No map while it covers nothing. */
   #local: Map<string, string | undefined> | undefined;
+  /** Savepoints of the transaction, with the settings at each. No list while there is none. */
+  #points: SettingsPoint[] | undefined;
   #zone: Zone;
   /** Reported settings whose value changed since they were last taken. */
   #changed: Set<string> | undefined;
@@ -152,18 +162,37 @@ export class ClientSession {
     }
   }
 
+  /** A savepoint was set, released, or gone back to with the settings of then. */
+  divide({ kind, name }: Division): void {
+    const points = (this.#points ??= []);
+    if (kind === "savepoint") {
+      points.push({ name, settings: this.#value.settings, local: new Map(this.#local) });
+      return;
+    }
+    const at = points.findLastIndex((point) => point.name === name);
+    const point = points[at];
+    if (point === undefined) return;
+    points.length = kind === "releaseSavepoint" ? at : at + 1;
+    if (kind === "releaseSavepoint") return;
+    this.#failed = false;
+    this.#local = new Map(point.local);
+    this.#restore(point.settings);
+  }
+
   /** The transaction is over: settings of SET LOCAL end, and after a ROLLBACK those of SET too. */
   endTransaction(committed: boolean): void {
     const before = this.#before;
     if (before === undefined) return;
     this.#before = undefined;
-    const back = committed
-      ? (this.#local ?? [])
-      : new Map(
-          [...this.#value.settings.keys(), ...before.keys()].map((key) => [key, before.get(key)]),
-        );
+    this.#points = undefined;
+    const local = this.#local ?? [];
     this.#local = undefined;
-    for (const [key, value] of back) this.#put(key, value);
+    if (!committed) this.#restore(before);
+    else for (const [key, value] of local) this.#put(key, value);
+    // COMMIT AND CHAIN: another one stands in its place already.
+    if (this.#value.pin === undefined) return;
+    this.#failed = false;
+    this.mark();
   }
 
   /** Reported settings that changed since the last call, with their values. */
@@ -175,6 +204,12 @@ export class ClientSession {
     }));
     this.#changed = undefined;
     return changed;
+  }
+
+  #restore(before: ReadonlyMap<string, string>): void {
+    for (const key of new Set([...this.#value.settings.keys(), ...before.keys()])) {
+      this.#put(key, before.get(key));
+    }
   }
 
   #cover(key: string): void {

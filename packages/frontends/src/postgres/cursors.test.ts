@@ -180,6 +180,25 @@ describe("cursors", () => {
   });
 });
 
+describe("a portal of a statement without rows", () => {
+  it("is not fetched from, and one that drops all portals does not wait for itself", async () => {
+    await using client = await begun();
+    await ask(client, "ROLLBACK");
+    for (const sql of [
+      "discard all",
+      "close all",
+      "copy (select ten) to stdout",
+      "fetch 1 from c",
+    ]) {
+      client.send(parseOf("", sql), bindOf({ portal: "c" }), queryOf("fetch all from c"));
+      expect(errorOf(await client.until("Z"))).toMatchObject({ C: "55000" });
+      await ask(client, "close c");
+    }
+    client.send(parseOf("", "show timezone"), bindOf({ portal: "c" }), queryOf("fetch all from c"));
+    expect(letters(await client.until("Z"))).toBe("12TDCZ");
+  });
+});
+
 describe("two portals of one transaction", () => {
   it("are read in turns, each in its own format", async () => {
     await using client = await begun();

@@ -11,6 +11,7 @@ import type { ClientSession } from "./clientSession.ts";
 import { forwardOnly, type CursorStatement } from "./cursorStatement.ts";
 import type { Announce, Stop } from "./execution.ts";
 import type { Kept } from "./kept.ts";
+import { localColumns } from "./localAnswer.ts";
 import type { Outbox } from "./outbox.ts";
 import { formatsFor, rowFields } from "./rows.ts";
 import { formatCountError } from "./described.ts";
@@ -113,6 +114,7 @@ export class Cursors {
     const found = kept.cursor(fetch.name);
     if (!found.ok) return failed(found.error);
     const portal = found.value;
+    if (!givesRows(portal)) return failed(withoutRows(fetch.name));
     const columns = await this.columnsOf(fetch);
     if (!columns.ok) return failed(columns.error);
     const asked = formats ?? portal.formats;
@@ -158,6 +160,18 @@ export class Cursors {
     this.#parts.out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
     return undefined;
   }
+}
+
+/** A portal of the protocol may be of any statement. What ends portals, as DISCARD ALL, would wait for itself here. */
+function givesRows({ prepared }: Portal): boolean {
+  const { kind } = prepared;
+  if (kind.kind === "local") return localColumns(kind.local) !== undefined;
+  return kind.kind === "query";
+}
+
+function withoutRows(name: string): GatewayError {
+  const message = `portal "${name}" is of a statement without rows`;
+  return gatewayError("query.invalid", { sqlState: "55000", message });
 }
 
 function brokenCursor(name: string): GatewayError {

@@ -12,6 +12,7 @@ export function knownColumns({ kind, description }: Prepared): readonly Column[]
   switch (kind.kind) {
     case "empty":
     case "transaction":
+    case "division":
     case "copy":
     case "declare":
       return [];

@@ -31,6 +31,7 @@ export const pgErrors = {
   "route.noGroup": { sqlState: "42704", severity: "ERROR" },
   "capacity.queueFull": { sqlState: "53300", severity: "ERROR" },
   "capacity.timeout": { sqlState: "53400", severity: "ERROR" },
+  "capacity.lost": { sqlState: "53000", severity: "ERROR" },
   "connection.limit": { sqlState: "53300", severity: "FATAL" },
   "cluster.unavailable": { sqlState: "57P03", severity: "ERROR" },
   "cluster.connectFailed": { sqlState: "57P03", severity: "ERROR" },

@@ -5,9 +5,11 @@
  * It is begun only where it makes a difference: before a statement that would have to be undone if a
  * later one failed. An engine without transactions runs each statement for itself.
  */
-import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { wordsOf } from "@gateway/core/query/pinSavepoints.ts";
 import type { ClientSession } from "./clientSession.ts";
 import type { Runner } from "./runner.ts";
+import type { Statement } from "./statement.ts";
 
 export class Implicit {
   readonly #runner: Runner;
@@ -33,6 +35,13 @@ export class Implicit {
     this.#begun = error === undefined;
     this.#refused = error?.code === "query.unsupported";
     return this.#refused ? undefined : error;
+  }
+
+  /** Why the statement can not be in a transaction that the client did not begin. */
+  refusal({ kind }: Statement): GatewayError | undefined {
+    if (kind.kind !== "division" || !this.open) return undefined;
+    const message = `${wordsOf[kind.division.kind]} can only be used in transaction blocks`;
+    return gatewayError("query.transaction", { sqlState: "25P01", message });
   }
 
   /** BEGIN by the client makes what is open its own. */

@@ -7,6 +7,7 @@
  */
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { ErrorCode } from "@gateway/contract/error.ts";
 import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Secret } from "@gateway/core/secret.ts";
@@ -62,7 +63,7 @@ export class LoginExchange {
       const { mechanisms } = this.#scram;
       return { kind: "ask", message: { kind: "authenticationSasl", mechanisms } };
     }
-    if (!mayTakeCredentials(connection)) return refused(gatewayError("auth.cleartext"));
+    if (!mayTakeCredentials(connection)) return this.#unjudged("auth.cleartext", "password");
     return { kind: "ask", message: { kind: "authenticationCleartext" } };
   }
 
@@ -80,19 +81,33 @@ export class LoginExchange {
       const initial = parseSaslInitial(body);
       if (initial?.data === undefined) return refused(scramError("malformed"));
       const answer = scram.first(initial.mechanism, initial.data);
-      if (typeof answer !== "string") return refused(scramError(answer.refusal));
+      if (typeof answer !== "string") return this.#unproved(answer.refusal);
       this.#challenged = true;
       const text = Buffer.from(answer, "utf8");
       return { kind: "ask", message: { kind: "authenticationSaslContinue", body: text } };
     }
     const proof = scram.last(body);
-    if ("refusal" in proof) return refused(scramError(proof.refusal));
+    if ("refusal" in proof) return this.#unproved(proof.refusal);
     return await this.#present({ kind: "scram", user: this.#parts.user, ...proof });
+  }
+
+  #unproved(refusal: ScramRefusal): LoginStep {
+    const error = scramError(refusal);
+    return refusal === "binding" ? this.#unjudged(error.code, "scram", error) : refused(error);
+  }
+
+  /** What can not be shown to the door is told to it. */
+  #unjudged(code: ErrorCode, kind: Presented["kind"], error = gatewayError(code)): LoginStep {
+    const { door, connection, user } = this.#parts;
+    const { address } = connection;
+    door.refused(code, { kind, user }, { frontend: frontendKind, address });
+    return refused(error);
   }
 
   async #present(presented: Presented): Promise<LoginStep> {
     const { door, connection, user } = this.#parts;
     const { address } = connection;
+    connection.credentialShown();
     const login = await door.authenticate(presented, { frontend: frontendKind, address });
     if (!login.ok) {
       return refused(

@@ -51,6 +51,7 @@ export function memoryClient(script: Script, maxMessageBytes = 64 * 1024): Memor
     upgrade: () => Promise.resolve(undefined),
     certificateNames: () => [],
     channelBinding: () => undefined,
+    credentialShown: () => undefined,
     handshakeDone: () => undefined,
     idle: () => undefined,
     send: (bytes) => {

@@ -8,6 +8,7 @@ import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Division } from "@gateway/core/query/pinSavepoints.ts";
 import type { Query } from "@gateway/core/query/query.ts";
 import { err, type Result } from "@gateway/core/result.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
@@ -76,10 +77,13 @@ export class Runner {
     const ends = kind.kind === "transaction" && kind.ends;
     const sql = ends ? this.#ending(statement) : statement.sql;
     const query: Query = door.query(sql, parameters, session.value);
+    const division = kind.kind === "division" ? kind.division : undefined;
+    const passes = ends || division?.kind === "rollbackToSavepoint";
     const start = (signal: AbortSignal) => {
-      if (session.refuses && !ends) return refusal();
+      if (session.refuses && !passes) return refusal();
       encodeQueryId(query.id, session, out);
-      return door.run(query, signal);
+      const events = door.run(query, signal);
+      return division === undefined ? events : this.#divide(division, events);
     };
     return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
   }
@@ -183,6 +187,14 @@ export class Runner {
 
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
     return new Execution(plan, this.#parts);
+  }
+
+  /** Settings go with the savepoint before the client reads that it is done. */
+  async *#divide(division: Division, events: ResultStream): ResultStream {
+    for await (const event of events) {
+      if (event.kind === "done") this.#parts.session.divide(division);
+      yield event;
+    }
   }
 
   /** The frontend's own answer as events. */

@@ -174,7 +174,7 @@ export class Series {
     }
     const state = portal.execution?.state ?? "fresh";
     if (state !== "fresh" && state !== "parked") return this.#executeAgain(name, portal);
-    const entering = this.#enter(portal.prepared);
+    const entering = this.#parts.implicit.refusal(portal.prepared) ?? this.#enter(portal.prepared);
     const refused = entering instanceof Promise ? await entering : entering;
     if (refused !== undefined) return failure(refused);
     if (kind.kind === "transaction" && this.#parts.implicit.open) {
@@ -320,9 +320,7 @@ export class Series {
   #enter(prepared: Prepared): GatewayError | Promise<GatewayError | undefined> | undefined {
     const { session } = this.#parts;
     const { kind } = prepared;
-    if (session.pin !== undefined || kind.kind === "transaction" || kind.kind === "cursor") {
-      return undefined;
-    }
+    if (session.pin !== undefined || alone.has(kind.kind)) return undefined;
     const ahead = this.#parts.inbox.ahead();
     return ahead instanceof Promise
       ? ahead.then((known) => this.#enterBefore(known, prepared))
@@ -380,6 +378,9 @@ export class Series {
     return described;
   }
 }
+
+/** Statements around which no transaction is put. */
+const alone: ReadonlySet<Prepared["kind"]["kind"]> = new Set(["transaction", "division", "cursor"]);
 
 type Announced = Exclude<Announce, "rows">;
 

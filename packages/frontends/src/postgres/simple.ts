@@ -54,7 +54,7 @@ async function answerOne(piece: Piece, parts: SimpleParts): Promise<Failure | un
   const place = { sql: text, statementStart: statement.start };
   const { session, out, implicit } = parts;
   if (several && session.pin === undefined) session.mark();
-  const refused = await enter(piece, parts);
+  const refused = implicit.refusal(statement) ?? (await enter(piece, parts));
   if (refused !== undefined) return { error: refused, place };
   const { stop, queryId } = await run(statement, text, parts);
   if (stop.kind === "failed") {

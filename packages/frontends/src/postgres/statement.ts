@@ -3,6 +3,8 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement } from "@gateway/core/sql/classify.ts";
+import type { Division } from "@gateway/core/query/pinSavepoints.ts";
+import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
@@ -21,6 +23,8 @@ export type Kind =
   | { readonly kind: "local"; readonly local: LocalStatement }
   /** BEGIN, COMMIT, ROLLBACK: the door's, but known to have no result. */
   | { readonly kind: "transaction"; readonly ends: boolean }
+  /** SAVEPOINT, RELEASE, ROLLBACK TO: the door's, and known to have no result. */
+  | { readonly kind: "division"; readonly division: Division }
   /** `catalog`: over `pg_catalog` and the like, and nothing else. */
   | { readonly kind: "query"; readonly catalog?: boolean }
   /** COPY to the client: `sql` is the query whose rows are copied. */
@@ -100,6 +104,7 @@ export function needsTransaction({ sql, kind }: Statement): boolean {
       return classifyStatement(sql, "postgres").writes;
     case "empty":
     case "transaction":
+    case "division":
     case "cursor":
       return false;
   }
@@ -152,6 +157,21 @@ function kindOf(sql: string, words: readonly string[]): Kind {
     case "commit":
     case "rollback":
       return { kind: "transaction", ends: true };
+    case "savepoint":
+      return divisionOf(sql);
+    default:
+      return { kind: "query" };
+  }
+}
+
+/** One that can not be read is the door's to refuse. */
+function divisionOf(sql: string): Kind {
+  const found = readSessionStatement(sql, "postgres");
+  switch (found?.kind) {
+    case "savepoint":
+    case "releaseSavepoint":
+    case "rollbackToSavepoint":
+      return { kind: "division", division: found };
     default:
       return { kind: "query" };
   }
@@ -195,4 +215,6 @@ const transactionWords: ReadonlySet<string> = new Set([
   "ROLLBACK",
   "ABORT",
   "PREPARE",
+  "SAVEPOINT",
+  "RELEASE",
 ]);

@@ -12,6 +12,12 @@ const counted: ReadonlySet<string> = new Set([
   "MOVE",
 ]);
 
+/** Statements that PostgreSQL answers with fewer words. */
+const shownAs: ReadonlyMap<string, string> = new Map([
+  ["RELEASE SAVEPOINT", "RELEASE"],
+  ["ROLLBACK TO SAVEPOINT", "ROLLBACK"],
+]);
+
 /** `rows` is what was sent; `sql` gives the word when the engine said nothing. */
 export function commandTag(
   { updateType, updateCount }: Pick<DoneEvent, "updateType" | "updateCount">,
@@ -20,6 +26,8 @@ export function commandTag(
 ): string {
   if (updateType === undefined)
     return rows === undefined ? classifyStatement(sql, "postgres").tag || "OK" : `SELECT ${rows}`;
+  const shown = shownAs.get(updateType);
+  if (shown !== undefined) return shown;
   const count = updateCount ?? rows ?? 0;
   // The zero was an object id once and is still expected.
   if (updateType === "INSERT") return `INSERT 0 ${count}`;

@@ -147,6 +147,31 @@ describe("the identity of a request", () => {
     expect(server.door.queries).toEqual([]);
   });
 
+  it("that can not be judged is refused by itself and told to the door", async () => {
+    const server = await opened(script);
+    const malformed = [{ authorization: "Basic" }, { authorization: "Digest x" }];
+    for (const headers of malformed) {
+      const sent = { ...headers, "x-trino-user": "mallory" };
+      const response = await server.ask("/v1/statement", { sql: "SELECT 1", headers: sent });
+      expect(response.status).toBe(401);
+    }
+    const another = { ...basic("alice", "secret"), "x-trino-user": "root" };
+    await server.ask("/v1/statement", { sql: "SELECT 1", headers: another });
+    expect(server.door.refusals).toEqual([
+      "auth.refused nothing mallory",
+      "auth.refused nothing mallory",
+      "query.permission password root",
+    ]);
+  });
+
+  it("may be proved by a token where the challenge says so", async () => {
+    const server = await opened({ ...script, takesTokens: true });
+    const response = await server.ask("/v1/statement", { sql: "SELECT 1" });
+    expect(response.status).toBe(401);
+    const challenges = 'Basic realm="Trino", Bearer realm="Trino", token_type="JWT"';
+    expect(response.headers.get("www-authenticate")).toBe(challenges);
+  });
+
   it("can not be another one than the credential proves", async () => {
     const server = await opened(script);
     const headers = { ...basic("alice", "secret"), "x-trino-user": "root" };

@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { AuthContext, Login } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext, Login, Presented } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
@@ -16,7 +16,7 @@ import { parseStatementPath, statementPath, type StatementPath } from "@gateway/
 import { readStatement, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./handles.ts";
-import { checkHeaders, claimsAnother, presentedBy } from "./identity.ts";
+import { checkHeaders, claimedUser, claimsAnother, presentedBy } from "./identity.ts";
 import { queryInfo, serverInfo } from "./info.ts";
 import { openStatement } from "./open.ts";
 import type { Page } from "./page.ts";
@@ -35,7 +35,13 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly peer: Peer;
+  /** What a client may log in by, for the answer to one that did not. */
+  readonly challenges: readonly string[];
 }
+
+/** As Trino itself writes them. */
+const basicChallenge = ['Basic realm="Trino"'];
+const bothChallenges = [...basicChallenge, 'Bearer realm="Trino", token_type="JWT"'];
 
 /** How long a request waits for a first configuration before it is told to come again. */
 const patienceMs = 2_000;
@@ -86,7 +92,8 @@ export class Requests {
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
       const checked = checkHeaders(request.rawHeaders);
       if (!checked.ok) return sendRefusal(request, response, checked.error);
-      await this.#route({ request, response, peer: peer.value });
+      const challenges = this.#door.takesTokens === true ? bothChallenges : basicChallenge;
+      await this.#route({ request, response, peer: peer.value, challenges });
     } catch (bug) {
       this.#host.log.bug(bug);
       if (response.headersSent) response.destroy();
@@ -182,12 +189,25 @@ export class Requests {
     const { response } = exchange;
     if (method !== "GET" && method !== "DELETE") return notAllowed(exchange, "GET, DELETE");
     const found = await this.#find(exchange, id);
-    if (!found.ok) return refuse(exchange, found.error);
+    if (!found.ok) {
+      const isForeign = method === "DELETE" && found.error.code === "query.unknown";
+      return isForeign ? this.#endForeign(exchange, id) : refuse(exchange, found.error);
+    }
     if (method === "GET")
       return sendJson(response, queryInfo(found.value, this.#host.clock.nowMs()));
     found.value.cancel();
     response.statusCode = 204;
     return void response.end();
+  }
+
+  /** Operators end queries of others, of every frontend, by their ids. */
+  async #endForeign(exchange: Exchange, id: QueryId): Promise<void> {
+    const login = await this.#login(exchange);
+    if (!login.ok) return refuse(exchange, login.error);
+    const ended = await this.#door.cancel(id, login.value.identity);
+    if (!ended.ok) return refuse(exchange, ended.error);
+    exchange.response.statusCode = 204;
+    return void exchange.response.end();
   }
 
   /** Holds the request until there is an answer. A client that leaves meanwhile cancels its query. */
@@ -269,25 +289,33 @@ export class Requests {
 
   async #login({ request, peer }: Exchange): Promise<Result<Login, GatewayError>> {
     const presented = presentedBy(request.headers, peer.certificateNames);
-    if (!presented.ok) return presented;
-    if (presented.value.kind !== "nothing" && !peer.mayTakeCredentials) {
-      return err(gatewayError("auth.cleartext"));
-    }
     const at = { frontend: "trinoHttp", address: peer.address, patienceMs };
+    const refuseUnjudged = (
+      error: GatewayError,
+      kind: Presented["kind"],
+    ): Result<never, GatewayError> => {
+      this.#door.refused(error.code, { kind, user: claimedUser(request.headers) }, at);
+      return err(error);
+    };
+    if (!presented.ok) return refuseUnjudged(presented.error, "nothing");
+    const { kind } = presented.value;
+    if (kind !== "nothing" && !peer.mayTakeCredentials) {
+      return refuseUnjudged(gatewayError("auth.cleartext"), kind);
+    }
     const login = await this.#door.authenticate(presented.value, at);
     if (!login.ok) return login;
     if (claimsAnother(request.headers, presented.value, login.value.identity)) {
       const message = `Access Denied: User ${login.value.identity.user} cannot impersonate another user`;
-      return err(gatewayError("query.permission", { message }));
+      return refuseUnjudged(gatewayError("query.permission", { message }), kind);
     }
     return login;
   }
 }
 
-function refuse({ request, response }: Exchange, error: GatewayError): void {
+function refuse({ request, response, challenges }: Exchange, error: GatewayError): void {
   // The one refusal of a request that Trino answers by 403; as an error of a query it has no status.
   if (error.code === "query.permission") return sendStatus(request, response, 403, error.message);
-  return sendRefusal(request, response, error);
+  return sendRefusal(request, response, error, challenges);
 }
 
 function notAllowed({ request, response }: Exchange, allow: string): void {

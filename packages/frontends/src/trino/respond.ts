@@ -89,14 +89,15 @@ function hasBody({ headers }: IncomingMessage): boolean {
 /** What a wait of unknown length is given as. */
 const retryAfterMs = 1000;
 
-/** Answers a request by the status of an error; one that belongs into an answer of a query is a bug here. */
+/** Answers a request by the status of an error; one that belongs into an answer of a query is a bug here. `challenges` go with a login that is missing or wrong. */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   error: GatewayError,
+  challenges: readonly string[] = [],
 ): void {
   const { status } = trinoErrors[error.code];
-  if (status === 401) response.setHeader("WWW-Authenticate", 'Basic realm="Trino"');
+  if (status === 401) response.setHeader("WWW-Authenticate", challenges);
   if (status === 503) {
     const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? retryAfterMs) / 1000));
     response.setHeader("Retry-After", seconds);

@@ -2,7 +2,7 @@
  * What DuckDB says when it fails, as errors of the catalogue.
  *
  * The database is opened with `errors_as_json`, so class, position and subtype come as fields and no
- * message is ever looked into. Messages about the client's own SQL are passed on; those of faults
+ * message is looked into, except for which constraint it was: that is nowhere else. Messages about the client's own SQL are passed on; those of faults
  * inside the engine hold stack traces and are not.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
@@ -82,12 +82,14 @@ interface Meaning {
   readonly public: boolean;
 }
 
-function meaningOf({ type, subtype, object }: DuckDbFailure, writes: boolean): Meaning {
+function meaningOf({ type, subtype, object, message }: DuckDbFailure, writes: boolean): Meaning {
   switch (type) {
     case "Catalog":
       return about(subtype === "ENTRY_ALREADY_EXISTS" ? existing(object) : missing(object));
     case "Binder":
       return about(bindings[subtype ?? ""] ?? ["query.invalid", "42000"]);
+    case "Constraint":
+      return about(["query.constraint", constraintState(message)]);
     case "TransactionContext":
       // DuckDB has one class for both; without an aborted transaction before it only a conflict is left.
       return about(writes ? ["query.conflict", "40001"] : ["query.transaction", "25000"]);
@@ -109,6 +111,21 @@ const bindings: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   COLUMN_NOT_FOUND: ["query.unknownObject", "42703"],
   NO_MATCHING_FUNCTION: ["query.unknownObject", "42883"],
 };
+
+/** How DuckDB 1.5 begins what it says of a constraint; the values of the row stand behind it. */
+const constraints: readonly (readonly [begins: string, sqlState: string])[] = [
+  ["Duplicate key ", "23505"],
+  ["PRIMARY KEY or UNIQUE constraint ", "23505"],
+  ["Data contains duplicates ", "23505"],
+  ["NOT NULL constraint ", "23502"],
+  ["CHECK constraint ", "23514"],
+  ["Violates foreign key constraint ", "23503"],
+];
+
+/** Frameworks tell a duplicate from other violations by it. Other words leave the class, which is never wrong. */
+function constraintState(message: string): string {
+  return constraints.find(([begins]) => message.startsWith(begins))?.[1] ?? "23000";
+}
 
 function missing(object: string | undefined): readonly [ErrorCode, string] {
   if (object?.endsWith("Function") === true) return ["query.unknownObject", "42883"];
@@ -142,7 +159,6 @@ const meanings: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   Decimal: ["query.data", "22003"],
   "Invalid Input": ["query.data", "22023"],
   Sequence: ["query.data", "2200H"],
-  Constraint: ["query.constraint", "23000"],
   TRANSACTION: ["query.conflict", "40001"],
   Dependency: ["query.invalid", "2BP01"],
   "Not implemented": ["query.unsupported", "0A000"],

@@ -1,0 +1,169 @@
+/**
+ * What a session holds from BEGIN to the end of its transaction: slot, generation and the connection.
+ * It gives them back exactly once. What runs on it is in pinned.ts.
+ */
+import { gatewayError, type GatewayError } from "../error.ts";
+import type { PinnedLane } from "../port/backend.ts";
+import type { Slot } from "../port/capacity.ts";
+import type { Clock } from "../port/clock.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { Generation, HeldGeneration } from "../snapshot/generation.ts";
+import { lossOf } from "./lost.ts";
+import type { Pin } from "./pin.ts";
+import { Savepoints } from "./pinSavepoints.ts";
+import type { Identified, Query, Routed } from "./query.ts";
+
+/** What BEGIN took. */
+export interface Held {
+  readonly generation: HeldGeneration;
+  readonly slot: Slot;
+  readonly lane: PinnedLane;
+  readonly running: Disposable;
+  readonly routed: Routed;
+  readonly idleMs: number;
+  /** The client's BEGIN, with what it asked for. */
+  readonly begin: Query;
+}
+
+/** The pipeline's own pin: no other is ever in a session. */
+export class SessionPin implements Pin {
+  readonly cluster: string;
+  readonly group: string;
+  readonly held: Held;
+  readonly points = new Savepoints();
+  /** The connection; another one where a transaction took the place of the first. */
+  #lane: PinnedLane;
+  readonly #clock: Clock;
+  #state: Pin["state"] = "open";
+  #idle: Disposable | undefined;
+  #ending: Promise<void> | undefined;
+  #busy = false;
+  /** The slot was taken away. */
+  #lost: GatewayError | undefined;
+  readonly #watch: Disposable | undefined;
+
+  constructor(held: Held, clock: Clock) {
+    this.cluster = held.slot.cluster;
+    this.group = held.routed.group;
+    this.held = held;
+    this.#lane = held.lane;
+    this.#clock = clock;
+    this.#rest();
+    this.#watch = held.slot.lease?.whenLost(() => {
+      this.#lost = gatewayError("capacity.lost");
+      if (!this.#busy) void this.end();
+    });
+  }
+
+  get lane(): PinnedLane {
+    return this.#lane;
+  }
+
+  get state(): Pin["state"] {
+    return this.#state;
+  }
+
+  /** Takes the lane for one statement. Refused when it is over, aborted, lost, or another statement still runs. */
+  take(): Result<Disposable, GatewayError> {
+    if (this.#state === "ended") {
+      return err(this.#lost ?? gatewayError("query.idleInTransaction"));
+    }
+    if (this.#busy) {
+      return err(
+        gatewayError("query.transaction", {
+          message: "another statement of this transaction has not ended yet",
+        }),
+      );
+    }
+    // Between two statements the engine runs nothing of ours, so the slot may be another's by now.
+    const lost = lossOf(this.held.slot);
+    if (lost !== undefined) {
+      this.#lost = lost;
+      void this.end();
+      return err(lost);
+    }
+    this.#busy = true;
+    this.#idle?.[Symbol.dispose]();
+    return ok({
+      [Symbol.dispose]: () => {
+        this.#busy = false;
+        if (this.#lost !== undefined) void this.end();
+        else if (this.#state !== "ended") this.#rest();
+      },
+    });
+  }
+
+  abort(): void {
+    if (this.#state === "open") this.#state = "aborted";
+  }
+
+  /** The failure was taken back. */
+  reopen(): void {
+    if (this.#state === "aborted") this.#state = "open";
+  }
+
+  /** Another transaction in place of the one that is over. An error ends the pin. */
+  async renew(
+    begin: () => Promise<Result<PinnedLane, GatewayError>>,
+  ): Promise<Result<void, GatewayError>> {
+    await this.#lane[Symbol.asyncDispose]();
+    const lane = await begin();
+    if (!lane.ok) {
+      await this.end();
+      return lane;
+    }
+    // The client may have left meanwhile, and nobody else knows of this connection.
+    if (this.#ending !== undefined) {
+      await lane.value[Symbol.asyncDispose]();
+      return err(gatewayError("query.cancelled"));
+    }
+    this.#lane = lane.value;
+    this.reopen();
+    return ok(undefined);
+  }
+
+  end(): Promise<void> {
+    this.#state = "ended";
+    this.#idle?.[Symbol.dispose]();
+    this.#ending ??= this.#giveBack();
+    return this.#ending;
+  }
+
+  async #giveBack(): Promise<void> {
+    const { running, slot, generation } = this.held;
+    this.#watch?.[Symbol.dispose]();
+    // The slot follows the lane: it is free only when the engine runs nothing of ours any more.
+    await this.#lane[Symbol.asyncDispose]();
+    running[Symbol.dispose]();
+    await slot[Symbol.asyncDispose]();
+    generation[Symbol.dispose]();
+  }
+
+  #rest(): void {
+    this.#idle = this.#clock.timer(this.held.idleMs, () => void this.end());
+  }
+}
+
+/** What a statement of a transaction does not have to find any more. */
+export interface Place {
+  readonly routed: Routed;
+  readonly slot: Slot;
+  readonly generation: Generation;
+}
+
+/** Where the statements of a transaction run. */
+export function placeOf({ held }: SessionPin): Place {
+  return { routed: held.routed, slot: held.slot, generation: held.generation.generation };
+}
+
+/** Police, translate and identify for a statement whose route and slot are already there. */
+export async function identify(
+  query: Query,
+  { routed, slot, generation }: Place,
+  signal: AbortSignal,
+): Promise<Result<Identified, GatewayError>> {
+  const policed = generation.police({ ...query, group: routed.group, trace: routed.trace });
+  if (!policed.ok) return policed;
+  const translated = generation.translate({ ...policed.value, slot });
+  return translated.ok ? await generation.identify(translated.value, signal) : translated;
+}
