@@ -21,10 +21,11 @@ routingFallback: default
 auth: {provider: none}
 `;
 
-export async function startGateway() {
+/** `text`: another configuration, with the same listeners. */
+export async function startGateway(text = config) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
   const file = join(folder, "gateway.yaml");
-  writeFileSync(file, config);
+  writeFileSync(file, text);
   const child = spawn(process.execPath, [program, "start", "--config", file], {
     stdio: ["ignore", "ignore", "pipe"],
   });

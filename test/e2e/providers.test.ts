@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeLdap } from "../fake/ldap.ts";
 import { OidcServer } from "../fake/oidcServer.ts";
 import { FakeOpenFga } from "../fake/openfga.ts";
+import { adminOf } from "./admin.ts";
 import { askTrino, clients } from "./clients.ts";
 import { configOf, gatewayOf, type TestGateway } from "./gateway.ts";
 
@@ -210,6 +211,12 @@ describe("groups by OpenFGA", () => {
     expect(await ask("alice")).not.toBe("7");
     fga.mood = "well";
     expect(await ask("alice")).toBe("7");
+    const admin = await adminOf(gateway);
+    const explained = async (user: string, groups: readonly string[]) =>
+      (await admin("POST", "/admin/route-explain", { sql, user, groups })).body;
+    expect(await explained("alice", ["finance"])).toMatchObject({ group: "second" });
+    expect(await explained("alice", [])).toMatchObject({ refusal: { code: "route.noGroup" } });
+    expect(await explained("carol", [])).toMatchObject({ refusal: { code: "route.noGroup" } });
     const objects = new Set(fga.asked.map(({ tuple }) => tuple.object));
     expect(objects).toEqual(new Set(["cluster_group:first", "cluster_group:second"]));
   });

@@ -49,6 +49,8 @@ export class FakeLdap implements AsyncDisposable {
   /** Values that were compared. */
   readonly values: string[] = [];
   connections = 0;
+  /** Waited for before a bind is answered; `known`: to an entry that there is. */
+  beforeBind: ((known: boolean) => Promise<void>) | undefined;
 
   private constructor(options: FakeLdapOptions) {
     this.#options = options;
@@ -140,7 +142,9 @@ export class FakeLdap implements AsyncDisposable {
     const entry = this.#options.entries.find((one) => sameName(one.dn, dn));
     // A name without a password is let in as nobody, as many directories do (RFC 4513 §5.1.2).
     const right = password === "" || (entry?.password !== undefined && entry.password === password);
-    reply(0x61, ...result(right ? 0 : 49));
+    const answer = (): void => reply(0x61, ...result(right ? 0 : 49));
+    if (this.beforeBind === undefined) return answer();
+    void this.beforeBind(entry !== undefined).then(answer);
   }
 
   #search(content: Buffer, reply: Reply): void {
@@ -262,6 +266,8 @@ function matches(entry: LdapEntry, filter: Filter): boolean {
     case "not":
       return !filter.parts.some((part) => matches(entry, part));
     case "other":
+      // Every entry has a class.
+      if (filter.attribute.toLowerCase() === "objectclass") return true;
       return filter.value === "" && entry.attributes[filter.attribute] !== undefined;
     case "equal":
       return (entry.attributes[filter.attribute] ?? []).some((one) => same(one, filter.value));

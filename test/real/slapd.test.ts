@@ -1,6 +1,7 @@
 /** The provider `ldap` on OpenLDAP; `npm run test:real` starts one with and one without anonymous binds and says where. */
 import { ldapSchema } from "@gateway/access/client/ldap/config.ts";
 import { ldapAuthenticator } from "@gateway/access/client/ldap/ldap.ts";
+import type { Presented } from "@gateway/core/port/authenticator.ts";
 import { virtualHost } from "@gateway/core/port/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
@@ -32,6 +33,15 @@ describe.skipIf(port === "").each(ways)("OpenLDAP asked by %s", (_way, config) =
     expect(await tested.login("zoë", "right-secret")).toBe("zoë of readers");
     expect(await tested.login("o'brien, jr.", "right-secret")).toBe("o'brien, jr. of readers");
     expect(await tested.login("bob", "bob-secret")).toBe("bob of ");
+  });
+
+  it("lets in who a certificate names, and nobody by a name that is only like one", async () => {
+    await using tested = testedOf(config);
+    expect(await tested.certified("alice")).toBe("alice of readers");
+    expect(await tested.certified("o'brien, jr.")).toBe("o'brien, jr. of readers");
+    for (const name of ["mallory", "*", "a*", "alice)(uid=*", "\uff41lice", ""]) {
+      expect([name, await tested.certified(name)]).toEqual([name, "auth.refused"]);
+    }
   });
 
   it("refuses wrong and empty passwords, unknown names, and names that are code", async () => {
@@ -69,14 +79,16 @@ function testedOf(config: object) {
   const host = virtualHost(1);
   const authenticator = ldapAuthenticator({ required: true, sessionMaxSecs: 60, ldap }, host);
   const at = { frontend: "trinoHttp", address: "127.0.0.1" };
+  const answerTo = async (shown: Presented): Promise<string> => {
+    const login = await authenticator.authenticate(shown, at);
+    if (!login.ok) return login.error.code;
+    const { identity } = login.value;
+    return `${identity.user} of ${identity.groups.join(" ")}`;
+  };
   return {
-    login: async (user: string, text: string): Promise<string> => {
-      const shown = { kind: "password", user, password: new Secret(text) } as const;
-      const login = await authenticator.authenticate(shown, at);
-      if (!login.ok) return login.error.code;
-      const { identity } = login.value;
-      return `${identity.user} of ${identity.groups.join(" ")}`;
-    },
+    login: (user: string, text: string) =>
+      answerTo({ kind: "password", user, password: new Secret(text) }),
+    certified: (name: string) => answerTo({ kind: "certificate", user: undefined, names: [name] }),
     [Symbol.asyncDispose]: () => authenticator[Symbol.asyncDispose](),
   };
 }

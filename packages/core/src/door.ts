@@ -2,6 +2,7 @@
  * The only thing a frontend may call. Every method answers with a value; none throws and none
  * rejects. What it is made of is in query/, route/ and the ports.
  */
+import type { ErrorCode } from "@gateway/contract/error.ts";
 import type { GatewayError } from "./error.ts";
 import type { Result } from "./result.ts";
 import type {
@@ -18,9 +19,17 @@ import type { TableScope } from "./query/tables.ts";
 import type { Parameter } from "./type/type.ts";
 import type { NativeFormat } from "./type/vector.ts";
 
+/** What the client tried; `user` is the name it claims. */
+export interface UnjudgedLogin {
+  readonly kind: Presented["kind"];
+  readonly user: string | undefined;
+}
+
 export interface Door {
   /** True when a connection protocol must ask for a password. False only under provider `none`. */
   readonly asksPassword: boolean;
+  /** True when clients may show access tokens. */
+  readonly takesTokens?: boolean;
   /** Catalog names that the engines the session may reach know; used for names given at connect. */
   catalogs(session: Session): readonly string[];
 
@@ -28,6 +37,9 @@ export interface Door {
   scram?(user: string): ScramChallenge | undefined;
 
   authenticate(presented: Presented, at: PresentedAt): Promise<Result<Login, GatewayError>>;
+
+  /** Counts and logs a login that the frontend refused by itself, because what was shown can not be judged. */
+  refused(code: ErrorCode, shown: UnjudgedLogin, at: PresentedAt): void;
 
   /** Gives a statement its id and its time of receipt. `takes` is none unless said. */
   query(

@@ -117,6 +117,13 @@ describe("mysql2", () => {
     await expect(client.query("rollback to c")).rejects.toMatchObject({ errno: 1235 });
     await client.query("rollback");
     await client.query("set autocommit = 1");
+    await client.query("begin");
+    await client.query("insert into items values (7, 'g', 7)");
+    await client.query("commit and chain");
+    await client.query("delete from items where id = 7");
+    await client.query("rollback");
+    const [removed] = await client.query("delete from items where id = 7");
+    expect(removed).toMatchObject({ affectedRows: 1 });
     const [rows] = await client.query("select id from items where id in (5, 6)");
     expect(rows).toEqual([]);
   });

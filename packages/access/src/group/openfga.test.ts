@@ -96,6 +96,8 @@ describe("openFgaAuthorizer", () => {
     await asked;
     expect(tested.host.clock.nowMs()).toBeLessThanOrEqual(2_020);
     fake.mood = "well";
+    fake.tuples.add("user:bob reader cluster_group:own");
+    expect(await tested.mayUse("bob", "own", [])).toBe(true);
     await tested.host.advance(1_000);
     expect(await tested.mayUse("alice", "own", [])).toBe(true);
   });

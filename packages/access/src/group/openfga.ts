@@ -20,7 +20,7 @@ type Relation = "reader" | "can_cancel";
 /** Checks at once; a burst of others waits within its time limit. */
 const connectionsMax = 16;
 const rememberedMax = 10_000;
-/** A server that did not answer is not asked again for so long: a query may try many groups, one after the other. */
+/** A server that did not answer about a user is not asked about that one again for so long: a query may try many groups, one after the other. */
 const restMs = 1_000;
 /** OpenFGA refuses a question with more contextual tuples. */
 const groupsMax = 100;
@@ -60,8 +60,8 @@ class OpenFgaChecks implements AsyncDisposable {
   readonly #allowed = new Map<string, number>();
   /** Checks that are being asked, so that a burst of the same asks once. */
   readonly #asking = new Map<string, Promise<boolean>>();
-  #answeredMs = Number.NEGATIVE_INFINITY;
-  #restUntilMs = Number.NEGATIVE_INFINITY;
+  /** Users that the server was asked about in vain, to when it may be asked again; oldest first. */
+  readonly #resting = new Map<string, number>();
 
   constructor(config: OpenFgaConfig, host: Host) {
     const { timeoutMs, caFile } = config;
@@ -76,7 +76,8 @@ class OpenFgaChecks implements AsyncDisposable {
     if (this.#remembers(key)) return true;
     const asking = this.#asking.get(key);
     if (asking !== undefined) return asking;
-    return this.#host.clock.nowMs() < this.#restUntilMs ? false : this.#ask(check, key);
+    const restsUntilMs = this.#resting.get(check.identity.user) ?? Number.NEGATIVE_INFINITY;
+    return this.#host.clock.nowMs() < restsUntilMs ? false : this.#ask(check, key);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -104,24 +105,17 @@ class OpenFgaChecks implements AsyncDisposable {
   }
 
   #remember(key: string, untilMs: number): void {
-    this.#allowed.delete(key);
-    this.#allowed.set(key, untilMs);
-    if (this.#allowed.size <= rememberedMax) return;
-    const oldest = this.#allowed.keys().next();
-    if (oldest.done !== true) this.#allowed.delete(oldest.value);
+    putBounded(this.#allowed, key, untilMs);
   }
 
   async #answerTo(check: Check): Promise<boolean> {
     if (check.identity.groups.length > groupsMax) return this.#denied("too many groups");
-    const { clock } = this.#host;
-    const askedMs = clock.nowMs();
     const answer = await this.#http.ask(questionOf(check, this.#config));
     if (!answer.ok) {
-      // Others may have been answered meanwhile: then it is this question that was lost.
-      if (this.#answeredMs < askedMs) this.#restUntilMs = clock.nowMs() + restMs;
+      const { user } = check.identity;
+      putBounded(this.#resting, user, this.#host.clock.nowMs() + restMs);
       return this.#denied(answer.error);
     }
-    this.#answeredMs = clock.nowMs();
     const { status, json } = answer.value;
     if (status !== 200) return this.#denied(`status ${status}`);
     const allowed = typeof json === "object" && json !== null && "allowed" in json;
@@ -133,6 +127,15 @@ class OpenFgaChecks implements AsyncDisposable {
     this.#host.log.write("warn", "authorization.unavailable", { reason });
     return false;
   }
+}
+
+/** As the newest; the oldest makes room. */
+function putBounded(times: Map<string, number>, key: string, untilMs: number): void {
+  times.delete(key);
+  times.set(key, untilMs);
+  if (times.size <= rememberedMax) return;
+  const oldest = times.keys().next();
+  if (oldest.done !== true) times.delete(oldest.value);
 }
 
 function questionOf({ identity, relation, group }: Check, config: OpenFgaConfig): HttpQuestion {

@@ -87,6 +87,8 @@ export interface Authenticator {
   renew(identity: AuthContext): AuthContext | undefined;
   /** True when PostgreSQL and MySQL must ask for a password. False only under provider `none`. */
   readonly asksPassword: boolean;
+  /** True where an access token is a credential, so that protocols with several kinds offer that one too. */
+  readonly takesTokens?: boolean;
   /**
    * The challenge for a login by SCRAM, or undefined where the user is to be asked for the password
    * itself. Names of nobody get the answer of a user, and always the same one.

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
 import type { Dialect } from "../sql/dialect.ts";
@@ -65,8 +66,8 @@ describe("ROLLBACK TO", () => {
     expect(pin.state).toBe(remains);
     // A transaction that was begun anew goes on, whatever the one before came to.
     if (anew) state.alive = true;
-    // The savepoint is still there, and nothing has changed since.
-    if (answer === "done") expect(await last(plane, back, pin)).toBe("done");
+    // What there is of a savepoint is still there, and nothing has changed since.
+    expect(await last(plane, back, pin)).toBe(answer);
     await pin.end();
     expect(plane.slots.size).toBe(0);
   });
@@ -96,6 +97,41 @@ describe("ROLLBACK TO", () => {
       "failed cluster.connectFailed",
     ]);
     expect(plane.slots.size).toBe(0);
+  });
+});
+
+describe("whatever is said in a transaction", () => {
+  const words =
+    "savepoint a,savepoint b,release a,release b,rollback to a,rollback to b,insert,insert,select,select broken,insert broken,insert dead,insert lost,select dead,insert left,commit and chain,rollback and chain".split(
+      ",",
+    );
+
+  it("leaves after each way back what was there at the savepoint, and nothing of a rollback", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...words), { maxLength: 25 }), async (said) => {
+        const engine = new FakeEngine();
+        const pin = await beginOn(engine.plane);
+        const points: { name: string; rows: string }[] = [];
+        for (const sql of said) {
+          if (pin.state === "ended") break;
+          const answer = sql.includes("left")
+            ? await leaveEarly(engine.plane, sql, pin)
+            : await last(engine.plane, sql, pin);
+          if (answer !== "done") continue;
+          const [word = "", second = "", third = ""] = sql.split(" ");
+          if (word === "savepoint") points.push({ name: second, rows: engine.rows.join() });
+          if (second === "and") points.length = 0;
+          if (word === "release") points.length = lastOf(points, second);
+          if (second !== "to") continue;
+          points.length = lastOf(points, third) + 1;
+          expect(engine.rows.join()).toBe(points.at(-1)?.rows);
+          expect(engine.alive).toBe(true);
+        }
+        await pin.end();
+        expect(engine.plane.slots.size).toBe(0);
+      }),
+      { numRuns: 1000 },
+    );
   });
 });
 
@@ -170,6 +206,58 @@ describe("COMMIT AND CHAIN", () => {
     expect(await last(plane, "commit and chain")).toBe("failed query.transaction");
   });
 });
+
+/** Keeps rows as a transaction would. `lost` changes something and says that it failed; `left` is not read to its end. */
+class FakeEngine {
+  rows: string[] = [];
+  alive = true;
+  #doubtful = false;
+  #count = 0;
+  readonly plane: TestPlane;
+
+  constructor() {
+    const transactions = {
+      goesOn: () => this.alive && !this.#doubtful,
+      begins: () => {
+        this.rows = [];
+        this.alive = true;
+        return true;
+      },
+    };
+    this.plane = planeOf({ clusters: { main: this.#execute() }, transactions });
+  }
+
+  #execute(): Execute {
+    const run = ({ engineSql: sql }: { readonly engineSql: string }) => this.#run(sql);
+    return async function* (query) {
+      const went = run(query);
+      if (query.engineSql.includes("left")) {
+        yield { kind: "notice", code: "half", text: "" };
+      }
+      yield went ? done : { kind: "failed", error: gatewayError("query.data") };
+    };
+  }
+
+  #run(sql: string): boolean {
+    if (!this.alive) return false;
+    this.#doubtful = sql.includes("lost") || sql.includes("left");
+    if (sql.includes("dead")) this.alive = false;
+    if (/broken|dead/.test(sql)) return false;
+    if (sql.startsWith("insert")) this.rows.push(String((this.#count += 1)));
+    return !sql.includes("lost");
+  }
+}
+
+function lastOf(points: readonly { readonly name: string }[], name: string): number {
+  return points.findLastIndex((point) => point.name === name);
+}
+
+/** The client has enough after the first event. */
+async function leaveEarly(plane: TestPlane, sql: string, pin: Pin): Promise<string> {
+  const stream = runQuery(queryOf(sql, { pin }), plane, new AbortController().signal);
+  for await (const event of stream) if (event.kind === "notice") break;
+  return "left";
+}
 
 async function* once(): ReturnType<Execute> {
   yield done;

@@ -41,7 +41,7 @@ export interface Connection {
   certificateNames(): readonly string[];
   /** Bytes of `tls-server-end-point`, to which a login can be bound; undefined without TLS. */
   channelBinding(): Uint8Array | undefined;
-  /** The client has shown its credential: what it waits for now is ours, so it has longer. */
+  /** The client has shown its credential: from here on it waits for us, so it has longer. */
   credentialShown(): void;
   /** The client has identified itself: the handshake deadline no longer counts. */
   handshakeDone(): void;

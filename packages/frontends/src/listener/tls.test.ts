@@ -1,8 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { connect as connectPlain, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Duplex } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import type { TlsConfig } from "@gateway/contract/config/listener.ts";
@@ -47,6 +50,30 @@ describe("upgrade", () => {
       expect(chunk.toString()).toBe("over TLS");
       secured.destroy();
     }
+    await stop(listener);
+  });
+
+  it("takes a handshake byte by byte, and large messages behind it", async () => {
+    const { tls, cert } = await filesOf();
+    const { listener } = await listenerOf(configOf({ tls }), { onConnection: echoAfterRequest });
+    const raw = await requested(await clientOf(listener.port));
+    raw.setNoDelay(true);
+    const slow = new Duplex({
+      read: () => undefined,
+      write: (chunk: Buffer, _encoding, done) => void trickle(raw, chunk).then(() => done()),
+    });
+    raw.on("data", (chunk: Buffer) => slow.push(chunk));
+    const secured = connectTls({ socket: slow, ca: cert, servername: "localhost" });
+    await once(secured, "secureConnect");
+    const sent = randomBytes(300_000);
+    secured.write(sent);
+    const chunks: Buffer[] = [];
+    for await (const chunk of secured) {
+      chunks.push(chunk as Buffer);
+      if (chunks.reduce((sum, { length }) => sum + length, 0) >= sent.length) break;
+    }
+    expect(Buffer.concat(chunks).equals(sent)).toBe(true);
+    raw.destroy();
     await stop(listener);
   });
 
@@ -263,4 +290,14 @@ function handshake(port: number, options: ConnectionOptions): Promise<"answered"
 
 async function until(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The first bytes one by one, the rest as it comes. */
+async function trickle(socket: Socket, bytes: Buffer): Promise<void> {
+  const first = Math.min(bytes.length, 40);
+  for (let at = 0; at < first; at += 1) {
+    socket.write(bytes.subarray(at, at + 1));
+    await turn();
+  }
+  socket.write(bytes.subarray(first));
 }

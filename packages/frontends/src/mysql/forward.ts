@@ -4,7 +4,8 @@
  *
  * Drivers of MySQL write a quote inside a string as `\'`. An engine of standard lexis ends the string
  * there and reads the rest of a user's input as SQL, so no text goes on as it came: strings are
- * decoded and written with doubled quotes, backticks become double quotes, comments become a space.
+ * decoded and written with doubled quotes, backticks become double quotes, comments become a space. A
+ * comment that is code to the MySQL of this version is code here too, without its marks.
  * Grammar and functions are not touched, but for `FROM DUAL`, which is MySQL's way to name no table.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -31,8 +32,7 @@ export function forwardedSql(sql: string): Result<string, ErrorReply> {
   /** Where the text stands at a FROM that nothing has followed yet. */
   let from: number | undefined;
   while (nextToken(cursor)) {
-    const plain = cursor.kind === "word" && !cursor.inVersionComment;
-    const word = plain ? asciiUpper(tokenText(cursor)) : "";
+    const word = cursor.kind === "word" ? asciiUpper(tokenText(cursor)) : "";
     if (word === "DUAL" && from !== undefined) {
       text = text.slice(0, from);
       continue;
@@ -53,15 +53,27 @@ export function forwardedSql(sql: string): Result<string, ErrorReply> {
 
 const emptyName = '""';
 
-function isSpace({ kind, inVersionComment }: SqlCursor): boolean {
-  return kind === "whitespace" || kind === "comment" || inVersionComment;
+function isSpace({ kind }: SqlCursor): boolean {
+  return kind === "whitespace" || kind === "comment" || kind === "versionComment";
 }
+
+/** Words by which tools advise a MySQL server in such comments; they change no answer, and no other engine knows them. */
+const advice: ReadonlySet<string> = new Set([
+  "SQL_NO_CACHE",
+  "SQL_CACHE",
+  "SQL_BUFFER_RESULT",
+  "SQL_BIG_RESULT",
+  "SQL_SMALL_RESULT",
+  "HIGH_PRIORITY",
+  "LOW_PRIORITY",
+  "DELAYED",
+  "STRAIGHT_JOIN",
+]);
 
 /** Undefined for a token that has no meaning in standard SQL. */
 function pieceOf(cursor: SqlCursor): string | undefined {
-  // What a MySQL server of some version would run is a comment for every other engine.
-  if (cursor.inVersionComment) return " ";
   const text = tokenText(cursor);
+  if (cursor.inVersionComment && advice.has(asciiUpper(text))) return " ";
   switch (cursor.kind) {
     case "string":
       return stringOf(text);

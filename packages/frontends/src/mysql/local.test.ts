@@ -1,3 +1,4 @@
+import type { Pin } from "@gateway/core/query/pin.ts";
 import { describe, expect, it } from "vitest";
 import { answerOf, clientOf, errnoOf } from "./local/local.suite.ts";
 
@@ -24,8 +25,12 @@ describe("answerLocally", () => {
     expect(answerOf("LOAD DATA INFILE 'x' INTO TABLE local")).toBeUndefined();
   });
 
-  it("refuses the ends of a transaction that do more than end it", () => {
+  it("refuses the ends of a transaction that do more than end it, but for the next one behind it", () => {
     expect(errnoOf("COMMIT AND CHAIN")).toBe(1235);
+    const pin: Pin = { cluster: "c", group: "g", state: "open", end: async () => undefined };
+    const client = clientOf();
+    const pinned = { ...client, session: { ...client.session, pin } };
+    expect(answerOf("COMMIT AND CHAIN", pinned)).toBeUndefined();
     expect(errnoOf("ROLLBACK RELEASE")).toBe(1235);
     for (const sql of ["COMMIT", "ROLLBACK WORK", "COMMIT AND NO CHAIN", "ROLLBACK TO release"]) {
       expect([sql, answerOf(sql)]).toEqual([sql, undefined]);

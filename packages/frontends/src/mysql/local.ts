@@ -59,9 +59,9 @@ function answerSession(sql: string, context: ShowContext): LocalAnswer | undefin
       return answerKill(statement);
     case "commit":
     case "rollback":
-      // CHAIN begins another transaction, RELEASE leaves: neither is done, so neither is taken.
-      return statement.chain || statement.release
-        ? error(ownErrors.notSupported("CHAIN and RELEASE"))
+      // RELEASE leaves, and CHAIN without a transaction begins one: neither is done, so neither is taken.
+      return statement.release || (statement.chain && context.client.session.pin === undefined)
+        ? error(ownErrors.notSupported("RELEASE, and CHAIN without a transaction"))
         : undefined;
     default:
       return undefined;

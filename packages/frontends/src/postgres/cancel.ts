@@ -15,21 +15,27 @@ export interface CancelKey {
 /** Secrets of protocol 3.0 have four bytes; since 3.2 they may be long. */
 export const secretBytes = { short: 4, long: 32 } as const;
 
-/** A key in use. Disposing gives it back. */
+/** A key in use. Disposing gives it back. Every connection at rest has one: a text takes a tenth of an array of bytes. */
 class Registration implements Disposable {
-  readonly key: CancelKey;
   readonly cancel: () => void;
+  readonly #process: number;
+  readonly #secret: string;
   readonly #keys: Map<number, Registration>;
 
-  constructor(key: CancelKey, cancel: () => void, keys: Map<number, Registration>) {
-    this.key = key;
+  constructor({ process, secret }: CancelKey, cancel: () => void, keys: Map<number, Registration>) {
+    this.#process = process;
+    this.#secret = Buffer.from(secret).toString("latin1");
     this.cancel = cancel;
     this.#keys = keys;
-    keys.set(key.process, this);
+    keys.set(process, this);
+  }
+
+  get key(): CancelKey {
+    return { process: this.#process, secret: Buffer.from(this.#secret, "latin1") };
   }
 
   [Symbol.dispose](): void {
-    this.#keys.delete(this.key.process);
+    this.#keys.delete(this.#process);
   }
 }
 
@@ -53,8 +59,9 @@ export class CancelKeys {
   /** Cancels the current statement of the key's owner, if the key is right. */
   present({ process, secret }: CancelKey): void {
     const found = this.#keys.get(process);
-    if (found === undefined || found.key.secret.length !== secret.length) return;
-    if (timingSafeEqual(found.key.secret, secret)) found.cancel();
+    const right = found?.key.secret;
+    if (right === undefined || right.length !== secret.length) return;
+    if (timingSafeEqual(right, secret)) found?.cancel();
   }
 
   /** Connections that hold a key now. */

@@ -3,6 +3,7 @@ import { controlApp } from "@gateway/control/app.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import type { PasswordHasher } from "@gateway/control/deps.ts";
 import type { Store } from "@gateway/control/store/store.ts";
+import type { CapacityDesk } from "@gateway/control/worker/capacityPort.ts";
 import type { Result } from "@gateway/core/result.ts";
 import { plainSecrets } from "../config/secrets.ts";
 import type { DataPlaneParts, RunningDataPlane } from "../dataPlane.ts";
@@ -18,13 +19,15 @@ export interface AnswerParts extends Pick<DataPlaneParts, "stopping" | "generati
   readonly store: Store;
   readonly configuration: Configuration;
   readonly passwords: PasswordHasher;
+  /** Where slots are leased from; undefined where no workers are served. */
+  readonly desk: CapacityDesk | undefined;
   /** A process whose frontends did not open ends before anybody can ask. */
   readonly data: Result<RunningDataPlane, unknown>;
 }
 
 export function controlAnswers(
   options: StartOptions,
-  { store, configuration, generations, passwords, data, stopping }: AnswerParts,
+  { store, configuration, generations, passwords, data, stopping, desk }: AnswerParts,
 ): (callers: Callers) => Answers {
   const { host, config } = options;
   const { workerApi } = config.gateway;
@@ -43,7 +46,10 @@ export function controlAnswers(
       testCluster: clusterTest(options),
       workerApi:
         workerApi?.enabled === true && workerApi.sharedSecret !== undefined
-          ? { secrets: plainSecrets(workerApi.sharedSecret) }
+          ? {
+              secrets: plainSecrets(workerApi.sharedSecret),
+              ...(desk === undefined ? {} : { capacity: desk }),
+            }
           : undefined,
       host: "container",
       stopping: stopping.signal,

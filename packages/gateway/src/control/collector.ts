@@ -12,20 +12,24 @@ const earlyPercent = 10;
 /** V8's own. */
 const usualPercent = 80;
 
-let running = 0;
-
 /** Does `work`, which makes much that stays and gives turns to others. The process's whole heap is looked at early meanwhile. */
-export async function collectedEarly<Value>(work: () => Promise<Value>): Promise<Value> {
-  if (running === 0) lookAt(earlyPercent);
-  running += 1;
-  try {
-    return await work();
-  } finally {
-    running -= 1;
-    if (running === 0) lookAt(usualPercent);
-  }
+export type CollectedEarly = <Value>(work: () => Promise<Value>) => Promise<Value>;
+
+/** `setFlags` sets flags of V8, of the whole process. */
+export function collector(setFlags: (flags: string) => void): CollectedEarly {
+  let running = 0;
+  const lookAt = (percent: number): void => setFlags(`--minor-gc-task-trigger=${percent}`);
+  return async (work) => {
+    if (running === 0) lookAt(earlyPercent);
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+      if (running === 0) lookAt(usualPercent);
+    }
+  };
 }
 
-function lookAt(percent: number): void {
-  setFlagsFromString(`--minor-gc-task-trigger=${percent}`);
-}
+/** The process's own. */
+export const collectedEarly = collector(setFlagsFromString);

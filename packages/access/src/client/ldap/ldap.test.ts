@@ -224,6 +224,24 @@ describe("ldapAuthenticator", () => {
     expect(tested.fake.connections).toBe(2);
   });
 
+  it("lets no address with many logins in line take the turn of another", async () => {
+    await using tested = await testedOf({ config: { ...searching, poolSize: 1 } });
+    tested.fake.mood = "silent";
+    const over: string[] = [];
+    const from = (address: string, n: number): Promise<unknown> => {
+      const password = new Secret(`${n}`);
+      const shown = { kind: "password", user: "alice", password } as const;
+      const asked = tested.authenticator.authenticate(shown, { ...at, address });
+      return asked.then((answer) => over.push(`${address} ${n} ${codeOf(answer)}`));
+    };
+    // One of them has the connection, and the line is full.
+    const crowd = Array.from({ length: 257 }, (_, n) => from("192.0.2.1", n));
+    const newcomer = from("192.0.2.2", 0);
+    await Promise.race(crowd);
+    expect(over).toEqual(["192.0.2.1 256 auth.unavailable"]);
+    await settled(tested.host, Promise.all([...crowd, newcomer]));
+  });
+
   it("connects to no address that the process may not connect to", async () => {
     await using fake = await FakeLdap.start({ entries });
     const ldap = ldapSchema.parse({ url: fake.url, ...searching });
@@ -289,43 +307,6 @@ describe("the connection to a directory with TLS", () => {
     await using tested = await testedOf({ config: { ...searching, startTls: true } });
     expect(codeOf(await tested.login("alice", "alice-secret"))).toBe("auth.unavailable");
     expect(tested.fake.binds).toEqual([]);
-  });
-});
-
-describe("ldapSchema", () => {
-  const url = "ldaps://directory.example.com";
-  const pathsFor = (more: object): readonly string[] => {
-    const parsed = ldapSchema.safeParse({ url, userSearchBase: people, ...more });
-    return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join("."));
-  };
-
-  it("sends passwords in clear to another machine only when told so", () => {
-    expect(pathsFor({})).toEqual([]);
-    expect(pathsFor({ url: "ldap://directory.example.com" })).toEqual(["url"]);
-    expect(pathsFor({ url: "ldap://directory.example.com", startTls: true })).toEqual([]);
-    expect(pathsFor({ url: "ldap://directory.example.com", allowCleartext: true })).toEqual([]);
-    expect(pathsFor({ url: "ldap://127.0.0.1:389" })).toEqual([]);
-    expect(pathsFor({ startTls: true })).toEqual(["startTls"]);
-  });
-
-  it("wants one way to the user, and filters in which a name is one whole value", () => {
-    expect(pathsFor({ userDnTemplate: `uid={},${people}` })).toEqual(["userSearchBase"]);
-    expect(pathsFor({ bindDn: "cn=a" })).toEqual(["bindPassword"]);
-    for (const filter of [
-      "(uid=*{}*)",
-      "(uid=a)",
-      "uid={}",
-      "(uid={}",
-      "(uid={}))(",
-      "(uid=x{})",
-    ]) {
-      expect([filter, ...pathsFor({ userSearchFilter: filter })]).toContain("userSearchFilter");
-    }
-    expect(pathsFor({ userSearchFilter: "(&(objectClass=person)(|(uid={})(mail={})))" })).toEqual(
-      [],
-    );
-    expect(pathsFor({ groupSearchFilter: "(|(member={dn})(memberUid={}))" })).toEqual([]);
-    expect(pathsFor({ groupSearchFilter: "(cn=all)" })).toEqual(["groupSearchFilter"]);
   });
 });
 

@@ -60,7 +60,7 @@ class LdapProvider implements Provider {
       const identity = name === undefined ? undefined : this.#certified.get(this.#nameKey(name));
       return identity && { identity, credential: { kind: "none" } };
     }
-    if (shown.kind !== "password") return undefined;
+    if (shown.kind !== "password" || !isPassword(shown.password.reveal())) return undefined;
     const identity = this.#verified.get(this.#memoryKey(shown));
     return identity && loginOf(identity, shown);
   }

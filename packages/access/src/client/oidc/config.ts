@@ -31,7 +31,8 @@ export const oidcSchema = z
     }),
     usernameClaim: claim.default("sub").meta({
       title: "User name claim",
-      description: "Claim with the name of the user. Dots lead into nested claims.",
+      description:
+        "Claim with the name of the user. Dots lead into nested claims. Take one that users can not change themselves.",
     }),
     groupsClaim: claim.optional().meta({
       title: "Groups claim",

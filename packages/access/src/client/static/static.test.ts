@@ -89,6 +89,17 @@ describe("staticAuthenticator", () => {
     expect(knows({ bob: alice }, false)).toBeUndefined();
   });
 
+  it("takes no name that every object knows for a user", async () => {
+    const { host } = hostOf();
+    const authenticator = authenticatorOf(host);
+    for (const user of ["constructor", "toString", "__proto__"]) {
+      const login = await authenticator.authenticate(passwordOf(user, "alice-secret"), at);
+      expect(login.ok ? "let in" : login.error.code).toBe("auth.refused");
+      const groups: string[] = [];
+      expect(authenticator.renew({ user, groups, roles: [], method: "static" })).toBeUndefined();
+    }
+  });
+
   it("ends sessions whose name nobody verified, and anonymous ones where a login is required", () => {
     const { host } = hostOf();
     const users = { alice: { passwordHash: aliceHash, groups: [], roles: [] } };

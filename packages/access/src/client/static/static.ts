@@ -36,10 +36,11 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
   function recall(shown: Shown): Login | undefined {
     if (shown.kind !== "password") return undefined;
     const { user, password } = shown;
+    if (isTooLong(password)) return undefined;
     const entry = users.get(user);
-    if (entry === undefined) return undefined;
-    const known = verified.get(keyOf(user, password, hashOf(entry)));
-    return known === undefined ? undefined : loginOf(user, entry, password);
+    // A name of nobody is looked up as well: no part of the work tells who is a user.
+    const known = verified.get(keyOf(user, password, entry === undefined ? "" : hashOf(entry)));
+    return entry === undefined || !known ? undefined : loginOf(user, entry, password);
   }
 
   async function compare(
@@ -52,8 +53,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     const hash = entry === undefined ? decoy : hashOf(entry);
     const outcome = await hasher.compare(password, hash, origin);
     if (outcome === "busy" || outcome === "failed") return err(gatewayError("auth.unavailable"));
-    const length = Buffer.byteLength(password.reveal(), "utf8");
-    const right = outcome === "match" && length > 0 && length <= passwordBytesMax;
+    const right = outcome === "match" && password.reveal() !== "" && !isTooLong(password);
     if (entry === undefined || !right) return err(gatewayError("auth.refused"));
     verified.add(keyOf(user, password, hash), true);
     return ok(loginOf(user, entry, password));
@@ -91,6 +91,11 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     [Symbol.asyncDispose]: () => hasher[Symbol.asyncDispose](),
   };
   return verifying(provider, config.required, host);
+}
+
+/** No password of anybody; nothing of its length is computed for it on the main thread. */
+function isTooLong(password: Secret): boolean {
+  return Buffer.byteLength(password.reveal(), "utf8") > passwordBytesMax;
 }
 
 type PasswordShown = Extract<Shown, { kind: "password" }>;

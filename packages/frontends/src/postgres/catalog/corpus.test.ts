@@ -1,7 +1,7 @@
 /**
  * Statements that clients send before their user's first one, in `corpus.sql`: one a line, captured
- * from psql, pgjdbc, SQLAlchemy, asyncpg and pgcli, and after their sources for the others. Each
- * succeeds on PostgreSQL 15.
+ * from psql, pgjdbc, SQLAlchemy, asyncpg, pgcli and DuckDB's ATTACH, rendered from its templates for
+ * pgAdmin's tree, and after their sources for the others.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
