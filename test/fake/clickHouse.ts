@@ -15,6 +15,7 @@ import { valueAt } from "@gateway/core/type/value.ts";
 import { open } from "@gateway/engines/duckDb/adapter.ts";
 import { duckDbConfig } from "@gateway/engines/duckDb/config.ts";
 import { hostOf, identifiedOf, valueOf } from "@gateway/engines/engine.suite.ts";
+import { asUser, refusalOf, type Impersonation } from "./clickHouseAs.ts";
 import { nativeBlock, typeText } from "./clickHouseNative.ts";
 
 /** What it does instead of answering. */
@@ -44,6 +45,10 @@ export interface FakeClickHouse extends AsyncDisposable {
     readonly queryId: string;
     readonly user: string;
   }[];
+  /** As whom each request ran, also those about lists and the server itself; `sql` is without `EXECUTE AS`. */
+  readonly requests: { readonly sql: string; readonly ran: string }[];
+  /** What it does with `EXECUTE AS`. */
+  impersonation: Impersonation;
   /** Query ids that run now. */
   readonly running: ReadonlyMap<string, AbortController>;
 }
@@ -61,6 +66,8 @@ let count = 0;
 
 class Fake implements FakeClickHouse {
   readonly seen: { sql: string; queryId: string; user: string }[] = [];
+  readonly requests: { sql: string; ran: string }[] = [];
+  impersonation: Impersonation = "off";
   readonly running = new Map<string, AbortController>();
   readonly #ends = new Map<string, Promise<void>>();
   readonly #backend: Backend;
@@ -105,13 +112,24 @@ class Fake implements FakeClickHouse {
     if (login !== "gateway:gateway-secret") {
       return refuse(response, 516, `${user}: Authentication failed`);
     }
-    const listed = await this.#lists(text, response, queryId);
-    if (listed) return;
+    const named = asUser(text);
+    const refusal = named === undefined ? undefined : refusalOf(named, this.impersonation);
+    if (refusal !== undefined) return refuse(response, ...refusal);
+    const sql = named?.sql ?? text;
+    this.requests.push({ sql, ran: named?.user ?? user });
+    if (await this.#lists(sql, response, queryId)) return;
     this.seen.push({ sql: text, queryId, user });
     if (this.#how !== undefined) return this.#misbehaves(this.#how, response);
-    const read = relex(text, "clickhouse", "duckdb");
+    if (sql === "SELECT currentUser(), version()") {
+      return send(response, textColumns("currentUser()", "version()"), [[user, "25.8.1.2"]]);
+    }
+    if (/\bcurrentUser\(\)/.test(sql)) {
+      return send(response, textColumns("currentUser()"), [[named?.user ?? user]]);
+    }
+    const read = relex(sql, "clickhouse", "duckdb");
     if (!read.ok) return refuse(response, 62, "Syntax error");
-    await this.#run(substituted(read.value, url.searchParams), response, queryId);
+    const asked = { queryId, shift: text.length - sql.length };
+    await this.#run(substituted(read.value, url.searchParams), response, asked);
   }
 
   /** Questions about the server itself. */
@@ -152,7 +170,12 @@ class Fake implements FakeClickHouse {
     return true;
   }
 
-  async #run(sql: string, response: ServerResponse, queryId: string): Promise<void> {
+  /** `shift`: bytes of the request before the statement. */
+  async #run(
+    sql: string,
+    response: ServerResponse,
+    { queryId, shift }: { readonly queryId: string; readonly shift: number },
+  ): Promise<void> {
     const described = /^DESCRIBE TABLE \(([\s\S]*)\n\)$/.exec(sql)?.[1];
     if (described !== undefined) return this.#describe(described, response);
     const controller = new AbortController();
@@ -165,7 +188,7 @@ class Fake implements FakeClickHouse {
     try {
       for await (const event of this.#backend.execute(identifiedOf(sql), controller.signal)) {
         if (event.kind === "columns") ({ columns } = event);
-        if (event.kind === "failed") return failed(response, event.error);
+        if (event.kind === "failed") return failed(response, event.error, shift);
         if (event.kind === "batch") await sendBatch(response, columns, event.batch);
         if (event.kind === "done" && !response.headersSent) {
           const { updateCount } = event;
@@ -281,9 +304,11 @@ const numbers: Partial<Record<ErrorCode, number>> = {
   "query.permission": 497,
 };
 
-function failed(response: ServerResponse, error: GatewayError): void {
+function failed(response: ServerResponse, error: GatewayError, shift = 0): void {
   const place =
-    error.position === undefined ? "" : `Syntax error: failed at position ${error.position}: `;
+    error.position === undefined
+      ? ""
+      : `Syntax error: failed at position ${error.position + shift}: `;
   refuse(response, numbers[error.code] ?? 1002, `${place}${error.message}`);
 }
 

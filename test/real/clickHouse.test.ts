@@ -2,6 +2,7 @@
 import { codeOf, hostOf, never, ran, valueOf } from "@gateway/engines/engine.suite.ts";
 import { open } from "@gateway/engines/clickHouse/adapter.ts";
 import { clickHouseConfig } from "@gateway/engines/clickHouse/config.ts";
+import { callerOf, textFor } from "@gateway/engines/clickHouse/identity.ts";
 import { quoteIdentifier, quoteText } from "@gateway/engines/clickHouse/quote.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
@@ -9,6 +10,7 @@ import mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewayOf, configOf, portOf } from "../e2e/gateway.ts";
+import { hostileNames } from "../fake/hostileNames.ts";
 
 const endpoint = process.env["GATEWAY_TEST_CLICKHOUSE"] ?? "";
 const auth = { type: "basic", username: "gateway", password: "gateway-secret" };
@@ -215,6 +217,80 @@ describe("quoting for ClickHouse", () => {
       const { columns } = await ran(backend, `select 1 as ${quoteIdentifier(text)}`);
       expect(columns[0]?.name).toBe(text);
     }
+  });
+});
+
+describe("EXECUTE AS in ClickHouse's grammar", () => {
+  /** Its tree of what would be sent, as lines. */
+  const treeOf = async (name: string, sql: string): Promise<readonly string[]> => {
+    const text = textFor({ kind: "user", name, group: "g" }, sql);
+    if (!text.ok) return [text.error.code];
+    const { rows, last } = await ran(backend, `explain ast ${text.value.sql}`);
+    return last?.kind === "done"
+      ? rows.map(([line]) => (typeof line === "string" ? line : "?"))
+      : ["refused"];
+  };
+
+  it("names 300 hostile users exactly, and ends where the name ends", async () => {
+    const before = "ExecuteAsQuery (children 2)\n UserNameWithHost (children 1)\n  Identifier ";
+    const behind = "\n SelectWithUnionQuery (children 1)\n";
+    const wrong: (readonly [string, string])[] = [];
+    let carried = 0;
+    for (const name of hostileNames) {
+      const identity = { mode: "impersonate", principal: name } as const;
+      const query = { backendIdentity: identity, group: "g" };
+      if (!callerOf(query, { auth: undefined, queryAuth: { type: "impersonate" } }).ok) continue;
+      carried += 1;
+      const text = (await treeOf(name, "select 1")).join("\n");
+      // The tree's writer stops at a NUL; how NUL is read is shown by aliases above.
+      const [shown = ""] = name.split("\0");
+      const wanted = before + shown + (shown === name ? behind : "");
+      if (!text.startsWith(wanted)) wrong.push([name, text]);
+    }
+    expect(wrong).toEqual([]);
+    expect(carried).toBeGreaterThan(200);
+  });
+
+  it.each([
+    ["select 1", " SelectWithUnionQuery"],
+    ["-- first\nselect 1", " SelectWithUnionQuery"],
+    ["(select 1) union all (select 2)", " SelectWithUnionQuery"],
+    ["with 1 as x select x", " SelectWithUnionQuery"],
+    ["insert into t select 1", " InsertQuery"],
+    ["drop table a parallel with drop table b", " ParallelWithQuery"],
+    ["describe table (select 1)", " DescribeQuery"],
+    ["show tables", " ShowTables"],
+    ["alter table t delete where 1", " AlterQuery"],
+  ])("holds the whole of: %s", async (sql, kind) => {
+    const tree = await treeOf("alice", sql);
+    expect(tree.slice(0, 3)).toEqual([
+      "ExecuteAsQuery (children 2)",
+      " UserNameWithHost (children 1)",
+      "  Identifier alice",
+    ]);
+    // Nothing but the user and one query stands on the level below.
+    expect(tree.slice(3).filter((line) => /^ \S/.test(line))).toHaveLength(1);
+    expect(tree[3]).toContain(kind);
+  });
+
+  it.each([
+    ["@'bob' select 1", "query.unsupported"],
+    ["`bob` select 1", "query.unsupported"],
+    ["insert into t values (1)", "refused"],
+    ["execute as bob select 1", "refused"],
+  ])("has no place for: %s", async (sql, outcome) => {
+    expect(await treeOf("alice", sql)).toEqual([outcome]);
+  });
+
+  it("says that the setting is off before it looks for the user", async () => {
+    const identity = { mode: "impersonate", principal: "nobody" } as const;
+    const config = { engine: "clickHouse", endpoint, auth, queryAuth: { type: "impersonate" } };
+    await using users = valueOf(await open("real", clickHouseConfig.parse(config), hostOf()));
+    expect(await users.probe(never)).toBe("unhealthy");
+    const lane: Pick<Backend, "execute"> = {
+      execute: (query, signal) => users.execute({ ...query, backendIdentity: identity }, signal),
+    };
+    expect(codeOf(await ran(lane, "select 1"))).toBe("auth.noBackendIdentity");
   });
 });
 

@@ -8,12 +8,15 @@ import { clickHouseCases } from "./cases/clickHouse.mjs";
 import { asyncpgCases } from "./cases/asyncpg.mjs";
 import { curlCases } from "./cases/curl.mjs";
 import { connectorJCases } from "./cases/connectorJ.mjs";
+import { duckDbAttachCases } from "./cases/duckDbAttach.mjs";
 import { goMysqlCases } from "./cases/goMysql.mjs";
 import { goPgxCases } from "./cases/goPgx.mjs";
 import { mysqlCliCases } from "./cases/mysqlCli.mjs";
+import { keycloakCases } from "./cases/keycloak.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
 import { mariadbConnectorJCases } from "./cases/mariadbConnectorJ.mjs";
 import { openapiCases } from "./cases/openapi.mjs";
+import { openFgaCases } from "./cases/openfga.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
 import { pgcliCases } from "./cases/pgcli.mjs";
 import { pgjdbcCases } from "./cases/pgjdbc.mjs";
@@ -23,10 +26,11 @@ import { psqlOdbcCases } from "./cases/psqlOdbc.mjs";
 import { psycopgCases } from "./cases/psycopg.mjs";
 import { pymysqlCases } from "./cases/pymysql.mjs";
 import { slapdCases } from "./cases/slapd.mjs";
-import { starRocksCases } from "./cases/starRocks.mjs";
+import { starRocksCases, starRocksLdapCases } from "./cases/starRocks.mjs";
 import { sqlalchemyCases } from "./cases/sqlalchemy.mjs";
 import { trinoCases } from "./cases/trino.mjs";
 import { trinoEngineCases } from "./cases/trinoEngine.mjs";
+import { trinoIdentityCases } from "./cases/trinoIdentity.mjs";
 import { trinoJdbcCases } from "./cases/trinoJdbc.mjs";
 import { trinoPythonCases } from "./cases/trinoPython.mjs";
 import { startQuickstart } from "./gateway.mjs";
@@ -46,6 +50,7 @@ const suites = [
   psycopgCases,
   sqlalchemyCases,
   pgcliCases,
+  duckDbAttachCases,
   psqlOdbcCases,
   pgjdbcCases,
   goPgxCases,
@@ -59,11 +64,15 @@ const suites = [
   curlCases,
   trinoCases,
   trinoEngineCases,
+  trinoIdentityCases,
+  keycloakCases,
   trinoJdbcCases,
   trinoPythonCases,
   clickHouseCases,
   starRocksCases,
+  starRocksLdapCases,
   slapdCases,
+  openFgaCases,
   ...adbcCases,
   debianPostgresCases,
   embeddedPostgresCases,

@@ -1,53 +1,61 @@
-/** A Trino server of our own: fetched from Maven once, started on free ports with the catalogs that the cases need. */
+/**
+ * A Trino server of our own: fetched from Maven once, started on free ports with the catalogs that the
+ * cases need. Plain, or with TLS, logins and rules of who may be whom.
+ */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { generateKeyPairSync, pbkdf2Sync, randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import http from "node:http";
+import https from "node:https";
 import { createServer } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { command } from "./command.mjs";
+import { command, expectCode } from "./command.mjs";
+import { archiveHome, installArchive, javaHome } from "./java.mjs";
 
 /** The last version whose server archive is published to Maven repositories. */
 const version = "476";
 const javaLeast = 24;
 const startSeconds = 150;
-const cache = process.env["GATEWAY_TEST_CACHE"] ?? join(homedir(), ".cache", "gateway-test");
-const folder = join(cache, "trino");
-const home = join(folder, `trino-server-${version}`);
-const complete = join(home, ".complete");
 const plugins = ["tpch", "memory", "blackhole"];
+const archive = `trino-server-${version}`;
+const home = archiveHome("trino", archive);
 
 /** True, or the reason why there is none. */
 export async function installTrinoServer() {
-  if ((await javaHome()) === undefined) return `there is no JDK ${javaLeast} or newer`;
-  if (existsSync(complete)) return true;
-  if ((await command("mvn", ["--version"])).code !== 0) return "there is no mvn";
-  await mkdir(folder, { recursive: true });
-  const args = [
-    "-q",
-    "-B",
-    "dependency:copy",
-    `-Dartifact=io.trino:trino-server:${version}:tar.gz`,
-    `-DoutputDirectory=${folder}`,
-    "-Dmdep.useBaseVersion=true",
-  ];
-  const copied = await command("mvn", args, { seconds: 600 });
-  if (copied.code !== 0) return `mvn failed: ${copied.stdout.trim().split("\n").at(-1)}`;
-  const archive = `${home}.tar.gz`;
-  // All of it: jars that plugins share are hard links inside the archive.
-  const unpacked = await command("tar", ["-xzf", archive, "-C", folder], { seconds: 300 });
-  if (unpacked.code !== 0) return `tar failed: ${unpacked.stderr.trim().split("\n").at(-1)}`;
-  await rm(archive);
-  await writeFile(complete, "");
-  return true;
+  if ((await javaHome(javaLeast)) === undefined) return `there is no JDK ${javaLeast} or newer`;
+  return await installArchive("trino", archive, `io.trino:trino-server:${version}:tar.gz`);
 }
 
-/** Starts one and waits until it answers. `stop` ends it and removes what it wrote. */
-export async function startTrinoServer() {
+/**
+ * People who log in with `<name>-secret`, or with a token of the issuer below whose subject they are.
+ * `gateway` may be alice and bob, `names` anybody.
+ */
+const people = ["gateway", "names", "alice", "bob", "carol", "j\u00f6rg"];
+const rules = {
+  catalogs: [{ allow: "all" }],
+  queries: [{ user: "gateway", allow: ["execute", "kill", "view"] }, { allow: ["execute"] }],
+  impersonation: [
+    { original_user: "gateway", new_user: "alice|bob" },
+    { original_user: "names", new_user: "(?s).*" },
+  ],
+};
+export const tokens = { issuer: "https://issuer.test", audience: "trino" };
+/** Tokens of a provider: `keys` is where its public keys are. The user is the name it logs in with. */
+const tokensOf = ({ issuer, keys }) =>
+  `http-server.authentication.jwt.key-file=${keys}\nhttp-server.authentication.jwt.required-issuer=${issuer}\nhttp-server.authentication.jwt.principal-field=preferred_username\n`;
+
+/**
+ * Starts one and waits until it answers. `stop` ends it and removes what it wrote. With `logins` it takes
+ * TLS and its `people` only, and answers also `caFile`, and `tokenKey`, a file with the key of its tokens;
+ * with a `provider` its tokens are those of that one.
+ */
+export async function startTrinoServer({ logins = false, provider = undefined } = {}) {
   const run = await mkdtemp(join(tmpdir(), "trino-"));
   const port = await freePort();
   await configure(run, port);
-  const java = await javaHome();
+  if (logins) await secure(run, provider);
+  const java = await javaHome(javaLeast);
   const env = { ...process.env, JAVA_HOME: java, PATH: `${java}/bin:${process.env["PATH"]}` };
   const launcher = join(home, "bin", "launcher");
   const child = spawn(launcher, [`--etc-dir=${run}/etc`, "run"], { env, detached: true });
@@ -67,9 +75,12 @@ export async function startTrinoServer() {
     await ended;
     await rm(run, { recursive: true, force: true });
   };
-  const url = `http://127.0.0.1:${port}`;
+  const files = { caFile: join(run, "ca.pem"), tokenKey: join(run, "token.key") };
+  const server = logins
+    ? { url: `https://localhost:${port}`, ca: await readFile(files.caFile) }
+    : { url: `http://127.0.0.1:${port}` };
   const until = performance.now() + startSeconds * 1000;
-  while (!(await isReady(url))) {
+  while (!(await isReady(server))) {
     if (child.exitCode !== null || performance.now() > until) {
       await stop();
       throw new Error(`Trino did not start:\n${log}`);
@@ -78,7 +89,7 @@ export async function startTrinoServer() {
       setTimeout(resolve, 200);
     });
   }
-  return { url, stop };
+  return { url: server.url, stop, ...(logins ? files : {}) };
 }
 
 async function configure(run, port) {
@@ -103,39 +114,95 @@ async function configure(run, port) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(etc, name), text);
 }
 
+/** TLS, two ways to log in, and rules, over what `configure` wrote. */
+async function secure(run, provider) {
+  const at = (file) => join(run, file);
+  const certificate =
+    "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout ca.key -out ca.pem";
+  expectCode(await command("openssl", certificate.split(" "), { cwd: run }));
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const lines = people.map((user) => {
+    const salt = randomBytes(16);
+    const key = pbkdf2Sync(`${user}-secret`, salt, 10_000, 32, "sha1");
+    return `${user}:10000:${salt.toString("hex")}:${key.toString("hex")}\n`;
+  });
+  const files = {
+    "server.pem": `${await readFile(at("ca.key"), "utf8")}${await readFile(at("ca.pem"), "utf8")}`,
+    "token.key": privateKey.export({ type: "pkcs8", format: "pem" }),
+    "token.pub": publicKey.export({ type: "spki", format: "pem" }),
+    "password.db": lines.join(""),
+    "rules.json": JSON.stringify(rules),
+    "etc/password-authenticator.properties": `password-authenticator.name=file\nfile.password-file=${at("password.db")}\n`,
+    "etc/access-control.properties": `access-control.name=file\nsecurity.config-file=${at("rules.json")}\n`,
+    "etc/config.properties": (await readFile(at("etc/config.properties"), "utf8"))
+      .replace("http-server.http.port=", "http-server.https.port=")
+      .replace("discovery.uri=http:", "discovery.uri=https:")
+      .concat(
+        "http-server.http.enabled=false\nhttp-server.https.enabled=true\n",
+        `http-server.https.keystore.path=${at("server.pem")}\n`,
+        `internal-communication.https.required=true\ninternal-communication.shared-secret=${randomBytes(16).toString("hex")}\n`,
+        "http-server.authentication.type=PASSWORD,JWT\n",
+        provider === undefined
+          ? `http-server.authentication.jwt.key-file=${at("token.pub")}\nhttp-server.authentication.jwt.required-issuer=${tokens.issuer}\n`
+          : tokensOf(provider),
+        `http-server.authentication.jwt.required-audience=${tokens.audience}\n`,
+      ),
+  };
+  for (const [file, text] of Object.entries(files)) await writeFile(at(file), text);
+  await symlink(
+    join(home, "plugin", "password-authenticators"),
+    join(run, "plugin", "password-authenticators"),
+  );
+}
+
 /** Started is not enough: until the server knows itself as a worker, tables have no node to be read on ("nodes is empty"). */
-async function isReady(url) {
+async function isReady(server) {
   try {
-    const info = await fetch(`${url}/v1/info`, { signal: AbortSignal.timeout(2_000) });
-    return (await info.json()).starting === false && (await readsTables(url));
+    const info = await asked(server, `${server.url}/v1/info`);
+    return info.starting === false && (await readsTables(server));
   } catch {
     return false;
   }
 }
 
-async function readsTables(url) {
-  const headers = { "x-trino-user": "test" };
-  const signal = AbortSignal.timeout(30_000);
-  const body = "SELECT count(*) FROM tpch.tiny.nation";
-  let answer = await fetch(`${url}/v1/statement`, { method: "POST", headers, body, signal });
+async function readsTables(server) {
+  let answer = await asked(
+    server,
+    `${server.url}/v1/statement`,
+    "SELECT count(*) FROM tpch.tiny.nation",
+  );
   for (;;) {
-    const { nextUri, error } = await answer.json();
+    const { nextUri, error } = answer;
     if (nextUri === undefined) return error === undefined;
-    answer = await fetch(nextUri, { headers, signal });
+    answer = await asked(server, nextUri);
   }
 }
 
-/** Home of an installed JDK that is new enough. */
-async function javaHome() {
-  const installed = await readdir("/usr/lib/jvm").catch(() => []);
-  const homes = [process.env["JAVA_HOME"], ...installed.map((name) => `/usr/lib/jvm/${name}`)];
-  for (const one of homes) {
-    if (one === undefined || !existsSync(`${one}/bin/java`)) continue;
-    const { stderr } = await command(`${one}/bin/java`, ["-version"]);
-    const major = /version "(\d+)/.exec(stderr)?.[1];
-    if (Number(major) >= javaLeast) return one;
-  }
-  return undefined;
+/** The JSON that it answers to its own account. */
+function asked({ ca }, url, body) {
+  const login = ca === undefined ? { "x-trino-user": "test" } : {};
+  const auth = ca === undefined ? undefined : "gateway:gateway-secret";
+  const signal = AbortSignal.timeout(30_000);
+  const method = body === undefined ? "GET" : "POST";
+  const { request } = ca === undefined ? http : https;
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers: login, auth, ca, signal }, (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.on("error", reject);
+      response.on("end", () => {
+        try {
+          resolve(JSON.parse(text));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
 }
 
 /** A port that is free now. */

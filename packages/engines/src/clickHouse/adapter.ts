@@ -20,6 +20,8 @@ import { tlsTrust } from "../connect/tls.ts";
 import { describedColumn } from "./block.ts";
 import type { ClickHouseConfig } from "./config.ts";
 import { judge, type Judged } from "./guard.ts";
+import { account, callerOf, type Caller } from "./identity.ts";
+import { Impersonation } from "./impersonation.ts";
 import { catalogName, databaseSql, tablesOf, tablesSql } from "./listing.ts";
 import { placeParameters, withoutValues } from "./parameters.ts";
 import { quoteText } from "./quote.ts";
@@ -66,6 +68,7 @@ class ClickHouseBackend implements Backend {
   readonly #host: Host;
   readonly #wire: Wire;
   readonly #ownTag: string;
+  readonly #impersonation: Impersonation | undefined;
   #ownCount = 0;
   #nodeSeen: string | undefined;
   #severalNodes = false;
@@ -76,23 +79,26 @@ class ClickHouseBackend implements Backend {
     this.#config = config;
     this.#host = host;
     this.#wire = wire;
+    const ask = (sql: string, signal: AbortSignal) => this.#ask(sql, signal);
+    const impersonates = config.queryAuth?.type === "impersonate";
+    this.#impersonation = impersonates ? new Impersonation(cluster, host, ask) : undefined;
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}`;
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const caller = callerOf(query, this.#config);
+    if (!caller.ok) return yield { kind: "failed", error: caller.error };
     const used = readSessionStatement(query.engineSql, "clickhouse");
     if (used?.kind === "use" && used.object === undefined) {
-      return yield* this.#use(
-        used.path.map(({ text }) => text),
-        signal,
-      );
+      return yield* this.#use(used.path.at(-1)?.text ?? "", caller.value, signal);
     }
-    const judged = judge(query.engineSql);
+    const judged = judge(query.engineSql, caller.value);
     if (!judged.ok) return yield { kind: "failed", error: judged.error };
     const placed = placeParameters(query.engineSql, query.parameters);
     if (!placed.ok) return yield { kind: "failed", error: placed.error };
     const submission: Submission = {
       sql: placed.value.sql,
+      caller: caller.value,
       queryId: statementTag(query),
       database: query.session.schema ?? this.#config.database,
       // What a write changed is known at its end only.
@@ -110,25 +116,36 @@ class ClickHouseBackend implements Backend {
     query: Identified,
     signal: AbortSignal,
   ): Promise<Result<Description, GatewayError>> {
-    const judged = judge(query.engineSql);
+    const caller = callerOf(query, this.#config);
+    if (!caller.ok) return caller;
+    const judged = judge(query.engineSql, caller.value);
     if (!judged.ok) return judged;
-    const first = await this.#describedWith(query, judged.value, { untyped: "text", signal });
+    const asked = { caller: caller.value, signal };
+    const first = await this.#describedWith(query, judged.value, { ...asked, untyped: "text" });
     if (first.ok || signal.aborted) return first;
-    const second = await this.#describedWith(query, judged.value, { untyped: "null", signal });
+    const second = await this.#describedWith(query, judged.value, { ...asked, untyped: "null" });
     return second.ok ? second : first;
   }
 
   async #describedWith(
     query: Identified,
     { describable }: Judged,
-    { untyped, signal }: { readonly untyped: "text" | "null"; readonly signal: AbortSignal },
+    {
+      caller,
+      untyped,
+      signal,
+    }: {
+      readonly caller: Caller;
+      readonly untyped: "text" | "null";
+      readonly signal: AbortSignal;
+    },
   ): Promise<Result<Description, GatewayError>> {
     const plain = withoutValues(query.engineSql, query.parameters, untyped);
     if (!plain.ok) return plain;
     const { sql, types } = plain.value;
     if (!describable) return ok({ parameters: types, columns: [] });
     const database = query.session.schema ?? this.#config.database;
-    const submission = { sql, queryId: statementTag(query), database, fields: [] };
+    const submission = { sql, caller, queryId: statementTag(query), database, fields: [] };
     const columns = await this.#describe(submission, signal);
     return columns.ok ? ok({ parameters: types, columns: columns.value }) : columns;
   }
@@ -141,7 +158,9 @@ class ClickHouseBackend implements Backend {
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
     if (this.#closed !== undefined) return "unhealthy";
     const answer = await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal);
-    return answer.ok ? "healthy" : "unhealthy";
+    if (!answer.ok) return "unhealthy";
+    const works = (await this.#impersonation?.works(signal)) ?? true;
+    return works ? "healthy" : "unhealthy";
   }
 
   async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
@@ -156,7 +175,9 @@ class ClickHouseBackend implements Backend {
       if (this.#nodeSeen !== undefined && this.#nodeSeen !== node) this.#severalNodes = true;
       this.#nodeSeen = node;
     }
-    const complete = tags.includes(own) && !this.#severalNodes;
+    // Whose statements an account is shown is a rule of the server, and users' were not looked for.
+    const shared = this.#impersonation === undefined;
+    const complete = shared && tags.includes(own) && !this.#severalNodes;
     return ok({
       tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)),
       complete,
@@ -170,10 +191,12 @@ class ClickHouseBackend implements Backend {
   }
 
   async listTables(
-    _query: Identified,
+    query: Identified,
     signal: AbortSignal,
   ): Promise<Result<readonly TableListing[], GatewayError>> {
-    const answer = await this.#ask(tablesSql, signal);
+    const caller = callerOf(query, this.#config);
+    if (!caller.ok) return caller;
+    const answer = await this.#ask(tablesSql, signal, this.#nextOwn(), { caller: caller.value });
     return answer.ok ? ok(tablesOf(answer.value)) : answer;
   }
 
@@ -258,10 +281,9 @@ class ClickHouseBackend implements Backend {
     return ok(columns);
   }
 
-  async *#use(path: readonly string[], signal: AbortSignal): ResultStream {
+  async *#use(name: string, caller: Caller, signal: AbortSignal): ResultStream {
     const startedMs = this.#host.clock.nowMs();
-    const name = path.at(-1) ?? "";
-    const answer = await this.#ask(databaseSql(name), signal);
+    const answer = await this.#ask(databaseSql(name), signal, this.#nextOwn(), { caller });
     if (!answer.ok) return yield { kind: "failed", error: answer.error };
     if (answer.value.length === 0) {
       const message = `Database ${name} does not exist`;
@@ -284,7 +306,7 @@ class ClickHouseBackend implements Backend {
     return `${this.#ownTag}/${this.#ownCount}`;
   }
 
-  /** Every row of a small answer as values, over the control connections. */
+  /** Every row of a small answer as values, over the control connections; as the service account, unless `more` names a caller. */
   async #ask(
     sql: string,
     signal: AbortSignal,
@@ -293,7 +315,8 @@ class ClickHouseBackend implements Backend {
   ): Promise<Result<readonly (readonly unknown[])[], GatewayError>> {
     if (this.#closed !== undefined) return err(gatewayError("cluster.connectFailed"));
     const wire = { ...this.#wire, pool: this.#wire.control };
-    const submission = { database: this.#config.database, fields: [], ...more, sql, queryId };
+    const { database } = this.#config;
+    const submission = { caller: account, database, fields: [], ...more, sql, queryId };
     const judged: Judged = { reads: true, describable: false, tag: "" };
     const rows: (readonly unknown[])[] = [];
     const statement = { wire, clock: this.#host.clock, submission, judged, shown: more.shown };

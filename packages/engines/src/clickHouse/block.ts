@@ -8,7 +8,7 @@ import { isUtf8 } from "node:buffer";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Vector } from "@gateway/core/type/vector.ts";
 import { gathered } from "./dictionary.ts";
-import { Source } from "./source.ts";
+import { Source, type TextProgress } from "./source.ts";
 import { layoutOf, type Layout } from "./types.ts";
 import { convertedVector } from "./values.ts";
 
@@ -38,6 +38,8 @@ export interface Begun {
   readonly rows: number;
   readonly columns: readonly Column[];
   readonly vectors: readonly Vector[];
+  /** Of the column that is not there whole, counted from its start. */
+  readonly texts: TextProgress | undefined;
 }
 
 const columnsMax = 100_000;
@@ -47,7 +49,7 @@ const decoder = new TextDecoder();
 
 /** Reads the block at the start of `bytes`, or the rest of one that was begun before them. */
 export function readBlock(bytes: Uint8Array, begun?: Begun): BlockRead {
-  const source = new Source(bytes);
+  const source = new Source(bytes, begun?.texts);
   const head = begun ?? readHead(source);
   if (head === undefined) return unread(source, 0, undefined);
   const { columnCount, rows } = head;
@@ -67,7 +69,13 @@ export function readBlock(bytes: Uint8Array, begun?: Begun): BlockRead {
       layout === undefined ||
       vector === undefined
     )
-      return unread(source, read, { columnCount, rows, columns, vectors });
+      return unread(source, read, {
+        columnCount,
+        rows,
+        columns,
+        vectors,
+        texts: textsFrom(source, read),
+      });
     columns.push(columnOf(name, typeName, layout));
     vectors.push(vector);
     read = source.at;
@@ -83,7 +91,7 @@ function readHead(source: Source): Begun | undefined {
     return source.refuse("too many columns or rows");
   // Of rows without columns four bytes could claim millions.
   if (columnCount === 0 && rows > 0) return source.refuse("rows without columns");
-  return { columnCount, rows, columns: [], vectors: [] };
+  return { columnCount, rows, columns: [], vectors: [], texts: undefined };
 }
 
 function readVector(source: Source, layout: Layout, rows: number): Vector | undefined {
@@ -252,21 +260,17 @@ function readText(source: Source, { type }: Layout, rows: number): Vector | unde
     source.missing = rows - source.left;
     return undefined;
   }
-  const offsets = new Int32Array(rows + 1);
-  const starts = new Int32Array(rows);
-  const end = readLengths(source, starts, offsets);
-  if (end === undefined) return undefined;
-  const values = new Uint8Array(end);
+  const read = readLengths(source, rows);
+  if (read === undefined) return undefined;
+  const { begin, starts, offsets, end } = read;
+  // Copied in one go, and then closed up over the lengths between them: half of what copying each costs.
+  const all = new Uint8Array(source.bytes.subarray(begin, source.at));
   for (let row = 0; row < rows; row += 1) {
     const from = starts[row] ?? 0;
     const at = offsets[row] ?? 0;
-    const length = (offsets[row + 1] ?? 0) - at;
-    // Short texts are the rule, and a loop beats a call for them.
-    if (length > 24) values.set(source.bytes.subarray(from, from + length), at);
-    else
-      for (let byte = 0; byte < length; byte += 1)
-        values[at + byte] = source.bytes[from + byte] ?? 0;
+    all.copyWithin(at, from, from + (offsets[row + 1] ?? 0) - at);
   }
+  const values = all.subarray(0, end);
   const vector = {
     type,
     length: rows,
@@ -279,23 +283,43 @@ function readText(source: Source, { type }: Layout, rows: number): Vector | unde
   return beginsInside(values, offsets) || !isUtf8(values) ? repaired(vector, offsets) : vector;
 }
 
-/** Notes where the texts begin and end; answers the bytes of all. */
-function readLengths(source: Source, starts: Int32Array, offsets: Int32Array): number | undefined {
+/** Finds where the texts begin and end. Goes on where an earlier reading stopped for want of bytes. */
+function readLengths(source: Source, rows: number): TextProgress | undefined {
+  const begin = source.at;
+  const known = source.texts?.begin === begin && source.texts.starts.length === rows;
+  const before = known ? source.texts : undefined;
+  const starts = before?.starts ?? new Int32Array(rows);
+  const offsets = before?.offsets ?? new Int32Array(rows + 1);
   const { bytes } = source;
-  let end = 0;
-  for (let row = 0; row < starts.length; row += 1) {
-    const first = bytes[source.at] ?? 0x80;
-    let length: number | undefined = first;
+  let at = before?.at ?? begin;
+  let end = before?.end ?? 0;
+  let row = before?.row ?? 0;
+  while (row < rows) {
     // Nearly all lengths are one byte.
-    if (first < 0x80) source.at += 1;
-    else length = source.varint();
-    const start = length === undefined ? undefined : source.skip(length);
-    if (length === undefined || start === undefined) return undefined;
-    starts[row] = start;
+    let length = bytes[at] ?? 0x80;
+    source.at = at + 1;
+    if (length >= 0x80) {
+      source.at = at;
+      length = source.varint() ?? -1;
+    }
+    const start = length < 0 ? undefined : source.skip(length);
+    if (start === undefined) break;
+    starts[row] = start - begin;
     end += length;
     offsets[row + 1] = end;
+    at = start + length;
+    row += 1;
   }
-  return end;
+  const texts = { begin, at, row, end, starts, offsets };
+  if (row === rows) return texts;
+  source.texts = texts;
+  return undefined;
+}
+
+/** What was found out of the texts, counted from `start`; undefined when it is of what lies before. */
+function textsFrom({ texts }: Source, start: number): TextProgress | undefined {
+  if (texts === undefined || texts.begin < start) return undefined;
+  return { ...texts, begin: texts.begin - start, at: texts.at - start };
 }
 
 /** True when a text begins in the middle of a character: together with the one before it may look whole. */

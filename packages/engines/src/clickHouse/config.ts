@@ -10,7 +10,7 @@ import { z } from "zod";
 export const clickHouseConfig = z
   .strictObject({
     engine: z.literal("clickHouse").meta({ title: "Engine", description: "A ClickHouse server." }),
-    ...clusterShape(["serviceAccount"]),
+    ...clusterShape(["serviceAccount", "impersonate"]),
     endpoint: z
       .url({ protocol: /^https?$/, error: "must be an http or https address" })
       .refine(isBare, "must be a host and port only: settings have keys of their own")

@@ -6,6 +6,6 @@ export const clickHouse = engine({
   kind: "clickHouse",
   title: "ClickHouse",
   config: clickHouseConfig,
-  queryAuth: ["serviceAccount"],
+  queryAuth: ["serviceAccount", "impersonate"],
   load: () => import("./adapter.ts"),
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { errorOf, readException } from "./errors.ts";
+import { account } from "./identity.ts";
+
+const own = { shown: undefined, caller: account, shiftBytes: 0 };
 
 const said = (text: string, header?: string) => readException(text, header);
 
@@ -9,16 +12,20 @@ describe("errorOf", () => {
     const exception = said(
       "Code: 62. DB::Exception: Syntax error: failed at position 17 (selec): selec. (SYNTAX_ERROR)",
     );
-    expect(errorOf(exception, sql)).toMatchObject({ code: "query.syntax", position: 14 });
+    expect(errorOf(exception, { ...own, shown: sql })).toMatchObject({
+      code: "query.syntax",
+      position: 14,
+    });
   });
 
   it("never shows what the server says of the service account, and knows no number by its text", () => {
     const refused = errorOf(
       said("Code: 516. DB::Exception: gateway: Authentication failed: password is incorrect. (A)"),
+      own,
     );
     expect(refused.code).toBe("cluster.connectFailed");
     expect(JSON.stringify(refused)).not.toContain("password");
-    const unknown = errorOf(said("Code: 999999. DB::Exception: secret things. (B)"));
+    const unknown = errorOf(said("Code: 999999. DB::Exception: secret things. (B)"), own);
     expect(unknown).toMatchObject({ code: "engine.failed", detail: "code 999999" });
     expect(JSON.stringify(unknown)).not.toContain("secret");
   });

@@ -6,6 +6,7 @@
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { refusalOf, type Caller } from "./identity.ts";
 
 /** Longest message passed on; ClickHouse repeats the query in it. */
 const messageLengthMax = 2_000;
@@ -23,8 +24,24 @@ export function readException(text: string, header?: string): Exception {
   return { number: Number(header ?? found?.[1] ?? 0), message: message.trim() };
 }
 
-/** The catalogue's error. `sql` is the text that was sent, or undefined where it is not the client's own. */
-export function errorOf({ number, message }: Exception, sql?: string): GatewayError {
+/** What the statement was that failed. */
+export interface Failed {
+  /** The client's own text, where places in it hold. */
+  readonly shown: string | undefined;
+  readonly caller: Caller;
+  /** See `SentText.shiftBytes`. */
+  readonly shiftBytes: number;
+}
+
+/** The catalogue's error. */
+export function errorOf(
+  exception: Exception,
+  { shown: sql, caller, shiftBytes }: Failed,
+): GatewayError {
+  const { number, message } = placedIn(exception, shiftBytes);
+  if (caller.kind === "user" && isOfIdentity(exception)) {
+    return refusalOf(caller, `code ${number}`);
+  }
   const meaning = meanings[number];
   if (meaning === undefined) return gatewayError("engine.failed", { detail: `code ${number}` });
   const [code, sqlState] = meaning;
@@ -45,7 +62,30 @@ export function isLoginFailure({ number }: Exception): boolean {
   return number === 516 || number === 192 || number === 193 || number === 194;
 }
 
+/**
+ * The server does not know the user, does not let the account be it, or nobody. The last two share their
+ * numbers with other refusals, so the message is read; who imitates it changes the name of a refusal.
+ */
+function isOfIdentity({ number, message }: Exception): boolean {
+  if (number === unknownUser) return true;
+  if (number === accessDenied) return message.includes("have the grant IMPERSONATE ON ");
+  return number === disabled && message.startsWith("IMPERSONATE feature is disabled");
+}
+
 const syntaxError = 62;
+const unknownUser = 192;
+const disabled = 344;
+const accessDenied = 497;
+
+/** With the place of a syntax error counted in the client's text. */
+function placedIn({ number, message }: Exception, shiftBytes: number): Exception {
+  if (number !== syntaxError || shiftBytes === 0) return { number, message };
+  const moved = message.replace(
+    /failed at position (\d{1,9})/,
+    (_all, byte: string) => `failed at position ${Number(byte) - shiftBytes}`,
+  );
+  return { number, message: moved };
+}
 
 /** The place of a syntax error, which ClickHouse counts in bytes from 1, in UTF-16 units. */
 function positionIn(message: string, sql: string): number | undefined {
@@ -114,14 +154,14 @@ const meanings: Readonly<Record<number, Meaning>> = {
   // What the server does not do.
   1: ["query.unsupported", "0A000"],
   48: ["query.unsupported", "0A000"],
-  344: ["query.unsupported", "0A000"],
+  [disabled]: ["query.unsupported", "0A000"],
   // Rights.
   164: ["query.permission", "25006"],
   291: ["query.permission", "42501"],
   452: ["query.permission", "42501"],
-  497: ["query.permission", "42501"],
+  [accessDenied]: ["query.permission", "42501"],
   // The service account itself is refused: not the client's fault, and another member may do.
-  192: refused,
+  [unknownUser]: refused,
   193: refused,
   194: refused,
   516: refused,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "./guard.ts";
+import { account } from "./identity.ts";
 
 describe("judge", () => {
   it.each([
@@ -11,7 +12,7 @@ describe("judge", () => {
     ["kill query where query_id = 'x' sync", "query.permission"],
     [" ; -- nothing", "query.syntax"],
   ])("refuses %s with %s", (sql, code) => {
-    expect(judge(sql)).toMatchObject({ ok: false, error: { code } });
+    expect(judge(sql, account)).toMatchObject({ ok: false, error: { code } });
   });
 
   it.each([
@@ -21,6 +22,6 @@ describe("judge", () => {
     ["insert into t values (1)", false],
     ["alter table t delete where 1", false],
   ])("lets %s through", (sql, reads) => {
-    expect(judge(sql)).toMatchObject({ ok: true, value: { reads } });
+    expect(judge(sql, account)).toMatchObject({ ok: true, value: { reads } });
   });
 });

@@ -7,6 +7,7 @@ import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { Block } from "./block.ts";
 import { errorOf, readException } from "./errors.ts";
 import type { Judged } from "./guard.ts";
+import { textFor } from "./identity.ts";
 import { blocksOf, type StreamEnd } from "./stream.ts";
 import {
   headerOf,
@@ -105,7 +106,7 @@ async function* rowsOf(
   for (;;) {
     const step = await blocks.next();
     if (step.done === true) {
-      const failed = failureOf(step.value, running.shown);
+      const failed = failureOf(step.value, running);
       trace.open = step.value.kind === "broken" || step.value.kind === "unsupported";
       if (failed !== undefined) return { kind: "failed", error: failed };
       break;
@@ -145,11 +146,13 @@ async function sent(
   trace: Trace,
   signal: AbortSignal,
 ): Promise<Answer | GatewayError> {
-  const { wire, submission, shown } = running;
+  const { wire, submission } = running;
+  const text = textFor(submission.caller, submission.sql);
+  if (!text.ok) return text.error;
   let answer: Answer;
   trace.open = true;
   try {
-    answer = await submit(wire, submission, signal);
+    answer = await submit(wire, { ...submission, sql: text.value.sql }, signal);
   } catch (error) {
     if (signal.aborted) return gatewayError("query.cancelled");
     trace.open = !neverSent(error);
@@ -164,20 +167,20 @@ async function sent(
     return gatewayError("engine.broken", { detail: "an answer to another query" });
   }
   if (answer.statusCode === 200) return answer;
-  return await refusalOf(answer, trace, shown);
+  return await refusalOf(answer, trace, { ...running, shiftBytes: text.value.shiftBytes });
 }
 
 async function refusalOf(
   answer: Answer,
   trace: Trace,
-  shown: string | undefined,
+  about: Pick<Running, "shown" | "submission"> & { readonly shiftBytes: number },
 ): Promise<GatewayError> {
   const number = headerOf(answer, "x-clickhouse-exception-code");
   const text = await textOf(answer, refusalBytesMax).catch(() => "");
   answer.body.destroy();
   const exception = readException(text, number);
   trace.open = exception.number === 0;
-  if (exception.number > 0) return errorOf(exception, shown);
+  if (exception.number > 0) return errorOf(exception, { ...about, ...about.submission });
   // A proxy's answer, or a redirect: nothing that ran is known.
   const code =
     answer.statusCode === 502 || answer.statusCode === 503
@@ -186,12 +189,12 @@ async function refusalOf(
   return gatewayError(code, { detail: `status ${answer.statusCode}` });
 }
 
-function failureOf(end: StreamEnd, shown: string | undefined): GatewayError | undefined {
+function failureOf(end: StreamEnd, { shown, submission }: Running): GatewayError | undefined {
   switch (end.kind) {
     case "complete":
       return undefined;
     case "exception":
-      return errorOf(readException(end.text), shown);
+      return errorOf(readException(end.text), { shown, caller: submission.caller, shiftBytes: 0 });
     case "unsupported": {
       const message = `a column of type ${end.type.slice(0, 200)} can not be read; cast it to String`;
       return gatewayError("query.unsupported", { message });

@@ -1,3 +1,17 @@
+/** Texts of a column whose lengths were read as far as the bytes went. */
+export interface TextProgress {
+  /** Where the column's texts begin. */
+  readonly begin: number;
+  /** Where the next one begins, and which it is. */
+  readonly at: number;
+  readonly row: number;
+  /** Bytes of those before it, without their lengths. */
+  readonly end: number;
+  /** Counted from `begin`. */
+  readonly starts: Int32Array;
+  readonly offsets: Int32Array;
+}
+
 /** Bytes of a block as far as they arrived. A read beyond them answers undefined and notes how many are missing. */
 export class Source {
   readonly bytes: Uint8Array;
@@ -7,9 +21,12 @@ export class Source {
   missing = 0;
   /** What the bytes can not be; set once, and every later read answers undefined. */
   broken: string | undefined;
+  /** What an earlier reading of the same bytes found out, or this one. */
+  texts: TextProgress | undefined;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, texts?: TextProgress) {
     this.bytes = bytes;
+    this.texts = texts;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 

@@ -3,10 +3,13 @@ import type { ClusterAuthOf } from "@gateway/contract/config/cluster.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import type { Dispatcher, Pool } from "undici";
 import { ask } from "../connect/http.ts";
+import type { Caller } from "./identity.ts";
 
 /** One statement on its way. */
 export interface Submission {
   readonly sql: string;
+  /** As whom it runs. */
+  readonly caller: Caller;
   /** The tag under which the server lists it. */
   readonly queryId: string;
   readonly database: string | undefined;
@@ -37,7 +40,7 @@ const ownSettings = [
   ["cancel_http_readonly_queries_on_client_close", "1"],
 ] as const;
 
-/** Sends the statement. Rejects with undici's error when there is no answer. */
+/** Sends the statement, whose text already says as whom it runs. Rejects with undici's error when there is no answer. */
 export function submit(wire: Wire, submission: Submission, signal: AbortSignal): Promise<Answer> {
   const { sql, queryId, database, fields } = submission;
   const all = [

@@ -16,9 +16,10 @@ import { describeStatement } from "./describe.ts";
 import { Health } from "./health.ts";
 import { TrinoHttp } from "./http.ts";
 import { beginTransaction } from "./lane.ts";
+import { callersOf } from "./identity.ts";
 import { Listing } from "./listing.ts";
 import { runStatement, type Lane } from "./run.ts";
-import { ownHeaders, statementHeaders } from "./session.ts";
+import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./session.ts";
 import { sentStatement } from "./statement.ts";
 
 /** Opens the cluster without asking it anything. Refuses with `cluster.connectFailed` only when the CA file can not be read. */
@@ -38,21 +39,28 @@ class TrinoBackend implements Backend {
   readonly engine = "trino";
   readonly dialect = "trino";
   readonly runsIn = "engine";
-  readonly forwards = [];
+  readonly forwards = ["password", "bearer"] as const;
   readonly cluster: string;
-  readonly #config: TrinoConfig;
   readonly #lane: Lane;
+  /** Every statement's user and credential come from here. */
+  readonly #headOf: HeadOf;
+  /** Of the gateway itself, where all users see what it sees. */
+  readonly #everyone: RequestHead | undefined;
   readonly #listing: Listing;
   readonly #health: Health;
   #closed: Promise<void> | undefined;
 
   constructor(cluster: string, config: TrinoConfig, lane: Lane) {
-    const headers = ownHeaders(config);
+    const callers = callersOf(config);
+    const own =
+      callers.own === undefined ? undefined : { headers: ownHeaders, caller: callers.own };
     this.cluster = cluster;
-    this.#config = config;
     this.#lane = lane;
-    this.#listing = new Listing(lane, headers, config.catalog);
-    this.#health = new Health(lane, headers, config.healthCheckQuery);
+    this.#headOf = headsOf(config, callers);
+    this.#listing = new Listing(lane, config.catalog);
+    const mode = config.queryAuth?.type ?? "serviceAccount";
+    this.#everyone = mode === "serviceAccount" ? own : undefined;
+    this.#health = new Health(lane, { own, mode, checkSql: config.healthCheckQuery });
   }
 
   get catalogs(): readonly string[] {
@@ -60,27 +68,34 @@ class TrinoBackend implements Backend {
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const head = this.#headOf(query);
+    if (!head.ok) return yield { kind: "failed", error: head.error };
     const sent = sentStatement(query.engineSql, query.parameters);
     if (!sent.ok) return yield { kind: "failed", error: sent.error };
     const { session, takes } = query;
-    const headers = statementHeaders(this.#config, query);
     const native = takes.includes("trinoData");
-    yield* runStatement(this.#lane, { ...sent.value, headers, session, native }, signal);
+    yield* runStatement(this.#lane, { ...sent.value, ...head.value, session, native }, signal);
   }
 
-  describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>> {
-    const headers = statementHeaders(this.#config, query);
-    return describeStatement(this.#lane, query.engineSql, headers, signal);
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    const head = this.#headOf(query);
+    if (!head.ok) return head;
+    return await describeStatement(this.#lane, query.engineSql, head.value, signal);
   }
 
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
-    return beginTransaction(this.#lane, this.#config, query, signal);
+    return beginTransaction(this.#lane, this.#headOf, query, signal);
   }
 
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
     if (this.#closed !== undefined || !(await this.#health.probe(signal))) return "unhealthy";
     // Clients are told the catalogs at their login, which can not wait for an answer.
-    if (this.#listing.catalogs.length <= 1) await this.#listing.refresh(signal);
+    if (this.#everyone !== undefined && this.#listing.catalogs.length <= 1) {
+      await this.#listing.refresh(this.#everyone, signal);
+    }
     return "healthy";
   }
 
@@ -92,11 +107,12 @@ class TrinoBackend implements Backend {
     return this.#health.end(tag, signal);
   }
 
-  listTables(
-    _query: Identified,
+  async listTables(
+    query: Identified,
     signal: AbortSignal,
   ): Promise<Result<readonly TableListing[], GatewayError>> {
-    return this.#listing.tables(signal);
+    const head = this.#headOf(query);
+    return head.ok ? await this.#listing.tables(head.value, signal) : head;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -26,6 +26,29 @@ describe("trinoConfig", () => {
     expect(accepts({ endpoint: "https://trino.example:8443", auth })).toBe(true);
   });
 
+  it("has all modes, and sends no user's credential in clear off this machine", () => {
+    const endpoint = "http://trino.example:8080";
+    const exchange = { tokenEndpoint: "https://login.example/t", clientId: "g", clientSecret: "s" };
+    const passthrough = { type: "passthrough" };
+    const tokenExchange = { type: "tokenExchange", ...exchange };
+    for (const queryAuth of [passthrough, tokenExchange]) {
+      const refused = trinoConfig.safeParse({ engine: "trino", endpoint, queryAuth });
+      expect(refused.error?.issues.map(({ path }) => path)).toEqual([["queryAuth", "type"]]);
+      expect(accepts({ endpoint: "http://127.0.0.1:8080", queryAuth })).toBe(true);
+      expect(accepts({ endpoint: "https://trino.example:8443", queryAuth })).toBe(true);
+    }
+    expect(accepts({ endpoint, queryAuth: { type: "impersonate" } })).toBe(true);
+    expect(accepts({ endpoint, queryAuth: { type: "serviceAccount" } })).toBe(true);
+  });
+
+  it("has nobody to run a health check as where only users log in", () => {
+    const endpoint = "https://trino.example:8443";
+    const given = { endpoint, healthCheckQuery: "SELECT 1", queryAuth: { type: "passthrough" } };
+    const refused = trinoConfig.safeParse({ engine: "trino", ...given });
+    expect(refused.error?.issues.map(({ path }) => path)).toEqual([["healthCheckQuery"]]);
+    expect(accepts({ ...given, auth: { type: "bearer", token: "t" } })).toBe(true);
+  });
+
   it("has no key pairs, no schema without a catalog, no TLS without https", () => {
     const endpoint = "http://127.0.0.1:8080";
     expect(

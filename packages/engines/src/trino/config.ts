@@ -12,7 +12,7 @@ const headerText = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 export const trinoConfig = z
   .strictObject({
     engine: z.literal("trino").meta({ title: "Engine", description: "Trino." }),
-    ...clusterShape(["serviceAccount"]),
+    ...clusterShape(["serviceAccount", "passthrough", "impersonate", "tokenExchange"]),
     endpoint: z
       .string()
       .refine(
@@ -52,7 +52,7 @@ export const trinoConfig = z
     }),
     healthCheckQuery: healthCheckQuerySchema.optional(),
   })
-  .superRefine(({ endpoint, auth, tls, schema, catalog }, context) => {
+  .superRefine(({ endpoint, auth, queryAuth, healthCheckQuery, tls, schema, catalog }, context) => {
     const origin = originOf(endpoint);
     if (origin === undefined) return;
     const secure = origin.protocol === "https:";
@@ -61,6 +61,21 @@ export const trinoConfig = z
         code: "custom",
         path: ["auth"],
         message: "needs an https endpoint; a credential would travel in clear",
+      });
+    }
+    const users = queryAuth?.type === "passthrough" || queryAuth?.type === "tokenExchange";
+    if (users && !secure && !isLoopback(origin.hostname)) {
+      context.addIssue({
+        code: "custom",
+        path: ["queryAuth", "type"],
+        message: "needs an https endpoint; users' credentials would travel in clear",
+      });
+    }
+    if (users && auth === undefined && healthCheckQuery !== undefined) {
+      context.addIssue({
+        code: "custom",
+        path: ["healthCheckQuery"],
+        message: "needs auth: nobody else may run it in this mode",
       });
     }
     if (tls !== undefined && !secure) {

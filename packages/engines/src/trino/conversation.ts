@@ -12,6 +12,7 @@ import { readClientPage, type ClientPage } from "@gateway/wire/trino/clientPage.
 import { Cookies } from "./cookies.ts";
 import { errorOfHttp, errorOfStatus } from "./errors.ts";
 import type { HttpAnswer, HttpFailure, HttpHeaders, HttpRequest, TrinoHttp } from "./http.ts";
+import type { Caller } from "./identity.ts";
 import * as limits from "./limits.ts";
 import { headerValue, type RequestHeaders } from "./session.ts";
 import { waited, within } from "./wait.ts";
@@ -20,6 +21,8 @@ import { waited, within } from "./wait.ts";
 export interface Submission {
   readonly sql: string;
   readonly headers: RequestHeaders;
+  /** Of the submission and of all that follows it. */
+  readonly caller: Caller;
 }
 
 export interface Answer {
@@ -29,6 +32,7 @@ export interface Answer {
 }
 
 type Answered = Result<Answer, GatewayError>;
+type Asked = Omit<HttpRequest, "headers" | "caller">;
 
 const statementPath = "/v1/statement";
 /** The server is well, and can not answer now. */
@@ -40,6 +44,7 @@ export class Conversation {
   readonly #http: TrinoHttp;
   readonly #host: Host;
   readonly #headers: RequestHeaders;
+  readonly #caller: Caller;
   readonly #cookies = new Cookies();
   readonly #signal: AbortSignal;
   /** Ends polls, not the submission: its answer names the query that is to be ended. */
@@ -57,6 +62,7 @@ export class Conversation {
     this.#http = http;
     this.#host = host;
     this.#headers = submission.headers;
+    this.#caller = submission.caller;
     this.#signal = signal;
     this.#ahead = this.#submitted(submission);
   }
@@ -151,14 +157,15 @@ export class Conversation {
     }
   }
 
-  #ask(request: Omit<HttpRequest, "headers">, signal: AbortSignal) {
+  #ask(request: Asked, signal: AbortSignal) {
     // Once polls are over, what is asked is about the end.
     const control = this.#polls.signal.aborted;
     return this.#http.ask(this.#request({ ...request, control }), signal);
   }
 
-  #request(request: Omit<HttpRequest, "headers">): HttpRequest {
-    return { ...request, headers: { ...this.#headers, ...this.#cookies.header() } };
+  #request(request: Asked): HttpRequest {
+    const headers = { ...this.#headers, ...this.#cookies.header() };
+    return { ...request, headers, caller: this.#caller };
   }
 
   /** What the server asks for, within reason, or our own delay with jitter. */
@@ -170,7 +177,7 @@ export class Conversation {
 
   /** Reads a page and where the next one is. */
   #read({ status, headers, body }: HttpAnswer): Answered {
-    if (status !== 200) return this.#lost(errorOfStatus(status));
+    if (status !== 200) return this.#lost(errorOfStatus(status, this.#caller));
     const page = readClientPage(body);
     if (page === undefined) return err(unreadable("an answer that is no page"));
     if (!/^[\w-]{1,128}$/.test(page.id)) return err(unreadable("an id that is none"));

@@ -8,7 +8,7 @@ import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import { formEncode, requestHeader } from "@gateway/wire/trino/headers.ts";
 import { askOwn, textOf } from "./own.ts";
 import type { Lane } from "./run.ts";
-import type { RequestHeaders } from "./session.ts";
+import type { RequestHead } from "./session.ts";
 import { placedStatement, type Placed, type Sent } from "./statement.ts";
 import { typeOfName } from "./types.ts";
 
@@ -38,11 +38,11 @@ const aboutSession: ReadonlySet<StatementKind> = new Set([
   "rollback",
 ]);
 
-/** Describes it under the headers of its query. */
+/** Describes it under the headers of its query and as its user. */
 export async function describeStatement(
   lane: Lane,
   text: string,
-  headers: RequestHeaders,
+  { headers, caller }: RequestHead,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   const { kind } = classifyStatement(text, "trino");
@@ -55,10 +55,10 @@ export async function describeStatement(
     return err(gatewayError("query.unsupported", { message }));
   }
   const prepared = { ...headers, [requestHeader.preparedStatement]: `${name}=${encoded}` };
-  const ask = (sql: string) => askOwn(lane, { sql, headers: prepared, rowsMax }, signal);
+  const ask = (sql: string) => askOwn(lane, { sql, headers: prepared, caller, rowsMax }, signal);
   const input = await ask(`DESCRIBE INPUT ${name}`);
   if (!input.ok)
-    return err(await refusal(lane, { placed: placed.value, headers }, input.error, signal));
+    return err(await refusal(lane, { placed: placed.value, headers, caller }, input.error, signal));
   const parameters = parametersOf(input.value.rows, placed.value);
   if (!answering.has(kind)) return ok({ parameters, columns: [] });
   const output = await ask(`DESCRIBE OUTPUT ${name}`);
@@ -92,13 +92,13 @@ const prepare = `PREPARE ${name} FROM\n`;
 /** Trino refuses a header with a broken statement as a whole, so the statement itself is asked for its error. */
 async function refusal(
   lane: Lane,
-  { placed, headers }: { readonly placed: Placed & Sent; readonly headers: RequestHeaders },
+  { placed, headers, caller }: RequestHead & { readonly placed: Placed & Sent },
   error: GatewayError,
   signal: AbortSignal,
 ): Promise<GatewayError> {
   if (error.code !== "query.invalid") return placedError(error, placed);
   const sql = prepare + placed.sql;
-  const answer = await askOwn(lane, { sql, headers, rowsMax }, signal);
+  const answer = await askOwn(lane, { sql, headers, caller, rowsMax }, signal);
   if (answer.ok) return placedError(error, placed);
   const { position } = answer.error;
   if (position === undefined || position <= prepare.length) return answer.error;

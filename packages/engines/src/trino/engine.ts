@@ -6,6 +6,6 @@ export const trino = engine({
   kind: "trino",
   title: "Trino",
   config: trinoConfig,
-  queryAuth: ["serviceAccount"],
+  queryAuth: ["serviceAccount", "passthrough", "impersonate", "tokenExchange"],
   load: () => import("./adapter.ts"),
 });

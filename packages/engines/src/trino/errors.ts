@@ -8,6 +8,7 @@
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { HttpFailure } from "./http.ts";
+import { refusalOf, type Caller } from "./identity.ts";
 
 /** Longest message passed on. */
 const messageLengthMax = 2_000;
@@ -38,7 +39,12 @@ export function readFailure(error: unknown): TrinoFailure {
 }
 
 /** The catalogue's error. `sql` is the text that positions count in, as it was sent; without it there is no position. */
-export function errorOf(failure: TrinoFailure, sql: string | undefined): GatewayError {
+export function errorOf(
+  failure: TrinoFailure,
+  sql: string | undefined,
+  caller: Caller,
+): GatewayError {
+  if (isOfIdentity(failure)) return refusalOf(caller, failure.name);
   const known = byName[failure.name] ?? byType(failure.type);
   const detail = `${failure.name} ${failure.code}`;
   const vendor = vendorOf(failure);
@@ -52,6 +58,17 @@ export function errorOf(failure: TrinoFailure, sql: string | undefined): Gateway
     ...(sqlState === undefined ? {} : { sqlState }),
     ...(position === undefined ? {} : { position }),
   });
+}
+
+/**
+ * That the caller may not be who it asks to be has no name of its own, so the message is read here. Who
+ * imitates it changes nothing but the name of a refusal. Source: `AccessDeniedException` of Trino 476.
+ */
+function isOfIdentity({ name, message }: TrinoFailure): boolean {
+  if (name !== "PERMISSION_DENIED") return false;
+  return /^Access Denied: (User .* cannot impersonate|Principal .* cannot become) user /s.test(
+    message,
+  );
 }
 
 /** Names and types of errors are words of Trino and its connectors. */
@@ -79,10 +96,11 @@ export function errorOfHttp(failure: HttpFailure, submitting: boolean): GatewayE
 }
 
 /** What an answer without a page means. */
-export function errorOfStatus(status: number): GatewayError {
+export function errorOfStatus(status: number, caller: Caller): GatewayError {
   const detail = `HTTP ${status}`;
-  if (status === 401 || status === 403) return gatewayError("auth.noBackendIdentity", { detail });
-  if (status === 400) return gatewayError("query.invalid", { detail });
+  if (status === 401 || status === 403) return refusalOf(caller, detail);
+  // 431: the client's session, or its token, is larger than the server reads.
+  if (status === 400 || status === 431) return gatewayError("query.invalid", { detail });
   return gatewayError("engine.broken", { detail });
 }
 

@@ -2,8 +2,10 @@
  * Whether the server answers, and what it says of the statements it runs.
  *
  * Its list of statements counts as complete only while it is proved that it shows ours: a statement of
- * our own was run under a tag and found in the list with that tag.
+ * our own was run under a tag and found in the list with that tag. Where users have identities of their
+ * own that proves nothing: whose statements an account is shown is a rule of the server.
  */
+import type { QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { RunningStatements } from "@gateway/core/port/backend.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -13,7 +15,7 @@ import { errorOfHttp, errorOfStatus } from "./errors.ts";
 import { proofMs } from "./limits.ts";
 import { askOwn } from "./own.ts";
 import type { Lane } from "./run.ts";
-import type { RequestHeaders } from "./session.ts";
+import type { RequestHead } from "./session.ts";
 
 const infoPath = "/v1/info";
 const queriesPath = "/v1/query";
@@ -28,31 +30,46 @@ interface Listed {
   readonly tags: readonly string[];
 }
 
+/** How a server is looked after. */
+export interface HealthPlan {
+  /** Of the gateway itself; undefined where it has no login of its own. */
+  readonly own: RequestHead | undefined;
+  /** As whom users' statements run. */
+  readonly mode: QueryAuthMode;
+  /** Must go well beside the rest. */
+  readonly checkSql: string | undefined;
+}
+
 export class Health {
   readonly #lane: Lane;
-  readonly #headers: RequestHeaders;
-  readonly #checkSql: string | undefined;
+  readonly #plan: HealthPlan;
   #provedAtMs: number | undefined;
   #complete = false;
 
-  constructor(lane: Lane, headers: RequestHeaders, checkSql: string | undefined) {
+  constructor(lane: Lane, plan: HealthPlan) {
     this.#lane = lane;
-    this.#headers = headers;
-    this.#checkSql = checkSql;
+    this.#plan = plan;
   }
 
-  /** True when the server is up and runs statements for us. */
+  /** True when the server is up and takes the service account, where there is one that statements need. */
   async probe(signal: AbortSignal): Promise<boolean> {
     if (!(await this.#started(signal))) return false;
-    if (this.#checkSql !== undefined) {
-      const checked = await this.#ask(this.#checkSql, this.#headers, signal);
+    const { own, mode, checkSql } = this.#plan;
+    if (own === undefined) return true;
+    if (checkSql !== undefined) {
+      const checked = await this.#ask(checkSql, own, signal);
       if (!checked.ok) return false;
     }
-    return this.#isProved() || (await this.#prove(signal));
+    if (this.#isProved() || bringsLogin.has(mode)) return true;
+    return mode === "serviceAccount"
+      ? await this.#prove(own, signal)
+      : await this.#isTaken(own, signal);
   }
 
   async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
-    const listed = await this.#list(signal);
+    const { own } = this.#plan;
+    if (own === undefined) return ok({ tags: [], complete: false, delayMs });
+    const listed = await this.#list(own, signal);
     if (!listed.ok) return listed;
     const tags = listed.value
       .filter((one) => !one.ended)
@@ -62,15 +79,18 @@ export class Health {
 
   /** Ends what runs under a tag, whoever sent it. */
   async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    const listed = await this.#list(signal);
+    const { own } = this.#plan;
+    if (own === undefined)
+      return err(gatewayError("auth.noBackendIdentity", { detail: noAccount }));
+    const listed = await this.#list(own, signal);
     if (!listed.ok) return listed;
     for (const { id } of listed.value.filter((one) => !one.ended && one.tags.at(-1) === tag)) {
       const path = `${queriesPath}/${encodeURIComponent(id)}`;
-      const request = { method: "DELETE", path, headers: this.#headers, control: true } as const;
+      const request = { method: "DELETE", path, ...own, control: true } as const;
       const answer = await this.#lane.http.ask(request, signal);
       if (!answer.ok) return err(errorOfHttp(answer.error, true));
       const { status } = answer.value;
-      if (status !== 204 && status !== 410) return err(errorOfStatus(status));
+      if (status !== 204 && status !== 410) return err(errorOfStatus(status, own.caller));
     }
     return ok(undefined);
   }
@@ -81,7 +101,8 @@ export class Health {
   }
 
   async #started(signal: AbortSignal): Promise<boolean> {
-    const request = { method: "GET", path: infoPath, headers: {}, control: true } as const;
+    const asked = { method: "GET", path: infoPath, headers: {}, control: true } as const;
+    const request = { ...asked, caller: "nobody" } as const;
     const answer = await this.#lane.http.ask(request, signal);
     if (!answer.ok || answer.value.status !== 200) return false;
     const info = parsed(answer.value.body);
@@ -89,38 +110,47 @@ export class Health {
   }
 
   /** Runs a statement and looks for it. False when the server runs none for us. */
-  async #prove(signal: AbortSignal): Promise<boolean> {
+  async #prove(own: RequestHead, signal: AbortSignal): Promise<boolean> {
     const mark = Buffer.from(this.#lane.host.randomBytes(12)).toString("hex");
     const tag = `gateway-probe-${mark}`;
-    const headers = { ...this.#headers, [requestHeader.clientTags]: tag };
-    const run = await this.#ask("SELECT 1", headers, signal);
+    const headers = { ...own.headers, [requestHeader.clientTags]: tag };
+    const run = await this.#ask("SELECT 1", { ...own, headers }, signal);
     if (!run.ok) return false;
-    const listed = await this.#list(signal);
+    const listed = await this.#list(own, signal);
     const found = listed.ok ? listed.value.find(({ id }) => id === run.value.id) : undefined;
     this.#complete = found?.tags.includes(tag) === true;
     this.#provedAtMs = this.#lane.host.clock.nowMs();
     return true;
   }
 
-  #ask(sql: string, headers: RequestHeaders, signal: AbortSignal) {
-    return askOwn(this.#lane, { sql, headers, rowsMax: rowsOfCheckMax }, signal);
+  /** Whether the account may log in. It may have no right to run statements itself. */
+  async #isTaken(own: RequestHead, signal: AbortSignal): Promise<boolean> {
+    const listed = await this.#list(own, signal);
+    if (listed.ok) this.#provedAtMs = this.#lane.host.clock.nowMs();
+    return listed.ok;
   }
 
-  async #list(signal: AbortSignal): Promise<Result<readonly Listed[], GatewayError>> {
-    const request = {
-      method: "GET",
-      path: queriesPath,
-      headers: this.#headers,
-      control: true,
-    } as const;
+  #ask(sql: string, head: RequestHead, signal: AbortSignal) {
+    return askOwn(this.#lane, { ...head, sql, rowsMax: rowsOfCheckMax }, signal);
+  }
+
+  async #list(
+    own: RequestHead,
+    signal: AbortSignal,
+  ): Promise<Result<readonly Listed[], GatewayError>> {
+    const request = { method: "GET", path: queriesPath, ...own, control: true } as const;
     const answer = await this.#lane.http.ask(request, signal);
     if (!answer.ok) return err(errorOfHttp(answer.error, true));
-    if (answer.value.status !== 200) return err(errorOfStatus(answer.value.status));
+    if (answer.value.status !== 200) return err(errorOfStatus(answer.value.status, own.caller));
     const all = parsed(answer.value.body);
     if (Array.isArray(all)) return ok((all as readonly unknown[]).map(listedOf));
     return err(gatewayError("engine.broken", { detail: "a list of statements that is none" }));
   }
 }
+
+/** Modes in which users log in themselves, so that a refused service account is nobody's outage. */
+const bringsLogin: ReadonlySet<QueryAuthMode> = new Set(["passthrough", "tokenExchange"]);
+const noAccount = "the cluster has no service account";
 
 /** A health check's rows are not looked at. */
 const rowsOfCheckMax = 1_000;

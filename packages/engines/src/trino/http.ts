@@ -4,14 +4,13 @@
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { secretText } from "@gateway/contract/config/secret.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { Secret } from "@gateway/core/secret.ts";
 import type { Dispatcher, Pool } from "undici";
 import { httpPool } from "../connect/http.ts";
 import type { TlsTrust } from "../connect/tls.ts";
 import type { TrinoConfig } from "./config.ts";
+import type { Caller } from "./identity.ts";
 import * as limits from "./limits.ts";
 
 export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -20,6 +19,8 @@ export interface HttpRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** As whom it is sent; nobody may ask for what the server shows to everyone. */
+  readonly caller: Caller | "nobody";
   readonly body?: string;
   /** Goes past the line of statements. */
   readonly control?: boolean;
@@ -45,13 +46,11 @@ export class TrinoHttp {
   readonly #host: Host;
   readonly #statements: Pool;
   readonly #control: Pool;
-  readonly #authorization: Secret | undefined;
   readonly #encodings: string;
 
   constructor(config: TrinoConfig, tls: TlsTrust, host: Host) {
     this.origin = new URL(config.endpoint).origin;
     this.#host = host;
-    this.#authorization = authorizationOf(config);
     this.#encodings = config.compression ? "gzip" : "identity";
     const { connectTimeoutMs } = limits;
     const common = { origin: this.origin, tls, connectTimeoutMs };
@@ -82,7 +81,7 @@ export class TrinoHttp {
   }
 
   #exchange(
-    { method, path, headers, body, control }: HttpRequest,
+    { method, path, headers, caller, body, control }: HttpRequest,
     signal: AbortSignal | undefined,
   ): Promise<Result<HttpAnswer, HttpFailure>> {
     const pool = control === true ? this.#control : this.#statements;
@@ -91,9 +90,8 @@ export class TrinoHttp {
       const sent = {
         ...headers,
         "accept-encoding": this.#encodings,
-        ...(this.#authorization === undefined
-          ? {}
-          : { authorization: this.#authorization.reveal() }),
+        // Last, so that nothing else can say who asks.
+        ...identifying(caller),
       };
       try {
         pool.dispatch({ method, path, headers: sent, body: body ?? null }, exchange);
@@ -105,18 +103,12 @@ export class TrinoHttp {
   }
 }
 
-/** The service account's credential; the one place where it becomes a header. */
-function authorizationOf({ auth }: TrinoConfig): Secret | undefined {
-  switch (auth?.type) {
-    case undefined:
-      return undefined;
-    case "basic": {
-      const pair = `${auth.username}:${secretText(auth.password)}`;
-      return new Secret(`Basic ${Buffer.from(pair, "utf8").toString("base64")}`);
-    }
-    case "bearer":
-      return new Secret(`Bearer ${secretText(auth.token)}`);
-  }
+function identifying(caller: Caller | "nobody"): Readonly<Record<string, string>> {
+  if (caller === "nobody") return {};
+  const { headers, authorization } = caller;
+  return authorization === undefined
+    ? headers
+    : { ...headers, authorization: authorization.reveal() };
 }
 
 /** One request on its way, as undici tells of it. */

@@ -10,10 +10,10 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { requestHeader, responseHeader } from "@gateway/wire/trino/headers.ts";
-import type { TrinoConfig } from "./config.ts";
 import type { Conversation } from "./conversation.ts";
 import { describeStatement } from "./describe.ts";
-import { headerValue, statementHeaders, type RequestHeaders } from "./session.ts";
+import { isSameUser, refusalOf } from "./identity.ts";
+import { headerValue, type HeadOf, type RequestHead } from "./session.ts";
 import { askOwn } from "./own.ts";
 import { runStatement, type Lane } from "./run.ts";
 import { sentStatement } from "./statement.ts";
@@ -25,18 +25,19 @@ const noTransaction = "NONE";
 /** Begins a transaction for a client's own BEGIN. */
 export async function beginTransaction(
   lane: Lane,
-  config: TrinoConfig,
+  headOf: HeadOf,
   query: Identified,
   signal: AbortSignal,
 ): Promise<Result<PinnedLane, GatewayError>> {
-  const headers = statementHeaders(config, query);
-  const asked = { ...headers, [requestHeader.transactionId]: noTransaction };
+  const head = headOf(query);
+  if (!head.ok) return head;
+  const asked = within(head.value, noTransaction);
   const sql = startStatement(query.engineSql);
-  const answer = await askOwn(lane, { sql, headers: asked, rowsMax: 1 }, signal);
+  const answer = await askOwn(lane, { ...asked, sql, rowsMax: 1 }, signal);
   if (!answer.ok) return answer;
   const id = headerValue(answer.value.headers, responseHeader.startedTransactionId);
   if (id !== undefined && /^[\w-]{1,128}$/.test(id)) {
-    return ok(new TransactionLane(lane, config, id, headers));
+    return ok(new TransactionLane(lane, headOf, id, head.value));
   }
   return err(gatewayError("engine.broken", { detail: "a transaction without an id" }));
 }
@@ -53,30 +54,32 @@ function startStatement(sql: string): string {
 
 class TransactionLane implements PinnedLane {
   readonly #lane: Lane;
-  readonly #config: TrinoConfig;
+  readonly #headOf: HeadOf;
   readonly #id: string;
-  /** Of the statement that began it. */
-  readonly #headers: RequestHeaders;
+  /** Of the last statement: a token may have been renewed since the first. */
+  #head: RequestHead;
   #turn: Promise<void> = Promise.resolve();
   #running: Conversation | undefined;
   #ended = false;
   #closed: Promise<void> | undefined;
 
-  constructor(lane: Lane, config: TrinoConfig, id: string, headers: RequestHeaders) {
+  constructor(lane: Lane, headOf: HeadOf, id: string, head: RequestHead) {
     this.#lane = lane;
-    this.#config = config;
+    this.#headOf = headOf;
     this.#id = id;
-    this.#headers = headers;
+    this.#head = head;
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined || this.#ended) return yield { kind: "failed", error: over };
+    const head = this.#headFor(query);
+    if (!head.ok) return yield { kind: "failed", error: head.error };
     const sent = sentStatement(query.engineSql, query.parameters);
     if (!sent.ok) return yield { kind: "failed", error: sent.error };
     const statement = {
       ...sent.value,
-      headers: this.#within(statementHeaders(this.#config, query)),
+      ...head.value,
       session: query.session,
       native: query.takes.includes("trinoData"),
       begun: (conversation: Conversation) => {
@@ -92,8 +95,9 @@ class TransactionLane implements PinnedLane {
   ): Promise<Result<Description, GatewayError>> {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined || this.#ended) return err(over);
-    const headers = this.#within(statementHeaders(this.#config, query));
-    return await describeStatement(this.#lane, query.engineSql, headers, signal);
+    const head = this.#headFor(query);
+    if (!head.ok) return head;
+    return await describeStatement(this.#lane, query.engineSql, head.value, signal);
   }
 
   commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
@@ -126,13 +130,20 @@ class TransactionLane implements PinnedLane {
   }
 
   async #ask(sql: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    const headers = this.#within(this.#headers);
-    const answer = await askOwn(this.#lane, { sql, headers, rowsMax: 1 }, signal);
+    const head = within(this.#head, this.#id);
+    const answer = await askOwn(this.#lane, { ...head, sql, rowsMax: 1 }, signal);
     return answer.ok ? ok(undefined) : answer;
   }
 
-  #within(headers: RequestHeaders): RequestHeaders {
-    return { ...headers, [requestHeader.transactionId]: this.#id };
+  /** The head of a statement in it, which is of the user who began it. */
+  #headFor(query: Identified): Result<RequestHead, GatewayError> {
+    const head = this.#headOf(query);
+    if (!head.ok) return head;
+    if (!isSameUser(head.value.caller, this.#head.caller)) {
+      return err(refusalOf(head.value.caller, "the transaction is another user's"));
+    }
+    this.#head = head.value;
+    return ok(within(head.value, this.#id));
   }
 
   async #takeTurn(): Promise<Disposable> {
@@ -144,6 +155,10 @@ class TransactionLane implements PinnedLane {
     await before;
     return { [Symbol.dispose]: () => pass() };
   }
+}
+
+function within({ headers, caller }: RequestHead, id: string): RequestHead {
+  return { headers: { ...headers, [requestHeader.transactionId]: id }, caller };
 }
 
 function nothing(): void {}

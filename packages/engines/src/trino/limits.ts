@@ -22,6 +22,8 @@ export const progressMs = 500;
 /** Cookies of a statement, and bytes of each. */
 export const cookiesMax = 16;
 export const cookieBytesMax = 4_096;
+/** Longest user name that is put into a header; servers limit all headers of a request together. */
+export const userBytesMax = 1_024;
 /** Warnings of a statement that are passed on. */
 export const warningsMax = 100;
 /** Catalogs whose tables are listed, columns listed of each, and how long a listing stands. */

@@ -7,7 +7,7 @@ import { listedCatalogsMax, listedColumnsMax, listingMs } from "./limits.ts";
 import { askOwn, textOf } from "./own.ts";
 import { quoteIdentifier } from "./quote.ts";
 import type { Lane } from "./run.ts";
-import type { RequestHeaders } from "./session.ts";
+import type { RequestHead } from "./session.ts";
 import { typeOfName } from "./types.ts";
 
 type Rows = readonly (readonly Value[])[];
@@ -15,18 +15,19 @@ type Rows = readonly (readonly Value[])[];
 /** Holds no tables of anybody. */
 const hidden: ReadonlySet<string> = new Set(["system"]);
 
-/** Remembers what it found for a while: every client's driver asks for all tables at its start. */
+/**
+ * Remembers what the service account sees for a while: every client's driver asks for all tables at its
+ * start. What a user sees under an identity of its own is that user's, and kept by nobody here.
+ */
 export class Listing {
   readonly #lane: Lane;
-  readonly #headers: RequestHeaders;
   readonly #first: string | undefined;
   #catalogs: readonly string[] = [];
   #tables: { readonly atMs: number; readonly found: readonly TableListing[] } | undefined;
 
   /** `first`: the catalog that clients stand in by default. */
-  constructor(lane: Lane, headers: RequestHeaders, first: string | undefined) {
+  constructor(lane: Lane, first: string | undefined) {
     this.#lane = lane;
-    this.#headers = headers;
     this.#first = first;
     this.#catalogs = first === undefined ? [] : [first];
   }
@@ -36,43 +37,66 @@ export class Listing {
     return this.#catalogs;
   }
 
-  /** Learns the catalogs. */
-  async refresh(signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    const answer = await this.#ask("SHOW CATALOGS", signal);
-    if (!answer.ok) return answer;
-    const names = answer.value.map(([name]) => textOf(name)).filter((name) => !hidden.has(name));
-    const first = this.#first === undefined ? [] : [this.#first];
-    this.#catalogs = [...new Set([...first, ...names])];
+  /** Learns the catalogs, from the gateway's own head. */
+  async refresh(own: RequestHead, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const names = await this.#catalogsFor(own, signal);
+    if (!names.ok) return names;
+    this.#catalogs = names.value;
     return ok(undefined);
   }
 
-  /** Tables of all catalogs. A catalog that does not answer is left out. */
-  async tables(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>> {
+  /** Tables of all catalogs that the caller sees. A catalog that does not answer is left out. */
+  async tables(
+    head: RequestHead,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
     const { clock } = this.#lane.host;
-    const known = this.#tables;
+    const shared = head.caller.mode === "serviceAccount";
+    const known = shared ? this.#tables : undefined;
     if (known !== undefined && clock.nowMs() - known.atMs < listingMs) return ok(known.found);
-    const refreshed = await this.refresh(signal);
-    if (!refreshed.ok) return refreshed;
+    const catalogs = await this.#catalogsFor(head, signal);
+    if (!catalogs.ok) return catalogs;
     const found: TableListing[] = [];
-    for (const catalog of this.#catalogs.slice(0, listedCatalogsMax)) {
-      for (const table of await this.#tablesOf(catalog, signal)) found.push(table);
+    for (const catalog of catalogs.value.slice(0, listedCatalogsMax)) {
+      for (const table of await this.#tablesOf(catalog, head, signal)) found.push(table);
     }
-    if (!signal.aborted) this.#tables = { atMs: clock.nowMs(), found };
+    if (shared && !signal.aborted) {
+      this.#catalogs = catalogs.value;
+      this.#tables = { atMs: clock.nowMs(), found };
+    }
     return ok(found);
   }
 
-  async #tablesOf(catalog: string, signal: AbortSignal): Promise<readonly TableListing[]> {
+  async #catalogsFor(
+    head: RequestHead,
+    signal: AbortSignal,
+  ): Promise<Result<readonly string[], GatewayError>> {
+    const answer = await this.#ask("SHOW CATALOGS", head, signal);
+    if (!answer.ok) return answer;
+    const names = answer.value.map(([name]) => textOf(name)).filter((name) => !hidden.has(name));
+    return ok([...new Set([...(this.#first === undefined ? [] : [this.#first]), ...names])]);
+  }
+
+  async #tablesOf(
+    catalog: string,
+    head: RequestHead,
+    signal: AbortSignal,
+  ): Promise<readonly TableListing[]> {
     const schema = `${quoteIdentifier(catalog)}.information_schema`;
-    const columns = await this.#ask(columnsSql(schema), signal);
+    const columns = await this.#ask(columnsSql(schema), head, signal);
     if (!columns.ok) return [];
-    const views = await this.#ask(viewsSql(schema), signal);
+    const views = await this.#ask(viewsSql(schema), head, signal);
     const names = views.ok ? views.value.map((row) => row.map(textOf).join("\0")) : [];
     return tablesIn(catalog, columns.value, new Set(names));
   }
 
-  async #ask(sql: string, signal: AbortSignal): Promise<Result<Rows, GatewayError>> {
-    const own = { sql, headers: this.#headers, rowsMax: listedColumnsMax };
-    const answer = await askOwn(this.#lane, own, signal);
+  async #ask(
+    sql: string,
+    head: RequestHead,
+    signal: AbortSignal,
+  ): Promise<Result<Rows, GatewayError>> {
+    const asked = { ...head, sql, rowsMax: listedColumnsMax };
+    const answer = await askOwn(this.#lane, asked, signal);
     return answer.ok ? ok(answer.value.rows) : answer;
   }
 }

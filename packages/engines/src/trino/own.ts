@@ -7,6 +7,7 @@ import { valueAt } from "@gateway/core/type/value.ts";
 import { Conversation } from "./conversation.ts";
 import { errorOf, readFailure } from "./errors.ts";
 import type { HttpHeaders } from "./http.ts";
+import type { Caller } from "./identity.ts";
 import { RowReader } from "./rows.ts";
 import { columnsOf } from "./columns.ts";
 import type { Lane } from "./run.ts";
@@ -25,6 +26,7 @@ export interface OwnAnswer {
 export interface OwnStatement {
   readonly sql: string;
   readonly headers: RequestHeaders;
+  readonly caller: Caller;
   readonly rowsMax: number;
 }
 
@@ -45,7 +47,7 @@ export async function askOwn(
 
 async function readAll(
   conversation: Conversation,
-  { sql, rowsMax }: OwnStatement,
+  { sql, caller, rowsMax }: OwnStatement,
 ): Promise<Result<OwnAnswer, GatewayError>> {
   const rows: (readonly Value[])[] = [];
   let headers: HttpHeaders = {};
@@ -57,7 +59,7 @@ async function readAll(
     const { page, bytes } = answer.value;
     headers = { ...headers, ...answer.value.headers };
     if (page.error !== undefined) {
-      return err(errorOf(readFailure(valueOfSpan(bytes, page.error)), sql));
+      return err(errorOf(readFailure(valueOfSpan(bytes, page.error)), sql, caller));
     }
     reader ??= new RowReader(columnsOf(page, bytes) ?? [], false);
     if (page.columns !== undefined && rows.length === 0) {

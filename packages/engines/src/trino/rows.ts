@@ -10,11 +10,12 @@ import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import type { Batch, TextBatch } from "@gateway/core/type/vector.ts";
 import type { Span } from "@gateway/wire/trino/clientPage.ts";
-import { countRows, readCells, type Cells } from "@gateway/wire/trino/clientRows.ts";
+import type { Cells } from "@gateway/wire/trino/clientRows.ts";
 import { unescapeInPlace } from "@gateway/wire/trino/clientText.ts";
 import { canonicalOf, hasText, type Canonical, type CellPage } from "./canonical.ts";
 import { LongCells } from "./floats.ts";
 import { readRows, scalarOf } from "./json.ts";
+import { countRows, readCells } from "./scan.ts";
 import { ZoneReader } from "./zones.ts";
 
 const broken = gatewayError("engine.broken", { detail: "rows that can not be read" });

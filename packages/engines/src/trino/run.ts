@@ -156,7 +156,8 @@ class Reading {
       return undefined;
     }
     const spooled = valueOfSpan(bytes, span);
-    for await (const segment of segmentsOf(this.#lane.http, spooled, signal)) {
+    const from = { http: this.#lane.http, caller: this.#statement.caller };
+    for await (const segment of segmentsOf(from, spooled, signal)) {
       const batch = segment.ok ? this.#segment(segment.value) : segment;
       if (!batch.ok) return batch.error;
       yield { kind: "batch", batch: batch.value };
@@ -197,9 +198,9 @@ class Reading {
   }
 
   #failure(bytes: Uint8Array, span: Span): GatewayError {
-    const { sql, offset } = this.#statement;
+    const { sql, offset, caller } = this.#statement;
     const failure = readFailure(valueOfSpan(bytes, span));
-    const error = errorOf(failure, offset === undefined ? undefined : sql);
+    const error = errorOf(failure, offset === undefined ? undefined : sql, caller);
     if (error.position === undefined || offset === undefined) return error;
     return { ...error, position: error.position + offset };
   }

@@ -1,12 +1,14 @@
 /**
  * A session as headers of a request, and headers of an answer as changes of the session.
  *
- * Who the statement runs as is decided here from the configuration alone. What a Trino client sent is
- * passed on by a list: nothing that names a user, a credential or a transaction is on it.
+ * Who the statement runs as is decided in identity.ts. What a Trino client sent is passed on by a list:
+ * nothing that names a user, a credential or a transaction is on it.
  */
+import type { GatewayError } from "@gateway/core/error.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
 import {
   formEncode,
   listItems,
@@ -16,9 +18,16 @@ import {
 } from "@gateway/wire/trino/headers.ts";
 import type { TrinoConfig } from "./config.ts";
 import type { HttpHeaders } from "./http.ts";
+import type { Caller, Callers } from "./identity.ts";
 
 /** What one request says beside its statement. */
 export type RequestHeaders = Readonly<Record<string, string>>;
+
+/** Everything of a request but its statement. */
+export interface RequestHead {
+  readonly headers: RequestHeaders;
+  readonly caller: Caller;
+}
 
 /** The sessions' name of the time zone, and Trino's. */
 const timeZoneSetting = "timezone";
@@ -40,22 +49,30 @@ const passedOn = [
 const capabilities = ["PATH", "PARAMETRIC_DATETIME"] as const;
 
 /** Headers of every request that is the gateway's own. */
-export function ownHeaders(config: TrinoConfig): RequestHeaders {
-  return {
-    ...userHeader(config),
-    [requestHeader.source]: "gateway",
-    [requestHeader.clientTags]: "gateway-own",
-    [requestHeader.clientCapabilities]: capabilities.join(","),
-    "user-agent": "gateway",
+export const ownHeaders: RequestHeaders = {
+  [requestHeader.source]: "gateway",
+  [requestHeader.clientTags]: "gateway-own",
+  [requestHeader.clientCapabilities]: capabilities.join(","),
+  "user-agent": "gateway",
+};
+
+/** Head of a client's statement; `auth.noBackendIdentity` where it has no caller. */
+export type HeadOf = (query: Identified) => Result<RequestHead, GatewayError>;
+
+/** Heads for the statements of a cluster. */
+export function headsOf(config: TrinoConfig, callers: Callers): HeadOf {
+  return (query) => {
+    const caller = callers.of(query);
+    if (!caller.ok) return caller;
+    return ok({ headers: statementHeaders(config, query), caller: caller.value });
   };
 }
 
-/** Headers of a client's statement. */
-export function statementHeaders(config: TrinoConfig, query: Identified): RequestHeaders {
+function statementHeaders(config: TrinoConfig, query: Identified): RequestHeaders {
   const { session } = query;
   const fromTrino = session.frontend === "trinoHttp";
   const headers: Record<string, string> = {
-    ...ownHeaders(config),
+    ...ownHeaders,
     [requestHeader.clientTags]: tagsOf(query),
     [requestHeader.clientInfo]: headerText(session.identity.user),
     ...place(config, session),
@@ -79,13 +96,6 @@ export function statementHeaders(config: TrinoConfig, query: Identified): Reques
     headers[requestHeader.clientCapabilities] = shared.join(",");
   }
   return headers;
-}
-
-function userHeader({ auth, user }: TrinoConfig): RequestHeaders {
-  const name = user ?? (auth?.type === "basic" ? auth.username : undefined);
-  if (name !== undefined) return { [requestHeader.user]: headerText(name) };
-  // A token says who it is for.
-  return auth === undefined ? { [requestHeader.user]: "gateway" } : {};
 }
 
 function place(config: TrinoConfig, { catalog, schema }: Session): RequestHeaders {

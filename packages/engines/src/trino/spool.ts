@@ -6,17 +6,24 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { TrinoHttp } from "./http.ts";
+import type { Caller } from "./identity.ts";
 
 /** The rows of one segment, as the JSON array of a page. */
 export interface SpooledRows {
   readonly bytes: Uint8Array;
 }
 
+/** Where segments come from, and who asks for them. */
+export interface SegmentSource {
+  readonly http: TrinoHttp;
+  readonly caller: Caller;
+}
+
 type Fetched = Result<SpooledRows, GatewayError>;
 
 /** The segments of one page in order. Ends behind the first that fails. */
 export async function* segmentsOf(
-  http: TrinoHttp,
+  source: SegmentSource,
   spooled: unknown,
   signal: AbortSignal,
 ): AsyncGenerator<Fetched, void, void> {
@@ -25,13 +32,17 @@ export async function* segmentsOf(
     return yield refusal("spooled rows in another encoding than asked for");
   }
   for (const segment of segments as readonly unknown[]) {
-    const fetched = await rowsOf(http, segment, signal);
+    const fetched = await rowsOf(source, segment, signal);
     yield fetched;
     if (!fetched.ok) return;
   }
 }
 
-async function rowsOf(http: TrinoHttp, segment: unknown, signal: AbortSignal): Promise<Fetched> {
+async function rowsOf(
+  source: SegmentSource,
+  segment: unknown,
+  signal: AbortSignal,
+): Promise<Fetched> {
   switch (fieldOf(segment, "type")) {
     case "inline": {
       const data = fieldOf(segment, "data");
@@ -39,17 +50,21 @@ async function rowsOf(http: TrinoHttp, segment: unknown, signal: AbortSignal): P
       return ok({ bytes: new Uint8Array(Buffer.from(data, "base64")) });
     }
     case "spooled":
-      return await fetchRows(http, segment, signal);
+      return await fetchRows(source, segment, signal);
     default:
       return refusal("a segment of an unknown kind");
   }
 }
 
-async function fetchRows(http: TrinoHttp, segment: unknown, signal: AbortSignal): Promise<Fetched> {
+async function fetchRows(
+  { http, caller }: SegmentSource,
+  segment: unknown,
+  signal: AbortSignal,
+): Promise<Fetched> {
   const path = pathOf(http, fieldOf(segment, "uri"));
   if (path === undefined) return refusal("a segment in another place than the coordinator");
   const headers = headersOf(fieldOf(segment, "headers"));
-  const answer = await http.ask({ method: "GET", path, headers }, signal);
+  const answer = await http.ask({ method: "GET", path, headers, caller }, signal);
   if (!answer.ok) {
     return answer.error === "aborted"
       ? err(gatewayError("query.cancelled"))
@@ -59,7 +74,8 @@ async function fetchRows(http: TrinoHttp, segment: unknown, signal: AbortSignal)
   const acknowledge = pathOf(http, fieldOf(segment, "ackUri"));
   if (acknowledge !== undefined) {
     // Trino removes what nobody acknowledged by itself, so the answer does not matter.
-    await http.ask({ method: "GET", path: acknowledge, headers, control: true }, signal);
+    const done = { method: "GET", path: acknowledge, headers, caller, control: true } as const;
+    await http.ask(done, signal);
   }
   return ok({ bytes: answer.value.body });
 }

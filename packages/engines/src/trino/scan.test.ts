@@ -1,0 +1,114 @@
+import {
+  countRows as countPlainly,
+  readCells as readPlainly,
+} from "@gateway/wire/trino/clientRows.ts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { chunkBytes } from "./rowKernel.ts";
+import { countRows, readCells } from "./scan.ts";
+
+const encoder = new TextEncoder();
+
+const scalar = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 80 }),
+  fc.stringMatching(/^["\\[\],{}]*$/),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+);
+
+interface Table {
+  readonly columns: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Rows that fill several chunks, so that every cell lies across an end of one now and then. */
+const table: fc.Arbitrary<Table> = fc.integer({ min: 1, max: 5 }).chain((columns) =>
+  fc
+    .tuple(
+      fc.array(fc.array(scalar, { minLength: columns, maxLength: columns }), { minLength: 1 }),
+      fc.nat(chunkBytes * 2),
+    )
+    .map(([rows, size]) => {
+      const text = JSON.stringify(rows).slice(1, -1);
+      const times = 1 + Math.floor(size / text.length);
+      const bytes = encoder.encode(`[${Array.from({ length: times }, () => text).join()}]`);
+      return { columns, bytes };
+    }),
+);
+
+const spanOf = (bytes: Uint8Array) => ({ start: 0, end: bytes.length });
+
+/** Bytes that mean something between cells, and two that stand in no JSON. */
+const wrong = fc.constantFrom(...encoder.encode('[]{},"n1a t'), 0x01, 0xff);
+
+describe("readCells", () => {
+  it("finds the cells that the plain reader finds, in pages of any length", () => {
+    fc.assert(
+      fc.property(table, ({ columns, bytes }) => {
+        const plain = readPlainly(bytes, spanOf(bytes), columns);
+        expect(typeof plain).toBe("object");
+        expect(readCells(bytes, spanOf(bytes), columns)).toEqual(plain);
+      }),
+    );
+  });
+
+  it("finds nothing else in damaged pages than the plain reader", () => {
+    fc.assert(
+      fc.property(table, fc.array(fc.tuple(fc.nat(), wrong), { maxLength: 3 }), (page, changes) => {
+        const { columns, bytes } = page;
+        for (const [at, byte] of changes) bytes[at % bytes.length] = byte;
+        const plain = readPlainly(bytes, spanOf(bytes), columns);
+        const found = readCells(bytes, spanOf(bytes), columns);
+        expect(found).toEqual(plain);
+      }),
+    );
+  });
+
+  it("refuses every cut, and rows of another width", () => {
+    fc.assert(
+      fc.property(table, fc.nat(), ({ columns, bytes }, cut) => {
+        const end = cut % bytes.length;
+        expect(readCells(bytes, { start: 0, end }, columns)).toBeUndefined();
+        expect(readCells(bytes, spanOf(bytes), columns + 1)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("reads a row that is longer than what is looked at together", () => {
+    const bytes = encoder.encode(JSON.stringify([["short"], ["x\\".repeat(chunkBytes)], [null]]));
+    expect(readCells(bytes, spanOf(bytes), 1)).toEqual(readPlainly(bytes, spanOf(bytes), 1));
+  });
+
+  it("says that a cell nests, in any chunk", () => {
+    const rows = Array.from({ length: chunkBytes }, () => [1, "a"]);
+    const bytes = encoder.encode(JSON.stringify([...rows, [1, ["a"]]]));
+    expect(readCells(bytes, spanOf(bytes), 2)).toBe("nested");
+  });
+});
+
+describe("countRows", () => {
+  it("counts what the plain reader counts, also where cells nest", () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.jsonValue())), fc.nat(chunkBytes * 2), (rows, size) => {
+        const padded = [['\\"'.repeat(size % 200)], ...rows, ["x".repeat(size)], ...rows];
+        const bytes = encoder.encode(JSON.stringify(padded));
+        expect(countRows(bytes, spanOf(bytes))).toBe(padded.length);
+      }),
+    );
+  });
+
+  it("counts no damaged and no cut page otherwise than the plain reader", () => {
+    fc.assert(
+      fc.property(table, fc.tuple(fc.nat(), wrong), fc.nat(), ({ bytes }, [at, byte], cut) => {
+        bytes[at % bytes.length] = byte;
+        const plain = countPlainly(bytes, spanOf(bytes));
+        const found = countRows(bytes, spanOf(bytes));
+        expect(found).toBe(plain);
+        const end = cut % bytes.length;
+        expect(countRows(bytes, { start: 0, end })).toBe(countPlainly(bytes, { start: 0, end }));
+      }),
+    );
+  });
+});
