@@ -2,7 +2,8 @@
  * Takes up configurations of three sizes in a process whose event loop is watched; tells its parent
  * what that took. Each is another one than the one before, which is still open, as it is in a worker.
  */
-import { buildBody } from "@gateway/control/snapshot/build.ts";
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { localCapacity } from "@gateway/core/capacity/local.ts";
 import { rootSchema } from "@gateway/gateway/config/schema.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
@@ -30,8 +31,7 @@ process.send(found, () => process.exit());
 async function activations(size) {
   const tookMs = [];
   const stallMs = [];
-  // Made before, because making them leaves work for the collector.
-  const bodies = Array.from({ length: rounds + 1 }, (_, round) => bodyOf(size, `round ${round}`));
+  const bodies = await bodiesOf(size);
   let active;
   for (const [round, bytes] of bodies.entries()) {
     const watch = watched();
@@ -70,31 +70,12 @@ function watched() {
   };
 }
 
-/** Of one team. Clusters, groups with lists, and users, so many of each; one cluster is opened. */
-function bodyOf(count, team) {
-  const names = Array.from({ length: count }, (_, index) => index);
-  const clusters = names.map((index) => ({
-    kind: "cluster",
-    name: `cluster${index}`,
-    body: { engine: "duckDb", enabled: index === 0, poolSize: 4, memoryLimit: "512MB" },
-  }));
-  const groups = names.map((index) => ({
-    kind: "clusterGroup",
-    name: `group${index}`,
-    body: {
-      members: [`cluster${index}`],
-      maxRunningQueries: 4,
-      authorization: { allowGroups: ["readers", "writers"] },
-      defaultTags: { team },
-    },
-  }));
-  const users = Object.fromEntries(
-    names.map((index) => [
-      `user${index}`,
-      { passwordHash: `$2b$10$${"a".repeat(53)}`, groups: ["readers"], roles: ["analyst"] },
-    ]),
-  );
-  const auth = { provider: "static", staticUsers: { users } };
-  const setting = { kind: "setting", name: "auth", body: auth };
-  return buildBody([...clusters, ...groups, setting]).bytes;
+/** So many of everything in each configuration. */
+function bodiesOf(size) {
+  const program = fileURLToPath(new URL("activationBodies.mjs", import.meta.url));
+  const child = fork(program, [size, rounds + 1], { serialization: "advanced" });
+  return new Promise((resolve, reject) => {
+    child.on("message", resolve);
+    child.on("exit", (code) => reject(new Error(`activationBodies ended with ${code}`)));
+  });
 }

@@ -215,7 +215,8 @@ function recordsOf(worker) {
   }));
 }
 
-async function startControl(options) {
+/** A control plane in a process of its own; `options` are those of controlServer.mjs. */
+export async function startControl(options) {
   const secret = randomBytes(24).toString("hex");
   const child = fork(program, [JSON.stringify({ secret, ...options })], {
     execArgv: ["--import", "tsx"],

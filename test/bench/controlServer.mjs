@@ -16,14 +16,14 @@ import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { monotonicMs } from "./controlClient.mjs";
 
-const { secret, clusters, database } = JSON.parse(process.argv[2]);
+const { secret, clusters, database, seed } = JSON.parse(process.argv[2]);
 const host = nodeHost(new URL(".", import.meta.url), "error");
 const author = { by: "bench", address: undefined };
 const store = database === undefined ? memoryStore(host.clock) : await databaseStore(database);
 const keys = keyRing([new Secret(secret)], (length) => host.randomBytes(length));
 const { clock, log, metrics } = host;
 const config = valueOf(await openConfiguration({ store, keys, clock, log, metrics }));
-valueOf(await config.seed({ clusters: clustersOf(clusters) }, author));
+valueOf(await config.seed(seed ?? { clusters: clustersOf(clusters) }, author));
 const stopping = new AbortController();
 
 const deps = {

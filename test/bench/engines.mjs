@@ -1,9 +1,10 @@
 /**
  * Engines behind the gateway: rows and bytes of a ClickHouse and of a MySQL wire stand-in to readers that
  * only take bytes, what the gateway adds to `SELECT 1`, and resident memory while ten gigabytes pass.
+ * A relay that only passes bytes on stands beside it, and says what this machine lets anybody reach.
  */
-import { fork, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fork } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { quantile, spread } from "./figures.mjs";
+import { bareRelay, cpuOf, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
 import { pgQuery, pgStartup, readUntilReady } from "./rawPostgres.mjs";
 
 const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
@@ -26,8 +28,11 @@ const count = 16 * 65_536;
 const memoryBytes = 10e9;
 /** Bytes of a row on MySQL's wire, about. */
 const mysqlRowBytes = 103;
+/** And on PostgreSQL's. */
+const postgresRowBytes = 128;
 
 export async function engineRows() {
+  pinBeside();
   const child = fork(standIns);
   const ports = await new Promise((resolve, reject) => {
     child.once("message", resolve);
@@ -46,6 +51,7 @@ export async function engineRows() {
 async function clickHouseRows(port) {
   const cluster = { engine: "clickHouse", endpoint: `http://${host}:${port}` };
   const gateway = await startBefore(cluster);
+  const bare = await bareRelay("http", port);
   try {
     const direct = () => clickHouseBytes(port, `select rows ${count}`);
     const through = () => rawPostgres(gateway.ports.postgresWire, `select rows ${count}`);
@@ -55,46 +61,66 @@ async function clickHouseRows(port) {
       ...(await alternating("ClickHouse", gateway, { direct, through })),
       await latency("ClickHouse", {
         direct: () => clickHouseBytes(port, "select 1"),
+        bare: () => clickHouseBytes(bare.port, "select 1"),
         through: () => client.query("select 1"),
       }),
+      await memoryOf(
+        "ClickHouse to PostgreSQL text, ten gigabytes, slow at first",
+        gateway.pid,
+        () => {
+          const rows = Math.ceil(memoryBytes / postgresRowBytes);
+          return rawPostgres(gateway.ports.postgresWire, `select rows ${rows}`, slowAtFirst());
+        },
+      ),
     ];
     await client.end();
     return answer;
   } finally {
+    bare.stop();
     await gateway.stop();
   }
 }
 
 async function starRocksRows(port) {
   const gateway = await startBefore({ engine: "starRocks", endpoint: `mysql://${host}:${port}` });
+  const bare = await bareRelay("tcp", port);
   try {
     const at = gateway.ports.mysqlWire;
     const one = await mysql.createConnection({ host, port, user: "bench" });
     const other = await mysql.createConnection({ host, port: at, user: "bench" });
+    const passed = await mysql.createConnection({ host, port: bare.port, user: "bench" });
     const answer = [
       ...(await alternating("MySQL wire", gateway, {
         direct: () => rawMysql(port, `select rows ${count}`),
+        bare: () => rawMysql(bare.port, `select rows ${count}`),
         through: () => rawMysql(at, `select rows ${count}`),
       })),
       await latency("MySQL wire", {
         direct: () => one.query("select 1"),
+        bare: () => passed.query("select 1"),
         through: () => other.query("select 1"),
       }),
-      await memory(gateway),
+      await memoryOf("MySQL wire, ten gigabytes, slow at first", gateway.pid, () => {
+        const rows = Math.ceil(memoryBytes / mysqlRowBytes);
+        return rawMysql(at, `select rows ${rows}`, slowAtFirst());
+      }),
     ];
-    await Promise.all([one.end(), other.end()]);
+    await Promise.all([one.end(), other.end(), passed.end()]);
     return answer;
   } finally {
+    bare.stop();
     await gateway.stop();
   }
 }
 
 /** Rows and bytes a second, straight and through. */
-async function alternating(what, { pid }, { direct, through }) {
-  const ways = [
-    { what: `${what}, straight`, ask: direct, rows: [], megabytes: [], cpu: [] },
-    { what: `${what} through the gateway`, ask: through, rows: [], megabytes: [], cpu: [] },
-  ];
+async function alternating(what, { pid }, { direct, bare, through }) {
+  const asked = [
+    [`${what}, straight`, direct],
+    [`${what} through a bare relay`, bare],
+    [`${what} through the gateway`, through],
+  ].filter(([, ask]) => ask !== undefined);
+  const ways = asked.map(([name, ask]) => ({ what: name, ask, rows: [], megabytes: [], cpu: [] }));
   for (let round = 0; round <= rounds; round += 1) {
     for (const way of ways) {
       const from = performance.now();
@@ -116,63 +142,54 @@ async function alternating(what, { pid }, { direct, through }) {
   }));
 }
 
-/** p50 of rounds, straight and through, and what lies between. */
+/** p50 and p99 of rounds, straight, through a bare relay and through the gateway, and what lies between. */
 async function latency(what, ways) {
-  const found = { direct: [], through: [], added: [] };
+  const names = Object.keys(ways);
+  const found = Object.fromEntries(names.map((way) => [way, { p50: [], p99: [], added: [] }]));
   for (let round = 0; round <= rounds; round += 1) {
-    const p50 = {};
-    for (const [way, ask] of Object.entries(ways)) {
-      const times = [];
-      for (let query = 0; query < perRound; query += 1) {
-        const from = performance.now();
-        await ask();
-        times.push(performance.now() - from);
-      }
-      p50[way] = quantile(
-        times.toSorted((a, b) => a - b),
-        0.5,
-      );
+    let direct = 0;
+    for (const way of names) {
+      const { p50, p99 } = await timesOf(ways[way]);
+      if (way === "direct") direct = p50;
+      if (round === 0) continue;
+      found[way].p50.push(p50);
+      found[way].p99.push(p99);
+      found[way].added.push(p50 - direct);
     }
-    if (round === 0) continue;
-    found.direct.push(p50.direct);
-    found.through.push(p50.through);
-    found.added.push(p50.through - p50.direct);
   }
+  const { direct, bare, through } = found;
   return {
     what: `${what}, SELECT 1`,
-    "straight p50 ms": spread(found.direct, 3),
-    "through p50 ms": spread(found.through, 3),
-    "added p50 ms": spread(found.added, 3),
+    "straight p50 ms": spread(direct.p50, 3),
+    "through p50 ms": spread(through.p50, 3),
+    "added p50 ms": spread(through.added, 3),
+    "bare relay adds ms": spread(bare.added, 3),
+    "straight p99 ms": spread(direct.p99, 2),
+    "bare relay p99 ms": spread(bare.p99, 2),
+    "through p99 ms": spread(through.p99, 2),
   };
 }
 
-/** Ten gigabytes from MySQL's wire to a reader that is slow (20 MB/s) in the first ten seconds. */
-async function memory(gateway) {
-  const at = gateway.ports.mysqlWire;
-  const before = rssOf(gateway.pid);
-  let highest = before;
-  const watch = setInterval(() => {
-    highest = Math.max(highest, rssOf(gateway.pid));
-  }, 50);
+async function timesOf(ask) {
+  const times = [];
+  for (let query = 0; query < perRound; query += 1) {
+    const from = performance.now();
+    await ask();
+    times.push(performance.now() - from);
+  }
+  times.sort((a, b) => a - b);
+  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+}
+
+/** A pace of 20 MB/s for ten seconds, and none behind them. */
+function slowAtFirst() {
   const from = performance.now();
   let read = 0;
-  const slowly = (bytes) => {
+  return (bytes) => {
     read += bytes;
     const seconds = (performance.now() - from) / 1000;
     const aheadMs = (read / 20e6 - seconds) * 1000;
     return seconds < 10 && aheadMs > 5 ? wait(aheadMs) : undefined;
-  };
-  const rows = Math.ceil(memoryBytes / mysqlRowBytes);
-  const bytes = await rawMysql(at, `select rows ${rows}`, slowly);
-  clearInterval(watch);
-  const megabytes = (value) => `${(value / 1e6).toFixed(0)} MB`;
-  return {
-    what: "MySQL wire, ten gigabytes, slow at first",
-    "RSS before": megabytes(before),
-    "RSS highest": megabytes(highest),
-    "RSS growth": megabytes(highest - before),
-    passed: megabytes(bytes),
-    seconds: ((performance.now() - from) / 1000).toFixed(0),
   };
 }
 
@@ -190,14 +207,15 @@ function clickHouseBytes(port, sql) {
   });
 }
 
-async function rawPostgres(port, sql) {
+async function rawPostgres(port, sql, pace) {
   const socket = connect(port, host);
   socket.write(pgStartup("bench"));
   await readUntilReady(socket);
   socket.write(pgQuery(sql));
-  const { rows, bytes } = await readUntilReady(socket);
+  const { rows, bytes } = await readUntilReady(socket, pace);
   socket.destroy();
-  if (rows !== count) throw new Error(`${rows} rows`);
+  const wanted = Number(/rows (\d+)/.exec(sql)?.[1]);
+  if (rows < wanted) throw new Error(`${rows} rows`);
   return bytes;
 }
 
@@ -255,7 +273,7 @@ async function startBefore(cluster) {
     auth: { provider: "none" },
   };
   writeFileSync(file, JSON.stringify(config));
-  const child = spawn(process.execPath, [program, "start", "--config", file], {
+  const child = spawnMeasured([program, "start", "--config", file], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   const ports = {};
@@ -285,14 +303,4 @@ async function startBefore(cluster) {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-function rssOf(pid) {
-  const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return Number(match[1]) * 1024;
-}
-
-function cpuOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

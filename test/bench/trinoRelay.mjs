@@ -1,27 +1,31 @@
 /**
  * `node test/bench/trinoRelay.mjs`: pages of a Trino server to a Trino client, direct, through a bare
- * Node relay and through the gateway, in MB/s; and `SELECT 1` in milliseconds. Server, relay, gateway
- * and client are processes of their own. Rounds alternate; medians with lowest and highest.
+ * Node relay and through the gateway, in MB/s; `SELECT 1` in milliseconds; and resident memory while
+ * ten gigabytes pass. Client and server share a core, relay and gateway take turns on another, so the
+ * share of the bare relay's speed is the figure that holds elsewhere. Rounds alternate; medians with
+ * lowest and highest.
  */
-import { spawn } from "node:child_process";
+import { fork } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quantile, spread } from "./figures.mjs";
+import { median, quantile, spread } from "./figures.mjs";
+import { bareRelay, cpuOf, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
 
 const self = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const rounds = 5;
 const pagesPerRound = 400;
 const queriesPerRound = 500;
-const [role, port, target] = process.argv.slice(2);
-/** The client's one connection, and the relay's. */
+const memoryBytes = 10e9;
+const pageBytes = 1.1e6;
+const [role, port] = process.argv.slice(2);
+/** The client's one connection. */
 const agent = new Agent({ keepAlive: true });
 
 if (role === "server") serve(Number(port));
-else if (role === "relay") relay(Number(port), Number(target));
 else await bench();
 
 /** A server of one large page, given as often as the statement says. */
@@ -85,28 +89,9 @@ function serve(at) {
   }).listen(at, "127.0.0.1");
 }
 
-/** Bytes in, bytes out. */
-function relay(at, to) {
-  createServer((asked, answer) => {
-    const { method, url: path, headers } = asked;
-    const onward = request(
-      { host: "127.0.0.1", port: to, method, path, headers, agent },
-      (came) => {
-        answer.writeHead(came.statusCode, came.headers);
-        came.pipe(answer);
-      },
-    );
-    asked.pipe(onward);
-  }).listen(at, "127.0.0.1");
-}
-
 async function bench() {
-  const [origin, bare, through, admin] = await Promise.all([
-    freePort(),
-    freePort(),
-    freePort(),
-    freePort(),
-  ]);
+  pinBeside();
+  const [origin, through, admin] = await Promise.all([freePort(), freePort(), freePort()]);
   const folder = await mkdtemp(join(tmpdir(), "bench-"));
   const file = join(folder, "gateway.yaml");
   const listener = (at) => ({ host: "127.0.0.1", port: at });
@@ -122,49 +107,71 @@ async function bench() {
     auth: { provider: "none" },
   };
   await writeFile(file, JSON.stringify(config));
-  const gateway = [`${root}packages/gateway/bin/gateway.mjs`, "start", "--config", file];
-  const children = [[self, "server", origin], [self, "relay", bare, origin], gateway].map((args) =>
-    spawn(process.execPath, args.map(String), { cwd: root, stdio: "ignore" }),
-  );
+  const server = fork(self, ["server", String(origin)]);
+  const program = `${root}packages/gateway/bin/gateway.mjs`;
+  const gateway = spawnMeasured([program, "start", "--config", file], { stdio: "ignore" });
+  const bare = await bareRelay("http", origin);
   try {
-    const ways = { direct: origin, "bare Node relay": bare, gateway: through };
-    for (const at of Object.values(ways)) await untilUp(at);
+    const ways = [
+      { way: "direct", at: origin },
+      { way: "bare Node relay", at: bare.port, pid: bare.pid },
+      { way: "gateway", at: through, pid: gateway.pid },
+    ];
+    for (const { at } of ways) await untilUp(at);
     console.table(await measured(ways));
+    const pages = Math.ceil(memoryBytes / pageBytes);
+    const pass = () => run(through, `select pages ${pages}`);
+    console.table([await memoryOf("ten gigabytes", gateway.pid, pass)]);
   } finally {
-    for (const child of children) child.kill("SIGKILL");
+    bare.stop();
+    for (const child of [server, gateway]) child.kill("SIGKILL");
     await rm(folder, { recursive: true });
   }
 }
 
 async function measured(ways) {
-  const found = Object.entries(ways).map(([way, at]) => ({ way, at, rates: [], p50: [] }));
+  const found = ways.map((way) => ({ ...way, rates: [], cpu: [], p50: [], p99: [] }));
   for (let round = 0; round <= rounds; round += 1) {
     for (const one of found) {
-      const from = performance.now();
-      const bytes = await run(one.at, `select pages ${pagesPerRound}`);
-      const rate = bytes / 1e3 / (performance.now() - from);
-      const times = [];
-      for (let query = 0; query < queriesPerRound; query += 1) {
-        const begun = performance.now();
-        await run(one.at, "select 1");
-        times.push(performance.now() - begun);
-      }
+      const stream = await streamed(one);
+      const { p50, p99 } = await timed(one.at);
       // The first round warms up.
       if (round === 0) continue;
-      one.rates.push(rate);
-      one.p50.push(
-        quantile(
-          times.toSorted((a, b) => a - b),
-          0.5,
-        ),
-      );
+      one.rates.push(stream.rate);
+      one.cpu.push(stream.cpu);
+      one.p50.push(p50);
+      one.p99.push(p99);
     }
   }
-  return found.map(({ way, rates, p50 }) => ({
+  const reached = median(found.find(({ way }) => way === "bare Node relay").rates);
+  return found.map(({ way, rates, cpu, p50, p99 }) => ({
     way,
     "MB/s": spread(rates, 0),
+    "of the bare relay": `${((median(rates) / reached) * 100).toFixed(0)} %`,
+    "its CPU s/GB": spread(cpu, 2),
     "SELECT 1 p50 ms": spread(p50, 3),
+    "p99 ms": spread(p99, 2),
   }));
+}
+
+async function streamed({ at, pid }) {
+  const cpu = () => (pid === undefined ? 0 : cpuOf(pid));
+  const cpuBefore = cpu();
+  const from = performance.now();
+  const bytes = await run(at, `select pages ${pagesPerRound}`);
+  const rate = bytes / 1e3 / (performance.now() - from);
+  return { rate, cpu: (cpu() - cpuBefore) / (bytes / 1e9) };
+}
+
+async function timed(at) {
+  const times = [];
+  for (let query = 0; query < queriesPerRound; query += 1) {
+    const from = performance.now();
+    await run(at, "select 1");
+    times.push(performance.now() - from);
+  }
+  times.sort((a, b) => a - b);
+  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
 /** Runs a statement through a port, whatever host its links name; answers the bytes of all answers. */

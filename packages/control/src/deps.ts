@@ -7,6 +7,7 @@ import type { RouteAnswer, RouteQuestion } from "@gateway/core/route/explain.ts"
 import type { Secret } from "@gateway/core/secret.ts";
 import type { ConfigFault, Configuration } from "./config/configuration.ts";
 import type { Store } from "./store/store.ts";
+import type { CapacityDesk } from "./worker/capacityPort.ts";
 
 /** bcrypt, off the main thread where there are threads. */
 export interface PasswordHasher {
@@ -70,7 +71,12 @@ export interface ControlDeps {
 export interface WorkerApiDeps {
   /** Current first, then those that are still accepted. Each at least 32 characters. */
   readonly secrets: readonly Secret[];
+  /** The one that this process's own queries use; absent makes one for workers alone. */
+  readonly capacity?: CapacityDesk;
 }
 
-/** Faults that only this process knows (a listener that would take passwords in clear text). */
+/**
+ * Faults that only this process knows (a listener that would take passwords in clear text), in the
+ * form of the file. Each object is judged by itself: what a file's others are makes no difference.
+ */
 export type JudgeConfig = (input: unknown) => readonly ConfigFault[];

@@ -24,7 +24,8 @@ import type { StartError } from "./running.ts";
 
 export interface OpenParts {
   readonly host: Host;
-  readonly capacity: Capacity;
+  /** Told when a cluster may be used again. */
+  readonly capacity: Pick<Capacity, "wake">;
   /** Those that are open already, and how to open others. */
   readonly backends: OpenBackends;
 }
@@ -44,7 +45,10 @@ export async function openConfig(
 ): Promise<Result<OpenedConfig, readonly StartError[]>> {
   // A large configuration is taken up in several turns, so that queries are served in between.
   await nextTurn();
-  const enabled = Object.entries(config.clusters).filter(([, cluster]) => cluster.enabled);
+  const enabled = Object.keys(config.clusters).flatMap((name) => {
+    const cluster = config.clusters[name];
+    return cluster?.enabled === true ? [[name, cluster] as const] : [];
+  });
   await nextTurn();
   const opened = await Promise.all(enabled.map(([name, cluster]) => shared.hold(name, cluster)));
   const held = opened.flatMap((one) => (one.ok ? [one.value] : []));
