@@ -7,9 +7,11 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
+import { capacityRows } from "./capacity.mjs";
 import { controlRows } from "./control.mjs";
 import { engineRows } from "./engines.mjs";
 import { startGateway } from "./gateway.mjs";
+import { identityRows } from "./identity.mjs";
 import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
 import { memoryRow } from "./memory.mjs";
@@ -22,10 +24,12 @@ const wanted = (name) => only.length === 0 || only.includes(name);
 
 const rows = [];
 if (wanted("control")) rows.push(...(await controlRows()));
+if (wanted("capacity")) rows.push(...(await capacityRows()));
 if (wanted("worker")) rows.push(...(await workerRows()));
 if (wanted("lambda")) rows.push(...(await lambdaRows()));
 if (wanted("wires")) rows.push(...(await wireRows()));
 if (wanted("engines")) rows.push(...(await engineRows()));
+if (wanted("identity")) rows.push(...(await identityRows()));
 const gateway = await startGateway();
 try {
   if (wanted("latency")) rows.push(...(await latencyRows(gateway)));

@@ -29,7 +29,9 @@ export type MysqlMood =
   /** Keeps the first 32 characters of a name, as MySQL does. */
   | "clipping"
   /** Has no place for anybody, and says so in the greeting's place. */
-  | "full";
+  | "full"
+  /** Says that it has no TLS, as somebody in the middle would. */
+  | "plain";
 
 export interface SeenLogin {
   readonly user: Buffer;
@@ -75,6 +77,8 @@ export class FakeMysql implements AsyncDisposable {
   refusal: { readonly errno: number; readonly sqlState: string } | undefined;
   readonly logins: SeenLogin[] = [];
   readonly statements: SeenStatement[] = [];
+  /** Bytes that came without TLS, but for requests for it. */
+  bytesInClear = 0;
   /** Most connections at once since it was last set. */
   openMax = 0;
   #ids = 0;
@@ -145,7 +149,7 @@ export class FakeMysql implements AsyncDisposable {
         serverVersion: "8.0.0-fake",
         connectionId: peer.id,
         nonce,
-        capabilities,
+        capabilities: this.mood === "plain" ? capabilities & ~capability.ssl : capabilities,
         collation: collationId.utf8mb4,
         status: 2,
         plugin: "mysql_native_password",
@@ -161,7 +165,10 @@ export class FakeMysql implements AsyncDisposable {
       seen = Buffer.concat([seen, bytes]);
       if (seen.length < sslRequestBytes) return;
       const first = parseHandshake(seen.subarray(packetHeaderBytes, sslRequestBytes));
-      if (first.kind !== "sslRequest") return void socket.destroy();
+      if (first.kind !== "sslRequest") {
+        this.bytesInClear += seen.length;
+        return void socket.destroy();
+      }
       socket.removeAllListeners("data");
       socket.pause();
       socket.unshift(seen.subarray(sslRequestBytes));

@@ -2,7 +2,17 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { Backend } from "@gateway/core/port/backend.ts";
-import { codeOf, identifiedOf, never, ran, valueOf } from "@gateway/engines/engine.suite.ts";
+import type { BackendIdentity } from "@gateway/core/query/identity.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import {
+  codeOf,
+  identifiedOf,
+  never,
+  ran,
+  valueOf,
+  type Ran,
+} from "@gateway/engines/engine.suite.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterOf } from "./adbcHost.ts";
 
@@ -11,6 +21,12 @@ const keyFile = process.env["GATEWAY_TEST_SNOWFLAKE_KEY"] ?? "";
 const p = "adbc.snowflake.sql.";
 const dbKwargs = { [`${p}account`]: "emulated", [`${p}db`]: "db1", [`${p}schema`]: "s1" };
 const basic = { type: "basic", username: "gateway", password: "gateway-secret" };
+const exchange = {
+  type: "tokenExchange",
+  tokenEndpoint: "https://login.example/token",
+  clientId: "gateway",
+  clientSecret: "exchange-secret",
+};
 const cluster = (more: object = {}): Promise<Backend> =>
   clusterOf({ driver: "snowflake", uri, auth: basic, dbKwargs, ...more });
 
@@ -127,6 +143,92 @@ describe("Snowflake behind its driver", () => {
   });
 });
 
+describe("callers of Snowflake", () => {
+  const whoAmI = "select current_user() as u";
+
+  it("are who the service sees, by their own name and password", async () => {
+    await forgetLog();
+    await using backend = await cluster({ queryAuth: { type: "passthrough" } });
+    expect(await backend.probe(never)).toBe("healthy");
+    const names = ["alice", "bob", "alice", "bob"];
+    const answers = names.map((name) => ranAs(backend, passthrough(name), whoAmI));
+    for (const [at, { rows }] of (await Promise.all(answers)).entries()) {
+      expect(rows).toEqual([[names[at]?.toUpperCase()]]);
+    }
+    const log = await logOf();
+    const asked = log.filter(({ sql }) => sql === `/* gateway/suite/0/suite */ ${whoAmI}`);
+    const askers = asked.map(({ user }) => user ?? "").toSorted((a, b) => a.localeCompare(b));
+    expect(askers).toEqual(["alice", "alice", "bob", "bob"]);
+    // The service account looks after the cluster, and runs nobody's statements.
+    const own = log.filter(({ event, user }) => event === "query" && user === "gateway");
+    expect(own.map(({ sql }) => sql)).toEqual(["SELECT 1", "SELECT current_database()"]);
+  });
+
+  it("are who the service sees, by a token that was made for them", async () => {
+    await using backend = await cluster({ queryAuth: exchange, auth: undefined });
+    expect(await backend.probe(never)).toBe("healthy");
+    await forgetLog();
+    for (const name of ["alice", "bob"]) {
+      const { rows } = await ranAs(backend, exchanged(name, `${name}-oauth`), whoAmI);
+      expect(rows).toEqual([[name.toUpperCase()]]);
+    }
+    const logins = (await logOf()).filter(({ event }) => event === "login");
+    expect(new Set(logins.map(({ authenticator }) => authenticator))).toEqual(new Set(["OAUTH"]));
+    expect(new Set(logins.map(({ user }) => user))).toEqual(new Set(["alice", "bob"]));
+  });
+
+  it("are refused with a wrong password or token, and nobody runs for them", async () => {
+    await forgetLog();
+    await using byPassword = await cluster({ queryAuth: { type: "passthrough" } });
+    await using byToken = await cluster({ queryAuth: exchange });
+    for (const [backend, identity] of [
+      [byPassword, passthrough("alice", "wrong-secret")],
+      [byToken, exchanged("alice", "wrong-secret")],
+    ] as const) {
+      const { last } = await ranAs(backend, identity, whoAmI);
+      expect(last).toMatchObject({ kind: "failed", error: { code: "auth.noBackendIdentity" } });
+      expect(JSON.stringify(last)).not.toMatch(/wrong-secret|alice|Incorrect|Invalid/);
+    }
+    expect((await logOf()).filter(({ event }) => event === "query")).toEqual([]);
+  });
+
+  it("see their tables, keep their transactions, and stand where they went", async () => {
+    await using backend = await cluster({ queryAuth: { type: "passthrough" } });
+    const alice = passthrough("alice");
+    await ranAs(backend, alice, "create or replace table of_alice (id integer)");
+    const query = { ...identifiedOf("show tables"), backendIdentity: alice };
+    const names = valueOf(await backend.listTables(query, never)).map(({ name }) => name);
+    expect(names).toContain("OF_ALICE");
+    const lane = valueOf(await backend.begin({ ...query, sql: "begin" }, never));
+    expect((await ranAs(lane, alice, whoAmI)).rows).toEqual([["ALICE"]]);
+    const other = await ranAs(lane, passthrough("bob"), whoAmI);
+    expect(codeOf(other)).toBe("auth.noBackendIdentity");
+    expect((await lane.rollback(never)).ok).toBe(true);
+    await lane[Symbol.asyncDispose]();
+    await ranAs(backend, alice, "create schema if not exists db1.s2");
+    const where = await ranAs(backend, alice, "select current_schema()", {
+      session: { schema: "S2" },
+    });
+    expect(where.rows).toEqual([["S2"]]);
+    expect((await ranAs(backend, alice, "select current_schema()")).rows).toEqual([["S1"]]);
+  });
+
+  it("are cancelled in the service as themselves", async () => {
+    await forgetLog();
+    await using backend = await cluster({ queryAuth: { type: "passthrough" }, auth: undefined });
+    const controller = new AbortController();
+    const sql = "select count(*) from range(10000000001) a, range(1000) b";
+    const running = ranAs(backend, passthrough("alice"), sql, {
+      signal: controller.signal,
+    });
+    while (!JSON.stringify(await logOf()).includes("10000000001"));
+    controller.abort();
+    expect(codeOf(await running)).toBe("query.cancelled");
+    const aborts = (await logOf()).filter(({ event }) => event === "abort");
+    expect(new Set(aborts.map(({ user }) => user))).toEqual(new Set(["alice"]));
+  });
+});
+
 describe("a Snowflake login", () => {
   it("is taken with a token and with a key", async () => {
     const privateKeyPem = await readFile(keyFile, "utf8");
@@ -161,3 +263,39 @@ describe("a Snowflake login", () => {
     silent.close();
   });
 });
+
+interface Logged {
+  readonly event: string;
+  readonly user: string | null;
+  readonly sql?: string;
+  readonly authenticator?: string;
+}
+
+async function logOf(): Promise<readonly Logged[]> {
+  return (await (await fetch(`${uri}/test/log`)).json()) as readonly Logged[];
+}
+
+async function forgetLog(): Promise<void> {
+  await fetch(`${uri}/test/log`, { method: "DELETE" });
+}
+
+function passthrough(user: string, password = `${user}-secret`): BackendIdentity {
+  const credential = { kind: "password", user, password: new Secret(password) } as const;
+  return { mode: "passthrough", principal: user, credential };
+}
+
+function exchanged(principal: string, token: string): BackendIdentity {
+  return { mode: "tokenExchange", principal, token: new Secret(token) };
+}
+
+function ranAs(
+  lane: Pick<Backend, "execute">,
+  backendIdentity: BackendIdentity,
+  sql: string,
+  more: { readonly session?: Partial<Session>; readonly signal?: AbortSignal } = {},
+): Promise<Ran> {
+  const as: Pick<Backend, "execute"> = {
+    execute: (query, until) => lane.execute({ ...query, backendIdentity }, until),
+  };
+  return ran(as, sql, more);
+}

@@ -46,8 +46,10 @@ export async function startFakesnow() {
     pat: "gateway-pat",
     public_key: keys.publicKey,
   };
+  const person = (name) => ({ password: `${name}-secret`, oauth: `${name}-oauth` });
+  const users = { gateway, alice: person("alice"), bob: person("bob") };
   await writeFile(keyFile, keys.privateKey, { mode: 0o600 });
-  await writeFile(join(folder, "users.json"), JSON.stringify({ gateway }));
+  await writeFile(join(folder, "users.json"), JSON.stringify(users));
   const port = await freePort();
   const program = fileURLToPath(new URL("fakesnowChecked.py", import.meta.url));
   const args = [program, String(port), join(folder, "users.json")];

@@ -26,8 +26,8 @@ async function present() {
   return (await command("mariadbd", ["--version"], { env: { PATH: path } })).code === 0;
 }
 
-/** Starts it with TLS and the account gateway; answers `{port, caFile, stop}`. */
-export async function startMariadb() {
+/** Starts it with TLS and the account gateway, further arguments and statements; answers `{port, caFile, stop}`. */
+export async function startMariadb({ more = [], statements = "" } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "gateway-mariadb-"));
   const port = await freePort();
   const user = userInfo().username;
@@ -56,6 +56,7 @@ export async function startMariadb() {
     `--ssl-key=${join(folder, "server.key")}`,
     "--max-allowed-packet=256M",
     "--innodb-flush-log-at-trx-commit=0",
+    ...more,
   ];
   const child = spawn("mariadbd", args, { env: { ...process.env, ...env }, stdio: "ignore" });
   const ended = new Promise((resolve) => {
@@ -68,7 +69,7 @@ export async function startMariadb() {
     await sql(
       "DELETE FROM mysql.global_priv WHERE User=''; FLUSH PRIVILEGES; CREATE DATABASE demo; CREATE DATABASE other;" +
         "CREATE USER gateway IDENTIFIED BY 'gateway-secret'; GRANT ALL ON demo.* TO gateway; GRANT ALL ON other.* TO gateway;" +
-        "GRANT PROCESS ON *.* TO gateway",
+        `GRANT PROCESS ON *.* TO gateway;${statements}`,
     ),
   );
   return {

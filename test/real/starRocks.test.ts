@@ -139,7 +139,7 @@ describe("a statement", () => {
     await stream.next();
     expect(await backend.running(never)).toEqual({
       ok: true,
-      value: { tags: [statementTag(query)], complete: true },
+      value: { tags: [statementTag(query)], complete: true, delayMs: 1_000 },
     });
     await stream.return();
     expect(valueOf(await backend.running(never)).tags).toEqual([]);

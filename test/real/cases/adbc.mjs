@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { driverFolder, installDrivers } from "../adbcDrivers.mjs";
 import { command, expectCode } from "../command.mjs";
 import { installFakesnow, startFakesnow } from "../fakesnow.mjs";
+import { compileRecording, recordingTool } from "../recordingDriver.mjs";
 import { debianPrograms, startPostgres } from "../postgresServer.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -20,11 +21,14 @@ const flightServer = join(cache, "sqlite_flightsql_server");
 /** The tools of these cases: true, or the reason why they are skipped. */
 export async function adbcTools() {
   const drivers = await installDrivers();
+  const adbcRecording = await recordingTool();
   if (drivers !== true) {
-    return { adbc: drivers, adbcPostgres: drivers, adbcSnowflake: drivers, adbcFlight: drivers };
+    const missing = { adbc: drivers, adbcPostgres: drivers, adbcSnowflake: drivers };
+    return { ...missing, adbcFlight: drivers, adbcRecording };
   }
   return {
     adbc: true,
+    adbcRecording,
     adbcPostgres: (await debianPrograms()).reason ?? true,
     adbcSnowflake: await installFakesnow(),
     adbcFlight: await installFlight(),
@@ -35,6 +39,20 @@ export const adbcCases = [
   {
     tool: "adbc",
     cases: { "SQLite through its driver": () => tested("adbcSqlite", {}) },
+  },
+  {
+    tool: "adbcRecording",
+    cases: {
+      "a driver that writes down whose login it is given": async () => {
+        const { folder, stop } = await compileRecording();
+        try {
+          await tested("adbcRecording", { GATEWAY_TEST_RECORDING: folder });
+          await tested("adbcClients", { GATEWAY_TEST_RECORDING: folder });
+        } finally {
+          await stop();
+        }
+      },
+    },
   },
   {
     tool: "adbcPostgres",

@@ -5,7 +5,7 @@ import { python } from "./pythonPostgresTool.mjs";
 const source = (gateway, more = "") =>
   `Driver=PostgreSQL Unicode;Server=127.0.0.1;Port=${gateway.ports.postgres};Database=memory;UID=alice;${more}`;
 
-/** Runs a body with a connection `c` and a cursor `k`. The driver's own savepoints need `Protocol=7.4-1` to be off. */
+/** Runs a body with a connection `c` and a cursor `k`. Without autocommit the driver sets a savepoint before each statement (`Protocol=7.4-2`, its default). */
 async function run(gateway, body, { more = "", autocommit = true } = {}) {
   const connect = `pyodbc.connect(${JSON.stringify(source(gateway, more))}, autocommit=${autocommit ? "True" : "False"})`;
   const head = `import datetime, decimal, pyodbc\nc = ${connect}\nk = c.cursor()\n`;
@@ -91,8 +91,37 @@ print([tuple(r) for r in k.execute("select * from odbc_rows order by n")] == row
 k.execute("drop table odbc_rows")
 c.commit()
 `;
-      const options = { more: "Protocol=7.4-1", autocommit: false };
-      expectText(await run(gateway, body, options), "0\nTrue");
+      // 0: no rollback by the driver; 1: of the transaction; 2: to a savepoint.
+      for (const more of ["Protocol=7.4-0", "Protocol=7.4-1", "Protocol=7.4-2"]) {
+        expectText(await run(gateway, body, { more, autocommit: false }), "0\nTrue");
+      }
+    },
+    "a statement that fails does not end the driver's transaction": async (gateway) => {
+      const body = `k.execute("create table odbc_points (n int primary key)")
+c.commit()
+def tried(sql):
+  try:
+    k.execute(sql)
+  except pyodbc.Error as e:
+    print(e.args[0], end=" ")
+tried("select * from no_such_table")
+tried("select 1/0 + 'x'::int")
+k.execute("insert into odbc_points values (1)")
+tried("insert into no_such_table values (1)")
+k.execute("insert into odbc_points values (2)")
+c.commit()
+print(k.execute("select count(*)::int from odbc_points").fetchone()[0])
+k.execute("insert into odbc_points values (3)")
+tried("insert into odbc_points values (1)")
+tried("select 1")
+c.rollback()
+print(k.execute("select count(*)::int from odbc_points").fetchone()[0])
+k.execute("drop table odbc_points")
+c.commit()
+`;
+      const options = { more: "Protocol=7.4-2", autocommit: false };
+      // What was done before the statement that broke the transaction is lost, and it says so until its end.
+      expectText(await run(gateway, body, options), "42P01 22P02 42P01 2\n23505 25P02 2");
     },
     "an error has its SQLSTATE": async (gateway) => {
       const body = `for sql in ["select * from no_such_table", "selec 1"]:

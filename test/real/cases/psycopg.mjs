@@ -53,7 +53,7 @@ except psycopg.Error as e:
 print(c.execute("select count(*)::int from piped").fetchone()[0])
 c.execute("drop table piped")
 `;
-      expectText(await run(gateway, body), "23000\n0");
+      expectText(await run(gateway, body), "23505\n0");
     },
   },
 };

@@ -1,4 +1,4 @@
-/** A Python with the PostgreSQL drivers and tools: psycopg 2 under SQLAlchemy, psycopg 3, asyncpg, pyodbc, pgcli. */
+/** A Python with the PostgreSQL drivers and tools: psycopg 2 under SQLAlchemy, psycopg 3, asyncpg, pyodbc, pgcli, DuckDB with its PostgreSQL extension. */
 import { readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,8 @@ const packages = [
   "psycopg[binary]==3.3.9",
   "pyodbc==5.5.0",
   "pgcli==4.7.1",
+  "duckdb==1.5.5",
+  "duckdb-extension-postgres-scanner==1.5.5",
 ];
 /** Says which packages were brought, so that a new one is brought into an old cache. */
 const marker = join(folder, "complete");

@@ -1,11 +1,13 @@
 /** The StarRocks engine on MariaDB, which stands in its place. */
 import { fileURLToPath } from "node:url";
 import { command, expectCode } from "../command.mjs";
+import { installMariadbLdap, startMariadbLdap } from "../mariadbLdap.mjs";
 import { installMariadb, startMariadb } from "../mariadbServer.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 export const starRocksTool = () => installMariadb();
+export const starRocksLdapTool = () => installMariadbLdap();
 
 export const starRocksCases = {
   tool: "starRocks",
@@ -13,21 +15,39 @@ export const starRocksCases = {
     "the contract, types, TLS, cancels and clients on MariaDB": async () => {
       const server = await startMariadb();
       try {
-        const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
-        const vitest = [
-          `${root}node_modules/vitest/vitest.mjs`,
-          ...args,
-          "test/real/starRocks.test.ts",
-        ];
-        const env = {
-          GATEWAY_TEST_MARIADB: `${server.port}`,
-          GATEWAY_TEST_MARIADB_CA: server.caFile,
-          NO_COLOR: "1",
-        };
-        expectCode(await command(process.execPath, vitest, { env, seconds: 300 }));
+        await tested("starRocks", server);
       } finally {
         await server.stop();
       }
     },
   },
 };
+
+export const starRocksLdapCases = {
+  tool: "starRocksLdap",
+  cases: {
+    "callers with their own passwords, which a directory knows": async () => {
+      const server = await startMariadbLdap();
+      try {
+        await tested("starRocksPassthrough", server);
+        // With a bind without a password the directory would have said yes.
+        const anonymous = /BIND dn="" method=128|BIND anonymous/.test(server.log());
+        if (anonymous) throw new Error("a bind without a password was tried");
+      } finally {
+        await server.stop();
+      }
+    },
+  },
+};
+
+async function tested(name, { port, caFile, ldapPort = "" }) {
+  const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
+  const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, `test/real/${name}.test.ts`];
+  const env = {
+    GATEWAY_TEST_MARIADB: `${port}`,
+    GATEWAY_TEST_MARIADB_CA: caFile,
+    GATEWAY_TEST_SLAPD: ldapPort,
+    NO_COLOR: "1",
+  };
+  expectCode(await command(process.execPath, vitest, { env, seconds: 300 }));
+}

@@ -139,6 +139,7 @@ describe("ADBC with DuckDB's driver", () => {
     expect(valueOf(await backend.running(never))).toEqual({
       tags: ["gateway/suite/0/suite"],
       complete: true,
+      delayMs: 0,
     });
     await stream.return();
     expect(valueOf(await backend.running(never)).tags).toEqual([]);

@@ -14,6 +14,7 @@ import type {
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { tagIn } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -26,6 +27,7 @@ import { RunningTags } from "../running.ts";
 import { knownDriver, type AdbcConfig } from "./config.ts";
 import { Connections, processLimits, type ConnectionPlan, type Taken } from "./connections.ts";
 import { errorOf } from "./errors.ts";
+import { callerOf } from "./identity.ts";
 import { TransactionLane } from "./lane.ts";
 import { findLibrary } from "./library.ts";
 import { tablesOf, textOf } from "./listing.ts";
@@ -33,6 +35,8 @@ import { databaseOptions } from "./options.ts";
 import { ownExpected, preparedFor } from "./prepared.ts";
 import { profileOf, type Profile } from "./profile.ts";
 import { describeOn, rowsOf, runStatement, type Lane } from "./run.ts";
+import { ScopedConnections, type Placed, type ScopePlan } from "./scoped.ts";
+import { scopePlanOf } from "./scopePlan.ts";
 import { runUse, speaksOfSession, usedName } from "./session.ts";
 
 /** Finds the driver. Connections are made when they are needed, so a database that can not be reached opens all the same. */
@@ -47,7 +51,7 @@ export async function open(
   }
   const profile = profileOf(knownDriver(config.driver));
   const path = realDatabasePath(config.databasePath ?? inMemoryPath);
-  const plan: ConnectionPlan = {
+  const plan: AdbcPlan = {
     cluster,
     profile,
     library: library.value,
@@ -58,16 +62,18 @@ export async function open(
       settings: JSON.stringify([library.value.library, config.dbKwargs]),
     },
     options: () => databaseOptions(cluster, profile, config, host.egress),
+    ...(profile.name === "snowflake" ? { scoped: scopePlanOf(cluster, config, host) } : {}),
   };
   return ok(backendOf(plan, config.healthCheckQuery, host));
 }
 
+/** Callers and places of sessions have connections of their own where the plan says how. */
+export interface AdbcPlan extends ConnectionPlan {
+  readonly scoped?: ScopePlan;
+}
+
 /** The backend of a plan: what `open` makes, and what a test makes with limits of its own. */
-export function backendOf(
-  plan: ConnectionPlan,
-  healthCheck: string | undefined,
-  host: Host,
-): Backend {
+export function backendOf(plan: AdbcPlan, healthCheck: string | undefined, host: Host): Backend {
   const backend = new AdbcBackend(plan, healthCheck ?? "SELECT 1", host);
   const { shownDialect: dialect } = plan.profile;
   return dialect === undefined ? backend : Object.assign(backend, { dialect });
@@ -79,11 +85,16 @@ const delayMs = 1_000;
 class AdbcBackend implements Backend {
   readonly engine = "adbc";
   readonly runsIn: Backend["runsIn"];
-  readonly forwards = [];
+  readonly forwards: readonly ForwardableKind[];
   readonly cluster: string;
   readonly #profile: Profile;
   readonly #host: Host;
   readonly #connections: Connections;
+  readonly #scoped: ScopedConnections | undefined;
+  readonly #mode: ScopePlan["mode"];
+  /** The cluster has a login of its own. */
+  readonly #hasAccount: boolean;
+  #loads = false;
   readonly #healthCheck: string;
   readonly #running = new RunningTags();
   #catalogs: readonly string[] = [];
@@ -91,13 +102,22 @@ class AdbcBackend implements Backend {
   #listingProved = false;
   #closed: Promise<void> | undefined;
 
-  constructor(plan: ConnectionPlan, healthCheck: string, host: Host) {
+  constructor(plan: AdbcPlan, healthCheck: string, host: Host) {
     this.cluster = plan.cluster;
     this.#profile = plan.profile;
     this.runsIn = plan.profile.isolated ? "engine" : "process";
     this.#host = host;
     this.#healthCheck = healthCheck;
     this.#connections = new Connections(plan, host);
+    const { scoped } = plan;
+    this.#mode = scoped?.mode ?? "serviceAccount";
+    this.#hasAccount = scoped?.hasAccount ?? true;
+    this.#catalogs = this.#hasAccount ? [] : (scoped?.catalogs ?? []);
+    this.forwards = scoped === undefined ? [] : ["password"];
+    this.#scoped =
+      scoped === undefined
+        ? undefined
+        : new ScopedConnections(plan, scoped, this.#connections, host);
   }
 
   get catalogs(): readonly string[] {
@@ -108,21 +128,21 @@ class AdbcBackend implements Backend {
     const use = usedName(this.#profile, query);
     const prepared = use === undefined ? preparedFor(this.#profile, query, false) : undefined;
     if (prepared?.ok === false) return yield { kind: "failed", error: prepared.error };
-    const place = this.#profile.place(query.session);
-    const taken = await this.#connections.take({ pinned: false, place }, signal);
-    if (!taken.ok) return yield { kind: "failed", error: taken.error };
+    const placed = await this.#take(query, false, signal);
+    if (!placed.ok) return yield { kind: "failed", error: placed.error };
+    const { taken, place } = placed.value;
     using _running = this.#running.begin(query);
-    const lane = this.#lane(taken.value);
-    const before = taken.value.goTo(place);
+    const lane = this.#lane(taken);
+    const before = taken.goTo(place);
     try {
       if (use !== undefined) {
         yield* runUse(lane, use, before, signal);
       } else if (prepared?.ok === true) {
-        if (prepared.value.judged.leaves) taken.value.spoil();
+        if (prepared.value.judged.leaves) taken.spoil();
         yield* runStatement(lane, { ...prepared.value, before }, signal);
       }
     } finally {
-      void taken.value.release();
+      void taken.release();
     }
   }
 
@@ -133,14 +153,14 @@ class AdbcBackend implements Backend {
     if (speaksOfSession(this.#profile, query.engineSql)) return ok({ parameters: [], columns: [] });
     const prepared = preparedFor(this.#profile, query, false, "describe");
     if (!prepared.ok) return prepared;
-    const place = this.#profile.place(query.session);
-    const taken = await this.#connections.take({ pinned: false, place }, signal);
-    if (!taken.ok) return taken;
-    const before = taken.value.goTo(place);
+    const placed = await this.#take(query, false, signal);
+    if (!placed.ok) return placed;
+    const { taken, place } = placed.value;
+    const before = taken.goTo(place);
     try {
-      return await describeOn(this.#lane(taken.value), { ...prepared.value, before }, signal);
+      return await describeOn(this.#lane(taken), { ...prepared.value, before }, signal);
     } finally {
-      void taken.value.release();
+      void taken.release();
     }
   }
 
@@ -154,19 +174,26 @@ class AdbcBackend implements Backend {
       const message = `${this.#profile.label} has no read-only transactions`;
       return err(gatewayError("query.unsupported", { message }));
     }
-    const place = this.#profile.place(query.session);
-    const taken = await this.#connections.take({ pinned: true, place }, signal);
-    if (!taken.ok) return taken;
-    const lane = this.#lane(taken.value);
-    const failure = await this.#begun(taken.value, place, modes, signal);
-    if (failure === undefined) return ok(new TransactionLane(lane, this.#running.begin(query)));
-    taken.value.spoil();
-    void taken.value.release();
+    const placed = await this.#take(query, true, signal);
+    if (!placed.ok) return placed;
+    const { taken, place } = placed.value;
+    const lane = this.#lane(taken);
+    const failure = await this.#begun(taken, place, modes, signal);
+    if (failure === undefined) {
+      return ok(new TransactionLane(lane, this.#running.begin(query), query.backendIdentity));
+    }
+    taken.spoil();
+    void taken.release();
     return err(this.#error(failure));
   }
 
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
     if (this.#closed !== undefined) return "unhealthy";
+    if (!this.#hasAccount) {
+      // Nobody can be asked: what callers would need first is that the driver is there.
+      this.#loads ||= await this.#connections.loads(signal);
+      return this.#loads ? "healthy" : "unhealthy";
+    }
     // When every connection is at work the engine answers; a probe in line behind them would say nothing more.
     if (!this.#connections.free) return "healthy";
     const answer = await this.#ask(this.#healthCheck, signal);
@@ -195,19 +222,48 @@ class AdbcBackend implements Backend {
   }
 
   async listTables(
-    _query: Identified,
+    query: Identified,
     signal: AbortSignal,
   ): Promise<Result<readonly TableListing[], GatewayError>> {
+    const caller = callerOf(query, this.#mode);
+    if (!caller.ok) return caller;
     await this.#learn(signal);
     const { tablesSql } = this.#profile;
     if (tablesSql === undefined) return ok([]);
-    const rows = await this.#ask(tablesSql, signal);
+    const isShared = caller.value === undefined;
+    const placed = isShared ? await this.#takeOwn(signal) : await this.#take(query, false, signal);
+    const rows = await this.#asked(placed, tablesSql, signal);
     return rows.ok ? ok(tablesOf(rows.value)) : rows;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed ??= this.#connections.close();
+    this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#scoped?.close(), this.#connections.close()]);
+  }
+
+  /** A connection of the query's identity, and what brings it where its session stands. */
+  async #take(
+    query: Identified,
+    pinned: boolean,
+    signal: AbortSignal,
+  ): Promise<Result<Placed, GatewayError>> {
+    if (this.#scoped !== undefined) return await this.#scoped.take(query, pinned, signal);
+    const caller = callerOf(query, this.#mode);
+    if (!caller.ok) return caller;
+    const place = this.#profile.place(query.session);
+    const taken = await this.#connections.take({ pinned, place }, signal);
+    return taken.ok ? ok({ taken: taken.value, place }) : taken;
+  }
+
+  /** A connection of the cluster's own account. */
+  async #takeOwn(signal: AbortSignal): Promise<Result<Placed, GatewayError>> {
+    if (!this.#hasAccount) return err(gatewayError("cluster.connectFailed"));
+    const taken = await this.#connections.take({ pinned: false, place: [] }, signal);
+    return taken.ok ? ok({ taken: taken.value, place: [] }) : taken;
   }
 
   /** What is asked once: names of catalogs, and whether the engine's list of statements can be believed. */
@@ -246,6 +302,7 @@ class AdbcBackend implements Backend {
       cluster: this.cluster,
       profile: this.#profile,
       taken,
+      place: (session) => this.#scoped?.place(session) ?? this.#profile.place(session),
       clock,
       log,
       failed: (failure) => this.#failed(failure),
@@ -258,17 +315,25 @@ class AdbcBackend implements Backend {
     this.#host.log.write("warn", "adbc.fatal", { cluster: this.cluster });
   }
 
-  /** Rows of a small answer to a statement of ours. */
+  /** Rows of a small answer to a statement of ours, as the cluster's own account. */
   async #ask(
     sql: string,
     signal: AbortSignal,
   ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
-    const taken = await this.#connections.take({ pinned: false, place: [] }, signal);
-    if (!taken.ok) return taken;
-    const request = { sql, expected: ownExpected(this.#profile) };
-    const rows = await rowsOf({ taken: taken.value }, request, signal);
-    if (!rows.ok) taken.value.spoil();
-    void taken.value.release();
+    return await this.#asked(await this.#takeOwn(signal), sql, signal);
+  }
+
+  async #asked(
+    placed: Result<Placed, GatewayError>,
+    sql: string,
+    signal: AbortSignal,
+  ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
+    if (!placed.ok) return placed;
+    const { taken, place } = placed.value;
+    const request = { sql, expected: ownExpected(this.#profile), before: taken.goTo(place) };
+    const rows = await rowsOf({ taken }, request, signal);
+    if (!rows.ok) taken.spoil();
+    void taken.release();
     return rows.ok ? rows : err(this.#error(rows.error));
   }
 

@@ -65,6 +65,39 @@ describe("adbcConfig", () => {
   });
 });
 
+describe("identity modes", () => {
+  const exchange = {
+    type: "tokenExchange",
+    tokenEndpoint: "https://login.example/token",
+    clientId: "gateway",
+    clientSecret: "s",
+  };
+
+  it("that log in as callers are Snowflake's alone", () => {
+    const uri = "postgresql://db/sales";
+    for (const queryAuth of [{ type: "passthrough" }, exchange]) {
+      expect(problems({ driver: "snowflake", dbKwargs: account, queryAuth })).toEqual([]);
+      for (const driver of [{ driver: "postgresql", uri }, { driver: "/opt/libmine.so" }]) {
+        const [problem] = problems({ ...driver, queryAuth });
+        expect(problem).toBe(`queryAuth.type: ${queryAuth.type} is for the driver snowflake`);
+      }
+    }
+    expect(
+      problems({ driver: "snowflake", dbKwargs: account, queryAuth: { type: "impersonate" } }),
+    ).toHaveLength(1);
+  });
+
+  it("have limits that are whole numbers over zero", () => {
+    for (const key of ["scopedPoolIdleTimeoutSecs", "scopedPoolMaxCount"]) {
+      expect(problems({ driver: "snowflake", dbKwargs: account, [key]: 1 })).toEqual([]);
+      for (const value of [0, -1, 1.5, "9"]) {
+        const found = problems({ driver: "snowflake", dbKwargs: account, [key]: value });
+        expect(found[0]).toContain(key);
+      }
+    }
+  });
+});
+
 describe("knownDriver", () => {
   it("knows a library by its file's name too, so that its rules hold for it", () => {
     expect(knownDriver("/opt/libduckdb.so")).toBe("duckdb");

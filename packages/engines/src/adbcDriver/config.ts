@@ -6,7 +6,6 @@ import {
   healthCheckQuerySchema,
   type ClusterAuthKind,
 } from "@gateway/contract/config/cluster.ts";
-import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { z } from "zod";
 
 /** Drivers that are known by name. Any other is a path of a library. */
@@ -101,7 +100,7 @@ const adbcShape = z.strictObject({
   engine: z
     .literal("adbc")
     .meta({ title: "Engine", description: "A database behind an ADBC driver." }),
-  ...clusterShape(["serviceAccount"]),
+  ...clusterShape(["serviceAccount", "passthrough", "tokenExchange"]),
   driver: z
     .union([
       z.enum(driverNames),
@@ -153,8 +152,18 @@ const adbcShape = z.strictObject({
   auth: clusterAuthSchema(["basic", "bearer", "keyPair"]).optional(),
   tls: clusterTlsSchema.optional(),
   healthCheckQuery: healthCheckQuerySchema.optional(),
-  scopedPoolIdleTimeoutSecs: notBuilt("pools of connections per identity").optional(),
-  scopedPoolMaxCount: notBuilt("pools of connections per identity").optional(),
+  scopedPoolIdleTimeoutSecs: z.int().min(1).default(900).meta({
+    title: "Idle scopes",
+    description:
+      "Snowflake: connections of an identity, or of a place that a session went to, are closed this long after they were last asked for.",
+    "x-unit": "seconds",
+  }),
+  scopedPoolMaxCount: z.int().min(1).default(500).meta({
+    title: "Scopes",
+    description:
+      "Snowflake: identities and places that have connections at once, in each process. With one more the one that was asked for longest ago is let go. Each connection is a process of its own.",
+    "x-unit": "scopes",
+  }),
 });
 
 type Shape = z.output<typeof adbcShape>;
@@ -193,12 +202,17 @@ function problemsOf(config: Shape): readonly Problem[] {
     config.entrypoint !== undefined && driverNames.some((name) => name === config.driver)
       ? [{ path: ["entrypoint"], message: "is for libraries given by path" }]
       : [];
+  const mode = config.queryAuth?.type ?? "serviceAccount";
+  const identity =
+    mode === "serviceAccount" || known === "snowflake"
+      ? []
+      : [{ path: ["queryAuth", "type"], message: `${mode} is for the driver snowflake` }];
   const own = known === undefined ? [] : knownProblems(known, config);
   const file =
     known === undefined && config.databasePath !== undefined
       ? [{ path: ["databasePath"], message: "is for duckdb and sqlite" }]
       : [];
-  return [...secrets, ...entry, ...file, ...own];
+  return [...secrets, ...entry, ...file, ...identity, ...own];
 }
 
 function knownProblems(name: DriverName, config: Shape): readonly Problem[] {

@@ -15,7 +15,7 @@ import type { Address } from "../adbc/native.ts";
 import { ThreadPool, type TakenThread } from "../adbc/pool.ts";
 import type { DriverLibrary } from "../adbc/reach.ts";
 import { shareObject, type DatabaseShare } from "../adbc/sharing.ts";
-import { connectError } from "./errors.ts";
+import { connectError, errorOf } from "./errors.ts";
 import type { Profile } from "./profile.ts";
 
 /** What a driver's process may take, unless a test says less. */
@@ -34,6 +34,8 @@ export interface ConnectionPlan {
   readonly shared: { readonly key: string; readonly settings: string };
   /** Asked for each new database object, because addresses change. */
   options(): Promise<Result<DatabaseOptions, string>>;
+  /** The error of a connection that could not be made; absent: with what the driver said, for the operator. */
+  readonly connectError?: (failure: AdbcFailure) => GatewayError;
 }
 
 /** What is known of one thread's driver. */
@@ -104,6 +106,24 @@ export class Connections {
     return link;
   }
 
+  /** Opens a first connection and brings it to a place, or says why it can not be. It has the limits of a connection. */
+  async placed(place: readonly string[]): Promise<Result<void, GatewayError>> {
+    const never = new AbortController().signal;
+    const taken = await this.take({ pinned: false, place }, never);
+    if (!taken.ok) return taken;
+    const { thread, database } = taken.value;
+    const statements = database === undefined ? taken.value.goTo(place) : [];
+    const gone =
+      statements.length === 0
+        ? ok(undefined)
+        : await thread.ask({ kind: "runAll", statements }, never);
+    if (!gone.ok) taken.value.spoil();
+    await taken.value.release();
+    if (gone.ok) return ok(undefined);
+    const text = { sql: "", prefix: 0, original: "", writes: false };
+    return err(errorOf(this.#plan.profile, gone.error, text));
+  }
+
   /** The database object refuses everything; it is opened anew when nobody uses it. */
   condemn(): void {
     if (this.#plan.profile.isolated) return;
@@ -112,11 +132,24 @@ export class Connections {
   }
 
   async close(): Promise<void> {
-    await this.#pool.close(async (thread) => {
+    const giveBack = async (thread: DriverThread): Promise<void> => {
       const share = await this.#share;
       if (share?.ok === true) await share.value.giveBack(thread);
-    });
+    };
+    // What a process opened ends with it.
+    await this.#pool.close(this.#plan.profile.isolated ? undefined : giveBack);
     await Promise.all(this.#tasks);
+  }
+
+  /** True when the driver's library can be loaded, found out in a process and without a connection. */
+  async loads(signal: AbortSignal): Promise<boolean> {
+    using taken = await this.#pool.take(signal);
+    if (taken === undefined) return false;
+    const database = { options: [], setup: [], untried: true };
+    const answer = await taken.thread.ask({ kind: "openDatabase", database }, signal);
+    await taken.thread.end();
+    // A driver that misses its options was there to say so.
+    return answer.ok || answer.error.code === "driver";
   }
 
   async #linked(
@@ -143,7 +176,7 @@ export class Connections {
     const options = await this.#plan.options();
     if (!options.ok) return err(gatewayError("cluster.connectFailed", { detail: options.error }));
     const database = await this.#database(thread, options.value, signal);
-    if (!database.ok) return err(connectError(database.error));
+    if (!database.ok) return err(this.#connectError(database.error));
     const link = { database: database.value, connected: false, place: [], usedMs: 0 };
     this.#links.set(thread, link);
     return this.#keeps(pinned) ? await this.#connected(thread, link, signal) : ok(link);
@@ -163,7 +196,11 @@ export class Connections {
     const answer = await thread.ask(request, signal);
     link.place = [];
     link.connected = answer.ok;
-    return answer.ok ? ok(link) : err(connectError(answer.error));
+    return answer.ok ? ok(link) : err(this.#connectError(answer.error));
+  }
+
+  #connectError(failure: AdbcFailure): GatewayError {
+    return (this.#plan.connectError ?? connectError)(failure);
   }
 
   async #database(
@@ -171,8 +208,10 @@ export class Connections {
     options: DatabaseOptions,
     signal: AbortSignal,
   ): Promise<Result<Address, AdbcFailure>> {
-    if (this.#plan.profile.isolated) {
-      const answer = await thread.ask({ kind: "openDatabase", database: options }, signal);
+    const { isolated, connection } = this.#plan.profile;
+    if (isolated) {
+      const database = { ...options, untried: connection !== "new" };
+      const answer = await thread.ask({ kind: "openDatabase", database }, signal);
       if (!answer.ok) return answer;
       if (answer.value.kind !== "opened") throw new Error("a database answered by something else");
       return ok(answer.value.opened.address);

@@ -6,6 +6,6 @@ export const adbc = engine({
   kind: "adbc",
   title: "ADBC driver",
   config: adbcConfig,
-  queryAuth: ["serviceAccount"],
+  queryAuth: ["serviceAccount", "passthrough", "tokenExchange"],
   load: () => import("./adapter.ts"),
 });

@@ -105,7 +105,7 @@ function codeOf({ name }: Profile, failure: AdbcFailure): ErrorCode {
 }
 
 /** Codes of logins and sessions: 390100 a wrong password, 390303 a wrong token, 390144 a wrong key, 394400 a wrong access token. */
-function isLogin(vendor: number): boolean {
+export function isLogin(vendor: number): boolean {
   return (vendor >= 390_100 && vendor < 390_500) || vendor === 394_400;
 }
 

@@ -7,6 +7,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { connectError, errorOf } from "./errors.ts";
@@ -19,15 +20,18 @@ export class TransactionLane implements PinnedLane {
   readonly #lane: Lane;
   /** Says that the engine holds the transaction; disposed at its end. */
   readonly #running: Disposable;
+  readonly #identity: BackendIdentity;
   #failed = false;
+  #moved = false;
   #ended = false;
   /** Settled when nothing runs on the lane. */
   #turn: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  /** `lane` has a connection with a transaction begun on it. */
-  constructor(lane: Lane, running: Disposable) {
+  /** `lane` has a connection with a transaction begun on it, as `identity`. */
+  constructor(lane: Lane, running: Disposable, identity: BackendIdentity) {
     this.#running = running;
+    this.#identity = identity;
     this.#lane = {
       ...lane,
       failed: (failure) => {
@@ -39,11 +43,12 @@ export class TransactionLane implements PinnedLane {
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     using _turn = await this.#takeTurn();
-    if (this.#closed !== undefined) return yield { kind: "failed", error: over };
+    const refused = this.#refusal(query);
+    if (refused !== undefined) return yield { kind: "failed", error: refused };
     const { profile, taken } = this.#lane;
     const prepared = preparedFor(profile, query, true);
     if (!prepared.ok) return yield { kind: "failed", error: prepared.error };
-    const before = taken.goTo(profile.place(query.session));
+    const before = taken.goTo(this.#place(query.session));
     yield* runStatement(this.#lane, { ...prepared.value, before }, signal);
   }
 
@@ -52,11 +57,12 @@ export class TransactionLane implements PinnedLane {
     signal: AbortSignal,
   ): Promise<Result<Description, GatewayError>> {
     using _turn = await this.#takeTurn();
-    if (this.#closed !== undefined) return err(over);
+    const refused = this.#refusal(query);
+    if (refused !== undefined) return err(refused);
     const { profile, taken } = this.#lane;
     const prepared = preparedFor(profile, query, true, "describe");
     if (!prepared.ok) return prepared;
-    const before = taken.goTo(profile.place(query.session));
+    const before = taken.goTo(this.#place(query.session));
     return await describeOn(this.#lane, { ...prepared.value, before }, signal);
   }
 
@@ -78,6 +84,20 @@ export class TransactionLane implements PinnedLane {
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  /** A connection that went elsewhere in the transaction has to be told the way back too. */
+  #place(session: Identified["session"]): readonly string[] {
+    const place = this.#lane.place(session);
+    this.#moved ||= place.length > 0;
+    return this.#moved ? this.#lane.profile.place(session) : place;
+  }
+
+  #refusal({ backendIdentity, group }: Identified): GatewayError | undefined {
+    if (this.#closed !== undefined) return over;
+    if (nameOf(backendIdentity) === nameOf(this.#identity)) return undefined;
+    const detail = "the transaction is another's";
+    return noBackendIdentity(backendIdentity.mode, group, { detail });
   }
 
   async #close(): Promise<void> {
@@ -119,6 +139,10 @@ export class TransactionLane implements PinnedLane {
     const broken = answer.error.code === "broken" || answer.error.code === "cancelled";
     return err(broken ? connectError(answer.error) : errorOf(profile, answer.error, text));
   }
+}
+
+function nameOf(identity: BackendIdentity): string | undefined {
+  return identity.mode === "serviceAccount" ? undefined : identity.principal;
 }
 
 function nothing(): void {}

@@ -35,6 +35,8 @@ export interface Profile {
   readonly namesColumns: boolean;
   /** Statements that make a connection stand where the session does; empty where it does by itself. */
   place(session: Place): readonly string[];
+  /** What a session may choose that its connections then keep; absent where nothing is kept. */
+  readonly choice?: Choice;
   /** What is set on a statement. */
   statementOptions(statement: {
     readonly plainQuery: boolean;
@@ -54,6 +56,18 @@ export interface Profile {
   readonly endSql?: (tag: string) => string;
 }
 
+/** Names in an order of the profile's own; undefined where none was chosen. */
+export type Names = readonly (string | undefined)[];
+
+/** Sessions that chose other names than the cluster's have connections of their own (scoped.ts). */
+export interface Choice {
+  /** What a session chose and the cluster, whose own names are `home`, did not. */
+  others(session: Place, home: Names): Names;
+  /** Statements that choose them. */
+  statements(names: Names): readonly string[];
+}
+
+/** What of a session says where its statements stand. */
 export type Place = Pick<Session, "catalog" | "schema" | "settings" | "dialect">;
 
 /** The most columns that a listing of tables may have: a catalog can be of any size. */
@@ -167,12 +181,16 @@ const snowflake: Profile = {
   transactions: "statements",
   errorAborts: false,
   namesColumns: true,
-  place: ({ catalog, schema, settings }) => [
-    ...useOf("ROLE", settings.get("role")),
-    ...useOf("WAREHOUSE", settings.get("warehouse")),
-    ...useOf("DATABASE", catalog),
-    ...useOf("SCHEMA", schema),
-  ],
+  place: (session) => snowflakeStatements(chosenInSnowflake(session)),
+  choice: {
+    others: (session, home) => {
+      const chosen = chosenInSnowflake(session);
+      const others = chosen.map((name, at) => (name === home[at] ? undefined : name));
+      // In another database the cluster's own schema is another one too.
+      return others[databaseAt] === undefined ? others : [...others.slice(0, -1), chosen.at(-1)];
+    },
+    statements: snowflakeStatements,
+  },
   statementOptions: ({ tag }) => [["adbc.snowflake.statement.query_tag", tag]],
   readOnlyStatement: undefined,
   catalogsSql: "SELECT current_database()",
@@ -219,9 +237,29 @@ export function profileOf(known: DriverName | undefined): Profile {
   return known === undefined ? other : profiles[known];
 }
 
-function useOf(object: string, name: string | undefined): readonly string[] {
-  if (name === undefined) return [];
-  // Snowflake keeps names without quotes in upper case; clients of other protocols say them in lower case.
-  const kept = name === name.toLowerCase() ? name.toUpperCase() : name;
-  return [`USE ${object} ${quoteIdentifier(kept)}`];
+/** In the order in which they are chosen: a role first, because it says which of the others may be. */
+const snowflakeObjects = ["ROLE", "WAREHOUSE", "DATABASE", "SCHEMA"] as const;
+const databaseAt = snowflakeObjects.indexOf("DATABASE");
+
+function chosenInSnowflake({ catalog, schema, settings }: Place): Names {
+  return [settings.get("role"), settings.get("warehouse"), catalog, schema].map(snowflakeName);
+}
+
+function snowflakeStatements(names: Names): readonly string[] {
+  return names.flatMap((name, at) =>
+    name === undefined ? [] : [`USE ${snowflakeObjects[at]} ${quoteIdentifier(name)}`],
+  );
+}
+
+/** The names of the cluster itself, out of its options. */
+export function snowflakeHome(options: Readonly<Record<string, string | number | boolean>>): Names {
+  return ["role", "warehouse", "db", "schema"].map((key) => {
+    const value = options[`adbc.snowflake.sql.${key}`];
+    return snowflakeName(value === undefined ? undefined : `${value}`);
+  });
+}
+
+/** Snowflake keeps names without quotes in upper case; clients of other protocols say them in lower case. */
+function snowflakeName(name: string | undefined): string | undefined {
+  return name === undefined || name !== name.toLowerCase() ? name : name.toUpperCase();
 }

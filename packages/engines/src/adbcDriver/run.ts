@@ -17,7 +17,7 @@ import type { Executed, StatementRequest } from "../adbc/message.ts";
 import type { Taken } from "./connections.ts";
 import { breaksConnection, errorOf } from "./errors.ts";
 import type { Judged } from "./guard.ts";
-import type { Profile } from "./profile.ts";
+import type { Place, Profile } from "./profile.ts";
 import { withTypeNames } from "./types.ts";
 import type { Written } from "./written.ts";
 
@@ -26,6 +26,8 @@ export interface Lane {
   readonly cluster: string;
   readonly profile: Profile;
   readonly taken: Taken;
+  /** Statements that bring the connection where a session stands, none where it stands by itself. */
+  place(session: Place): readonly string[];
   readonly clock: Clock;
   readonly log: Log;
   /** Told of every failure before it becomes an error. */

@@ -287,23 +287,17 @@ function readText(source: Source, { type }: Layout, rows: number): Vector | unde
 function readLengths(source: Source, rows: number): TextProgress | undefined {
   const begin = source.at;
   const known = source.texts?.begin === begin && source.texts.starts.length === rows;
-  const before = known ? source.texts : undefined;
-  const starts = before?.starts ?? new Int32Array(rows);
-  const offsets = before?.offsets ?? new Int32Array(rows + 1);
   const { bytes } = source;
-  let at = before?.at ?? begin;
-  let end = before?.end ?? 0;
-  let row = before?.row ?? 0;
+  const { starts, offsets, ...before } = (known ? source.texts : undefined) ?? noTexts(begin, rows);
+  let { at, end, row } = before;
   while (row < rows) {
+    source.at = at;
+    const first = bytes[at] ?? 0x80;
     // Nearly all lengths are one byte.
-    let length = bytes[at] ?? 0x80;
-    source.at = at + 1;
-    if (length >= 0x80) {
-      source.at = at;
-      length = source.varint() ?? -1;
-    }
-    const start = length < 0 ? undefined : source.skip(length);
-    if (start === undefined) break;
+    const length = first < 0x80 ? first : source.varint();
+    if (first < 0x80) source.at = at + 1;
+    const start = length === undefined ? undefined : source.skip(length);
+    if (length === undefined || start === undefined) break;
     starts[row] = start - begin;
     end += length;
     offsets[row + 1] = end;
@@ -314,6 +308,11 @@ function readLengths(source: Source, rows: number): TextProgress | undefined {
   if (row === rows) return texts;
   source.texts = texts;
   return undefined;
+}
+
+function noTexts(begin: number, rows: number): TextProgress {
+  const starts = new Int32Array(rows);
+  return { begin, at: begin, row: 0, end: 0, starts, offsets: new Int32Array(rows + 1) };
 }
 
 /** What was found out of the texts, counted from `start`; undefined when it is of what lies before. */

@@ -9,24 +9,30 @@ import type {
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
-import { tagIn, tagPrefix } from "@gateway/core/query/tag.ts";
+import type { ForwardableKind } from "@gateway/core/query/identity.ts";
+import { tagPrefix } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { secretText } from "@gateway/contract/config/secret.ts";
 import { tlsTrust } from "../connect/tls.ts";
-import { requiresTls, type StarRocksConfig } from "./config.ts";
+import { asOf, Callers } from "./callers.ts";
+import { requiresTls, type StarRocksConfig, type StarRocksMode } from "./config.ts";
+import { connected } from "./connect.ts";
 import { ask, type Rows } from "./control.ts";
+import { endStatement, listSql, taggedWith } from "./ending.ts";
+import { greets } from "./greeting.ts";
 import { describeOn, runOn, TransactionLane, type Ground } from "./lane.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
-import { logIn, type LoginOptions } from "./login.ts";
-import { Member } from "./member.ts";
-import { Pool } from "./pool.ts";
+import type { Account, Server } from "./login.ts";
+import type { Member } from "./member.ts";
+import { Pool, type Taken } from "./pool.ts";
 import { bringing, catalogName } from "./session.ts";
 
-/** How long the server may take to end a statement, and how often its list is looked at. */
+/** How long the server may take to end a statement. */
 const endingMs = 10_000;
 /** A statement shows in the list as soon as it was taken up. */
 const delayMs = 1_000;
-const endingTries = 50;
 const defaultPort = 9030;
 
 /** Makes the cluster's pools; an unreachable server opens and is unhealthy. */
@@ -38,15 +44,19 @@ export async function open(
   const trust = requiresTls(config.endpoint) ? await tlsTrust(config.tls) : undefined;
   if (trust?.ok === false) return trust;
   const url = new URL(config.endpoint);
-  const options: LoginOptions = {
+  const server: Server = {
     host: url.hostname.replaceAll(/^\[|\]$/g, ""),
     port: url.port === "" ? defaultPort : Number(url.port),
-    auth: config.auth,
-    database: config.database,
     tls: trust?.value,
     connectTimeoutMs: config.connectTimeoutSecs * 1_000,
   };
-  return ok(new StarRocksBackend(cluster, config, host, options));
+  return ok(new StarRocksBackend(cluster, config, host, server));
+}
+
+/** A connection and what may be done on it. */
+interface Stand {
+  readonly taken: Taken;
+  readonly ground: Ground;
 }
 
 class StarRocksBackend implements Backend {
@@ -54,22 +64,24 @@ class StarRocksBackend implements Backend {
   readonly dialect = "mysql";
   readonly catalogs: readonly string[] = [catalogName];
   readonly runsIn = "engine";
-  readonly forwards = [];
+  readonly forwards: readonly ForwardableKind[] = ["password"];
   readonly cluster: string;
   readonly #config: StarRocksConfig;
+  readonly #mode: StarRocksMode;
   readonly #host: Host;
-  readonly #login: LoginOptions;
+  readonly #server: Server;
   readonly #pool: Pool;
   readonly #control: Pool;
-  readonly #ground: Ground;
+  readonly #callers: Callers;
   readonly #ownTag: string;
   #closed = false;
 
-  constructor(cluster: string, config: StarRocksConfig, host: Host, login: LoginOptions) {
+  constructor(cluster: string, config: StarRocksConfig, host: Host, server: Server) {
     this.cluster = cluster;
     this.#config = config;
+    this.#mode = config.queryAuth?.type ?? "serviceAccount";
     this.#host = host;
-    this.#login = login;
+    this.#server = server;
     const pool = {
       idleMs: config.idleTimeoutSecs * 1_000,
       clock: host.clock,
@@ -77,58 +89,60 @@ class StarRocksBackend implements Backend {
     };
     this.#pool = new Pool({ ...pool, size: config.poolSize });
     this.#control = new Pool({ ...pool, size: 1 });
-    this.#ground = {
-      clock: host.clock,
-      database: config.database,
-      endIn: (member) => this.#endIn(member),
-    };
+    this.#callers = new Callers(server, this.#pool, host);
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}/0`;
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
-    const taken = await this.#take(query, signal);
-    if (!taken.ok) return yield { kind: "failed", error: taken.error };
-    using held = taken.value;
-    yield* runOn(held.member, query, this.#ground, signal);
+    const stand = await this.#take(query, signal);
+    if (!stand.ok) return yield { kind: "failed", error: stand.error };
+    const { taken, ground } = stand.value;
+    using held = taken;
+    yield* runOn(held.member, query, ground, signal);
   }
 
   async describe(
     query: Identified,
     signal: AbortSignal,
   ): Promise<Result<Description, GatewayError>> {
-    const taken = await this.#take(query, signal);
-    if (!taken.ok) return taken;
-    using held = taken.value;
-    return await describeOn(held.member, query, this.#ground, signal);
+    const stand = await this.#take(query, signal);
+    if (!stand.ok) return stand;
+    const { taken, ground } = stand.value;
+    using held = taken;
+    return await describeOn(held.member, query, ground, signal);
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
-    const taken = await this.#take(query, signal);
-    if (!taken.ok) return taken;
+    const stand = await this.#take(query, signal);
+    if (!stand.ok) return stand;
+    const { taken, ground } = stand.value;
     const found = readSessionStatement(query.sql, query.session.dialect);
     const readOnly = found?.kind === "begin" && found.modes.readOnly === true;
     const begun = await ask(
-      taken.value.member,
+      taken.member,
       readOnly ? "START TRANSACTION READ ONLY" : "BEGIN",
       signal,
     );
-    if (begun.ok) return ok(new TransactionLane(taken.value, this.#ground));
-    taken.value.member.tainted = true;
-    taken.value[Symbol.dispose]();
+    if (begun.ok) return ok(new TransactionLane(taken, ground, query.backendIdentity));
+    taken.member.tainted = true;
+    taken[Symbol.dispose]();
     return begun;
   }
 
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
-    const answer = await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal);
-    return answer.ok ? "healthy" : "unhealthy";
+    const healthy = this.#hasAccount
+      ? (await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal)).ok
+      : !this.#closed && (await greets(this.#server, this.#host, signal));
+    return healthy ? "healthy" : "unhealthy";
   }
 
   async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
-    const answer = await this.#ask(`/* ${this.#ownTag} */ SHOW FULL PROCESSLIST`, signal);
+    if (!this.#hasAccount) return ok({ tags: [], complete: false, delayMs });
+    const answer = await this.#ask(`/* ${this.#ownTag} */ ${listSql}`, signal);
     if (!answer.ok) return answer;
     const tags = answer.value.flatMap((row) => taggedWith(row) ?? []);
-    // The list shows the statement that asked for it, so others of this account are shown as well.
-    const complete = tags.includes(this.#ownTag);
+    // The list shows the statement that asked for it, so others of this account are shown as well; of callers' own accounts that says nothing.
+    const complete = this.#mode === "serviceAccount" && tags.includes(this.#ownTag);
     return ok({
       tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)),
       complete,
@@ -137,7 +151,8 @@ class StarRocksBackend implements Backend {
   }
 
   async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    const list = await this.#ask("SHOW FULL PROCESSLIST", signal);
+    if (!this.#hasAccount) return err(gatewayError("query.unsupported"));
+    const list = await this.#ask(listSql, signal);
     if (!list.ok) return list;
     for (const row of list.value.filter((cells) => taggedWith(cells) === tag)) {
       const killed = await this.#ask(`KILL QUERY ${Number(row[0])}`, signal);
@@ -147,10 +162,10 @@ class StarRocksBackend implements Backend {
   }
 
   async listTables(
-    _query: Identified,
+    query: Identified,
     signal: AbortSignal,
   ): Promise<Result<readonly TableListing[], GatewayError>> {
-    const answer = await this.#ask(tablesSql, signal);
+    const answer = await this.#listed(query, signal);
     return answer.ok ? ok(tablesOf(answer.value)) : answer;
   }
 
@@ -160,48 +175,80 @@ class StarRocksBackend implements Backend {
     this.#control.close();
   }
 
-  /** A connection that can be brought where the session stands. */
-  async #take({ session }: Identified, signal: AbortSignal) {
+  /** Under `serviceAccount` a cluster without `auth` is logged in to as the server lets it. Under any other mode there is nobody to be. */
+  get #hasAccount(): boolean {
+    return this.#mode === "serviceAccount" || this.#config.auth !== undefined;
+  }
+
+  async #listed(query: Identified, signal: AbortSignal): Promise<Result<Rows, GatewayError>> {
+    const as = asOf(query, this.#mode);
+    if (!as.ok) return as;
+    if (as.value.kind === "service") return await this.#ask(tablesSql, signal);
+    const stand = await this.#take(query, signal);
+    if (!stand.ok) return stand;
+    using held = stand.value.taken;
+    return await ask(held.member, tablesSql, signal);
+  }
+
+  /** A connection of the query's identity that can be brought where the session stands. */
+  async #take(query: Identified, signal: AbortSignal): Promise<Result<Stand, GatewayError>> {
+    const as = asOf(query, this.#mode);
+    if (!as.ok) return as;
+    const { session } = query;
+    const { database } = this.#config;
+    if (as.value.kind === "caller") {
+      const { account } = as.value;
+      const taken = await this.#callers.take(account, session.schema ?? database, query, signal);
+      return taken.ok ? ok({ taken: taken.value, ground: this.#ground(account) }) : taken;
+    }
     for (;;) {
       const taken = await this.#pool.take(signal);
-      if (!taken.ok || bringing(taken.value.member, session, this.#config.database) !== undefined)
-        return taken;
+      if (!taken.ok) return taken;
+      if (bringing(taken.value.member, session, database) !== undefined)
+        return ok({ taken: taken.value, ground: this.#ground(undefined) });
       taken.value.member.tainted = true;
       taken.value[Symbol.dispose]();
     }
   }
 
+  #ground(account: Account | undefined): Ground {
+    return {
+      clock: this.#host.clock,
+      database: this.#config.database,
+      endIn: (member) => this.#endIn(member, account),
+    };
+  }
+
   async #connect(): Promise<Result<Member, GatewayError>> {
-    const made = await logIn(this.#login, this.#host);
-    if (!made.ok) return made;
-    const member = new Member(made.value, this.#config.database);
-    const limit = new AbortController();
-    using _timer = this.#host.clock.timer(this.#login.connectTimeoutMs, () => limit.abort());
-    const refused = await readsPlainly(member, limit.signal);
-    if (refused === undefined) return ok(member);
-    member.destroy();
-    return err(gatewayError("cluster.connectFailed", { detail: refused.code }));
+    const { auth, database } = this.#config;
+    const account =
+      auth === undefined
+        ? undefined
+        : { user: auth.username, password: new Secret(secretText(auth.password)) };
+    const made = await connected({ server: this.#server, account, database }, this.#host);
+    return made.ok ? made : err(gatewayError("cluster.connectFailed", { detail: made.error.code }));
   }
 
   /**
-   * Ends what a connection runs: `KILL QUERY` for an id that is this connection's until it is closed, then
-   * looks at the list until it is gone. The connection is of no use afterwards.
+   * Ends what a connection runs, as the account that runs it, or else as the service account. The
+   * connection is of no use afterwards.
    */
-  async #endIn(member: Member): Promise<void> {
+  async #endIn(member: Member, account: Account | undefined): Promise<void> {
     const limit = new AbortController();
     using _timer = this.#host.clock.timer(endingMs, () => limit.abort());
     if (!this.#closed && member.open) {
-      await this.#ask(`KILL QUERY ${member.threadId}`, limit.signal);
-      for (let tries = 0; tries < endingTries && !limit.signal.aborted; tries += 1) {
-        const list = await this.#ask("SHOW FULL PROCESSLIST", limit.signal);
-        if (!list.ok || !runs(list.value, member.threadId)) break;
+      const { signal } = limit;
+      const done = account !== undefined && (await this.#callers.end(member, account, signal));
+      if (!done && this.#hasAccount) {
+        await endStatement(member, (sql, until) => this.#ask(sql, until), signal);
       }
     }
     member.destroy();
   }
 
+  /** Asks as the service account. */
   async #ask(sql: string, signal: AbortSignal): Promise<Result<Rows, GatewayError>> {
-    if (this.#closed) return err(gatewayError("cluster.connectFailed"));
+    if (this.#closed || !this.#hasAccount) return err(gatewayError("cluster.connectFailed"));
     const taken = await this.#control.take(signal);
     if (!taken.ok) return taken;
     using held = taken.value;
@@ -209,33 +256,4 @@ class StarRocksBackend implements Backend {
     if (!answer.ok && answer.error.code === "engine.broken") held.member.destroy();
     return answer;
   }
-}
-
-/** Modes under which strings and names are read in another way than everything here writes them. */
-const readingModes: ReadonlySet<string> = new Set(["NO_BACKSLASH_ESCAPES", "ANSI_QUOTES", "ANSI"]);
-
-/** Takes a new connection out of such a mode. A client's `SET sql_mode` never reaches it. */
-async function readsPlainly(
-  member: Member,
-  signal: AbortSignal,
-): Promise<GatewayError | undefined> {
-  const asked = await ask(member, "SELECT @@sql_mode", signal);
-  if (!asked.ok) return asked.error;
-  const written = asked.value[0]?.[0];
-  const modes = typeof written === "string" ? written.split(",") : [];
-  if (!modes.some((mode) => readingModes.has(mode))) return undefined;
-  const plain = modes.filter((mode) => /^\w+$/.test(mode) && !readingModes.has(mode));
-  const set = await ask(member, `SET SESSION sql_mode = '${plain.join(",")}'`, signal);
-  return set.ok ? undefined : set.error;
-}
-
-/** Columns of the list differ; a running statement's row holds its text, an idle connection's `Sleep`. */
-/** The tag of the statement that a row of the list shows. */
-function taggedWith(row: Rows[number]): string | undefined {
-  return row.map((cell) => tagIn(String(cell))).find((tag) => tag !== undefined);
-}
-
-function runs(list: Rows, threadId: number): boolean {
-  const row = list.find((cells) => cells.some((cell) => String(cell) === String(threadId)));
-  return row !== undefined && !row.some((cell) => cell === "Sleep");
 }

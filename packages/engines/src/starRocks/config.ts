@@ -8,10 +8,14 @@ import {
 import { isIP } from "node:net";
 import { z } from "zod";
 
+const modes = ["serviceAccount", "passthrough"] as const;
+/** Identity modes that a cluster may have. */
+export type StarRocksMode = (typeof modes)[number];
+
 export const starRocksConfig = z
   .strictObject({
     engine: z.literal("starRocks").meta({ title: "Engine", description: "A StarRocks cluster." }),
-    ...clusterShape(["serviceAccount"]),
+    ...clusterShape(modes),
     endpoint: z
       .string()
       .refine(isAddress, "must be mysql://host:port, with ?require_ssl=true or nothing behind it")
@@ -29,7 +33,7 @@ export const starRocksConfig = z
     poolSize: z.int().min(1).max(1_024).default(8).meta({
       title: "Connections",
       description:
-        "Most statements and transactions at once; more wait. One more is kept for KILL and lists.",
+        "Most statements and transactions at once; more wait. One more is kept for KILL and lists. Under passthrough each has a connection of its own, closed behind it.",
       "x-unit": "connections",
     }),
     connectTimeoutSecs: z.int().min(1).max(300).default(10).meta({
@@ -44,12 +48,16 @@ export const starRocksConfig = z
     }),
     healthCheckQuery: healthCheckQuerySchema.optional(),
   })
-  .superRefine(({ endpoint, tls }, context) => {
+  .superRefine(({ endpoint, tls, queryAuth }, context) => {
     if (!URL.canParse(endpoint)) return;
     const secure = requiresTls(endpoint);
     if (tls !== undefined && !secure) {
       const message = "the address has no ?require_ssl=true";
       context.addIssue({ code: "custom", path: ["tls"], message });
+    }
+    if (queryAuth?.type === "passthrough" && !secure) {
+      const message = "passthrough sends passwords of clients: the address needs ?require_ssl=true";
+      context.addIssue({ code: "custom", path: ["endpoint"], message });
     }
     // The driver compares certificates with names only.
     if (

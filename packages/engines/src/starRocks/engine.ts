@@ -6,6 +6,6 @@ export const starRocks = engine({
   kind: "starRocks",
   title: "StarRocks",
   config: starRocksConfig,
-  queryAuth: ["serviceAccount"],
+  queryAuth: ["serviceAccount", "passthrough"],
   load: () => import("./adapter.ts"),
 });

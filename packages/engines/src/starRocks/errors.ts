@@ -29,9 +29,8 @@ function codeOf(number: number, sqlState: string): ErrorCode | undefined {
 
 /** Numbers that say more than their SQLSTATE. */
 const numbers: Readonly<Record<number, ErrorCode>> = {
-  // The service account, the server's limits: not the client's fault, and another member may do.
+  // The server's limits: not the client's fault, and another member may do.
   1040: "cluster.connectFailed",
-  1045: "cluster.connectFailed",
   1129: "cluster.connectFailed",
   1130: "cluster.connectFailed",
   1203: "cluster.connectFailed",
@@ -55,6 +54,8 @@ const numbers: Readonly<Record<number, ErrorCode>> = {
   1065: "query.syntax",
   1149: "query.syntax",
   1044: "query.permission",
+  // Of a statement, such as one that writes a file; a refused login does not come here.
+  1045: "query.permission",
   1142: "query.permission",
   1143: "query.permission",
   1227: "query.permission",
@@ -94,7 +95,8 @@ const classes: Readonly<Record<string, ErrorCode>> = {
   "22": "query.data",
   "23": "query.constraint",
   "25": "query.transaction",
-  "28": "cluster.connectFailed",
+  // Of a statement: a refused login does not come here.
+  "28": "query.permission",
   "40": "query.conflict",
   "42": "query.invalid",
   "70": "query.cancelled",

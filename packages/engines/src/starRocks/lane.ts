@@ -3,6 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -168,18 +169,21 @@ export async function describeOn(
 export class TransactionLane implements PinnedLane {
   readonly #taken: Taken;
   readonly #ground: Ground;
+  readonly #identity: BackendIdentity;
   #turn: Promise<void> = Promise.resolve();
   #closed = false;
 
-  /** `taken` has a transaction begun on it. */
-  constructor(taken: Taken, ground: Ground) {
+  /** `taken` has a transaction begun on it, as `identity`. */
+  constructor(taken: Taken, ground: Ground, identity: BackendIdentity) {
     this.#taken = taken;
     this.#ground = ground;
+    this.#identity = identity;
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     using _turn = await this.#takeTurn();
-    if (this.#closed) return yield { kind: "failed", error: over };
+    const refused = this.#refusal(query);
+    if (refused !== undefined) return yield { kind: "failed", error: refused };
     yield* runOn(this.#taken.member, query, this.#ground, signal);
   }
 
@@ -188,9 +192,10 @@ export class TransactionLane implements PinnedLane {
     signal: AbortSignal,
   ): Promise<Result<Description, GatewayError>> {
     using _turn = await this.#takeTurn();
-    return this.#closed
-      ? err(over)
-      : await describeOn(this.#taken.member, query, this.#ground, signal);
+    const refused = this.#refusal(query);
+    return refused === undefined
+      ? await describeOn(this.#taken.member, query, this.#ground, signal)
+      : err(refused);
   }
 
   commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
@@ -215,6 +220,13 @@ export class TransactionLane implements PinnedLane {
 
   #open = true;
 
+  #refusal({ backendIdentity, group }: Identified): GatewayError | undefined {
+    if (this.#closed) return over;
+    if (nameOf(backendIdentity) === nameOf(this.#identity)) return undefined;
+    const detail = "the transaction is another's";
+    return noBackendIdentity(backendIdentity.mode, group, { detail });
+  }
+
   async #end(sql: "COMMIT" | "ROLLBACK", signal: AbortSignal): Promise<Result<void, GatewayError>> {
     using _turn = await this.#takeTurn();
     if (this.#closed) return err(over);
@@ -233,6 +245,10 @@ export class TransactionLane implements PinnedLane {
     await before;
     return { [Symbol.dispose]: () => pass() };
   }
+}
+
+function nameOf(identity: BackendIdentity): string | undefined {
+  return identity.mode === "passthrough" ? identity.principal : undefined;
 }
 
 const over: GatewayError = gatewayError("query.transaction", {

@@ -2,25 +2,45 @@
  * Logging in with mysql2, which knows the handshake, TLS and every way of proving a password; the
  * bytes of results are read here, because an object per cell is what a relay can not afford.
  */
-import { connect as connectSocket } from "node:net";
+import { connect as connectSocket, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { ClusterAuthOf } from "@gateway/contract/config/cluster.ts";
-import { secretText } from "@gateway/contract/config/secret.ts";
-import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Secret } from "@gateway/core/secret.ts";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2";
 import { guardedLookup, refused, refusesHost } from "../connect/lookup.ts";
 import type { TlsTrust } from "../connect/tls.ts";
 
-export interface LoginOptions {
+/** Where a server is, and how it is reached. */
+export interface Server {
   readonly host: string;
   readonly port: number;
-  readonly auth: ClusterAuthOf<"basic"> | undefined;
-  readonly database: string | undefined;
   /** Undefined: without TLS. */
   readonly tls: TlsTrust | undefined;
   readonly connectTimeoutMs: number;
+}
+
+/** Whom a connection logs in as. */
+export interface Account {
+  readonly user: string;
+  readonly password: Secret;
+}
+
+/** A login at a server. */
+export interface Login {
+  readonly server: Server;
+  /** Undefined: the user root without a password, which a server takes as it is configured. */
+  readonly account: Account | undefined;
+  readonly database: string | undefined;
+  /** Ends a login that nobody waits for any more. */
+  readonly signal?: AbortSignal;
+}
+
+/** Why nobody is logged in: codes, and never a server's text. `number` and `sqlState` are the server's own, where it spoke. */
+export interface LoginFailure {
+  readonly code: string;
+  readonly number: number | undefined;
+  readonly sqlState: string | undefined;
 }
 
 /** A connection that is logged in. */
@@ -46,43 +66,52 @@ interface Inside {
 
 const deprecateEof = 1 << 24;
 
-/** Refuses with `cluster.connectFailed`; the detail is a code and never a server's text. */
+/** Logs in within the time limit of the server. */
 export async function logIn(
-  options: LoginOptions,
+  login: Login,
   host: Pick<Host, "egress" | "clock">,
-): Promise<Result<LoggedIn, GatewayError>> {
-  if (refusesHost(host.egress, options.host)) return err(failed(refused()));
-  const socket = connectSocket({
-    host: options.host,
-    port: options.port,
-    lookup: guardedLookup(host.egress),
-    noDelay: true,
-  });
-  // A socket whose error nobody hears ends the process.
-  socket.on("error", nothing);
-  const driver = createConnection({ ...settings(options), stream: socket });
+): Promise<Result<LoggedIn, LoginFailure>> {
+  const { server, signal } = login;
+  if (refusesHost(host.egress, server.host)) return err(failureOf(refused()));
+  const socket = reach(server, host);
+  const driver = createConnection({ ...settings(login), stream: socket });
   driver.on("error", nothing);
-  using _limit = host.clock.timer(options.connectTimeoutMs, () => socket.destroy(timedOut()));
+  using _limit = host.clock.timer(server.connectTimeoutMs, () => socket.destroy(timedOut()));
+  const leave = (): void => void socket.destroy(timedOut());
+  signal?.addEventListener("abort", leave, { once: true });
+  if (signal?.aborted === true) leave();
   const failure = await new Promise<Error | undefined>((resolve) => {
     driver.connect((error) => resolve(error ?? undefined));
     socket.once("close", () => resolve(timedOut()));
   });
+  signal?.removeEventListener("abort", leave);
   if (failure !== undefined) {
     socket.destroy();
-    return err(failed(failure));
+    return err(failureOf(failure));
   }
   return ok(takenOver(driver));
 }
 
-function settings(options: LoginOptions): ConnectionOptions {
-  const { auth, tls } = options;
-  const password = auth === undefined ? "" : secretText(auth.password);
+/** A socket on its way to the server, past the limits on outgoing connections. */
+export function reach(
+  { host, port }: Pick<Server, "host" | "port">,
+  { egress }: Pick<Host, "egress">,
+): Socket {
+  const socket = connectSocket({ host, port, lookup: guardedLookup(egress), noDelay: true });
+  // A socket whose error nobody hears ends the process.
+  socket.on("error", nothing);
+  return socket;
+}
+
+function settings({ server, account, database }: Login): ConnectionOptions {
+  const { tls } = server;
+  const password = account?.password.reveal() ?? "";
   return {
-    host: tls?.servername ?? options.host,
-    port: options.port,
-    user: auth?.username ?? "root",
+    host: tls?.servername ?? server.host,
+    port: server.port,
+    user: account?.user ?? "root",
     password,
-    ...(options.database === undefined ? {} : { database: options.database }),
+    ...(database === undefined ? {} : { database }),
     charset: "utf8mb4",
     // Texts with several statements, and files of this host, are never taken.
     flags: ["-LOCAL_FILES", "-MULTI_STATEMENTS"],
@@ -124,9 +153,12 @@ function takenOver(driver: Connection): LoggedIn {
   };
 }
 
-function failed(error: Error): GatewayError {
+function failureOf(error: Error & { errno?: unknown; sqlState?: unknown }): LoginFailure {
   const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
-  return gatewayError("cluster.connectFailed", { detail: code });
+  // Of a socket's failure `errno` is the system's, and below zero.
+  const number = typeof error.errno === "number" && error.errno > 0 ? error.errno : undefined;
+  const sqlState = typeof error.sqlState === "string" ? error.sqlState : undefined;
+  return { code, number, sqlState: sqlState?.replace("#", "") };
 }
 
 function timedOut(): Error {

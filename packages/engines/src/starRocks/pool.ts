@@ -8,7 +8,7 @@ export interface PoolOptions {
   readonly size: number;
   readonly idleMs: number;
   readonly clock: Clock;
-  connect(): Promise<Result<Member, GatewayError>>;
+  readonly connect: () => Promise<Result<Member, GatewayError>>;
 }
 
 /** A connection that is held until it is disposed. */
@@ -35,18 +35,41 @@ export class Pool {
 
   /** Waits for a connection. Refuses with `query.cancelled` when the signal comes first, and with why none can be made. */
   async take(signal: AbortSignal): Promise<Result<Taken, GatewayError>> {
+    const refused = await this.#entered(signal);
+    if (refused !== undefined) return refused;
+    for (let one = this.#idle.pop(); one !== undefined; one = this.#idle.pop()) {
+      one.timer[Symbol.dispose]();
+      if (one.member.open) return ok(this.#held(one.member));
+      this.#members.delete(one.member);
+    }
+    return await this.#made(this.#options.connect);
+  }
+
+  /** The same for a connection that is made for its taker and closed when it is given back. It counts as one of the pool's. */
+  async takeOwn(
+    connect: PoolOptions["connect"],
+    signal: AbortSignal,
+  ): Promise<Result<Taken, GatewayError>> {
+    const refused = await this.#entered(signal);
+    if (refused !== undefined) return refused;
+    const taken = await this.#made(connect);
+    if (taken.ok) taken.value.member.tainted = true;
+    return taken;
+  }
+
+  /** Waits for a place. */
+  async #entered(signal: AbortSignal): Promise<Result<Taken, GatewayError> | undefined> {
     while (!this.#closed && !signal.aborted && this.#taken >= this.#options.size) {
       await this.#turn(signal);
     }
     if (signal.aborted) return this.#refusal("query.cancelled");
     if (this.#closed) return this.#refusal("cluster.connectFailed");
     this.#taken += 1;
-    for (let one = this.#idle.pop(); one !== undefined; one = this.#idle.pop()) {
-      one.timer[Symbol.dispose]();
-      if (one.member.open) return ok(this.#held(one.member));
-      this.#members.delete(one.member);
-    }
-    const made = await this.#options.connect();
+    return undefined;
+  }
+
+  async #made(connect: PoolOptions["connect"]): Promise<Result<Taken, GatewayError>> {
+    const made = await connect();
     if (!made.ok) {
       this.#leave();
       return made;

@@ -79,6 +79,11 @@ export const advice = {
     operator:
       "The query waited for `capacityWaitTimeoutSecs`. Raise `maxRunningQueries` if the clusters can take more, or add one.",
   },
+  "capacity.lost": {
+    user: "Send the query again.",
+    operator:
+      "The worker stood still or was cut off from the control plane for so long that its lease was given up. `gateway_coordination_failures_total` and the log of the worker say when.",
+  },
   "connection.limit": {
     user: "Close connections that are not used, or use a smaller pool.",
     operator: "`maxConnections` or `maxConnectionsPerAddress` of the listener is reached.",

@@ -1,9 +1,12 @@
 /** `docs/reference/metrics.md`: what `/metrics` shows. */
 import { configFamilies } from "@gateway/control/config/metrics.ts";
 import { workerApiFamilies } from "@gateway/control/worker/metrics.ts";
+import { leaseFamilies } from "@gateway/core/capacity/leaseMetrics.ts";
+import { engineRunning } from "@gateway/core/capacity/reaper.ts";
 import type { MetricFamily } from "@gateway/core/port/metrics.ts";
 import { queryFamilies } from "@gateway/core/query/metrics.ts";
 import { authFailures } from "@gateway/core/query/openDoor.ts";
+import { scopeFamilies } from "@gateway/engines/adbcDriver/metrics.ts";
 import { historyFamilies } from "../history/families.ts";
 import { bugs } from "../host/node.ts";
 import { configConfirmed, configStale } from "../worker/followConfig.ts";
@@ -20,13 +23,17 @@ const labels = {
   cluster_group: "name in `clusterGroups`; `none` where no group was found",
   cluster_name: "name in `clusters`",
   frontend: "key in `gateway.frontends`, or `adminApi`",
-  reason: "code of the refusal, a heading of the error reference",
+  reason: "code of the refusal, a heading of the error reference; of a scoped pool `idle` or `lru`",
   stage: "where it failed: `read`, `build`, `activate`, or `worker_activate` on a worker",
   status: "how the query ended: `finished`, `failed`, `cancelled` or `denied`",
 } as const;
 
-const families: readonly Family[] = [
+/** Every family that a process may show. */
+export const families: readonly Family[] = [
   ...Object.values(queryFamilies),
+  ...Object.values(leaseFamilies),
+  engineRunning,
+  ...Object.values(scopeFamilies),
   ...Object.values(historyFamilies),
   ...Object.values(configFamilies),
   ...Object.values(workerApiFamilies),

@@ -196,9 +196,14 @@ function choiceSections(root: JsonSchema, schema: JsonSchema, path: string): rea
     rows: [],
     refused: refusedKinds(variants, ""),
   };
-  const each = built.flatMap((variant) =>
-    objectSections(root, variant.object, path, headingOf(variant)),
-  );
+  const below = (placeOf: (variant: Variant) => string): readonly Section[] =>
+    built.flatMap((variant) =>
+      objectSections(root, variant.object, placeOf(variant), headingOf(variant)),
+    );
+  const plain = below(() => path);
+  // Kinds may hold objects under one key that are not alike.
+  const isClear = new Set(plain.map(({ heading }) => heading)).size === plain.length;
+  const each = isClear ? plain : below(headingOf);
   return [overview, ...each];
 }
 

@@ -1,0 +1,35 @@
+/** Whether a server of the family is there, for a gateway that has no account at it: what it says before anybody logs in. */
+import type { Host } from "@gateway/core/port/host.ts";
+import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
+import { refusesHost } from "../connect/lookup.ts";
+import { reach, type Server } from "./login.ts";
+
+/** The first byte of a greeting; a server that takes nobody says an error instead (0xff). */
+const protocolVersion = 10;
+
+/** True when the server greets in time. */
+export async function greets(
+  server: Server,
+  host: Pick<Host, "egress" | "clock">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (refusesHost(host.egress, server.host) || signal.aborted) return false;
+  const socket = reach(server, host);
+  const leave = (): void => void socket.destroy();
+  using _limit = host.clock.timer(server.connectTimeoutMs, leave);
+  signal.addEventListener("abort", leave, { once: true });
+  let seen = Buffer.alloc(0);
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.on("close", () => resolve(false));
+      socket.on("data", (bytes: Buffer) => {
+        seen = Buffer.concat([seen, bytes]);
+        const first = seen[packetHeaderBytes];
+        if (first !== undefined) resolve(first === protocolVersion);
+      });
+    });
+  } finally {
+    signal.removeEventListener("abort", leave);
+    socket.destroy();
+  }
+}

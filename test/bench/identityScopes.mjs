@@ -1,0 +1,201 @@
+/** Measures scopes of callers in a process of its own; tells its parent. The first argument is the folder of the recording driver, or nothing. */
+import { readdirSync, readFileSync } from "node:fs";
+import { Connections } from "@gateway/engines/adbcDriver/connections.ts";
+import { open } from "@gateway/engines/adbcDriver/adapter.ts";
+import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
+import { profileOf } from "@gateway/engines/adbcDriver/profile.ts";
+import { scopeKey } from "@gateway/engines/adbcDriver/scopeKey.ts";
+import { ScopedConnections } from "@gateway/engines/adbcDriver/scoped.ts";
+import { Scopes } from "@gateway/engines/adbcDriver/scopes.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import { nodeHost } from "@gateway/gateway/host/node.ts";
+
+const host = nodeHost(new URL("../../packages/gateway/dist/", import.meta.url), "silent");
+const never = new AbortController().signal;
+const rounds = 7;
+const perRound = 50_000;
+const limit = 500;
+const [, , folder = ""] = process.argv;
+
+// Nothing that waits for a driver keeps a process alive by itself.
+const alive = setInterval(() => {}, 1_000);
+const hits = await hitCosts();
+const held = await heldMemory();
+const processes = folder === "" ? undefined : await realProcesses();
+clearInterval(alive);
+process.send({ hits, held, processes }, () => process.exit());
+
+async function hitCosts() {
+  const watcher = { added() {}, removed() {}, bug() {} };
+  const limits = { idleMs: 900_000, countMax: limit, buildsMax: 8, waitingMax: 1_024 };
+  const scopes = new Scopes(host.clock, limits, watcher);
+  const callers = Array.from({ length: limit }, (_, n) => callerOf(`user${n}`));
+  const build = async () => ({ ok: true, value: { close: async () => {} } });
+  const lookUp = async ({ principal, credential }) => {
+    const parts = ["passthrough", principal, credential.password, undefined, undefined];
+    const wish = { key: scopeKey(parts), group: "bench", build };
+    const found = await scopes.take(wish, never);
+    found.value[Symbol.dispose]();
+  };
+  const { scoped } = scopedOf(stubThreads());
+  const take = async (caller) => {
+    const { value } = await scoped.take(queryOf(caller), false, never);
+    value.taken.goTo(value.place);
+    await value.taken.release();
+  };
+  const lookup = await timed(lookUp, callers);
+  const taken = await timed(take, callers);
+  await scoped.close();
+  return { lookup, taken };
+}
+
+async function timed(work, callers) {
+  for (const caller of callers) await work(caller);
+  const found = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const from = performance.now();
+    for (let n = 0; n < perRound; n += 1) await work(callers[(n * 7) % callers.length]);
+    // The first round warms up.
+    if (round > 0) found.push(((performance.now() - from) * 1_000) / perRound);
+  }
+  return found;
+}
+
+/** Each round asks as 600 callers; a stub stands for each of their processes. */
+async function heldMemory() {
+  const threads = stubThreads();
+  const { scoped } = scopedOf(threads);
+  const identities = limit + 100;
+  const heapMb = [];
+  for (let round = 0; round < rounds; round += 1) {
+    for (let n = 0; n < identities; n += 1) {
+      const { value } = await scoped.take(queryOf(callerOf(`user${n}`)), false, never);
+      await value.taken.release();
+    }
+    await new Promise(setImmediate);
+    globalThis.gc();
+    heapMb.push(process.memoryUsage().heapUsed / 1e6);
+  }
+  const ended = threads.ended.count;
+  const left = threads.started.count - ended;
+  await scoped.close();
+  return { identities, limit, open: left, ended, heapMb };
+}
+
+/** The recording driver in processes of its own: few of them, because each is a whole Node. */
+async function realProcesses() {
+  const kept = 5;
+  const identities = 15;
+  const config = adbcConfig.parse({
+    engine: "adbc",
+    driver: "snowflake",
+    uri: "http://127.0.0.1:9",
+    dbKwargs: { "adbc.snowflake.sql.account": "bench" },
+    queryAuth: { type: "passthrough" },
+    scopedPoolMaxCount: kept,
+  });
+  const backend = (await open("bench", config, { ...host, libraryFolders: [folder] })).value;
+  const rssMb = [];
+  const firstMs = [];
+  let most = 0;
+  for (let n = 0; n < identities; n += 1) {
+    const from = performance.now();
+    for await (const event of backend.execute(queryOf(callerOf(`user${n}`)), never)) {
+      if (event.kind === "failed") throw new Error(event.error.code);
+    }
+    firstMs.push(performance.now() - from);
+    const children = childrenOf(process.pid);
+    most = Math.max(most, children.length);
+    rssMb.push(...children.slice(-1).map(rssOf));
+  }
+  await backend[Symbol.asyncDispose]();
+  return { identities, limit: kept, most, left: childrenOf(process.pid).length, rssMb, firstMs };
+}
+
+function childrenOf(pid) {
+  const found = [];
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const line = readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim();
+    if (line !== "") found.push(...line.split(" ").map(Number));
+  }
+  return found.filter((child) =>
+    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("adbcProcess"),
+  );
+}
+
+function rssOf(pid) {
+  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(kilobytes) / 1_000;
+}
+
+function scopedOf(threads) {
+  const quiet = { ...host, threads };
+  const options = async () => ({ ok: true, value: { options: [], setup: [] } });
+  const plan = {
+    cluster: "bench",
+    profile: profileOf("snowflake"),
+    library: { library: "none", entrypoint: "none", inspect: "none" },
+    size: 1,
+    limits: { cancelMs: 5_000, connectMs: 20_000, idleMs: 300_000 },
+    shared: { key: "bench", settings: "" },
+    options,
+  };
+  const scoped = {
+    mode: "passthrough",
+    hasAccount: false,
+    catalogs: [],
+    home: [undefined, undefined, undefined, undefined],
+    idleMs: 900_000,
+    countMax: limit,
+    optionsAs: options,
+  };
+  const own = new Connections(plan, quiet);
+  return { scoped: new ScopedConnections(plan, scoped, own, quiet) };
+}
+
+/** Processes that answer everything at once. */
+function stubThreads() {
+  const started = { count: 0 };
+  const ended = { count: 0 };
+  const opened = { kind: "opened", opened: { address: 1, skipped: [] } };
+  const spawn = () => {
+    started.count += 1;
+    let handle = () => {};
+    return {
+      post: ({ kind, request }) => {
+        if (kind !== "request") return;
+        const value = request.kind === "openDatabase" ? opened : { kind: "done" };
+        queueMicrotask(() => handle([{ kind: "answer", answer: { ok: true, value } }]));
+      },
+      onMessage: (call) => {
+        handle = call;
+      },
+      onExit: () => {},
+      ref: () => {},
+      terminate: async () => {
+        ended.count += 1;
+      },
+    };
+  };
+  return { start: spawn, spawn, started, ended };
+}
+
+function callerOf(user) {
+  const credential = { kind: "password", user, password: new Secret(`${user}-secret`) };
+  return { mode: "passthrough", principal: user, credential };
+}
+
+function queryOf(backendIdentity) {
+  return {
+    id: "bench",
+    sql: "select 1",
+    allowedSql: "select 1",
+    engineSql: "select 1",
+    parameters: [],
+    takes: [],
+    group: "bench",
+    slot: { cluster: "bench", fence: 0, holder: "bench/0" },
+    session: { frontend: "bench", dialect: "generic", settings: new Map() },
+    backendIdentity,
+  };
+}

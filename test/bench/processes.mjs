@@ -1,0 +1,70 @@
+/**
+ * Processes of a bench, each on its core: what is measured has one of its own, everything else shares
+ * another. On one processor, or without `taskset`, they go where the system puts them.
+ */
+import { fork, spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+
+const relays = fileURLToPath(new URL("relays.mjs", import.meta.url));
+const pins = availableParallelism() > 1 && spawnSync("taskset", ["-V"]).status === 0;
+/** Cores of the generator with its stand-ins, and of what is measured. */
+const beside = "0";
+const measured = "1";
+
+/** Keeps this process, and what it starts from now on, off the core of what is measured. */
+export function pinBeside() {
+  if (pins) spawnSync("taskset", ["-a", "-p", "-c", beside, String(process.pid)]);
+}
+
+/** Starts Node on the core of what is measured. */
+export function spawnMeasured(args, options) {
+  const command = [process.execPath, ...args.map(String)];
+  const [file, ...rest] = pins ? ["taskset", "-c", measured, ...command] : command;
+  return spawn(file, rest, options);
+}
+
+/** A relay that only passes bytes on, `http` or `tcp`, where the gateway would stand: what can be reached at all. */
+export async function bareRelay(kind, port) {
+  const child = fork(relays, [kind, String(port)]);
+  if (pins) spawnSync("taskset", ["-a", "-p", "-c", measured, String(child.pid)]);
+  const at = await new Promise((resolve, reject) => {
+    child.once("message", resolve);
+    child.once("exit", () => reject(new Error("the relay ended")));
+  });
+  return { port: at, pid: child.pid, stop: () => child.kill("SIGKILL") };
+}
+
+/** Resident bytes. */
+export function rssOf(pid) {
+  const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(match[1]) * 1024;
+}
+
+/** Seconds of processor time so far. */
+export function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Runs `pass`, which answers the bytes that passed, and says how the process grew meanwhile. */
+export async function memoryOf(what, pid, pass) {
+  const before = rssOf(pid);
+  let highest = before;
+  const watch = setInterval(() => {
+    highest = Math.max(highest, rssOf(pid));
+  }, 50);
+  const from = performance.now();
+  const bytes = await pass();
+  clearInterval(watch);
+  const megabytes = (value) => `${(value / 1e6).toFixed(0)} MB`;
+  return {
+    what,
+    "RSS before": megabytes(before),
+    "RSS highest": megabytes(highest),
+    "RSS growth": megabytes(highest - before),
+    passed: megabytes(bytes),
+    seconds: ((performance.now() - from) / 1000).toFixed(0),
+  };
+}
