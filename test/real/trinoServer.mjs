@@ -50,7 +50,7 @@ const tokensOf = ({ issuer, keys }) =>
  * TLS and its `people` only, and answers also `caFile`, and `tokenKey`, a file with the key of its tokens;
  * with a `provider` its tokens are those of that one.
  */
-export async function startTrinoServer({ logins = false, provider = undefined } = {}) {
+export async function startTrinoServer({ logins = false, provider } = {}) {
   const run = await mkdtemp(join(tmpdir(), "trino-"));
   const port = await freePort();
   await configure(run, port);

@@ -39,7 +39,11 @@ describe.each([
 describe("alert rules", () => {
   it("say of labels only what their expression keeps", () => {
     const lost = rules.flatMap(({ expr, annotations }) => {
-      const used = [...Object.values(annotations).join(" ").matchAll(/\$labels\.(\w+)/g)];
+      const used = [
+        ...Object.values(annotations)
+          .join(" ")
+          .matchAll(/\$labels\.(\w+)/g),
+      ];
       const by = /\bby \(([^)]*)\)/.exec(expr)?.[1]?.split(/, */);
       const kept = by ?? [...labelsIn(expr), ...added];
       return used.flatMap(([, label = ""]) => (kept.includes(label) ? [] : [`${expr}: ${label}`]));
