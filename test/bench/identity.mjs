@@ -13,10 +13,11 @@ export async function identityRows() {
   const reason = await recordingTool();
   const recording = reason === true ? await compileRecording() : undefined;
   try {
-    const { hits, held, processes } = await measured(recording?.folder ?? "");
+    const { hits, exchanged, held, processes } = await measured(recording?.folder ?? "");
     return [
       { what: "scope found again", µs: spread(hits.lookup, 2) },
       { what: "scope found again, and a connection of it", µs: spread(hits.taken, 2) },
+      { what: "token of an exchange found again", µs: spread(exchanged, 2) },
       {
         what: `${held.identities} callers in turn, ${held.limit} kept`,
         children: `${held.open} open, ${held.ended} ended`,

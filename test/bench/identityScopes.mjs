@@ -1,5 +1,6 @@
 /** Measures scopes of callers in a process of its own; tells its parent. The first argument is the folder of the recording driver, or nothing. */
 import { readdirSync, readFileSync } from "node:fs";
+import { tokenExchange } from "@gateway/access/exchange/exchange.ts";
 import { Connections } from "@gateway/engines/adbcDriver/connections.ts";
 import { open } from "@gateway/engines/adbcDriver/adapter.ts";
 import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
@@ -9,6 +10,7 @@ import { ScopedConnections } from "@gateway/engines/adbcDriver/scoped.ts";
 import { Scopes } from "@gateway/engines/adbcDriver/scopes.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
+import { FakeTokenEndpoint } from "../fake/tokenEndpoint.ts";
 
 const host = nodeHost(new URL("../../packages/gateway/dist/", import.meta.url), "silent");
 const never = new AbortController().signal;
@@ -20,10 +22,11 @@ const [, , folder = ""] = process.argv;
 // Nothing that waits for a driver keeps a process alive by itself.
 const alive = setInterval(() => {}, 1_000);
 const hits = await hitCosts();
+const exchanged = await exchangeCosts();
 const held = await heldMemory();
 const processes = folder === "" ? undefined : await realProcesses();
 clearInterval(alive);
-process.send({ hits, held, processes }, () => process.exit());
+process.send({ hits, exchanged, held, processes }, () => process.exit());
 
 async function hitCosts() {
   const watcher = { added() {}, removed() {}, bug() {} };
@@ -47,6 +50,36 @@ async function hitCosts() {
   const taken = await timed(take, callers);
   await scoped.close();
   return { lookup, taken };
+}
+
+/** Tokens that an endpoint gave before: what finding one again costs. */
+async function exchangeCosts() {
+  const endpoint = await FakeTokenEndpoint.start();
+  const exchange = tokenExchange(
+    "bench",
+    {
+      type: "tokenExchange",
+      tokenEndpoint: endpoint.url,
+      clientId: "gateway",
+      clientSecret: "secret",
+      subjectTokenType: "urn:ietf:params:oauth:token-type:access_token",
+      clientAuth: "post",
+      timeoutMs: 10_000,
+    },
+    host,
+  );
+  const callers = Array.from({ length: limit }, (_, n) => ({
+    // As long as a provider's.
+    token: new Secret(`${n}`.padEnd(1_100, "t")),
+    identity: { user: `user${n}`, groups: [], roles: [], method: "oidc", realm: "bench" },
+  }));
+  const found = await timed(async ({ token, identity }) => {
+    const answer = await exchange.exchange(token, identity, never);
+    if (!answer.ok) throw new Error(answer.error.code);
+  }, callers);
+  await exchange[Symbol.asyncDispose]();
+  await endpoint[Symbol.asyncDispose]();
+  return found;
 }
 
 async function timed(work, callers) {
