@@ -38,6 +38,9 @@ const table: fc.Arbitrary<Table> = fc.integer({ min: 1, max: 5 }).chain((columns
     }),
 );
 
+/** Of properties that compare all cells of pages of some hundred kilobytes. */
+const largeRuns = 40;
+
 const spanOf = (bytes: Uint8Array) => ({ start: 0, end: bytes.length });
 
 /** Bytes that mean something between cells, and two that stand in no JSON. */
@@ -51,6 +54,7 @@ describe("readCells", () => {
         expect(typeof plain).toBe("object");
         expect(readCells(bytes, spanOf(bytes), columns)).toEqual(plain);
       }),
+      { numRuns: largeRuns },
     );
   });
 
@@ -63,7 +67,15 @@ describe("readCells", () => {
         const found = readCells(bytes, spanOf(bytes), columns);
         expect(found).toEqual(plain);
       }),
+      { numRuns: largeRuns },
     );
+  });
+
+  it("refuses what begins or ends like no array", () => {
+    for (const text of ["x[1]]", "[[1]}", "[[1]]]", "[[1],]", "[,[1]]", "[1]", "[]]", ""]) {
+      const bytes = encoder.encode(text);
+      expect(readCells(bytes, spanOf(bytes), 1)).toBeUndefined();
+    }
   });
 
   it("refuses every cut, and rows of another width", () => {

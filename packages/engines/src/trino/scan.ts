@@ -83,6 +83,7 @@ class Scanner {
     columns: number,
     expected: number,
   ): Cells | undefined {
+    if (bytes[start] !== open) return undefined;
     const kernel = this.#kernel;
     const found = new CellTable(Math.min(expected, bytes.length));
     for (let at = start + 1; at < end; at += kernel.consumed.value) {
