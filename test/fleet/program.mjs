@@ -43,7 +43,7 @@ class Program {
     this.name = name;
     this.file = file;
     this.#cwd = cwd;
-    this.#options = ["--enable-source-maps", ...(clockSecs === 0 ? [] : wrongClock(clockSecs))];
+    this.#options = clockSecs === 0 ? [] : wrongClock(clockSecs);
     this.#spawn();
   }
 

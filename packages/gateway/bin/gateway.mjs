@@ -1,8 +1,12 @@
 #!/usr/bin/env node
-/** The `gateway` command: brings the bundle up to date in a checkout, then runs it. */
+/**
+ * The `gateway` command: brings the bundle up to date in a checkout, then runs it.
+ *
+ * Source maps stay off: Node's streams read the stack of every connection that breaks, which takes the
+ * whole map into memory (80 MB) and makes each collection of a busy relay pay for it. The bundle keeps
+ * its names; `NODE_OPTIONS=--enable-source-maps` shows sources.
+ */
 import { existsSync } from "node:fs";
-
-process.setSourceMapsEnabled(true);
 
 // The image ships `dist` without sources; there the bundle is always the newest.
 if (existsSync(new URL("../src/entry/cli.ts", import.meta.url))) {

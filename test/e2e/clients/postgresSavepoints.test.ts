@@ -116,6 +116,22 @@ describe("savepoints", () => {
     });
   });
 
+  it("show what BEGIN asked for, up to its end", async () => {
+    await one(async (ask) => {
+      const shown = async () => (await ask("show transaction_isolation")).rows[0];
+      await ask("begin isolation level repeatable read");
+      expect(await shown()).toEqual({ transaction_isolation: "repeatable read" });
+      await ask("commit");
+      expect(await shown()).toEqual({ transaction_isolation: "read committed" });
+      await ask("begin read only");
+      expect((await ask("show transaction_read_only")).rows).toEqual([
+        { transaction_read_only: "on" },
+      ]);
+      await expect(ask("insert into kept values (11)")).rejects.toMatchObject({ code: "25006" });
+      await ask("rollback");
+    });
+  });
+
   it("let knex nest transactions", async () => {
     const db = knex({ client: "pg", connection: people.address, pool: { min: 0, max: 1 } });
     try {

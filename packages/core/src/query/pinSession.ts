@@ -9,6 +9,7 @@ import type { Clock } from "../port/clock.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { Generation, HeldGeneration } from "../snapshot/generation.ts";
 import { lossOf } from "./lost.ts";
+import { readSessionStatement } from "../sql/session.ts";
 import type { Pin } from "./pin.ts";
 import { Savepoints } from "./pinSavepoints.ts";
 import type { Identified, Query, Routed } from "./query.ts";
@@ -31,6 +32,8 @@ export class SessionPin implements Pin {
   readonly group: string;
   readonly held: Held;
   readonly points = new Savepoints();
+  /** The client's BEGIN said so. */
+  readonly readOnly: boolean;
   /** The connection; another one where a transaction took the place of the first. */
   #lane: PinnedLane;
   readonly #clock: Clock;
@@ -47,6 +50,8 @@ export class SessionPin implements Pin {
     this.group = held.routed.group;
     this.held = held;
     this.#lane = held.lane;
+    const begun = readSessionStatement(held.begin.sql, held.begin.session.dialect);
+    this.readOnly = begun?.kind === "begin" && begun.modes.readOnly === true;
     this.#clock = clock;
     this.#rest();
     this.#watch = held.slot.lease?.whenLost(() => {

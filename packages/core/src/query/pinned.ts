@@ -135,8 +135,25 @@ export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
   if (pin.state === "aborted")
     return { kind: "failed", error: gatewayError("query.transactionAborted") };
 
+  const refused = pin.readOnly ? writing(open.query) : undefined;
+  if (refused !== undefined) return failedIn(pin, open, refused);
+
   const last = yield* executePinned(open, pin);
   return last.kind === "failed" ? failedIn(pin, open, last.error) : last;
+}
+
+/** Kinds that change something by what they are; a CALL or an EXECUTE is for the engine to judge. */
+const changing: ReadonlySet<string> = new Set(["insert", "update", "delete", "merge", "ddl"]);
+
+/**
+ * Why the statement can not be in a transaction that only reads. Not every engine has those, or says so
+ * in a way that a client can tell from a conflict.
+ */
+function writing({ sql, session }: Query): GatewayError | undefined {
+  const { kind, tag } = classifyStatement(sql, session.dialect);
+  if (!changing.has(kind)) return undefined;
+  const message = `cannot execute ${tag} in a read-only transaction`;
+  return gatewayError("query.transaction", { sqlState: "25006", message });
 }
 
 async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {

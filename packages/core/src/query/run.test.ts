@@ -263,6 +263,17 @@ describe("runQuery in a transaction", () => {
     expect(plane.lanes).toEqual(["begin main", "rollback", "closed"]);
   });
 
+  it("lets nothing change in a transaction that was begun to read only", async () => {
+    const plane = planeOf({ clusters: { main: rowsOf(1) } });
+    for (const sql of ["insert into t values (1)", "create table t (a int)"]) {
+      const pin = await beginOn(plane, "begin read only");
+      expect((await allOf(plane, "select n", pin)).at(-1)?.kind).toBe("done");
+      const [event] = await allOf(plane, sql, pin);
+      expect(event).toMatchObject({ kind: "failed", error: { sqlState: "25006" } });
+      await pin.end();
+    }
+  });
+
   it("rolls back a transaction that was idle for too long and says so once", async () => {
     const plane = planeOf({ clusters: { main: rowsOf(1) } });
     const pin = await beginOn(plane);
@@ -311,8 +322,8 @@ async function allOf(plane: TestPlane, sql: string, pin?: Pin): Promise<ResultEv
   return events;
 }
 
-async function beginOn(plane: TestPlane): Promise<Pin> {
-  const events = await allOf(plane, "BEGIN");
+async function beginOn(plane: TestPlane, sql = "BEGIN"): Promise<Pin> {
+  const events = await allOf(plane, sql);
   for (const event of events) {
     if (event.kind === "session" && event.change.kind === "pinned") return event.change.pin;
   }

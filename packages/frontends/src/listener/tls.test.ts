@@ -60,7 +60,7 @@ describe("upgrade", () => {
     raw.setNoDelay(true);
     const slow = new Duplex({
       read: () => undefined,
-      write: (chunk: Buffer, _encoding, done) => void trickle(raw, chunk).then(() => done()),
+      write: (chunk: Buffer, _encoding, done) => void trickle(raw, chunk, done),
     });
     raw.on("data", (chunk: Buffer) => slow.push(chunk));
     const secured = connectTls({ socket: slow, ca: cert, servername: "localhost" });
@@ -293,11 +293,12 @@ async function until(done: () => boolean): Promise<void> {
 }
 
 /** The first bytes one by one, the rest as it comes. */
-async function trickle(socket: Socket, bytes: Buffer): Promise<void> {
+async function trickle(socket: Socket, bytes: Buffer, done: () => void): Promise<void> {
   const first = Math.min(bytes.length, 40);
   for (let at = 0; at < first; at += 1) {
     socket.write(bytes.subarray(at, at + 1));
     await turn();
   }
   socket.write(bytes.subarray(first));
+  done();
 }

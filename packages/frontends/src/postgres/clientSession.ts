@@ -10,9 +10,17 @@ import type { Pin } from "@gateway/core/query/pin.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
+import type { TransactionModes } from "@gateway/core/sql/sessionStatement.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
-import { invalid, settings, wantsMessage, type Refusal, type Setting } from "./settings.ts";
+import {
+  invalid,
+  isolationNames,
+  settings,
+  wantsMessage,
+  type Refusal,
+  type Setting,
+} from "./settings.ts";
 import { schemaFrom } from "./searchPath.ts";
 import { noTags, parseTags } from "./tags.ts";
 
@@ -159,6 +167,20 @@ export class ClientSession {
         return;
       default:
         unreachable(change);
+    }
+  }
+
+  /** What BEGIN asked for, shown up to the transaction's end. Only BEGIN makes one read-only. */
+  begun({ isolation, readOnly, deferrable }: TransactionModes): void {
+    const asked = [
+      ["transaction_isolation", isolation && isolationNames[isolation]],
+      ["transaction_read_only", readOnly === undefined ? undefined : readOnly ? "on" : "off"],
+      ["transaction_deferrable", deferrable === undefined ? undefined : deferrable ? "on" : "off"],
+    ] as const;
+    for (const [key, value] of asked) {
+      if (value === undefined) continue;
+      this.#cover(key);
+      this.#put(key, value);
     }
   }
 

@@ -8,14 +8,13 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import type {
-  Isolation,
   SessionStatement,
   SettingChange,
   SettingValue,
 } from "@gateway/core/sql/sessionStatement.ts";
 import { isQuestion, readArrayTypes, readSelect, type Question } from "./localSelect.ts";
 import { quotedEntry } from "./searchPath.ts";
-import { settings } from "./settings.ts";
+import { isolationNames, settings } from "./settings.ts";
 import { firstWords } from "./words.ts";
 
 export type LocalStatement =
@@ -204,13 +203,6 @@ function transactionOf({
   }
   return { kind: "set", changes, local: scope === "next" };
 }
-
-const isolationNames = {
-  readUncommitted: "read uncommitted",
-  readCommitted: "read committed",
-  repeatableRead: "repeatable read",
-  serializable: "serializable",
-} as const satisfies Record<Isolation, string>;
 
 /** `SET ROLE NONE` and the like change nothing. Another identity is not for the client to choose. */
 function ownIdentity(value: SettingValue | undefined): LocalStatement {

@@ -11,6 +11,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Division } from "@gateway/core/query/pinSavepoints.ts";
 import type { Query } from "@gateway/core/query/query.ts";
 import { err, type Result } from "@gateway/core/result.ts";
+import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
@@ -83,6 +84,7 @@ export class Runner {
       if (session.refuses && !passes) return refusal();
       encodeQueryId(query.id, session, out);
       const events = door.run(query, signal);
+      if (kind.kind === "transaction" && !kind.ends) return this.#begin(sql, events);
       return division === undefined ? events : this.#divide(division, events);
     };
     return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
@@ -187,6 +189,19 @@ export class Runner {
 
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
     return new Execution(plan, this.#parts);
+  }
+
+  /** What BEGIN asked for is shown as long as the transaction lasts. */
+  async *#begin(sql: string, events: ResultStream): ResultStream {
+    const { session } = this.#parts;
+    const before = session.pin;
+    for await (const event of events) {
+      if (event.kind === "done" && session.pin !== before) {
+        const begun = readSessionStatement(sql, "postgres");
+        if (begun?.kind === "begin") session.begun(begun.modes);
+      }
+      yield event;
+    }
   }
 
   /** Settings go with the savepoint before the client reads that it is done. */

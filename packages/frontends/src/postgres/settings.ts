@@ -5,6 +5,7 @@
  * A setting that would change how values are written and that we do not follow is refused, never
  * taken and ignored. Settings of a planner that is not there are kept for the client and mean nothing.
  */
+import type { Isolation } from "@gateway/core/sql/sessionStatement.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
 
 export interface Setting {
@@ -26,6 +27,14 @@ export type Refusal = typeof invalid | typeof unsupported;
 export const serverVersion = "16.0 (Query Gateway)";
 export const serverVersionNumber = "160000";
 export const versionText = `PostgreSQL ${serverVersion} on node, 64-bit`;
+
+/** As `transaction_isolation` shows them. */
+export const isolationNames = {
+  readUncommitted: "read uncommitted",
+  readCommitted: "read committed",
+  repeatableRead: "repeatable read",
+  serializable: "serializable",
+} as const satisfies Record<Isolation, string>;
 
 const any = (value: string): string => value;
 
