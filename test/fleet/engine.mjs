@@ -52,9 +52,10 @@ class Engine {
       const sql = Buffer.concat(pieces).toString("utf8");
       return answer(response, this.#begin(sql, request.headers));
     }
-    const statement = this.statements[Number(/\/q(\d+)\//.exec(path)?.[1])];
+    const statement = this.statements[Number(/\/q(\d+)(?:\/|$)/.exec(path)?.[1])];
     if (statement === undefined) return response.writeHead(404).end();
     if (method === "DELETE") {
+      if (statement.untilMs === undefined) statement.cancelled = true;
       statement.end();
       return response.writeHead(204).end();
     }
@@ -79,6 +80,7 @@ class Engine {
       tags: (headers["x-trino-client-tags"] ?? "").split(","),
       fromMs: performance.now(),
       untilMs: undefined,
+      cancelled: false,
       ended,
       pages: 0,
     };
@@ -94,7 +96,8 @@ class Engine {
   }
 
   #page(statement) {
-    const { id, untilMs } = statement;
+    const { id, untilMs, cancelled } = statement;
+    if (cancelled) return { id: `q${id}`, stats: { state: "FAILED", queued: false }, error };
     const stats = { state: untilMs === undefined ? "RUNNING" : "FINISHED", queued: false };
     if (untilMs === undefined) {
       statement.pages += 1;
@@ -106,6 +109,14 @@ class Engine {
     return { id: `q${id}`, columns, data: [[1]], stats };
   }
 }
+
+/** Of a statement that somebody ended. */
+const error = {
+  message: "Query was canceled",
+  errorCode: 3,
+  errorName: "USER_CANCELED",
+  errorType: "USER_ERROR",
+};
 
 /** The most statements that ran at once. One that never ended runs until now. */
 export function mostAtOnce(statements) {

@@ -64,7 +64,14 @@ class Fleet {
   }
 
   /** A control plane on `port`, or on a free one; `more` is put over its `gateway`. */
-  async controlPlane({ name = "control", port, config = servingConfig, history, ...more } = {}) {
+  async controlPlane({
+    name = "control",
+    port,
+    config = servingConfig,
+    history,
+    capacity,
+    ...more
+  } = {}) {
     const gateway = {
       role: "controlPlane",
       frontends: { postgresWire: loopback },
@@ -74,7 +81,11 @@ class Fleet {
         firstAdmin: { name: "root", password: this.password },
       },
       persistence: { type: "pglite", path: join(this.#folder, name) },
-      workerApi: { sharedSecret: this.secret, ...(history === undefined ? {} : { history }) },
+      workerApi: {
+        sharedSecret: this.secret,
+        ...(history === undefined ? {} : { history }),
+        ...(capacity === undefined ? {} : { capacity }),
+      },
       shutdownDrainTimeoutSecs: 5,
       ...more,
     };

@@ -30,12 +30,12 @@ async function lane() {
   }
 }
 
-async function one({ title, run }) {
+async function one({ title, run, seconds = caseSeconds }) {
   const fromMs = performance.now();
   const fleet = await openFleet();
   let line;
   try {
-    await within("the case ends", run(fleet), caseSeconds);
+    await within("the case ends", run(fleet), seconds);
     fleet.judgeLogs();
     counts.passed += 1;
     line = `passed   ${title}`;
@@ -46,9 +46,9 @@ async function one({ title, run }) {
     counts.failed += 1;
     console.log(`FAILED   the end of: ${title}\n${error.stack}`);
   });
-  const seconds = ((performance.now() - fromMs) / 1000).toFixed(1);
+  const took = ((performance.now() - fromMs) / 1000).toFixed(1);
   const figures = fleet.figures.map((figure) => `\n         ${figure}`).join("");
-  console.log(`${line} [${seconds} s]${figures}`);
+  console.log(`${line} [${took} s]${figures}`);
 }
 
 function outcomeOf(error, title, fleet) {

@@ -273,6 +273,7 @@ class SimWorker {
         labels: () => ({}),
         report: () =>
           reportOf({ life: this.#config?.life() ?? newLife, draining: false, queries: [] }),
+        leasesLost: () => {},
         cancel: () => {},
         predecessorProof: () => undefined,
         registered: () => {},

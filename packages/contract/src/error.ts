@@ -82,6 +82,11 @@ export const errorCatalogue = {
     retry: "later",
     text: "No slot became free within the capacity wait timeout.",
   },
+  "capacity.lost": {
+    class: "capacity",
+    retry: "later",
+    text: "The slot of this query was lost; the query has been ended.",
+  },
   "connection.limit": { class: "capacity", retry: "later", text: "Too many connections." },
   "cluster.unavailable": {
     class: "engine",

@@ -3,10 +3,9 @@
  *
  *              config from              capacity   history              serves
  * standalone   store                    local      store                queries, admin
- * controlPlane store                    local      store                queries, admin, workers
- * worker       control plane|disk|peer  local      spool to the owner   queries, operations
+ * controlPlane store                    leases     store                queries, admin, workers
+ * worker       control plane|disk|peer  leases     spool to the owner   queries, operations
  */
-import { localCapacity } from "@gateway/core/capacity/local.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { Contents } from "@gateway/engines/descriptor.ts";
@@ -15,6 +14,7 @@ import type { Environment } from "./config/secrets.ts";
 import { controlAnswers } from "./control/answers.ts";
 import { firstAdmin } from "./control/firstAdmin.ts";
 import { startConfig } from "./control/firstConfig.ts";
+import { ownCapacity } from "./control/ownCapacity.ts";
 import { closeControl, openControl } from "./control/openControl.ts";
 import { threadPasswords } from "./control/passwords.ts";
 import { reloadFrom } from "./control/reload.ts";
@@ -59,10 +59,14 @@ async function startOwner(options: StartOptions): Started {
   if (!control.ok) return err([{ part: "start", reason: control.error }]);
   const { store, configuration } = control.value;
 
-  const capacity = localCapacity(host);
+  const stopping = new AbortController();
   const generations = new Generations();
+  const parts = { store, configuration, generations, host, stopping: stopping.signal };
+  const own = ownCapacity(config.gateway, parts);
+  const { capacity, desk } = own;
   const following = await startConfig(options, { configuration, generations, capacity });
   if (!following.ok) {
+    await own.close(AbortSignal.abort());
     await closeControl(control.value);
     return following;
   }
@@ -70,10 +74,9 @@ async function startOwner(options: StartOptions): Started {
   const setup = await firstAdmin(config.gateway.adminApi, { store, passwords, host });
   const history = controlHistory(config.gateway, { store, configuration, host });
 
-  const stopping = new AbortController();
   const made = { generations, capacity, history, stopping, worker: undefined };
   const data = await startDataPlane(made, config.gateway, host);
-  const answers = controlAnswers(options, { ...made, store, configuration, passwords, data });
+  const answers = controlAnswers(options, { ...made, store, configuration, passwords, data, desk });
   const ops = await startOps({ ...made, answers }, config.gateway, host);
   return together({
     data,
@@ -81,6 +84,7 @@ async function startOwner(options: StartOptions): Started {
     setup,
     reload: reloadFrom(config.gateway, configuration),
     ends: [
+      (deadline) => own.close(deadline),
       (deadline) => history.close(deadline),
       () => following.value[Symbol.asyncDispose](),
       () => passwords[Symbol.asyncDispose](),
@@ -92,11 +96,10 @@ async function startOwner(options: StartOptions): Started {
 /** Never touches a database: everything durable lives behind its link. */
 async function startWorker(options: StartOptions): Started {
   const { config, host } = options;
-  const capacity = localCapacity(host);
   const generations = new Generations();
-  const worker = await openWorker(options, { generations, capacity });
+  const worker = await openWorker(options, { generations });
   if (!worker.ok) return err([{ part: "start", reason: worker.error }]);
-  const { name, spool } = worker.value;
+  const { name, spool, capacity } = worker.value;
 
   const stopping = new AbortController();
   stopping.signal.addEventListener("abort", () => worker.value.draining());

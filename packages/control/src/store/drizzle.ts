@@ -8,6 +8,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Database } from "./database.ts";
 import { askedOf } from "./drizzle/asked.ts";
 import { auditTable } from "./drizzle/audit.ts";
+import { capacityTables } from "./drizzle/capacity.ts";
 import { configTables } from "./drizzle/configuration.ts";
 import { recordTables } from "./drizzle/records.ts";
 import { userTables } from "./drizzle/users.ts";
@@ -37,6 +38,7 @@ export function drizzleStore(
     config: configTables(asked, { database, clock, lookMs }),
     records: recordTables(asked),
     workers: workerTables(asked),
+    capacity: capacityTables(asked, { database, clock, lookMs }),
     users: userTables(asked),
     audit: auditTable(asked),
     [Symbol.asyncDispose]: async () => database[Symbol.asyncDispose](),

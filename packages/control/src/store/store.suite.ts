@@ -5,6 +5,10 @@
 import { afterAll, afterEach, beforeEach, describe, it } from "vitest";
 import type { Store } from "./store.ts";
 import { auditSuite } from "./suite/audit.suite.ts";
+import { capacitySuite } from "./suite/capacity.suite.ts";
+import { capacityQueueSuite } from "./suite/capacityQueue.suite.ts";
+import { capacityReaperSuite } from "./suite/capacityReaper.suite.ts";
+import { capacityStormSuite } from "./suite/capacityStorm.suite.ts";
 import { commitSuite } from "./suite/commit.suite.ts";
 import { configSuite } from "./suite/config.suite.ts";
 import { recordSuite } from "./suite/records.suite.ts";
@@ -70,6 +74,12 @@ export function storeSuite(
     });
     describe("workers", () => {
       workerSuite(check);
+    });
+    describe("capacity", () => {
+      capacitySuite(check);
+      capacityQueueSuite(check);
+      capacityReaperSuite(check);
+      capacityStormSuite(check);
     });
     describe("users", () => {
       userSuite(check);

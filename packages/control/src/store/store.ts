@@ -11,6 +11,7 @@ import type { Revision } from "@gateway/contract/revision.ts";
 import type { ReportedQuery, WorkerStatus } from "@gateway/contract/workerApi.ts";
 import type { Json } from "@gateway/contract/canonical.ts";
 import type { Result } from "@gateway/core/result.ts";
+import type { CapacityStore } from "./capacity.ts";
 
 /** The database did not answer, or refused. `detail` is a code (`ECONNREFUSED`, `57P01`), for logs. */
 export interface StoreUnavailable {
@@ -25,6 +26,7 @@ export interface Store extends AsyncDisposable {
   readonly config: ConfigStore;
   readonly records: RecordStore;
   readonly workers: WorkerStore;
+  readonly capacity: CapacityStore;
   readonly users: UserStore;
   readonly audit: AuditStore;
 }

@@ -9,7 +9,7 @@ import { currentSecret, registrationOf, testControl, type TestControl } from "./
 
 describe("workerApi", () => {
   it("answers 404 for what does not exist, to members of the fleet", async () => {
-    const answer = await (await testControl()).call("/capacity/acquire", { method: "POST" });
+    const answer = await (await testControl()).call("/capacity/nothing", { method: "POST" });
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ code: "missing" });
   });

@@ -7,6 +7,8 @@ import { Hono } from "hono";
 import type { ControlDeps } from "../deps.ts";
 import { problemResponse } from "../problem.ts";
 import { fleetAuth, type WorkerEnv } from "./auth.ts";
+import { capacityRoutes } from "./capacity.ts";
+import { capacityDesk } from "./capacityDesk.ts";
 import { streamSecsMaxContainer, streamSecsMaxFunction } from "./limits.ts";
 import { ingestRecords } from "./records.ts";
 import { deregister, heartbeat, register } from "./registry.ts";
@@ -23,6 +25,7 @@ export interface WorkerApiOptions {
 export function workerApi(deps: ControlDeps, options: WorkerApiOptions = {}): Hono<WorkerEnv> {
   const current = currentOf(deps, serverOf(deps.workerApi?.secrets ?? []));
   const watch = configWatch(deps);
+  const desk = deps.workerApi?.capacity ?? capacityDesk(deps);
   const streamSecsMax =
     options.streamSecsMax ??
     (deps.host === "function" ? streamSecsMaxFunction : streamSecsMaxContainer);
@@ -32,10 +35,11 @@ export function workerApi(deps: ControlDeps, options: WorkerApiOptions = {}): Ho
     .get("/config", getSnapshot(current))
     .get("/config/wait", waitForChange(deps, current, watch))
     .get("/config/stream", streamChanges(deps, current, watch, streamSecsMax))
-    .post("/register", register(deps))
+    .post("/register", register(deps, desk))
     .delete("/register/:instanceId", deregister(deps))
-    .post("/heartbeat", heartbeat(deps, current))
+    .post("/heartbeat", heartbeat(deps, current, desk))
     .post("/query-records", ingestRecords(deps))
+    .route("/", capacityRoutes(deps, desk))
     .all("*", () => problemResponse({ status: 404, code: "missing", title: "Not Found" }))
     .onError((error) => {
       // Its message may hold whatever a library put there: it goes to the log alone.

@@ -25,3 +25,14 @@ export const pollMs = 1_000;
 
 /** `Retry-After` of a 503, in seconds. */
 export const retryAfterSecs = "5";
+
+/** An acquire with its thousand candidates, and the small calls. */
+export const acquireBytesMax = 256 * 1024;
+/** A renewal or release of ten thousand leases. */
+export const leasesBytesMax = 4 * 1024 * 1024;
+/** Calls about capacity that may wait for their statement at once. */
+export const capacityOpsMax = 20_000;
+/** Calls of a kind that one statement takes: a statement holds the turn of all others while it runs. */
+export const stepOpsMax = 256;
+/** Questions of one statement: each may write a waiter, and what is given back meanwhile waits for all of them. */
+export const stepAcquiresMax = 64;

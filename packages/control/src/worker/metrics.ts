@@ -7,6 +7,21 @@ export const workerApiFamilies = {
     help: "Calls of the worker API without the fleet secret.",
     labels: [],
   },
+  ignored: {
+    name: "gateway_capacity_ignored_calls_total",
+    help: "Calls about leases that touched nothing: late, repeated, of another's lease, or forged.",
+    labels: [],
+  },
+  suspects: {
+    name: "gateway_capacity_suspect_slots",
+    help: "Slots whose lease ran out and of which the engine has not said that it runs nothing under it.",
+    labels: [],
+  },
+  difference: {
+    name: "gateway_engine_running_difference",
+    help: "Queries the engine really runs under the gateway's account, less the slots that are held.",
+    labels: ["cluster_name"],
+  },
   conflicts: {
     name: "gateway_query_record_conflicts_total",
     help: "Records that differ from the one kept under their id.",

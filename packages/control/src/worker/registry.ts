@@ -19,6 +19,7 @@ import { tokenHashOf } from "../http/secretCompare.ts";
 import { problemResponse } from "../problem.ts";
 import type { WorkerRow } from "../store/store.ts";
 import type { WorkerEnv } from "./auth.ts";
+import type { CapacityDesk } from "./capacityPort.ts";
 import { heartbeatBytesMax, registerBytesMax } from "./limits.ts";
 import { provesEnd } from "./predecessor.ts";
 import { invalidBody, notRegistered, storeGone } from "./refuse.ts";
@@ -31,7 +32,7 @@ type Handler = (ctx: WorkerContext) => Promise<Response>;
 const noStore = { "cache-control": "no-store" } as const;
 
 /** `POST /worker/register` */
-export function register(deps: ControlDeps): Handler {
+export function register(deps: ControlDeps, desk: CapacityDesk): Handler {
   const { store, clock, log } = deps;
   return async (ctx) => {
     const body = await readJson(ctx.req.raw, { bytesMax: registerBytesMax });
@@ -52,7 +53,7 @@ export function register(deps: ControlDeps): Handler {
     const registered = await store.workers.register(registration, nowMs);
     if (!registered.ok) return storeGone(log, registered.error);
 
-    const duplicateName = await succeed(deps, parsed.data, registered.value.sameName);
+    const duplicateName = await succeed({ deps, desk }, parsed.data, registered.value.sameName);
     const { name, instanceId, version } = worker;
     log.write("info", "worker.registered", { name, instanceId, version });
     if (duplicateName) log.write("warn", "worker.duplicateName", { name, instanceId });
@@ -63,26 +64,32 @@ export function register(deps: ControlDeps): Handler {
 
 /**
  * Removes earlier instances of the name that are gone: proven to have ended, or offline. True when
- * another one is left.
+ * another one is left. Of one that is proven to have ended the engines are asked at once; the leases of
+ * one that is only silent run out.
  */
 async function succeed(
-  { store, clock }: ControlDeps,
+  { deps: { store, clock }, desk }: { readonly deps: ControlDeps; readonly desk: CapacityDesk },
   { instanceId, predecessorProof }: RegisterRequest,
   sameName: readonly WorkerRow[],
 ): Promise<boolean> {
   const nowMs = clock.unixMs();
-  const gone = sameName.filter(
-    (row) =>
-      statusOf(row, nowMs) === "offline" ||
-      (predecessorProof !== undefined && provesEnd(predecessorProof, row, instanceId)),
+  const ended = sameName.filter(
+    (row) => predecessorProof !== undefined && provesEnd(predecessorProof, row, instanceId),
   );
+  // Failing that they run out, as those of any other.
+  await Promise.all(ended.map((row) => desk.dead(row.instanceId)));
+  const gone = sameName.filter((row) => ended.includes(row) || statusOf(row, nowMs) === "offline");
   // A row that could not be removed shows as offline, and is forgotten later.
   await Promise.all(gone.map((row) => store.workers.remove(row.instanceId)));
   return sameName.some((row) => row.instanceId !== instanceId && !gone.includes(row));
 }
 
 /** `POST /worker/heartbeat` */
-export function heartbeat({ store, clock, log }: ControlDeps, current: Current): Handler {
+export function heartbeat(
+  { store, clock, log }: ControlDeps,
+  current: Current,
+  desk: CapacityDesk,
+): Handler {
   return async (ctx) => {
     const tokenHash = presentedHash(ctx);
     if (tokenHash === undefined) return notRegistered();
@@ -106,10 +113,14 @@ export function heartbeat({ store, clock, log }: ControlDeps, current: Current):
     );
     if (!taken.ok) return storeGone(log, taken.error);
     if (taken.value === undefined) return notRegistered();
-    const served = await current(ctx.get("secretIndex"));
+    const [served, lost] = await Promise.all([
+      current(ctx.get("secretIndex")),
+      desk.seen(report.instanceId),
+    ]);
     const answer: HeartbeatAnswer = {
       head: served?.head,
-      lostLeases: [],
+      // What is not told now is told with the next renewal.
+      lostLeases: lost.ok ? lost.value : [],
       cancel: taken.value.cancel,
     };
     return Response.json(answer, { headers: noStore });

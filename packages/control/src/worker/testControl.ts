@@ -72,6 +72,10 @@ export async function testControl(options: TestControlOptions = {}): Promise<Tes
     },
     records: cuttable(whole.records, () => down),
     workers: cuttable(whole.workers, () => down),
+    capacity: {
+      ...cuttable(whole.capacity, () => down),
+      watch: (wake) => whole.capacity.watch(wake),
+    },
   };
   const kind = options.host ?? "container";
   const config = await replicaOf(store, host, kind === "container");

@@ -1,330 +1,37 @@
 /**
  * Slots counted in this process: the capacity of a gateway that shares its clusters with nobody.
- *
- * Everything happens in the turn of the event loop that causes it, so nothing can come between
- * looking and taking. After every change all waiters that fit have been granted; a newcomer that
- * finds room therefore passes nobody who could have used it.
- *
- * Metrics are not written here; `counts()` is there for whoever writes them.
+ * Who waits and who is next is admissions.ts.
  */
-import { abortError, gatewayError, type GatewayError } from "../error.ts";
-import type { AdmitRequest, Candidate, Capacity, CapacityCount, Slot } from "../port/capacity.ts";
+import type { Capacity } from "../port/capacity.ts";
 import type { Host } from "../port/host.ts";
-import type { Queued } from "../query/event.ts";
-import { err, ok, type Result } from "../result.ts";
-import { FairQueue, type Ticket } from "./fairQueue.ts";
+import { Admissions } from "./admissions.ts";
 import { Scopes } from "./scopes.ts";
-
-/** Positions are told again no sooner than this after a change, and later the more wait. */
-const positionsAfterMsMin = 100;
-const positionsAfterMsMax = 1_000;
-/** One millisecond more for so many waiters; at ten thousand the longest interval is reached. */
-const waitersPerPositionMs = 10;
-/** What a client is told that found the queue full or waited in vain. */
-const retryAfterMs = 1_000;
-
-/** Makes a capacity without any slot taken. */
-export function localCapacity(host: Host): Capacity {
-  return new LocalCapacity(host);
-}
-
-interface Waiter {
-  readonly request: AdmitRequest;
-  /** Order of admission; decides whose word the caps are. */
-  readonly sequence: number;
-  /** Clusters it could run on when last asked. */
-  clusters: readonly string[];
-  ticket: Ticket<Waiter> | undefined;
-  timeout: Disposable | undefined;
-  /** Set once it is decided, and taken out when the answer is delivered. */
-  outcome: Result<LocalSlot, GatewayError> | undefined;
-  position: number;
-  positionTold: number;
-  /** Resumes the generator, when it waits. */
-  resume: (() => void) | undefined;
-}
 
 /** Enough that two processes never share a name. */
 const instanceBytes = 8;
 
-class LocalCapacity implements Capacity {
-  readonly #host: Host;
-  readonly #instance: string;
-  readonly #scopes = new Scopes();
-  readonly #queue = new FairQueue<Waiter>();
-  /** In order of admission. */
-  readonly #waiters = new Set<Waiter>();
-  readonly #groupsMoved = new Set<string>();
-  readonly #load = (cluster: string) => this.#scopes.load(cluster);
-  #positionsTimer: Disposable | undefined;
-  #sequence = 0;
-  #fence = 0;
-
-  constructor(host: Host) {
-    this.#host = host;
-    this.#instance = [...host.randomBytes(instanceBytes)]
-      .map((byte) => byte.toString(16).padStart(2, "0"))
-      .join("");
-  }
-
-  async *admit(
-    request: AdmitRequest,
-    signal: AbortSignal,
-  ): AsyncGenerator<Queued, Result<Slot, GatewayError>, void> {
-    if (signal.aborted) return err(abortError(signal));
-    const entered = this.#enter(request);
-    if (entered.kind === "decided") return entered.outcome;
-
-    const { waiter } = entered;
-    const aborted = () => this.#decide(waiter, err(abortError(signal)));
-    signal.addEventListener("abort", aborted, { once: true });
-    try {
-      for (;;) {
-        const { outcome } = waiter;
-        if (outcome !== undefined) {
-          waiter.outcome = undefined;
-          return outcome;
-        }
-        if (waiter.position === waiter.positionTold) {
-          await new Promise<void>((resolve) => {
-            waiter.resume = resolve;
-          });
-          continue;
-        }
-        waiter.positionTold = waiter.position;
-        yield { kind: "queued", position: waiter.position };
-      }
-    } finally {
-      signal.removeEventListener("abort", aborted);
-      this.#leave(waiter);
-    }
-  }
-
-  wake(): void {
-    this.#scopes.forgetStatements();
-    for (const waiter of this.#waiters) this.#ask(waiter);
-    this.#grantAll();
-  }
-
-  counts(): readonly CapacityCount[] {
-    const running = this.#scopes.counts();
-    const groups = new Set([...running.map((count) => count.group), ...this.#queue.groups()]);
-    return [...groups].flatMap((group): CapacityCount[] => {
-      const members = running.filter((count) => count.group === group);
-      const total = members.reduce((sum, count) => sum + count.running, 0);
-      return [
-        { group, cluster: undefined, running: total, queued: this.#queue.sizeOf(group) },
-        ...members.map((count) => ({ ...count, queued: 0 })),
-      ];
-    });
-  }
-
-  #enter(
-    request: AdmitRequest,
-  ):
-    | { readonly kind: "decided"; readonly outcome: Result<LocalSlot, GatewayError> }
-    | { readonly kind: "waits"; readonly waiter: Waiter } {
-    this.#sequence += 1;
-    const sequence = this.#sequence;
-    const candidates = request.candidates(this.#load);
-    const { group } = request;
-    if (this.#scopes.hear(group, candidates, sequence)) this.#grantAll();
-
-    const free = this.#firstWithRoom(group, candidates);
-    if (free !== undefined) return { kind: "decided", outcome: ok(this.#take(group, free)) };
-    if (this.#queue.sizeOf(group) >= (request.maxQueued ?? Number.POSITIVE_INFINITY)) {
+/** Makes a capacity without any slot taken. */
+export function localCapacity(host: Host): Capacity {
+  const instance = [...host.randomBytes(instanceBytes)]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+  const scopes = new Scopes();
+  let fence = 0;
+  return new Admissions(host, {
+    load: (cluster) => scopes.load(cluster),
+    hear: (group, candidates, sequence) => scopes.hear(group, candidates, sequence),
+    forgetStatements: () => scopes.forgetStatements(),
+    hasRoom: (group, cluster) => scopes.hasRoom(group, cluster),
+    take: ({ group }, cluster) => {
+      scopes.take(group, cluster);
+      fence += 1;
       return {
-        kind: "decided",
-        outcome: err(gatewayError("capacity.queueFull", { retryAfterMs })),
+        fence,
+        holder: `${instance}/${fence.toString(36)}`,
+        give: () => scopes.give(group, cluster),
       };
-    }
-    return { kind: "waits", waiter: this.#wait(request, sequence, candidates) };
-  }
-
-  #wait(request: AdmitRequest, sequence: number, candidates: readonly Candidate[]): Waiter {
-    const { clock } = this.#host;
-    const clusters = namesOf(candidates);
-    const waiter: Waiter = {
-      request,
-      sequence,
-      clusters,
-      ticket: undefined,
-      timeout: clock.timer(request.waitTimeoutMs, () => this.#timeOut(waiter)),
-      outcome: undefined,
-      position: 0,
-      positionTold: 0,
-      resume: undefined,
-    };
-    waiter.ticket = this.#queue.add(waiter, {
-      lane: laneKey(clusters),
-      group: request.group,
-      weight: request.weight,
-      user: request.query.session.identity.user,
-      urgentAtMs: clock.nowMs() + request.waitTimeoutMs / 2,
-    });
-    this.#waiters.add(waiter);
-    waiter.position = this.#queue.placeOfYoungest(waiter.ticket);
-    this.#positionsMoved(request.group);
-    return waiter;
-  }
-
-  /** Grants until nobody who waits fits anywhere. */
-  #grantAll(): void {
-    const nowMs = this.#host.clock.nowMs();
-    const fits = ({ item }: Ticket<Waiter>) =>
-      item.clusters.some((cluster) => this.#scopes.hasRoom(item.request.group, cluster));
-    for (;;) {
-      const ticket = this.#queue.next(nowMs, fits);
-      if (ticket === undefined) return;
-      const waiter = ticket.item;
-      const { group } = waiter.request;
-      // Health and order may have changed since it was asked. When nothing fits any more, asking has
-      // moved it to a lane that does not fit either, or lowered the caps: the loop goes on.
-      const free = this.#firstWithRoom(group, this.#ask(waiter));
-      if (free === undefined) continue;
-      this.#queue.grant(ticket);
-      this.#decide(waiter, ok(this.#take(group, free)));
-    }
-  }
-
-  /** Asks a waiter again where it may run. */
-  #ask(waiter: Waiter): readonly Candidate[] {
-    const { request, ticket, sequence } = waiter;
-    const candidates = this.#candidatesOf(request);
-    this.#scopes.hear(request.group, candidates, sequence);
-    const clusters = namesOf(candidates);
-    // Mostly nothing changed, and ten thousand waiters may be asked in one turn.
-    if (ticket !== undefined && !sameNames(clusters, waiter.clusters)) {
-      waiter.clusters = clusters;
-      this.#queue.move(ticket, laneKey(clusters));
-    }
-    return candidates;
-  }
-
-  /** A bug in one query's candidates must not take the slot of another, whose release asked. */
-  #candidatesOf(request: AdmitRequest): readonly Candidate[] {
-    try {
-      return request.candidates(this.#load);
-    } catch (bug) {
-      this.#host.log.bug(bug, { group: request.group, proxyQueryId: request.query.id });
-      return [];
-    }
-  }
-
-  #firstWithRoom(group: string, candidates: readonly Candidate[]): string | undefined {
-    return candidates.find(({ cluster }) => this.#scopes.hasRoom(group, cluster))?.cluster;
-  }
-
-  #take(group: string, cluster: string): LocalSlot {
-    this.#scopes.take(group, cluster);
-    this.#fence += 1;
-    const place = {
-      cluster,
-      fence: this.#fence,
-      holder: `${this.#instance}/${this.#fence.toString(36)}`,
-    };
-    return new LocalSlot(place, () => {
-      this.#scopes.give(group, cluster);
-      this.#grantAll();
-    });
-  }
-
-  #timeOut(waiter: Waiter): void {
-    const unavailable = this.#candidatesOf(waiter.request).length === 0;
-    const code = unavailable ? "cluster.unavailable" : "capacity.timeout";
-    this.#decide(waiter, err(gatewayError(code, { retryAfterMs })));
-  }
-
-  /** Ends the waiting. A refusal that comes after the grant but before its delivery takes the slot back. */
-  #decide(waiter: Waiter, outcome: Result<LocalSlot, GatewayError>): void {
-    this.#leave(waiter);
-    waiter.outcome = outcome;
-    this.#resume(waiter);
-  }
-
-  /** Leaves nothing behind: no place in the queue, no timer, no slot that nobody was told of. */
-  #leave(waiter: Waiter): void {
-    waiter.timeout?.[Symbol.dispose]();
-    waiter.timeout = undefined;
-    if (this.#waiters.delete(waiter)) this.#positionsMoved(waiter.request.group);
-    if (waiter.ticket !== undefined) this.#queue.remove(waiter.ticket);
-    waiter.ticket = undefined;
-    if (this.#waiters.size === 0) this.#stopTelling();
-    const { outcome } = waiter;
-    waiter.outcome = undefined;
-    if (outcome?.ok === true) outcome.value.release();
-  }
-
-  #resume(waiter: Waiter): void {
-    const { resume } = waiter;
-    waiter.resume = undefined;
-    resume?.();
-  }
-
-  #positionsMoved(group: string): void {
-    this.#groupsMoved.add(group);
-    if (this.#positionsTimer !== undefined) return;
-    const wishMs = this.#queue.size / waitersPerPositionMs;
-    const delayMs = Math.min(Math.max(wishMs, positionsAfterMsMin), positionsAfterMsMax);
-    this.#positionsTimer = this.#host.clock.timer(delayMs, () => this.#tellPositions());
-  }
-
-  #stopTelling(): void {
-    this.#positionsTimer?.[Symbol.dispose]();
-    this.#positionsTimer = undefined;
-    this.#groupsMoved.clear();
-  }
-
-  #tellPositions(): void {
-    this.#positionsTimer = undefined;
-    const nowMs = this.#host.clock.nowMs();
-    for (const group of this.#groupsMoved) {
-      for (const [index, { item }] of this.#queue.inOrder(group, nowMs).entries()) {
-        item.position = index + 1;
-        if (item.position !== item.positionTold) this.#resume(item);
-      }
-    }
-    this.#groupsMoved.clear();
-  }
-}
-
-class LocalSlot implements Slot {
-  readonly cluster: string;
-  readonly fence: number;
-  readonly holder: string;
-  #give: (() => void) | undefined;
-
-  constructor(
-    { cluster, fence, holder }: Pick<Slot, "cluster" | "fence" | "holder">,
-    give: () => void,
-  ) {
-    this.cluster = cluster;
-    this.fence = fence;
-    this.holder = holder;
-    this.#give = give;
-  }
-
-  /** Gives the slot back; the second time nothing happens. */
-  release(): void {
-    const give = this.#give;
-    this.#give = undefined;
-    give?.();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.release();
-  }
-}
-
-function namesOf(candidates: readonly Candidate[]): readonly string[] {
-  return candidates.map(({ cluster }) => cluster);
-}
-
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, index) => name === b[index]);
-}
-
-/** Equal for equal sets of clusters, whatever their order. */
-function laneKey(clusters: readonly string[]): string {
-  return JSON.stringify(clusters.toSorted());
+    },
+    counts: () => scopes.counts(),
+    ordersHere: () => true,
+  });
 }

@@ -54,10 +54,15 @@ export class Scopes {
 
   /** Whether one more may run. Never true before somebody stated the caps. */
   hasRoom(group: string, cluster: string): boolean {
+    return this.roomFor(group, cluster) > 0;
+  }
+
+  /** How many more may run. */
+  roomFor(group: string, cluster: string): number {
     const whole = this.#clusters.get(cluster);
     const part = this.#groups.get(group)?.get(cluster);
-    if (whole === undefined || part === undefined) return false;
-    return whole.running < whole.cap && part.running < part.cap;
+    if (whole === undefined || part === undefined) return 0;
+    return Math.max(0, Math.min(whole.cap - whole.running, part.cap - part.running));
   }
 
   /** Counts a query in both scopes. The caller has asked `hasRoom` in the same turn. */

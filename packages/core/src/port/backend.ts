@@ -24,6 +24,11 @@ export interface PinnedLane extends Lane, AsyncDisposable {
   /** Ends the transaction. After an error it is over too. */
   commit(signal: AbortSignal): Promise<Result<void, GatewayError>>;
   rollback(signal: AbortSignal): Promise<Result<void, GatewayError>>;
+  /**
+   * Whether the transaction goes on, and its last statement changed nothing if it failed. Missing where
+   * a statement that only reads by its words may change something: the transaction is then not divided.
+   */
+  goesOn?(signal: AbortSignal): Promise<boolean>;
 }
 
 export interface Backend extends Lane, AsyncDisposable {

@@ -14,6 +14,21 @@ export interface Slot extends AsyncDisposable {
   readonly fence: number;
   /** `<instance>/<lease>`: whose it is, as the tags of statements say it. Letters, digits, `-` and `_`. */
   readonly holder: string;
+  /** Set where the slot is leased from others, who may take it away. */
+  readonly lease?: SlotLease;
+}
+
+/** What is between a slot and whoever leased it to this process. */
+export interface SlotLease {
+  /** Whether a statement may be sent under the slot at this moment. Asked right before its bytes are written. */
+  valid(): boolean;
+  /**
+   * Whether the statement for which `valid` was asked last may go on. Asked when the engine answers: false
+   * when the slot was lost, or ran out while this process stood still and may have written too late.
+   */
+  stillValid(): boolean;
+  /** Calls `tell` once when the slot is not ours any more: what runs under it is to be ended. Disposing stops that. */
+  whenLost(tell: () => void): Disposable;
 }
 
 /** A member of a group as the capacity sees it at the moment of admission. */

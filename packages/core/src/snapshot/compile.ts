@@ -81,7 +81,6 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   const identities = compileIdentities(config.clusters, parts);
   const routes = compileRoutes(config, authorizer);
   const catalogs = [...new Set([...backends.values()].flatMap((backend) => backend.catalogs))];
-
   return {
     revision: parts.revision,
     authenticator,
@@ -116,6 +115,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     identify: identities.identify,
     audience: (query) => identities.audience(query, found(groups, query.group).members),
     backend: (cluster) => found(backends, cluster),
+    backends: () => [...backends.values()],
     catalogs: () => catalogs,
     limits: (group) => found(groups, group).limits,
     attempt: (group, cluster) => {

@@ -41,6 +41,8 @@ export interface Generation {
   /** What tells apart callers of the group who may see different tables; the same text for all where the gateway's own account sees them. */
   audience(query: Policed): string;
   backend(cluster: string): Backend;
+  /** All that are open. */
+  backends(): readonly Backend[];
   /** Catalog names of all backends, each once. */
   catalogs(): readonly string[];
   limits(group: string): LiveLimits;

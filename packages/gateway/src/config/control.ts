@@ -94,6 +94,23 @@ export const workerApiSchema = z
       })
       .optional(),
     history: historySettingSchema.optional(),
+    capacity: z
+      .strictObject({
+        leaseSecs: z.int().min(15).max(3_600).default(60).meta({
+          title: "Lease",
+          description:
+            "How long a slot is held without a renewal. After it, and ten seconds more, the engine is asked whether it still runs the query.",
+          "x-unit": "seconds",
+        }),
+        orphanKillSecs: z.int().min(15).max(86_400).default(60).meta({
+          title: "Orphans",
+          description:
+            "After this long without a sign of life of its worker a running query is ended in the engine.",
+          "x-unit": "seconds",
+        }),
+      })
+      .prefault({})
+      .meta({ title: "Shared capacity", description: "Slots that workers hold by leases." }),
   })
   .meta({
     title: "Worker API",

@@ -35,7 +35,7 @@ function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
 }
 
 function workerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
-  const { controlPlane, coordination, history, lastGood, stateDir } = gateway;
+  const { controlPlane, history, lastGood, stateDir } = gateway;
   const problems: RuleProblem[] = [];
   if (controlPlane === undefined) {
     problems.push(problem(["controlPlane"], "is missing: a worker gets its configuration there"));
@@ -47,11 +47,6 @@ function workerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
       const path = ["controlPlane", "peerBootstrap", "address"];
       problems.push(problem(path, "must be host:port"));
     }
-  }
-  if (coordination === undefined) {
-    const reason =
-      "must be written: local; the default, controlPlane, is not built yet: capacity shared through the control plane";
-    problems.push(problem(["coordination", "mode"], reason));
   }
   if (stateDir === undefined && lastGood?.enabled === true) {
     problems.push(problem(["stateDir"], "is missing: lastGood keeps the configuration there"));

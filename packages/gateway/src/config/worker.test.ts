@@ -87,7 +87,6 @@ auth: { provider: none }
       `auth: ${reason}`,
       "gateway.logLevel: must be one of debug, info, warn, error",
       "gateway.controlPlane: is missing: a worker gets its configuration there",
-      "gateway.coordination.mode: must be written: local; the default, controlPlane, is not built yet: capacity shared through the control plane",
     ]);
   });
 });

@@ -1,5 +1,4 @@
 /** Keys of `gateway` that only a worker has: its name, its control plane, what it keeps. */
-import { builtWords } from "@gateway/contract/config/notBuilt.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 import { fleetSecretSchema } from "./control.ts";
@@ -112,13 +111,21 @@ const controlPlane = z
 
 const coordination = z
   .strictObject({
-    mode: builtWords(["local"], { controlPlane: "capacity shared through the control plane" }).meta(
-      {
-        title: "Mode",
-        description:
-          "local: limits hold in each worker alone, so that the fleet runs up to their sum.",
-      },
-    ),
+    mode: z.enum(["controlPlane", "local"]).default("controlPlane").meta({
+      title: "Mode",
+      description:
+        "controlPlane: one limit holds over the whole fleet. local: limits hold in each worker alone, so that the fleet runs up to their sum.",
+    }),
+    onUnavailable: z.enum(["failClosed", "localLimits"]).default("failClosed").meta({
+      title: "Without the control plane",
+      description:
+        "failClosed: new queries wait, for the capacity wait timeout at most. localLimits: they are admitted against this worker's own limit, and the fleet may run more than the limit.",
+    }),
+    leaseAhead: z.int().min(0).max(64).default(4).meta({
+      title: "Leases ahead",
+      description:
+        "Most unused slots that a busy worker holds per cluster, so that the next query starts without a question; given back after a second. 0 asks for each query.",
+    }),
   })
   .meta({
     title: "Coordination",
@@ -190,4 +197,6 @@ export const workerKeyNames = Object.keys(workerKeys) as readonly (keyof typeof 
 export type ControlPlaneConfig = z.output<typeof controlPlane>;
 export type WorkerHistoryConfig = z.output<typeof history>;
 export const workerHistoryDefaults: WorkerHistoryConfig = history.parse({});
+export type CoordinationConfig = z.output<typeof coordination>;
+export const coordinationDefaults: CoordinationConfig = coordination.parse({});
 export const workerLastGoodDefaults = lastGood.parse({});

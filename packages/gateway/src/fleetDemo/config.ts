@@ -57,7 +57,6 @@ export function workerConfig(
         allowInsecureHttp: true,
         heartbeatIntervalSecs: 2,
       },
-      coordination: { mode: "local" },
     },
   };
 }

@@ -60,6 +60,7 @@ describe("a worker over TLS", () => {
         heartbeatIntervalSecs: 10,
         labels: () => ({}),
         report: () => ({ status: "active", stale: false, queries: [] }),
+        leasesLost: () => {},
         cancel: () => {},
         predecessorProof: () => undefined,
         registered: () => seen.tell("registered"),

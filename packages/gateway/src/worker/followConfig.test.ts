@@ -279,6 +279,7 @@ function partsOf(
       heartbeatIntervalSecs: 10,
       labels: () => ({}),
       report: () => reportOf({ life: life(), draining: false, queries: [] }),
+      leasesLost: () => {},
       cancel: () => {},
       predecessorProof: () => undefined,
       registered: () => {},

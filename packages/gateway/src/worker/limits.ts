@@ -11,6 +11,10 @@ export const answerBytesMax = 1024 * 1024;
 
 /** Silence after which a call has failed. */
 export const callMsMax = 10_000;
+/** Silence after which a call about leases has failed, besides the time for which its answer is held. */
+export const capacityMsMax = 5_000;
+/** Longest time that giving leases back may take at the end; what is left runs out. */
+export const leasesCloseMsMax = 2_000;
 /** A snapshot may come over a slow line. */
 export const fetchMsMax = 60_000;
 /** A wait is held by the control plane; this is added to the hold. */

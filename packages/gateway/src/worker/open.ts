@@ -15,18 +15,21 @@ import type { Secret } from "@gateway/core/secret.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { plainSecrets } from "../config/secrets.ts";
 import {
+  coordinationDefaults,
   workerHistoryDefaults,
   workerLastGoodDefaults,
   type ControlPlaneConfig,
 } from "../config/workerKeys.ts";
 import type { StartOptions } from "../roles.ts";
 import { programVersion } from "../version.ts";
+import { openCapacity, type WorkerCapacity } from "./capacity.ts";
 import { followControlPlane, type WorkerConfig, type WorkerConfigParts } from "./followConfig.ts";
 import { httpTransport } from "./httpTransport.ts";
 import { noInstance, openInstance, type Instance } from "./instance.ts";
 import { watchLabels, type WatchedLabels } from "./labels.ts";
 import { lastGoodOf, type LastGood } from "./lastGood.ts";
 import { snapshotOpener } from "./openSnapshot.ts";
+import type { Link } from "./link.ts";
 import { historyPolicy, type HistoryPolicy } from "./policy.ts";
 import { resolveAll } from "./resolve.ts";
 import { openSpool, type Spool } from "./spool.ts";
@@ -40,6 +43,7 @@ export interface OpenWorker {
   readonly name: string;
   readonly secrets: FleetSecrets;
   readonly config: WorkerConfig;
+  readonly capacity: Capacity;
   readonly spool: Spool;
   readonly status: () => WorkerStatus;
   /** The data plane's queries, for heartbeats and for ending them; called once, when it is open. */
@@ -60,7 +64,7 @@ const leaveMsMax = 2_000;
 /** Begins to follow the control plane. Answers why it can not. */
 export async function openWorker(
   options: StartOptions,
-  parts: { readonly generations: Generations; readonly capacity: Capacity },
+  parts: { readonly generations: Generations },
 ): Promise<Result<OpenWorker, string>> {
   const { gateway } = options.config;
   const { controlPlane: control } = gateway;
@@ -102,7 +106,6 @@ function openTransports({ caFile, proxy }: ControlPlaneConfig): Result<Transport
 
 interface JoinParts {
   readonly generations: Generations;
-  readonly capacity: Capacity;
   readonly transports: Transports;
   readonly dir: StateDir | undefined;
   readonly secrets: FleetSecrets;
@@ -117,8 +120,7 @@ async function join(
   const { host } = options;
   const { gateway } = options.config;
   const { dir, secrets, name, transports } = parts;
-  const own = gateway.history ?? workerHistoryDefaults;
-  const policy = historyPolicy(own);
+  const policy = historyPolicy(gateway.history ?? workerHistoryDefaults);
   const instance = dir === undefined ? noInstance : await openInstance({ host, dir, secrets });
   const lastGood = lastGoodIn(options, control, parts);
   const serving = new Serving();
@@ -138,7 +140,7 @@ async function join(
     peers: peersOf(control, transports.plain),
     disk: lastGood && { lastGood, maxAgeSecs: lastGoodAge(options) },
     generations: parts.generations,
-    ...opening(options, parts, policy),
+    ...opening(options, { wake: () => serving.capacity?.capacity.wake() }, policy),
   });
   if (!followed.ok) {
     labels[Symbol.dispose]();
@@ -147,15 +149,12 @@ async function join(
   const config = followed.value;
   serving.config = config;
   const { calls, presence } = config.link;
-  const endpoint = (): HistoryEndpoint | undefined => policy.endpoint();
-  const spool = openSpool({
-    host,
-    uplink: historyUplink({ host, transport: transports.plain, calls, presence, endpoint }),
-    worker: name,
-    recordsMax: own.spoolMaxRecords,
-    prepare: (record) => redact(record, policy.redaction()),
-    disk: dir && own.spool === "disk" ? await openSpoolDisk({ host, dir, secrets }) : undefined,
-  });
+  const capacity = openCapacity(
+    { host, calls, presence, generations: parts.generations },
+    gateway.coordination ?? coordinationDefaults,
+  );
+  serving.capacity = capacity;
+  const spool = await spoolOf(options, parts, { policy, link: config.link });
   const status = (): WorkerStatus =>
     workerStatus({
       name,
@@ -164,11 +163,12 @@ async function join(
       uplink: spool.status(),
       lastGoodProblem: lastGood?.problem(),
     });
-  const joined = { config, spool, instance, labels };
+  const joined = { config, spool, instance, labels, capacity };
   return ok({
     name,
     secrets,
     config,
+    capacity: capacity.capacity,
     spool,
     status,
     serve: (live) => serving.serve(live),
@@ -177,19 +177,40 @@ async function join(
   });
 }
 
+async function spoolOf(
+  { host, config }: StartOptions,
+  { dir, secrets, name, transports }: JoinParts,
+  { policy, link }: { readonly policy: HistoryPolicy; readonly link: Link },
+): Promise<Spool> {
+  const history = config.gateway.history ?? workerHistoryDefaults;
+  const { calls, presence } = link;
+  const endpoint = (): HistoryEndpoint | undefined => policy.endpoint();
+  return openSpool({
+    host,
+    uplink: historyUplink({ host, transport: transports.plain, calls, presence, endpoint }),
+    worker: name,
+    recordsMax: history.spoolMaxRecords,
+    prepare: (record) => redact(record, policy.redaction()),
+    disk: dir && history.spool === "disk" ? await openSpoolDisk({ host, dir, secrets }) : undefined,
+  });
+}
+
 interface Joined {
   readonly config: WorkerConfig;
   readonly spool: Spool;
   readonly instance: Instance;
   readonly labels: WatchedLabels;
+  readonly capacity: WorkerCapacity;
 }
 
 async function closeWorker(
   { host }: StartOptions,
   { generations, transports, dir }: JoinParts,
-  { config, spool, instance, labels }: Joined,
+  { config, spool, instance, labels, capacity }: Joined,
   deadline: AbortSignal,
 ): Promise<void> {
+  // While this instance is known: nobody else could give its leases back.
+  await capacity.close(deadline);
   await spool.close(deadline);
   await config[Symbol.asyncDispose]();
   const limit = new AbortController();
@@ -219,6 +240,7 @@ function presenceParts(sources: PresenceSources): WorkerConfigParts["presence"] 
     heartbeatIntervalSecs: control.heartbeatIntervalSecs,
     labels: () => labels.current(),
     report: () => serving.report(),
+    leasesLost: (leases) => serving.capacity?.lost(leases),
     cancel: (ids) => serving.cancel(ids),
     predecessorProof: (instanceId) => instance.predecessorProof(instanceId),
     registered: (registration) => instance.registered(registration),
@@ -229,6 +251,8 @@ function presenceParts(sources: PresenceSources): WorkerConfigParts["presence"] 
 class Serving {
   /** Set as soon as it is followed. */
   config: WorkerConfig | undefined;
+  /** Set right after it. */
+  capacity: WorkerCapacity | undefined;
   #draining = false;
   #live: LiveQueries | undefined;
 
@@ -266,7 +290,7 @@ function reportedQuery({ query, group, cluster, state, createdAt }: LiveView): R
 /** Opens snapshots, and applies the history policy of the one that became active. */
 function opening(
   options: StartOptions,
-  { capacity }: JoinParts,
+  capacity: Pick<Capacity, "wake">,
   policy: HistoryPolicy,
 ): Pick<WorkerConfigParts, "open" | "changed"> {
   const open = snapshotOpener(options, capacity);

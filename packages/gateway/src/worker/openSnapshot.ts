@@ -23,7 +23,7 @@ export type OpenSnapshot = (
 /** Answers every reason why the snapshot can not be active here, with nothing left open. */
 export function snapshotOpener(
   { config, document, host, contents, environment }: StartOptions,
-  capacity: Capacity,
+  capacity: Pick<Capacity, "wake">,
 ): OpenSnapshot {
   const { gateway } = config;
   const backends = openBackends({ host, contents });

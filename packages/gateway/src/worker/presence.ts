@@ -39,6 +39,8 @@ export interface PresenceParts {
   report(): Report;
   /** An authentic head came with a heartbeat. */
   headSeen(head: SnapshotHead): void;
+  /** Leases that were given to others. */
+  leasesLost(leases: readonly string[]): void;
   /** Ends queries of these ids; those that are gone already are no failure. */
   cancel(ids: readonly string[]): void;
   /** Proof that the previous instance of this name ended, for `instanceId`. */
@@ -48,6 +50,10 @@ export interface PresenceParts {
 }
 
 export interface Presence {
+  /** This process's name in leases and tags. Another one after a registration was refused. */
+  instanceId(): string;
+  /** The last try to register or to report was not answered. */
+  silent(): boolean;
   /** Headers that speak for this instance; undefined while it is not registered. */
   headers(): Readonly<Record<string, string>> | undefined;
   /** Something that a heartbeat tells has changed: the next one comes within a second. */
@@ -69,6 +75,7 @@ const registerAnswerSchema = z.looseObject({
 const heartbeatAnswerSchema = z.looseObject({
   head: z.unknown(),
   cancel: z.array(z.string().max(128)).max(10_000).default([]),
+  lostLeases: z.array(z.string().max(64)).max(10_000).default([]),
 });
 
 /** Longest text of `lastError` that a heartbeat may hold. */
@@ -88,10 +95,19 @@ class Registered implements Presence {
   #duplicate = false;
   #resting: Wake | undefined;
   #poked = false;
+  #silent = false;
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
     this.#instanceId = newInstanceId(parts.host);
+  }
+
+  instanceId(): string {
+    return this.#instanceId;
+  }
+
+  silent(): boolean {
+    return this.#silent;
   }
 
   headers(): Readonly<Record<string, string>> | undefined {
@@ -115,6 +131,7 @@ class Registered implements Presence {
       this.#poked = false;
       const done = await this.#once(signal);
       if (signal.aborted) return;
+      this.#silent = !done.ok && done.error.code !== "refused";
       if (!done.ok) {
         // A poke does not shorten this: a control plane that is down is not asked more often.
         await pause(clock, backoff.next(retryAfterOf(done.error)), signal);
@@ -212,6 +229,7 @@ class Registered implements Presence {
     const head = verifyHead(read.data.head, keys);
     // A head that is not authentic changes nothing; the wait meets the same and says so.
     if (head.ok) this.#parts.headSeen(head.value);
+    if (read.data.lostLeases.length > 0) this.#parts.leasesLost(read.data.lostLeases);
     if (read.data.cancel.length > 0) this.#parts.cancel(read.data.cancel);
     return ok("beat");
   }

@@ -102,6 +102,7 @@ const presenceParts: LinkParts["presence"] = {
   heartbeatIntervalSecs: 10,
   labels: () => ({}),
   report: () => report,
+  leasesLost: () => {},
   cancel: () => {},
   predecessorProof: () => undefined,
   registered: () => {},

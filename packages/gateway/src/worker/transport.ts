@@ -2,7 +2,7 @@
 import type { Result } from "@gateway/core/result.ts";
 
 export interface WireRequest {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;

@@ -9,9 +9,8 @@ import type {
 } from "../store.ts";
 import { pageOf, stored } from "./order.ts";
 
-/** An empty registry. */
-export function memoryWorkers(): WorkerStore {
-  const rows = new Map<string, WorkerRow>();
+/** A registry that keeps its instances in `rows`, for others to look at. */
+export function memoryWorkers(rows = new Map<string, WorkerRow>()): WorkerStore {
   const cancels = new Map<string, CancelRequest>();
 
   function register(worker: WorkerRegistration, nowMs: number) {

@@ -1,0 +1,359 @@
+/**
+ * Who waits for a slot, and who gets the next one: what every capacity has in common. Where slots
+ * come from, and how many there are, is told by its places (local.ts, leased.ts).
+ *
+ * Everything happens in the turn of the event loop that causes it, so nothing can come between
+ * looking and taking. After every change all waiters that fit have been granted; a newcomer that
+ * finds room therefore passes nobody who could have used it.
+ *
+ * Metrics are not written here; `counts()` is there for whoever writes them.
+ */
+import { abortError, gatewayError, type GatewayError } from "../error.ts";
+import type { AdmitRequest, Candidate, Capacity, CapacityCount, Slot } from "../port/capacity.ts";
+import type { Host } from "../port/host.ts";
+import type { Queued } from "../query/event.ts";
+import { err, ok, type Result } from "../result.ts";
+import { FairQueue, type Ticket } from "./fairQueue.ts";
+import { PlacedSlot, type Places } from "./places.ts";
+
+/** Positions are told again no sooner than this after a change, and later the more wait. */
+const positionsAfterMsMin = 100;
+const positionsAfterMsMax = 1_000;
+/** One millisecond more for so many waiters; at ten thousand the longest interval is reached. */
+const waitersPerPositionMs = 10;
+/** What a client is told that found the queue full or waited in vain. */
+const retryAfterMs = 1_000;
+
+/** A query that waits, or whose answer was not delivered yet. */
+export interface Waiter {
+  readonly request: AdmitRequest;
+  /** Order of admission; decides whose word the caps are. */
+  readonly sequence: number;
+  /** On the host's clock. */
+  readonly sinceMs: number;
+  /** Somebody else is asked for a slot for it. */
+  asked: boolean;
+  /** Clusters it could run on when last asked. */
+  clusters: readonly string[];
+  ticket: Ticket<Waiter> | undefined;
+  timeout: Disposable | undefined;
+  /** Set once it is decided, and taken out when the answer is delivered. */
+  outcome: Result<PlacedSlot, GatewayError> | undefined;
+  position: number;
+  estimateMs: number | undefined;
+  positionTold: number;
+  /** Resumes the generator, when it waits. */
+  resume: (() => void) | undefined;
+}
+
+/** A capacity over places. */
+export class Admissions implements Capacity {
+  readonly #host: Host;
+  readonly #places: Places;
+  readonly #queue = new FairQueue<Waiter>();
+  /** In order of admission. */
+  readonly #waiters = new Set<Waiter>();
+  readonly #groupsMoved = new Set<string>();
+  readonly #load = (cluster: string) => this.#places.load(cluster);
+  #positionsTimer: Disposable | undefined;
+  #sequence = 0;
+
+  constructor(host: Host, places: Places) {
+    this.#host = host;
+    this.#places = places;
+  }
+
+  async *admit(
+    request: AdmitRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Queued, Result<Slot, GatewayError>, void> {
+    if (signal.aborted) return err(abortError(signal));
+    const entered = this.#enter(request);
+    if (entered.kind === "decided") return entered.outcome;
+
+    const { waiter } = entered;
+    const aborted = () => this.#decide(waiter, err(abortError(signal)));
+    signal.addEventListener("abort", aborted, { once: true });
+    try {
+      for (;;) {
+        const { outcome } = waiter;
+        if (outcome !== undefined) {
+          waiter.outcome = undefined;
+          return outcome;
+        }
+        if (waiter.position === waiter.positionTold) {
+          await new Promise<void>((resolve) => {
+            waiter.resume = resolve;
+          });
+          continue;
+        }
+        waiter.positionTold = waiter.position;
+        const { position, estimateMs } = waiter;
+        yield estimateMs === undefined
+          ? { kind: "queued", position }
+          : { kind: "queued", position, estimateMs };
+      }
+    } finally {
+      signal.removeEventListener("abort", aborted);
+      this.#leave(waiter);
+    }
+  }
+
+  wake(): void {
+    this.#places.forgetStatements();
+    for (const waiter of this.#waiters) this.#ask(waiter);
+    this.grantAll();
+  }
+
+  counts(): readonly CapacityCount[] {
+    const running = this.#places.counts();
+    const groups = new Set([...running.map((count) => count.group), ...this.#queue.groups()]);
+    return [...groups].flatMap((group): CapacityCount[] => {
+      const members = running.filter((count) => count.group === group);
+      const total = members.reduce((sum, count) => sum + count.running, 0);
+      return [
+        { group, cluster: undefined, running: total, queued: this.#queue.sizeOf(group) },
+        ...members.map((count) => ({ ...count, queued: 0 })),
+      ];
+    });
+  }
+
+  /** Queries of the group that wait. */
+  queuedIn(group: string): number {
+    return this.#queue.sizeOf(group);
+  }
+
+  /** Whether it still waits. */
+  waits(waiter: Waiter): boolean {
+    return waiter.ticket !== undefined;
+  }
+
+  /** The waiter of whom somebody else is to be asked next, among the groups that `mayAsk`; it counts as asked. */
+  nextToAsk(mayAsk: (group: string) => boolean): Waiter | undefined {
+    const nowMs = this.#host.clock.nowMs();
+    const ticket = this.#queue.next(nowMs, ({ item, group }) => !item.asked && mayAsk(group));
+    if (ticket === undefined) return undefined;
+    ticket.item.asked = true;
+    this.#queue.move(ticket, laneOf(ticket.item));
+    return ticket.item;
+  }
+
+  /** Members that may run the waiter's query now, best first. */
+  clustersOf(waiter: Waiter): readonly string[] {
+    this.#ask(waiter);
+    return waiter.clusters;
+  }
+
+  /** Grants to this waiter before all others, if it fits anywhere; then to all who fit. */
+  offer(waiter: Waiter): void {
+    const { ticket, request } = waiter;
+    const free =
+      ticket === undefined ? undefined : this.#firstWithRoom(request.group, this.#ask(waiter));
+    if (ticket !== undefined && free !== undefined) this.#grant(waiter, ticket, free);
+    this.grantAll();
+  }
+
+  /** Ends the waiting with a refusal; nothing when it waits no more. */
+  refuse(waiter: Waiter, error: GatewayError): void {
+    if (this.waits(waiter)) this.#decide(waiter, err(error));
+  }
+
+  /** What the client is shown of its wait. */
+  tell(waiter: Waiter, position: number, estimateMs: number | undefined): void {
+    if (!this.waits(waiter)) return;
+    waiter.position = position;
+    waiter.estimateMs = estimateMs;
+    if (position !== waiter.positionTold) this.#resume(waiter);
+  }
+
+  /** Tells everybody who waits its place in this process's own order. */
+  tellOwnOrder(): void {
+    for (const waiter of this.#waiters) this.#positionsMoved(waiter.request.group);
+  }
+
+  #enter(
+    request: AdmitRequest,
+  ):
+    | { readonly kind: "decided"; readonly outcome: Result<PlacedSlot, GatewayError> }
+    | { readonly kind: "waits"; readonly waiter: Waiter } {
+    this.#sequence += 1;
+    const sequence = this.#sequence;
+    const candidates = request.candidates(this.#load);
+    const { group } = request;
+    if (this.#places.hear(group, candidates, sequence)) this.grantAll();
+
+    const free = this.#firstWithRoom(group, candidates);
+    if (free !== undefined) return { kind: "decided", outcome: ok(this.#take(request, free)) };
+    if (this.#queue.sizeOf(group) >= (request.maxQueued ?? Number.POSITIVE_INFINITY)) {
+      return {
+        kind: "decided",
+        outcome: err(gatewayError("capacity.queueFull", { retryAfterMs })),
+      };
+    }
+    return { kind: "waits", waiter: this.#wait(request, sequence, candidates) };
+  }
+
+  #wait(request: AdmitRequest, sequence: number, candidates: readonly Candidate[]): Waiter {
+    const { clock } = this.#host;
+    const clusters = namesOf(candidates);
+    const waiter: Waiter = {
+      request,
+      sequence,
+      sinceMs: clock.nowMs(),
+      asked: false,
+      clusters,
+      ticket: undefined,
+      timeout: clock.timer(request.waitTimeoutMs, () => this.#timeOut(waiter)),
+      outcome: undefined,
+      position: 0,
+      estimateMs: undefined,
+      positionTold: 0,
+      resume: undefined,
+    };
+    waiter.ticket = this.#queue.add(waiter, {
+      lane: laneOf(waiter),
+      group: request.group,
+      weight: request.weight,
+      user: request.query.session.identity.user,
+      urgentAtMs: clock.nowMs() + request.waitTimeoutMs / 2,
+    });
+    this.#waiters.add(waiter);
+    if (this.#places.ordersHere()) {
+      waiter.position = this.#queue.placeOfYoungest(waiter.ticket);
+      this.#positionsMoved(request.group);
+    }
+    this.#places.entered?.(waiter);
+    return waiter;
+  }
+
+  /** Grants until nobody who waits fits anywhere. */
+  grantAll(): void {
+    const nowMs = this.#host.clock.nowMs();
+    const fits = ({ item }: Ticket<Waiter>) =>
+      item.clusters.some((cluster) => this.#places.hasRoom(item.request.group, cluster));
+    for (;;) {
+      const ticket = this.#queue.next(nowMs, fits);
+      if (ticket === undefined) return;
+      const waiter = ticket.item;
+      const { group } = waiter.request;
+      // Health and order may have changed since it was asked. When nothing fits any more, asking has
+      // moved it to a lane that does not fit either, or lowered the caps: the loop goes on.
+      const free = this.#firstWithRoom(group, this.#ask(waiter));
+      if (free === undefined) continue;
+      this.#grant(waiter, ticket, free);
+    }
+  }
+
+  #grant(waiter: Waiter, ticket: Ticket<Waiter>, cluster: string): void {
+    this.#queue.grant(ticket);
+    this.#decide(waiter, ok(this.#take(waiter.request, cluster)));
+  }
+
+  /** Asks a waiter again where it may run. */
+  #ask(waiter: Waiter): readonly Candidate[] {
+    const { request, ticket, sequence } = waiter;
+    const candidates = this.#candidatesOf(request);
+    this.#places.hear(request.group, candidates, sequence);
+    const clusters = namesOf(candidates);
+    // Mostly nothing changed, and ten thousand waiters may be asked in one turn.
+    if (ticket !== undefined && !sameNames(clusters, waiter.clusters)) {
+      waiter.clusters = clusters;
+      this.#queue.move(ticket, laneOf(waiter));
+    }
+    return candidates;
+  }
+
+  /** A bug in one query's candidates must not take the slot of another, whose release asked. */
+  #candidatesOf(request: AdmitRequest): readonly Candidate[] {
+    try {
+      return request.candidates(this.#load);
+    } catch (bug) {
+      this.#host.log.bug(bug, { group: request.group, proxyQueryId: request.query.id });
+      return [];
+    }
+  }
+
+  #firstWithRoom(group: string, candidates: readonly Candidate[]): string | undefined {
+    return candidates.find(({ cluster }) => this.#places.hasRoom(group, cluster))?.cluster;
+  }
+
+  #take(request: AdmitRequest, cluster: string): PlacedSlot {
+    const place = this.#places.take(request, cluster);
+    return new PlacedSlot(cluster, place, () => this.grantAll());
+  }
+
+  #timeOut(waiter: Waiter): void {
+    const unavailable = this.#candidatesOf(waiter.request).length === 0;
+    const code = unavailable ? "cluster.unavailable" : "capacity.timeout";
+    this.#decide(waiter, err(gatewayError(code, { retryAfterMs })));
+  }
+
+  /** Ends the waiting. A refusal that comes after the grant but before its delivery takes the slot back. */
+  #decide(waiter: Waiter, outcome: Result<PlacedSlot, GatewayError>): void {
+    this.#leave(waiter);
+    waiter.outcome = outcome;
+    this.#resume(waiter);
+  }
+
+  /** Leaves nothing behind: no place in the queue, no timer, no slot that nobody was told of. */
+  #leave(waiter: Waiter): void {
+    waiter.timeout?.[Symbol.dispose]();
+    waiter.timeout = undefined;
+    const waited = this.#waiters.delete(waiter);
+    if (waited) this.#positionsMoved(waiter.request.group);
+    if (waiter.ticket !== undefined) this.#queue.remove(waiter.ticket);
+    waiter.ticket = undefined;
+    if (this.#waiters.size === 0) this.#stopTelling();
+    if (waited) this.#places.left?.(waiter);
+    const { outcome } = waiter;
+    waiter.outcome = undefined;
+    if (outcome?.ok === true) outcome.value.release();
+  }
+
+  #resume(waiter: Waiter): void {
+    const { resume } = waiter;
+    waiter.resume = undefined;
+    resume?.();
+  }
+
+  #positionsMoved(group: string): void {
+    if (!this.#places.ordersHere()) return;
+    this.#groupsMoved.add(group);
+    if (this.#positionsTimer !== undefined) return;
+    const wishMs = this.#queue.size / waitersPerPositionMs;
+    const delayMs = Math.min(Math.max(wishMs, positionsAfterMsMin), positionsAfterMsMax);
+    this.#positionsTimer = this.#host.clock.timer(delayMs, () => this.#tellPositions());
+  }
+
+  #stopTelling(): void {
+    this.#positionsTimer?.[Symbol.dispose]();
+    this.#positionsTimer = undefined;
+    this.#groupsMoved.clear();
+  }
+
+  #tellPositions(): void {
+    this.#positionsTimer = undefined;
+    const nowMs = this.#host.clock.nowMs();
+    for (const group of this.#groupsMoved) {
+      for (const [index, { item }] of this.#queue.inOrder(group, nowMs).entries()) {
+        item.position = index + 1;
+        item.estimateMs = this.#places.estimateMs?.(item);
+        if (item.position !== item.positionTold) this.#resume(item);
+      }
+    }
+    this.#groupsMoved.clear();
+  }
+}
+
+function namesOf(candidates: readonly Candidate[]): readonly string[] {
+  return candidates.map(({ cluster }) => cluster);
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
+}
+
+/** Equal for equal sets of clusters, whatever their order; those that were asked for stand apart. */
+function laneOf({ asked, clusters }: Waiter): string {
+  return `${asked ? "asked" : "new"} ${JSON.stringify(clusters.toSorted())}`;
+}

@@ -1,0 +1,273 @@
+/**
+ * The leases of this process: renewed in time, given back until that is acknowledged, and known when
+ * lost. Who uses them for what is leased.ts.
+ *
+ * A lease's time counts from before the request that brought it was sent, minus a margin: it ends here
+ * before it ends where it came from, whatever the network did. Running out does not end a query; only
+ * the word that the lease is lost does. A process that stood still asks what it still holds before it
+ * starts anything.
+ */
+import type { GrantedLease, NamedLease } from "@gateway/contract/capacityApi.ts";
+import { leasesPerCallMax } from "@gateway/contract/capacityApi.ts";
+import type { Host } from "../port/host.ts";
+import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
+import { leaseMarginMs, lookEveryMs, renewEveryMs, retryMs, stoodStillMs } from "./leaseLimits.ts";
+import { pause } from "./pause.ts";
+
+/** A lease of this process. */
+export interface Lease {
+  readonly group: string;
+  readonly cluster: string;
+  readonly slot: number;
+  /** Its random name. */
+  readonly lease: string;
+  /** `<instance>/<lease>`. */
+  readonly holder: string;
+  readonly grantedAtMs: number;
+  /** Last moment at which something may be begun under it. */
+  expiresAtMs: number;
+  /** When it was last found that something may be begun under it. */
+  foundValidAtMs: number;
+  /** The query that runs under it; undefined while it is unused. */
+  queryId: string | undefined;
+  state: "held" | "returned" | "lost";
+  readonly tell: Set<() => void>;
+}
+
+export interface LeaseBookParts {
+  readonly host: Pick<Host, "clock" | "log" | "random">;
+  readonly source: LeaseSource;
+  /** A call was answered. */
+  readonly reached: () => void;
+  /** A call failed that was sent at `sentAtMs`. */
+  readonly failed: (failure: LeaseFailure, sentAtMs: number) => void;
+  /** A lease was lost; what ran under it was told. */
+  readonly lost: (lease: Lease) => void;
+  /** What is still held is known again, after this process stood still. */
+  readonly settled: () => void;
+}
+
+/** What was granted in one answer. */
+export interface Grant {
+  readonly granted: GrantedLease;
+  readonly group: string;
+  readonly sentAtMs: number;
+}
+
+export class LeaseBook {
+  readonly #parts: LeaseBookParts;
+  readonly #held = new Map<string, Lease>();
+  readonly #stopping = new AbortController();
+  #returning: Lease[] = [];
+  #flushing: Promise<void> | undefined;
+  #renewing: Promise<LeaseFailure | undefined> | undefined;
+  #timer: Disposable | undefined;
+  #lookedAtMs = 0;
+  #stoodStillAtMs = Number.NEGATIVE_INFINITY;
+  #renewAtMs = 0;
+  /** How long a lease lasts, as far as it is known. */
+  #termMs = 0;
+  #asking: Promise<void> | undefined;
+
+  constructor(parts: LeaseBookParts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Set while this process, which stood still, asks what it still holds: nothing may begin before that is known. */
+  get asking(): Promise<void> | undefined {
+    return this.#asking;
+  }
+
+  /** Undefined for one that is known already: whoever has it goes on with it. */
+  add({ granted, group, sentAtMs }: Grant): Lease | undefined {
+    const { cluster, slot, lease, expiresInMs } = granted;
+    if (this.#held.has(lease)) return undefined;
+    const added: Lease = {
+      group,
+      cluster,
+      slot,
+      lease,
+      holder: `${this.#parts.source.instance}/${lease}`,
+      grantedAtMs: this.#nowMs(),
+      expiresAtMs: sentAtMs + expiresInMs - leaseMarginMs,
+      foundValidAtMs: Number.NEGATIVE_INFINITY,
+      queryId: undefined,
+      state: "held",
+      tell: new Set(),
+    };
+    this.#held.set(lease, added);
+    this.#termMs = Math.max(this.#termMs, expiresInMs);
+    if (this.#held.size === 1) this.#renewAtMs = this.#nowMs() + this.#renewAfterMs();
+    this.#watch();
+    return added;
+  }
+
+  valid(lease: Lease): boolean {
+    return lease.state === "held" && this.#nowMs() < lease.expiresAtMs;
+  }
+
+  /** Whether what was begun under it when it was found valid was begun in time, as far as this process can know. */
+  begunInTime(lease: Lease): boolean {
+    this.look();
+    if (lease.state !== "held") return false;
+    return this.#nowMs() < lease.expiresAtMs || this.#stoodStillAtMs < lease.foundValidAtMs;
+  }
+
+  /** Gives it back, again and again until that is acknowledged. A lost one is nobody's to give. */
+  giveBack(lease: Lease): void {
+    if (lease.state !== "held") return;
+    lease.state = "returned";
+    this.#forget(lease);
+    if (this.#stopping.signal.aborted) return;
+    this.#returning.push(lease);
+    this.#flushing ??= this.#flush();
+  }
+
+  /** Whoever gave them says they are not ours any more. */
+  lose(leases: readonly string[]): void {
+    for (const id of leases) {
+      const lease = this.#held.get(id);
+      if (lease === undefined) continue;
+      lease.state = "lost";
+      this.#forget(lease);
+      const { cluster, group, queryId } = lease;
+      this.#parts.host.log.write("warn", "capacity.leaseLost", { cluster, group, queryId });
+      for (const tell of lease.tell) tell();
+      lease.tell.clear();
+      this.#parts.lost(lease);
+    }
+  }
+
+  /** Looks whether this process stood still, which it does not notice by itself. */
+  look(): void {
+    const nowMs = this.#nowMs();
+    const stood = nowMs - this.#lookedAtMs > stoodStillMs;
+    this.#lookedAtMs = nowMs;
+    if (!stood || this.#held.size === 0) return;
+    this.#stoodStillAtMs = nowMs;
+    this.#asking ??= this.#askWhatIsHeld();
+  }
+
+  /** Renews all at once; also a way to hear whether anybody is there. Answers why that failed. */
+  renew(): Promise<LeaseFailure | undefined> {
+    this.#renewing ??= this.#renewAll().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  /** Waits until what was given back is acknowledged, or `deadline`; nothing is renewed after it. */
+  async close(deadline: AbortSignal): Promise<void> {
+    this.#stopWatching();
+    const stop = (): void => this.#stopping.abort();
+    deadline.addEventListener("abort", stop, { once: true });
+    if (deadline.aborted) stop();
+    await this.#flushing;
+    stop();
+    deadline.removeEventListener("abort", stop);
+  }
+
+  #nowMs(): number {
+    return this.#parts.host.clock.nowMs();
+  }
+
+  #forget(lease: Lease): void {
+    this.#held.delete(lease.lease);
+    if (this.#held.size === 0) this.#stopWatching();
+  }
+
+  #watch(): void {
+    if (this.#timer !== undefined || this.#stopping.signal.aborted) return;
+    this.#lookedAtMs = this.#nowMs();
+    this.#timer = this.#parts.host.clock.timer(lookEveryMs, () => this.#tick());
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    this.look();
+    if (this.#nowMs() >= this.#renewAtMs) void this.renew();
+    if (this.#held.size > 0) this.#watch();
+  }
+
+  #stopWatching(): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+  }
+
+  async #askWhatIsHeld(): Promise<void> {
+    this.#parts.host.log.write("warn", "capacity.stoodStill", { leases: this.#held.size });
+    const { signal } = this.#stopping;
+    // A registration that ran out meanwhile is made anew first, which takes some calls.
+    for (let tries = 0; tries < 10 && !signal.aborted; tries += 1) {
+      // A question of before does not count: its answer may be of before.
+      await this.#renewing;
+      const failure = await this.renew();
+      if (failure !== "refused") break;
+      await this.#rest();
+    }
+    this.#asking = undefined;
+    this.#parts.settled();
+  }
+
+  async #renewAll(): Promise<LeaseFailure | undefined> {
+    const { source } = this.#parts;
+    const sentAtMs = this.#nowMs();
+    this.#renewAtMs = sentAtMs + this.#renewAfterMs();
+    const named = [...this.#held.values()].map(nameOf);
+    const answer = await source.renew(named, this.#stopping.signal);
+    if (!answer.ok) {
+      // Sooner than usual: what is left of the leases is used for tries.
+      this.#renewAtMs = this.#nowMs() + this.#jittered();
+      this.#parts.failed(answer.error, sentAtMs);
+      return answer.error;
+    }
+    const { renewed, lost, expiresInMs } = answer.value;
+    this.#termMs = expiresInMs;
+    const expiresAtMs = sentAtMs + expiresInMs - leaseMarginMs;
+    for (const id of renewed) {
+      const lease = this.#held.get(id);
+      if (lease !== undefined) lease.expiresAtMs = Math.max(lease.expiresAtMs, expiresAtMs);
+    }
+    this.lose(lost);
+    this.#parts.reached();
+    return undefined;
+  }
+
+  async #flush(): Promise<void> {
+    const { source, reached, failed } = this.#parts;
+    const { signal } = this.#stopping;
+    while (this.#returning.length > 0 && !signal.aborted) {
+      const batch = this.#returning.splice(0, leasesPerCallMax);
+      const sentAtMs = this.#nowMs();
+      const answer = await source.release(batch.map(nameOf), signal);
+      if (answer.ok) {
+        reached();
+        continue;
+      }
+      this.#returning = [...batch, ...this.#returning];
+      failed(answer.error, sentAtMs);
+      await this.#rest();
+    }
+    this.#flushing = undefined;
+  }
+
+  #rest(): Promise<void> {
+    return pause(this.#parts.host.clock, this.#jittered(), this.#stopping.signal);
+  }
+
+  #renewAfterMs(): number {
+    return Math.min(renewEveryMs, this.#termMs / 4);
+  }
+
+  #jittered(): number {
+    return retryMs * (0.5 + this.#parts.host.random() / 2);
+  }
+}
+
+function nameOf({ cluster, slot, lease, queryId }: Lease): NamedLease {
+  return queryId === undefined ? { cluster, slot, lease } : { cluster, slot, lease, queryId };
+}

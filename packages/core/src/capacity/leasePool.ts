@@ -1,0 +1,76 @@
+/** Leases that nobody uses at the moment, by group and cluster. The newest is used first, so that what is too much grows old. */
+import type { Lease } from "./leaseBook.ts";
+
+interface Unused {
+  readonly lease: Lease;
+  readonly sinceMs: number;
+}
+
+export class LeasePool {
+  readonly #groups = new Map<string, Map<string, Unused[]>>();
+  readonly #valid: (lease: Lease) => boolean;
+  #size = 0;
+
+  /** `valid` says whether something may still be begun under a lease. */
+  constructor(valid: (lease: Lease) => boolean) {
+    this.#valid = valid;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(group: string, cluster: string): boolean {
+    const unused = this.#unused(group, cluster);
+    return unused?.some(({ lease }) => this.#valid(lease)) ?? false;
+  }
+
+  /** Of all groups. */
+  countOf(cluster: string): number {
+    let count = 0;
+    for (const clusters of this.#groups.values()) count += clusters.get(cluster)?.length ?? 0;
+    return count;
+  }
+
+  put(lease: Lease, nowMs: number): void {
+    let clusters = this.#groups.get(lease.group);
+    if (clusters === undefined) {
+      clusters = new Map();
+      this.#groups.set(lease.group, clusters);
+    }
+    const unused = clusters.get(lease.cluster);
+    if (unused === undefined) clusters.set(lease.cluster, [{ lease, sinceMs: nowMs }]);
+    else unused.push({ lease, sinceMs: nowMs });
+    this.#size += 1;
+  }
+
+  /** The newest that is valid. */
+  take(group: string, cluster: string): Lease | undefined {
+    const unused = this.#unused(group, cluster);
+    const index = unused?.findLastIndex(({ lease }) => this.#valid(lease)) ?? -1;
+    const [taken] = index < 0 ? [] : (unused?.splice(index, 1) ?? []);
+    if (taken === undefined) return undefined;
+    this.#size -= 1;
+    return taken.lease;
+  }
+
+  /** Takes out all that `fits`. */
+  drain(fits: (lease: Lease, sinceMs: number) => boolean): readonly Lease[] {
+    const drained: Lease[] = [];
+    for (const clusters of this.#groups.values()) {
+      for (const [cluster, unused] of clusters) {
+        const kept = unused.filter(({ lease, sinceMs }) => !fits(lease, sinceMs));
+        if (kept.length === unused.length) continue;
+        drained.push(...unused.filter((one) => !kept.includes(one)).map(({ lease }) => lease));
+        if (kept.length === 0) clusters.delete(cluster);
+        else clusters.set(cluster, kept);
+      }
+    }
+    this.#size -= drained.length;
+    return drained;
+  }
+
+  #unused(group: string, cluster: string): Unused[] | undefined {
+    return this.#groups.get(group)?.get(cluster);
+  }
+}

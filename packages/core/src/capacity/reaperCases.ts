@@ -1,0 +1,92 @@
+/**
+ * The reaper's table of cases: what a sighting of a suspect slot means.
+ *
+ * A slot is given again only when the engine is known not to run its query. Whoever asks the engine
+ * says what it saw; this decides, and nothing else does. It knows no store, no engine and no clock.
+ */
+import type { ReaperAdvice, Sighting } from "@gateway/contract/capacityApi.ts";
+
+/**
+ * Nothing is concluded sooner after the expiry: what the holder wrote to the engine in its lease's last
+ * moment may still be on its way.
+ */
+export const submissionMsMax = 10_000;
+
+/** What is known of a suspect slot at the moment at which a sighting comes in. Times in milliseconds. */
+export interface SuspectFacts {
+  readonly expiredForMs: number;
+  /** It spoke since the lease ran out; its end is proven; or nothing was heard of it since. */
+  readonly holder: "alive" | "dead" | "silent";
+  readonly silentForMs: number;
+  /** Time limit that the statement was sent to the engine with. */
+  readonly maxExecutionMs: number | undefined;
+  /** Since the first listing that did not show it; undefined when none did, or a later one showed it. */
+  readonly absentForMs: number | undefined;
+}
+
+export interface ReaperSighting {
+  readonly seen: Sighting;
+  /** How long a statement may run before the engine's listing shows it. */
+  readonly delayMs: number;
+}
+
+export interface ReaperVerdict {
+  readonly advice: Exclude<ReaperAdvice, "unknown">;
+  /** What becomes of `absentForMs`: this was the first listing without it, it was shown, or nothing new. */
+  readonly absent: "begins" | "ends" | "stays";
+}
+
+const waits: ReaperVerdict = { advice: "wait", absent: "stays" };
+const freed: ReaperVerdict = { advice: "freed", absent: "stays" };
+
+/** True when the engine may be asked about it: what it says now counts. */
+export function mayBeAsked(expiredForMs: number): boolean {
+  return expiredForMs >= submissionMsMax;
+}
+
+/** True when the process is taken to have ended. */
+export function isKnownDead(
+  { holder, silentForMs }: Pick<SuspectFacts, "holder" | "silentForMs">,
+  orphanKillMs: number,
+): boolean {
+  return holder === "dead" || (holder === "silent" && silentForMs >= orphanKillMs);
+}
+
+/** `freed` is the only answer after which the slot is given again. */
+export function reaperVerdict(
+  facts: SuspectFacts,
+  { seen, delayMs }: ReaperSighting,
+  orphanKillMs: number,
+): ReaperVerdict {
+  if (!mayBeAsked(facts.expiredForMs)) return waits;
+  switch (seen) {
+    case "absent":
+      return absentVerdict(facts.absentForMs, delayMs);
+    case "running":
+      return { advice: runningAdvice(facts, orphanKillMs), absent: "ends" };
+    case "ending":
+      return { advice: "wait", absent: "ends" };
+    case "unanswered":
+      return waits;
+    case "unlisted":
+      return isOverByItself(facts) ? freed : waits;
+    case "inProcess":
+      return isKnownDead(facts, orphanKillMs) ? freed : waits;
+  }
+}
+
+/** One listing may be older than the statement; two that lie further apart than the delay are not both. */
+function absentVerdict(absentForMs: number | undefined, delayMs: number): ReaperVerdict {
+  if (absentForMs === undefined) return { advice: "wait", absent: "begins" };
+  return absentForMs > delayMs ? freed : waits;
+}
+
+function runningAdvice(facts: SuspectFacts, orphanKillMs: number): ReaperVerdict["advice"] {
+  if (facts.holder === "alive") return "goesOn";
+  return isKnownDead(facts, orphanKillMs) ? "end" : "wait";
+}
+
+/** The engine has ended it by its own limit, whenever it began. Without a limit nobody knows. */
+function isOverByItself({ expiredForMs, maxExecutionMs }: SuspectFacts): boolean {
+  return maxExecutionMs !== undefined && expiredForMs >= maxExecutionMs + submissionMsMax;
+}

@@ -1,0 +1,49 @@
+/** F11: a worker is killed with the whole cap in its hands: nothing runs beyond it, and its slots come back. */
+import {
+  check,
+  cap,
+  idle,
+  judgeCap,
+  load,
+  longOnes,
+  secondsUntilFull,
+  sharedFleet,
+} from "../shared.mjs";
+
+export const title = "F11: a worker with a full cap is killed; its slots come back (I4)";
+
+/** Ten in the night. */
+const rounds = Number(process.env.FLEET_KILLS ?? 2);
+export const seconds = 60 + 110 * rounds;
+
+const gone = 90;
+const reborn = 30;
+const runMs = 2_000;
+
+export async function run(fleet) {
+  const { engine, workers } = await sharedFleet(fleet, { states: true });
+  const [first, ...others] = workers;
+  for (let round = 0; round < rounds; round += 1) {
+    const returns = round % 2 === 0;
+    const held = await longOnes(engine, first, { count: cap, ms: runMs, life: `held${round}` });
+    await first.kill();
+    const fromMs = performance.now();
+    if (returns) first.restart();
+    const loaded = load(others, { life: `others${round}` });
+    await idle(engine);
+    await secondsUntilFull(engine, returns ? reborn : gone);
+    const took = (performance.now() - fromMs) / 1000;
+    const limit = returns ? reborn : gone;
+    check(took <= limit, `the slots were back after ${took.toFixed(1)} s`);
+    fleet.figure(
+      `slots back after ${took.toFixed(1)} s ${returns ? "with its successor" : "without one"}`,
+    );
+    const failures = await loaded.stop();
+    check(failures.length === 0, `queries of others failed: ${failures.slice(0, 3).join(", ")}`);
+    await held.ends();
+    if (!returns) first.restart();
+    await first.open();
+    await idle(engine);
+  }
+  judgeCap(engine, fleet, "killed");
+}

@@ -1,0 +1,196 @@
+/**
+ * Two hundred random fleets with leases on virtual time: workers are killed and frozen, messages are
+ * lost, repeated and late, the control plane goes and comes. The cap holds at the engine, and every
+ * slot is free again in the end. A failure names its seed.
+ */
+import type { Flaws, TestCaps } from "@gateway/core/capacity/testLeases.ts";
+import type { LeasedOptions } from "@gateway/core/capacity/leased.ts";
+import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { describe, expect, it } from "vitest";
+import { diceOf, type Dice } from "./fleet.ts";
+import { modelControl, realControl } from "./leasedControl.ts";
+import { LeasedEngine } from "./leasedEngine.ts";
+import { LeasedWorker, type SimNetwork } from "./leasedWorker.ts";
+
+const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
+const seeds = Array.from({ length: nightly ? 10_000 : 200 }, (_, index) => index + 1);
+const limitMs = nightly ? 3_600_000 : 120_000;
+
+const loadMs = 50_000;
+/** Leases of the dead run out, their engines are asked, what runs too long is ended. */
+const settleMsMax = 400_000;
+
+type Mode = LeasedOptions["onUnavailable"];
+
+interface Planted {
+  readonly flaws?: Flaws;
+  readonly careless?: boolean;
+}
+
+describe("a fleet that shares its caps by leases", () => {
+  it(
+    "never exceeds a cap at the engine, and has every slot free again in the end",
+    async () => {
+      const totals = { ran: 0, full: 0, killed: 0, frozen: 0, down: 0 };
+      for (const seed of seeds) {
+        const played = await play(seed, {});
+        if (played.fault !== undefined) throw new Error(`seed ${seed}: ${played.fault}`);
+        totals.ran += played.ran;
+        totals.full += played.fullest === 1 ? 1 : 0;
+        totals.killed += played.killed;
+        totals.frozen += played.frozen;
+        totals.down += played.down;
+      }
+      // A simulation in which nothing happens proves nothing.
+      expect(totals.ran).toBeGreaterThan(seeds.length * 5);
+      expect(totals.full).toBeGreaterThan(seeds.length / 2);
+      expect(Math.min(totals.killed, totals.frozen, totals.down)).toBeGreaterThan(seeds.length / 4);
+    },
+    limitMs,
+  );
+
+  it.each<[string, Planted]>([
+    ["frees what ran out without asking the engine", { flaws: { freesUnasked: true } }],
+    ["frees what the engine still runs", { flaws: { freesRunning: true } }],
+    ["frees by the worker instead of the lease", { flaws: { releasesByInstance: true } }],
+    ["grants one more than the cap", { flaws: { countsFromZero: true } }],
+    ["writes without a look at the lease", { careless: true }],
+  ])(
+    "finds a planted bug: it %s",
+    async (_what, planted) => {
+      for (const seed of seeds) {
+        if ((await play(seed, planted)).fault !== undefined) return;
+      }
+      expect.fail("no seed found it");
+    },
+    limitMs,
+  );
+});
+
+async function play(seed: number, { flaws, careless = false }: Planted) {
+  const host = virtualHost(seed);
+  const dice = diceOf(seed);
+  const caps = randomCaps(dice);
+  // Mistakes are planted in the model; everything else is shown of the real one.
+  const control = flaws === undefined ? realControl(host, caps) : modelControl(host, caps, flaws);
+  const engine = new LeasedEngine(host.clock, caps, () => host.random());
+  const network: SimNetwork = {
+    down: false,
+    lost: dice.pick([0, 0.02, 0.1]),
+    repeated: dice.pick([0, 0.05]),
+  };
+  const planted = flaws !== undefined || careless;
+  const onUnavailable: Mode = !planted && dice.chance(0.25) ? "localLimits" : "failClosed";
+  const parts = { host, dice, control, onUnavailable, engine, network, careless };
+  const counts = { killed: 0, frozen: 0, down: 0 };
+  const workers = Array.from({ length: dice.between(2, 3) }, () => new LeasedWorker(parts));
+  const all = new Set(workers);
+  let over = false;
+  const tick = (): void => {
+    if (!network.down) control.tick();
+    if (!over) host.clock.timer(2_000, tick);
+  };
+  tick();
+
+  const groups = [...new Set(Object.keys(caps.group).map((key) => key.split("/")[0] ?? ""))];
+  for (let query = dice.between(15, 45); query > 0; query -= 1) {
+    const at = dice.between(0, workers.length - 1);
+    const plan = {
+      group: groups[dice.between(0, groups.length - 1)] ?? "",
+      runMs: dice.chance(0.15) ? dice.between(10_000, 120_000) : dice.between(50, 8_000),
+      leavesAfterMs: dice.chance(0.1) ? dice.between(0, 5_000) : 1e9,
+    };
+    host.clock.timer(dice.between(0, loadMs), () => void workers[at]?.run(plan));
+  }
+  for (let kill = dice.between(0, 2); kill > 0; kill -= 1) {
+    const at = dice.between(0, workers.length - 1);
+    const proven = dice.chance(0.5);
+    host.clock.timer(dice.between(5_000, loadMs), () => {
+      const victim = workers[at];
+      if (victim === undefined) return;
+      counts.killed += 1;
+      victim.kill();
+      const successor = new LeasedWorker(parts);
+      workers[at] = successor;
+      all.add(successor);
+      if (proven)
+        host.clock.timer(dice.between(500, 5_000), () => void control.proveDead(victim.name));
+    });
+  }
+  for (let freeze = dice.between(0, 2); freeze > 0; freeze -= 1) {
+    const at = dice.between(0, workers.length - 1);
+    const forMs = dice.between(2_000, 90_000);
+    host.clock.timer(dice.between(0, loadMs), () => {
+      const victim = workers[at];
+      counts.frozen += 1;
+      victim?.freeze();
+      host.clock.timer(forMs, () => victim?.thaw());
+    });
+  }
+  if (dice.chance(0.4)) {
+    const victim = workers[dice.between(0, workers.length - 1)];
+    const fromMs = dice.between(0, loadMs);
+    const cut = (is: boolean) => (): void => {
+      if (victim !== undefined) victim.cut = is;
+    };
+    host.clock.timer(fromMs, cut(true));
+    host.clock.timer(fromMs + dice.between(1_000, 120_000), cut(false));
+  }
+  if (dice.chance(0.6)) {
+    const fromMs = dice.between(0, loadMs);
+    host.clock.timer(fromMs, () => {
+      counts.down += 1;
+      network.down = true;
+    });
+    host.clock.timer(fromMs + dice.between(1_000, loadMs), () => {
+      control.restart();
+      network.down = false;
+    });
+  }
+  await host.advance(loadMs + 120_000);
+  Object.assign(network, { lost: 0, repeated: 0, down: false });
+  const left = async () => ({
+    ...(await control.left()),
+    running: engine.running,
+    open: openIn(all),
+  });
+  let rest = await left();
+  for (let passedMs = 0; passedMs < settleMsMax && !isQuiet(rest); passedMs += 5_000) {
+    await host.advance(5_000);
+    rest = await left();
+  }
+  const stuck = isQuiet(rest) ? undefined : `left over: ${JSON.stringify(rest)}`;
+  // With local limits the fleet may run more while nobody counts for all, and says so.
+  const violation = onUnavailable === "failClosed" ? engine.violation : undefined;
+  const fault = violation ?? stuck ?? bugIn(host);
+  over = true;
+  return { fault, ran: engine.ran, fullest: engine.fullest, ...counts };
+}
+
+function isQuiet(rest: Readonly<Record<string, number>>): boolean {
+  return Object.values(rest).every((count) => count === 0);
+}
+
+function openIn(workers: ReadonlySet<LeasedWorker>): number {
+  return [...workers].reduce((sum, { open }) => sum + open, 0);
+}
+
+function bugIn({ log }: ReturnType<typeof virtualHost>): string | undefined {
+  const [bug] = log.bugs;
+  return bug === undefined
+    ? undefined
+    : `a bug: ${bug instanceof Error ? bug.message : "of no kind"}`;
+}
+
+function randomCaps(dice: Dice): TestCaps {
+  const clusters = dice.chance(0.7) ? ["c0"] : ["c0", "c1"];
+  const groups = dice.chance(0.7) ? ["g0"] : ["g0", "g1"];
+  const cluster = Object.fromEntries(clusters.map((name) => [name, dice.between(1, 3)]));
+  const group = Object.fromEntries(
+    groups.flatMap((name) => {
+      const most = dice.between(1, 3);
+      return clusters.map((one) => [`${name}/${one}`, most]);
+    }),
+  );
+  return { cluster, group };
+}
