@@ -92,14 +92,8 @@ export function scriptedDoor(script: Script): ScriptedDoor {
     refused: (code, { kind, user }) => void refusals.push(`${code} ${kind} ${user}`),
     query: (sql, parameters, session, takes = []) => {
       count += 1;
-      return {
-        id: `20260101_000000_${String(count).padStart(5, "0")}_test` as QueryId,
-        sql,
-        parameters,
-        session,
-        takes,
-        receivedAtMs: 0,
-      };
+      const id = `20260101_000000_${String(count).padStart(5, "0")}_test` as QueryId;
+      return { id, sql, parameters, session, takes, receivedAtMs: 0 };
     },
     run,
     describe: async (query) => {

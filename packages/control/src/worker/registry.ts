@@ -22,6 +22,7 @@ import type { WorkerEnv } from "./auth.ts";
 import type { CapacityDesk } from "./capacityPort.ts";
 import { heartbeatBytesMax, registerBytesMax } from "./limits.ts";
 import { provesEnd } from "./predecessor.ts";
+import { LocalWorkers } from "./localWorkers.ts";
 import { invalidBody, notRegistered, storeGone } from "./refuse.ts";
 import type { Current } from "./snapshot.ts";
 import { statusOf } from "./status.ts";
@@ -90,6 +91,7 @@ export function heartbeat(
   current: Current,
   desk: CapacityDesk,
 ): Handler {
+  const localWorkers = new LocalWorkers(log);
   return async (ctx) => {
     const tokenHash = presentedHash(ctx);
     if (tokenHash === undefined) return notRegistered();
@@ -98,7 +100,7 @@ export function heartbeat(
     const parsed = heartbeatSchema.safeParse(body.value);
     if (!parsed.success) return invalidBody(parsed.error);
     // The name was settled when the instance registered.
-    const { name: _name, ...report } = parsed.data;
+    const { name: _name, coordination, ...report } = parsed.data;
 
     const taken = await store.workers.heartbeat(
       {
@@ -113,6 +115,7 @@ export function heartbeat(
     );
     if (!taken.ok) return storeGone(log, taken.error);
     if (taken.value === undefined) return notRegistered();
+    localWorkers.heard(report.instanceId, coordination, clock.unixMs());
     const [served, lost] = await Promise.all([
       current(ctx.get("secretIndex")),
       desk.seen(report.instanceId),

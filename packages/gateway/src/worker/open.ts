@@ -16,6 +16,7 @@ import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { plainSecrets } from "../config/secrets.ts";
 import {
   coordinationDefaults,
+  type CoordinationConfig,
   workerHistoryDefaults,
   workerLastGoodDefaults,
   type ControlPlaneConfig,
@@ -124,6 +125,7 @@ async function join(
   const instance = dir === undefined ? noInstance : await openInstance({ host, dir, secrets });
   const lastGood = lastGoodIn(options, control, parts);
   const serving = new Serving();
+  const coordination = gateway.coordination ?? coordinationDefaults;
   const labels = watchLabels({
     host,
     base: gateway.workerLabels ?? {},
@@ -136,7 +138,7 @@ async function join(
     host,
     transport: transports.control,
     control: { ...control, secrets },
-    presence: presenceParts({ name, control, labels, instance, serving }),
+    presence: presenceParts({ name, control, coordination, labels, instance, serving }),
     peers: peersOf(control, transports.plain),
     disk: lastGood && { lastGood, maxAgeSecs: lastGoodAge(options) },
     generations: parts.generations,
@@ -151,7 +153,7 @@ async function join(
   const { calls, presence } = config.link;
   const capacity = openCapacity(
     { host, calls, presence, generations: parts.generations },
-    gateway.coordination ?? coordinationDefaults,
+    coordination,
   );
   serving.capacity = capacity;
   const spool = await spoolOf(options, parts, { policy, link: config.link });
@@ -227,19 +229,20 @@ async function closeWorker(
 interface PresenceSources {
   readonly name: string;
   readonly control: ControlPlaneConfig;
+  readonly coordination: CoordinationConfig;
   readonly labels: WatchedLabels;
   readonly instance: Instance;
   readonly serving: Serving;
 }
 
 function presenceParts(sources: PresenceSources): WorkerConfigParts["presence"] {
-  const { name, control, labels, instance, serving } = sources;
+  const { name, control, coordination, labels, instance, serving } = sources;
   return {
     name,
     version: programVersion,
     heartbeatIntervalSecs: control.heartbeatIntervalSecs,
     labels: () => labels.current(),
-    report: () => serving.report(),
+    report: () => ({ ...serving.report(), coordination: coordination.mode }),
     leasesLost: (leases) => serving.capacity?.lost(leases),
     cancel: (ids) => serving.cancel(ids),
     predecessorProof: (instanceId) => instance.predecessorProof(instanceId),

@@ -1,0 +1,36 @@
+/** `npm run test:nightly`: the long runs. Each goes on after another failed; the last line counts. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const frames = "5000000";
+
+/** @type {readonly (readonly [name: string, args: readonly string[]])[]} */
+const runs = [
+  [
+    "simulated fleets and the model of leases",
+    ["node_modules/vitest/vitest.mjs", "run", "test/sim"],
+  ],
+  ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
+  ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
+  ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],
+  ["requests by chance, Trino", ["test/fuzz/trino.mjs", "1000000"]],
+];
+const env = { ...process.env, GATEWAY_NIGHTLY: "1", FLEET_KILLS: "10" };
+
+let failed = 0;
+for (const [name, args] of runs) {
+  const code = await ran(args);
+  console.log(`${code === 0 ? "passed" : "FAILED"}   ${name}`);
+  if (code !== 0) failed += 1;
+}
+console.log(`${runs.length - failed} passed, ${failed} failed, 0 skipped`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function ran(args) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { cwd: root, env, stdio: "inherit" });
+    child.on("close", resolve);
+    child.on("error", () => resolve(1));
+  });
+}
