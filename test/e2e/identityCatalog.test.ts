@@ -63,10 +63,14 @@ describe("under impersonate", () => {
 
   it("a record says mode and name, and nothing that somebody could log in with", async () => {
     await askAs("bob", "select 1");
-    const { body } = await admin("GET", "/admin/queries?user=bob");
-    const [found] = (body as { readonly items: readonly { readonly proxyQueryId: string }[] })
-      .items;
-    const detail = await admin("GET", `/admin/queries/${found?.proxyQueryId}`);
+    // Records are written behind the answer.
+    const idOf = async (): Promise<string | undefined> => {
+      const { body } = await admin("GET", "/admin/queries?user=bob");
+      return (body as { readonly items: readonly { readonly proxyQueryId: string }[] }).items[0]
+        ?.proxyQueryId;
+    };
+    await expect.poll(idOf).toBeDefined();
+    const detail = await admin("GET", `/admin/queries/${await idOf()}`);
     expect(detail.body).toMatchObject({
       backendIdentityMode: "impersonate",
       enginePrincipal: "bob",
