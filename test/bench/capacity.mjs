@@ -4,8 +4,10 @@
  *
  * The load generator is this process: what it shows is at most what it can ask.
  */
+import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { setTimeout as after } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { embeddedPrograms, startPostgres } from "../real/postgresServer.mjs";
 import { startControl } from "./control.mjs";
 import { monotonicMs } from "./controlClient.mjs";
@@ -35,7 +37,7 @@ export async function capacityRows() {
     const control = await startControl({ database: postgres.url, seed: configuration });
     try {
       const fleet = await fleetOf(control);
-      return [...(await pairRows(fleet)), ...(await contestRows(fleet))];
+      return [...(await pairRows(fleet)), ...(await contestRows(fleet)), ...(await aheadRows())];
     } finally {
       await control.stop();
     }
@@ -55,6 +57,18 @@ const configuration = {
     flood: { members: ["narrow"], maxRunningQueries: narrow },
   },
 };
+
+/** In a worker alone: what stands between a query and its slot. */
+async function aheadRows() {
+  const { local, leased } = await new Promise((resolve, reject) => {
+    const program = fileURLToPath(new URL("leasesAhead.mjs", import.meta.url));
+    const child = fork(program, { execArgv: ["--import", "tsx"] });
+    child.on("message", resolve);
+    child.on("exit", (code) => reject(new Error(`the leases ended with ${code}`)));
+  });
+  const row = (what, { medians, p99s }) => ({ what, µs: spread(medians, 1), p99: spread(p99s, 0) });
+  return [row("a slot, counted alone", local), row("a slot, with leases ahead", leased)];
+}
 
 async function pairRows(fleet) {
   const one = await rates(fleet, { queryId: true, count: 1 });
