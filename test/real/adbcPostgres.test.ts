@@ -118,12 +118,22 @@ describe("PostgreSQL behind its driver", () => {
     expect(valueOf(await backend.running(never))).toEqual({
       tags: ["gateway/suite/0/suite"],
       complete: true,
+      delayMs: 1_000,
     });
     controller.abort();
     expect(codeOf(await running)).toBe("query.cancelled");
     const sleeping =
       "select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep(1000)%' and pid <> pg_backend_pid()";
     expect((await watcher.query(sleeping)).rowCount).toBe(0);
+  });
+
+  it("ends in the server what runs under a tag", async () => {
+    const running = ran(backend, "select pg_sleep(1000)");
+    await until(async () => valueOf(await backend.running(never)).tags.length === 1);
+    valueOf(await backend.end("gateway/suite/0/another", never));
+    expect(valueOf(await backend.running(never)).tags).toHaveLength(1);
+    valueOf(await backend.end("gateway/suite/0/suite", never));
+    expect(codeOf(await running)).toBe("query.cancelled");
   });
 
   it("keeps PostgreSQL's own code, message, hint and place", async () => {
