@@ -104,6 +104,17 @@ describe("a ClickHouse backend", () => {
     expect(valueOf(await backend.running(never)).tags).toEqual([]);
   });
 
+  it("ends what runs under a tag, and nothing else", async () => {
+    const query = identifiedOf("select i from range(1000000000000) t(i)");
+    const stream = backend.execute(query, never);
+    await stream.next();
+    valueOf(await backend.end(`${statementTag(query)}0`, never));
+    expect(server.running.size).toBe(1);
+    valueOf(await backend.end(statementTag(query), never));
+    expect(server.running.size).toBe(0);
+    await stream.return();
+  });
+
   it("ends a cancelled statement in the server before it answers", async () => {
     const controller = new AbortController();
     const stream = backend.execute(
