@@ -20,6 +20,7 @@ import {
   type CallerIdentity,
   type CallerMode,
 } from "./identity.ts";
+import { LentLogin } from "./lentLogin.ts";
 import { scopeFamilies } from "./metrics.ts";
 import type { Names, Place } from "./profile.ts";
 import { scopeKey } from "./scopeKey.ts";
@@ -59,12 +60,19 @@ interface Scope {
   readonly place: readonly string[];
 }
 
+/** Connections of one scope, and the login that opens more of them while there is one. */
+interface ScopeConnections {
+  readonly connections: Connections;
+  readonly login: LentLogin<CallerIdentity>;
+  close(): Promise<void>;
+}
+
 export class ScopedConnections {
   readonly #plan: ConnectionPlan;
   readonly #scoped: ScopePlan;
   readonly #host: Host;
   readonly #own: Connections;
-  readonly #scopes: Scopes<Connections>;
+  readonly #scopes: Scopes<ScopeConnections>;
 
   /** `own` are the connections of the cluster's own account, which stay the owner's to close. */
   constructor(plan: ConnectionPlan, scoped: ScopePlan, own: Connections, host: Host) {
@@ -90,10 +98,10 @@ export class ScopedConnections {
       return taken.ok ? ok({ taken: taken.value, place: [] }) : taken;
     }
     const { key, identity, place } = scope.value;
-    const build = (): Promise<Result<Connections, GatewayError>> =>
+    const build = (): Promise<Result<ScopeConnections, GatewayError>> =>
       this.#build(identity, place, query.group);
     const held = await this.#scopes.take({ key, group: query.group, build }, signal);
-    const taken = held.ok ? await takenOf(held.value, { pinned, place }, signal) : held;
+    const taken = held.ok ? await takenOf(held.value, { pinned, place, identity }, signal) : held;
     if (taken.ok) return ok({ taken: taken.value, place });
     return err(told(taken.error, identity, query.group));
   }
@@ -127,41 +135,59 @@ export class ScopedConnections {
     identity: CallerIdentity | undefined,
     place: readonly string[],
     group: string,
-  ): Promise<Result<Connections, GatewayError>> {
-    const plan = identity === undefined ? this.#plan : this.#planAs(identity, group);
+  ): Promise<Result<ScopeConnections, GatewayError>> {
+    const login = new LentLogin<CallerIdentity>();
+    using _lent = identity === undefined ? undefined : login.lend(identity);
+    const plan =
+      identity === undefined ? this.#plan : this.#planAs({ mode: identity.mode, group }, login);
     const connections = new Connections(plan, this.#host);
     const made = await connections.placed(place);
-    if (made.ok) return ok(connections);
+    if (made.ok) return ok({ connections, login, close: () => connections.close() });
     await connections.close();
     return made;
   }
 
-  #planAs(identity: CallerIdentity, group: string): ConnectionPlan {
-    const { mode } = identity;
+  #planAs(
+    asked: { readonly mode: CallerMode; readonly group: string },
+    login: LentLogin<CallerIdentity>,
+  ): ConnectionPlan {
     return {
       ...this.#plan,
       size: callerConnectionsMax,
-      options: () => this.#scoped.optionsAs(identity),
-      connectError: (failure: AdbcFailure) => callerConnectError(failure, { mode, group }),
+      options: async () =>
+        login.current === undefined
+          ? err("its caller has left")
+          : await this.#scoped.optionsAs(login.current),
+      connectError: (failure: AdbcFailure) => callerConnectError(failure, asked),
     };
   }
 }
 
 /** One of the scope's connections, which holds the scope until it is given back and clean. */
 async function takenOf(
-  held: Held<Connections>,
-  use: { readonly pinned: boolean; readonly place: readonly string[] },
+  held: Held<ScopeConnections>,
+  use: {
+    readonly pinned: boolean;
+    readonly place: readonly string[];
+    readonly identity: CallerIdentity | undefined;
+  },
   signal: AbortSignal,
 ): Promise<Result<Taken, GatewayError>> {
-  const taken = await held.value.take(use, signal);
+  const { connections, login } = held.value;
+  const lent = use.identity === undefined ? undefined : login.lend(use.identity);
+  const taken = await connections.take(use, signal);
   if (!taken.ok) {
+    lent?.[Symbol.dispose]();
     held[Symbol.dispose]();
     return taken;
   }
   const one = taken.value;
   let released: Promise<void> | undefined;
   const release = (): Promise<void> => {
-    released ??= one.release().finally(() => held[Symbol.dispose]());
+    released ??= one.release().finally(() => {
+      lent?.[Symbol.dispose]();
+      held[Symbol.dispose]();
+    });
     return released;
   };
   return ok({ ...one, release });
