@@ -37,10 +37,11 @@ function activationRows() {
     const child = fork(program, [], { execArgv: ["--import", "tsx"] });
     child.on("message", (found) => {
       resolve(
-        found.map(({ bytes, tookMs, stallMs }) => ({
+        found.map(({ bytes, tookMs, stallMs, ownMs }) => ({
           what: `activation of ${Math.round(bytes / 1024)} KB`,
           "p50 ms": spread(tookMs, 0),
           "longest stall ms": spread(stallMs, 1),
+          "… less waits for a core": spread(ownMs, 1),
         })),
       );
     });
