@@ -6,13 +6,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { queryAuthModes, type QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
+import { newVerifier } from "@gateway/access/client/static/scram.ts";
 import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { OidcServer } from "../fake/oidcServer.ts";
 import { FakeTokenEndpoint } from "../fake/tokenEndpoint.ts";
 import { fakeTrino, type FakeTrino } from "../fake/trino.ts";
-import { askTrino, basicOf, clients } from "./clients.ts";
+import { askPg, askTrino, basicOf, clients } from "./clients.ts";
 import { configOf, gatewayOf, type TestGateway } from "./gateway.ts";
 
 const service = { type: "basic", username: "svc", password: "service-canary" };
@@ -189,7 +190,10 @@ describe("a client with a password", () => {
   const gateways = new Map<QueryAuthMode, TestGateway>();
   beforeAll(async () => {
     const alice = { passwordHash: hashSync("alice-secret", 4) };
-    const auth = { provider: "static", staticUsers: { users: { alice } } };
+    const verifier = await newVerifier("carol-secret");
+    if (!verifier.ok) throw new Error(verifier.error);
+    const carol = { passwordHash: hashSync("carol-secret", 4), scramVerifier: verifier.value };
+    const auth = { provider: "static", staticUsers: { users: { alice, carol } } };
     for (const mode of queryAuthModes) gateways.set(mode, await openGateway(mode, auth));
   }, 60_000);
   afterAll(async () => {
@@ -217,4 +221,39 @@ describe("a client with a password", () => {
       new Set(seen === undefined ? [] : [JSON.stringify(seen)]),
     );
   });
+
+  it.each(queryAuthModes)(
+    "and whose proof left none of it is seen under %s or refused",
+    async (mode) => {
+      const gateway = gateways.get(mode);
+      if (gateway === undefined) throw new Error(`no gateway for ${mode}`);
+      // PostgreSQL's clients prove a password by SCRAM where they can.
+      const { got, sent } = await asked((sql) =>
+        askPg(gateway, { sql, user: "carol", password: "carol-secret", ca }),
+      );
+      const seen = { serviceAccount: "svc", impersonate: "carol" }[mode as string];
+      expect(got).toBe(seen === undefined ? "28000" : "answered");
+      expect(sent.map(({ user }) => user)).toEqual(seen === undefined ? [] : [seen]);
+    },
+  );
+
+  const refusing = (["passthrough", "impersonate"] as const).flatMap((mode) =>
+    clients.map(([name, ask]) => [mode, name, ask] as const),
+  );
+  it.each(refusing)(
+    "is told so, once, when Trino refuses it under %s through %s",
+    async (...one) => {
+      const [mode, name, ask] = one;
+      const gateway = gateways.get(mode);
+      if (gateway === undefined) throw new Error(`no gateway for ${mode}`);
+      trino.fault = ({ body }) =>
+        body.includes("nonce-") ? { kind: "status", status: 401 } : undefined;
+      const { got, sent } = await asked((sql) =>
+        ask(gateway, { sql, user: "alice", password: "alice-secret", ca }),
+      );
+      trino.fault = () => undefined;
+      expect(got).toBe(refusals[name]);
+      expect(sent).toEqual([expected[mode]]);
+    },
+  );
 });
