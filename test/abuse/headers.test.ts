@@ -1,8 +1,9 @@
 /** Attack 3 by every header at once: whatever is sent beside, instead of or around a credential, nobody becomes anybody else. */
-import { request } from "node:http";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
+import { basicOf } from "../e2e/clients.ts";
+import { configOf, gatewayOf, type TestGateway } from "../e2e/gateway.ts";
+import { sendRaw, type RawAnswer } from "./rawRequest.ts";
 
 let gateway: TestGateway;
 
@@ -129,33 +130,12 @@ async function outcomeOf(headers: readonly string[]): Promise<"alice" | "bob" | 
   return page.error === undefined ? "alice" : "bob";
 }
 
-function basicOf(user: string, password: string): string {
-  return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** `headers`: names and values in turn, sent as they are, also when a name comes twice. */
+/** `headers`: names and values in turn. */
 function send(
   method: string,
   path: string,
   headers: readonly string[],
   body = "",
-): Promise<Answer> {
-  const port = portOf(gateway, "trinoHttp");
-  const length = `${Buffer.byteLength(body)}`;
-  const all = ["Host", `127.0.0.1:${port}`, "Content-Length", length, ...headers];
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: "127.0.0.1", port, path, method, headers: all }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (part: string) => (text += part));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
-    });
-    sent.once("error", reject);
-    sent.end(body);
-  });
+): Promise<RawAnswer> {
+  return sendRaw(gateway, { method, path, headers, body });
 }
