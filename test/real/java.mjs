@@ -1,4 +1,5 @@
 /** Servers written in Java: which JDK runs them, and their archives from Maven. */
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -50,4 +51,39 @@ export async function installArchive(folder, name, artifact) {
   await rm(archive);
   await writeFile(complete, "");
   return true;
+}
+
+/**
+ * Runs a launcher and waits until `isReady` says yes, for at most `seconds`. Answers what ends it and
+ * removes the folder `run`; throws with the end of what it printed when it does not start.
+ */
+export async function startServer({ name, program, args, env, run, seconds, isReady }) {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, detached: true });
+  let log = "";
+  const read = (chunk) => {
+    log = (log + chunk).slice(-4_000);
+  };
+  child.stdout.on("data", read);
+  child.stderr.on("data", read);
+  const ended = new Promise((resolve) => {
+    child.on("close", resolve);
+    child.on("error", resolve);
+  });
+  const stop = async () => {
+    // A launcher starts Java as its child, in the same group.
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    await ended;
+    await rm(run, { recursive: true, force: true });
+  };
+  const until = performance.now() + seconds * 1000;
+  while (!(await isReady())) {
+    if (child.exitCode !== null || performance.now() > until) {
+      await stop();
+      throw new Error(`${name} did not start:\n${log}`);
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, 200);
+    });
+  }
+  return stop;
 }

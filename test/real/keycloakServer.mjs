@@ -1,10 +1,9 @@
 /** A Keycloak of our own: fetched from Maven once, started on a free port with the realm beside it. */
-import { spawn } from "node:child_process";
-import { copyFile, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, cp, mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { archiveHome, installArchive, javaHome } from "./java.mjs";
+import { archiveHome, installArchive, javaHome, startServer } from "./java.mjs";
 import { freePort } from "./trinoServer.mjs";
 
 const version = "26.4.7";
@@ -28,45 +27,22 @@ export async function startKeycloak() {
   await mkdir(join(run, "data", "import"), { recursive: true });
   await copyFile(realm, join(run, "data", "import", "gateway-realm.json"));
   const port = await freePort();
-  const env = {
-    ...process.env,
-    JAVA_HOME: await javaHome(javaLeast),
-    JAVA_OPTS_KC_HEAP: "-Xms64m -Xmx512m",
-  };
-  const args = [
-    "start-dev",
-    "--import-realm",
-    "--db=dev-mem",
-    "--http-host=127.0.0.1",
-    `--http-port=${port}`,
-  ];
-  const child = spawn(join(run, "bin", "kc.sh"), args, { env, detached: true });
-  let log = "";
-  const read = (chunk) => {
-    log = (log + chunk).slice(-4_000);
-  };
-  child.stdout.on("data", read);
-  child.stderr.on("data", read);
-  const ended = new Promise((resolve) => {
-    child.on("close", resolve);
-    child.on("error", resolve);
-  });
-  const stop = async () => {
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    await ended;
-    await rm(run, { recursive: true, force: true });
-  };
   const issuer = `http://127.0.0.1:${port}/realms/gateway`;
-  const until = performance.now() + startSeconds * 1000;
-  while (!(await isReady(issuer))) {
-    if (child.exitCode !== null || performance.now() > until) {
-      await stop();
-      throw new Error(`Keycloak did not start:\n${log}`);
-    }
-    await new Promise((resolve) => {
-      setTimeout(resolve, 300);
-    });
-  }
+  const stop = await startServer({
+    name: "Keycloak",
+    program: join(run, "bin", "kc.sh"),
+    args: [
+      "start-dev",
+      "--import-realm",
+      "--db=dev-mem",
+      "--http-host=127.0.0.1",
+      `--http-port=${port}`,
+    ],
+    env: { JAVA_HOME: await javaHome(javaLeast), JAVA_OPTS_KC_HEAP: "-Xms64m -Xmx512m" },
+    run,
+    seconds: startSeconds,
+    isReady: () => isReady(issuer),
+  });
   return { issuer, tokenOf: (user) => tokenOf(issuer, user), stop };
 }
 

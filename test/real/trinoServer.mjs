@@ -2,16 +2,15 @@
  * A Trino server of our own: fetched from Maven once, started on free ports with the catalogs that the
  * cases need. Plain, or with TLS, logins and rules of who may be whom.
  */
-import { spawn } from "node:child_process";
 import { generateKeyPairSync, pbkdf2Sync, randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, symlink, writeFile } from "node:fs/promises";
 import http from "node:http";
 import https from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { command, expectCode } from "./command.mjs";
-import { archiveHome, installArchive, javaHome } from "./java.mjs";
+import { archiveHome, installArchive, javaHome, startServer } from "./java.mjs";
 
 /** The last version whose server archive is published to Maven repositories. */
 const version = "476";
@@ -55,40 +54,20 @@ export async function startTrinoServer({ logins = false, provider } = {}) {
   const port = await freePort();
   await configure(run, port);
   if (logins) await secure(run, provider);
-  const java = await javaHome(javaLeast);
-  const env = { ...process.env, JAVA_HOME: java, PATH: `${java}/bin:${process.env["PATH"]}` };
-  const launcher = join(home, "bin", "launcher");
-  const child = spawn(launcher, [`--etc-dir=${run}/etc`, "run"], { env, detached: true });
-  let log = "";
-  const read = (chunk) => {
-    log = (log + chunk).slice(-4_000);
-  };
-  child.stdout.on("data", read);
-  child.stderr.on("data", read);
-  const ended = new Promise((resolve) => {
-    child.on("close", resolve);
-    child.on("error", resolve);
-  });
-  const stop = async () => {
-    // The launcher starts Java as its child, in the same group.
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    await ended;
-    await rm(run, { recursive: true, force: true });
-  };
   const files = { caFile: join(run, "ca.pem"), tokenKey: join(run, "token.key") };
   const server = logins
     ? { url: `https://localhost:${port}`, ca: await readFile(files.caFile) }
     : { url: `http://127.0.0.1:${port}` };
-  const until = performance.now() + startSeconds * 1000;
-  while (!(await isReady(server))) {
-    if (child.exitCode !== null || performance.now() > until) {
-      await stop();
-      throw new Error(`Trino did not start:\n${log}`);
-    }
-    await new Promise((resolve) => {
-      setTimeout(resolve, 200);
-    });
-  }
+  const java = await javaHome(javaLeast);
+  const stop = await startServer({
+    name: "Trino",
+    program: join(home, "bin", "launcher"),
+    args: [`--etc-dir=${run}/etc`, "run"],
+    env: { JAVA_HOME: java, PATH: `${java}/bin:${process.env["PATH"]}` },
+    run,
+    seconds: startSeconds,
+    isReady: () => isReady(server),
+  });
   return { url: server.url, stop, ...(logins ? files : {}) };
 }
 
