@@ -29,13 +29,38 @@ export function canonicalJson(value: Json): string {
     for (const member of value) text += `${text === "" ? "" : ","}${canonicalJson(member)}`;
     return `[${text}]`;
   }
-  // RFC 8785 §3.2.3: by UTF-16 code units, which is how texts are sorted when nothing else is said.
-  for (const key of Object.keys(value).toSorted()) {
+  for (const { key, name } of membersOf(value)) {
     const member = value[key];
     if (member === undefined) continue;
-    text += `${text === "" ? "" : ","}${textOf(key)}:${canonicalJson(member)}`;
+    text += text === "" ? name : `,${name}`;
+    text += canonicalJson(member);
   }
   return `{${text}}`;
+}
+
+interface Member {
+  readonly key: string;
+  /** As it stands before the value. */
+  readonly name: string;
+}
+
+interface Shape {
+  readonly keys: readonly string[];
+  readonly members: readonly Member[];
+}
+
+/** The last shape of each number of keys: records come by the thousand and are all made alike. */
+const shapes: (Shape | undefined)[] = [];
+const shapeKeysMax = 64;
+
+/** RFC 8785 §3.2.3: by UTF-16 code units, which is how texts are sorted when nothing else is said. */
+function membersOf(value: object): readonly Member[] {
+  const keys = Object.keys(value);
+  const known = shapes[keys.length];
+  if (known !== undefined && keys.every((key, at) => key === known.keys[at])) return known.members;
+  const members = keys.toSorted().map((key) => ({ key, name: `${textOf(key)}:` }));
+  if (keys.length <= shapeKeysMax) shapes[keys.length] = { keys, members };
+  return members;
 }
 
 function isList(value: Json): value is readonly Json[] {

@@ -220,6 +220,7 @@ function backendOf(probe: Probe): Backend {
     running: async () => ok({ tags: [], complete: true, delayMs: 0 }),
     end: async () => ok(undefined),
     runsIn: "engine",
+    limitsExecution: false,
     forwards: ["password", "bearer"],
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => {},

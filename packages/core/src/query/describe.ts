@@ -8,7 +8,7 @@ import type { Slot } from "../port/capacity.ts";
 import { err, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
 import type { Description } from "./event.ts";
-import { lossOf } from "./lost.ts";
+import { lossAskedOf, lossOf } from "./lost.ts";
 import { describePinned } from "./pinned.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Policed, Query } from "./query.ts";
@@ -86,7 +86,7 @@ async function describeOn(
   if (!translated.ok) return translated;
   const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;
-  const lost = lossOf(slot);
+  const lost = lossOf(slot) && (await lossAskedOf(slot));
   if (lost !== undefined) return err(lost);
   const ended = generation.attempt(query.group, slot.cluster);
   const described = await generation.backend(slot.cluster).describe(identified.value, signal);

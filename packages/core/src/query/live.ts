@@ -11,6 +11,7 @@ import type { Clock } from "../port/clock.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Batch } from "../type/vector.ts";
 import { batchBytes } from "../type/size.ts";
+import { Canceller } from "./canceller.ts";
 import type { LastEvent, QueryStats } from "./event.ts";
 import type { Identified, Query, QueryId } from "./query.ts";
 
@@ -36,7 +37,7 @@ export class LiveQuery implements LiveView {
   readonly query: Query;
   readonly createdAt: number;
   readonly #clock: Clock;
-  readonly #controller = new AbortController();
+  readonly #controller = new Canceller();
   readonly #client: AbortSignal;
   readonly #onClientAbort = (): void => this.cancel(abortError(this.#client));
   #limit: Disposable | undefined;

@@ -55,6 +55,24 @@ describe("a query whose slot is lost", () => {
   });
 });
 
+describe("a slot in doubt", () => {
+  it("is asked about before anything begins under it, which goes on when it is still ours", async () => {
+    const leased = leasedPlane(one);
+    leased.inDoubt();
+    await statement(leased, "select n", undefined);
+    expect(leased.executed).toBe(1);
+    leased.inDoubt();
+    const { signal } = new AbortController();
+    expect(await describeQuery(queryOf("q"), leased.plane, signal)).toMatchObject({ ok: true });
+    leased.inDoubt();
+    const pin = await begun(leased);
+    leased.inDoubt();
+    await statement(leased, "select n", pin);
+    expect(leased.executed).toBe(2);
+    expect(leased.plane.lanes).toEqual(["begin main"]);
+  });
+});
+
 describe("a transaction whose slot is lost", () => {
   it("is rolled back at once when it rests, and the next statement is told", async () => {
     const leased = leasedPlane(one);
@@ -95,7 +113,10 @@ describe("a transaction whose slot is lost", () => {
 
 /** Slots that are leased, and lost when the test says so. */
 function leasedPlane(execute: Execute) {
-  const lease = { valid: true, late: false };
+  const lease: { valid: boolean; late: boolean; asked?: Promise<void> } = {
+    valid: true,
+    late: false,
+  };
   const counts = { executed: 0, ended: 0, held: 0 };
   const tells = new Set<() => void>();
   const counted: Execute = async function* (query, signal) {
@@ -119,7 +140,9 @@ function leasedPlane(execute: Execute) {
       fence: 1,
       holder: "worker/lease",
       lease: {
+        maxExecutionMs: undefined,
         valid: () => lease.valid,
+        doubt: () => lease.asked,
         stillValid: () => !lease.late,
         whenLost: (tell) => {
           tells.add(tell);
@@ -137,6 +160,14 @@ function leasedPlane(execute: Execute) {
   return {
     plane,
     lease,
+    /** Not valid, until a question is answered that the next look at it is told of. */
+    inDoubt: () => {
+      lease.valid = false;
+      lease.asked = (async () => {
+        await plane.host.settle();
+        lease.valid = true;
+      })();
+    },
     lose: () => {
       lease.valid = false;
       for (const tell of tells) tell();

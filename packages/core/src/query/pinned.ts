@@ -11,7 +11,7 @@ import type { HeldGeneration } from "../snapshot/generation.ts";
 import { classifyStatement } from "../sql/classify.ts";
 import type { Description, LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";
-import { endedWhenLost, lateLossOf, lossOf } from "./lost.ts";
+import { endedWhenLost, lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
 import type { Pin } from "./pin.ts";
 import { chain, divide, failedIn, isChained } from "./pinDivided.ts";
 import { readDivision } from "./pinSavepoints.ts";
@@ -89,7 +89,7 @@ async function openLane(
   open.live.identified(identified.value);
   using tried = open.attempt(slot.cluster, hold.generation);
   using _lost = endedWhenLost(slot, open.live);
-  const lost = lossOf(slot);
+  const lost = lossOf(slot) && (await lossAskedOf(slot));
   if (lost !== undefined) return err(lost);
   const lane = await hold.generation
     .backend(slot.cluster)
@@ -111,6 +111,7 @@ export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
   open.revision = generation.revision;
   open.live.group = pin.group;
   open.live.trace.push({ step: "transaction", outcome: pin.cluster });
+  if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
   const taken = pin.take();
   if (!taken.ok) {
     if (pin.state === "ended") yield { kind: "session", change: { kind: "unpinned" } };
@@ -196,6 +197,7 @@ export async function describePinned(
 ): Promise<Result<Description, GatewayError>> {
   if (!(pin instanceof SessionPin)) throw new Error("a pin that this pipeline did not make");
   if (pin.state === "aborted") return err(gatewayError("query.transactionAborted"));
+  if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
   const taken = pin.take();
   if (!taken.ok) return taken;
   using _lane = taken.value;

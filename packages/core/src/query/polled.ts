@@ -10,6 +10,7 @@ import type { AuthContext } from "../port/authenticator.ts";
 import type { Host } from "../port/host.ts";
 import { err, ok, type Result } from "../result.ts";
 import { Aged } from "./aged.ts";
+import { Canceller } from "./canceller.ts";
 import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
 import type { Query, QueryId } from "./query.ts";
 
@@ -192,7 +193,7 @@ class ParkedQuery implements PolledQuery {
   readonly over: Promise<void>;
   readonly #parking: Parking;
   /** Undefined once the stream has ended: what is kept for late polls is kept small. */
-  #running: { readonly controller: AbortController; readonly stream: ResultStream } | undefined;
+  #running: { readonly controller: Canceller; readonly stream: ResultStream } | undefined;
   readonly #resolveOver: () => void;
   #waiter: Waiter | undefined;
   /** An event that came while nobody asked. */
@@ -213,7 +214,7 @@ class ParkedQuery implements PolledQuery {
     const resolvers: (() => void)[] = [];
     this.over = new Promise((resolve) => resolvers.push(resolve));
     this.#resolveOver = () => resolvers[0]?.();
-    const controller = new AbortController();
+    const controller = new Canceller();
     this.#running = { controller, stream: run(query, controller.signal) };
   }
 

@@ -63,6 +63,8 @@ export interface Admitted extends Policed {
 }
 export interface Translated extends Admitted {
   readonly engineSql: string;
+  /** Time limit for the engine itself, in milliseconds: the group's, and never more than the slot's lease was granted with. */
+  readonly maxExecutionMs: number | undefined;
 }
 export interface Identified extends Translated {
   readonly backendIdentity: BackendIdentity;

@@ -3,7 +3,7 @@ import { abortError, gatewayError, withoutPosition } from "../error.ts";
 import type { Slot } from "../port/capacity.ts";
 import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
 import type { LiveQuery } from "./live.ts";
-import { lateLossOf, lossOf } from "./lost.ts";
+import { lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
 
 /** `reached` is false when the engine could not be connected to and nothing was passed on yet: the query may run elsewhere. */
 export interface Relayed {
@@ -25,7 +25,7 @@ export async function* relay(
   // A polling client would otherwise show a long query as waiting until its first row.
   yield { kind: "progress", state: "running", stats: live.stats() };
   // The engine is asked with the first look at its events, and not before.
-  const lost = lossOf(slot);
+  const lost = lossOf(slot) && (await lossAskedOf(slot));
   if (lost !== undefined) {
     await events.return();
     return { last: { kind: "failed", error: lost }, reached: true };

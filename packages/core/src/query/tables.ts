@@ -9,7 +9,7 @@ import type { Slot } from "../port/capacity.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
 import { admitted } from "./describe.ts";
-import { lossOf } from "./lost.ts";
+import { lossAskedOf, lossOf } from "./lost.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Policed, Query } from "./query.ts";
 
@@ -84,7 +84,7 @@ async function listOn(
   if (!translated.ok) return translated;
   const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;
-  const lost = lossOf(slot);
+  const lost = lossOf(slot) && (await lossAskedOf(slot));
   if (lost !== undefined) return err(lost);
   const ended = generation.attempt(query.group, slot.cluster);
   const listed = await generation.backend(slot.cluster).listTables(identified.value, signal);

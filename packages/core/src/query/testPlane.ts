@@ -117,7 +117,12 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       };
       return ok(request);
     },
-    translate: (query) => ok({ ...query, engineSql: options.engineSql ?? query.allowedSql }),
+    translate: (query) =>
+      ok({
+        ...query,
+        engineSql: options.engineSql ?? query.allowedSql,
+        maxExecutionMs: options.limits?.maxExecutionMs,
+      }),
     identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
     audience: () => "",
     backend: (name) => {
@@ -163,6 +168,7 @@ function backendOf(
     running: async () => ok({ tags: [], complete: true, delayMs: 0 }),
     end: async () => ok(undefined),
     runsIn: "engine",
+    limitsExecution: false,
     forwards: ["password", "bearer"],
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => {},

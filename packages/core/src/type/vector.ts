@@ -61,7 +61,7 @@ export interface TextBatch {
 /**
  * Formats in which a client's own protocol carries rows, so that an engine that speaks the same one
  * hands them through: `trinoData`: the JSON array of a Trino page · `mysqlRows`: packets of a MySQL
- * text result, each with its 4-byte header.
+ * text result, each with its 4-byte header, numbered one after the other.
  */
 export type NativeFormat = "trinoData" | "mysqlRows";
 

@@ -1,0 +1,33 @@
+/**
+ * What follows from a text alone, remembered: applications send the same few statements again and again.
+ *
+ * It is bounded twice, by the number of texts and by their length, and knows nothing of who asks.
+ */
+
+export interface RememberedLimits {
+  /** Texts kept for certain; up to twice as many are kept, and the half not asked for lately goes first. */
+  readonly textsMax: number;
+  /** UTF-16 units of a text; a longer one is read each time. */
+  readonly lengthMax: number;
+}
+
+/** `read` must be pure and its answers immutable, because everybody who brings the text is given the same one. */
+export function remembered<Found>(
+  read: (text: string) => Found,
+  { textsMax, lengthMax }: RememberedLimits,
+): (text: string) => Found {
+  let recent = new Map<string, Found>();
+  let older = recent;
+  return (text) => {
+    if (text.length > lengthMax) return read(text);
+    const known = recent.get(text);
+    if (known !== undefined) return known;
+    const found = older.get(text) ?? read(text);
+    if (recent.size >= textsMax) {
+      older = recent;
+      recent = new Map();
+    }
+    recent.set(text, found);
+    return found;
+  };
+}
