@@ -37,6 +37,8 @@ export const acquireSchema = z.strictObject({
   count: z.int().min(1).max(acquireCountMax),
   /** How long the answer may be held while nothing is free. */
   waitMs: z.int().min(0).max(acquireWaitMsMax),
+  /** The caller sends no statement without the `maxExecutionMs` of its lease as the engine's own limit, where the engine takes one. */
+  sendsLimits: z.boolean().optional(),
 });
 export type AcquireRequest = z.output<typeof acquireSchema>;
 
@@ -47,6 +49,12 @@ export interface GrantedLease {
   readonly lease: string;
   /** Counted by the holder from before it asked. */
   readonly expiresInMs: number;
+  /**
+   * Execution limit of the group when it was granted. No statement under the lease is sent with a longer
+   * one, for the slot may be given again after it. Absent where there is none, or where the holder did not
+   * say that it `sendsLimits`.
+   */
+  readonly maxExecutionMs?: number;
 }
 
 export interface AcquireAnswer {
@@ -111,13 +119,15 @@ export interface SuspectLease {
 /** `GET /worker/capacity/suspects` */
 export interface SuspectsAnswer {
   readonly suspects: readonly SuspectLease[];
+  /** Names what engines say when they are asked from now on: the moment on the clock of the store. */
+  readonly listing: number;
 }
 
 /**
  * What the engine said of a suspect: nothing runs under its tag in a complete listing (`absent`; it
  * counts when two agree that lie further apart than `delayMs`), something does (`running`), something
- * did and was told to end (`ending`), no answer (`unanswered`), it can not list (`unlisted`), or it lived in the
- * holder's process (`inProcess`).
+ * did and was told to end (`ending`), no answer, or neither list nor limit (`unanswered`), it can not list but
+ * ends each statement by the limit that it was sent with (`unlisted`), or it lived in the holder's process (`inProcess`).
  */
 export const sightings = [
   "absent",
@@ -138,6 +148,8 @@ export const observedSchema = z.strictObject({
   lease: leaseId,
   seen: z.enum(sightings),
   delayMs: z.int().min(0).max(600_000).default(0),
+  /** `listing` of the suspects after which the engine was asked. An absence without it, or of an earlier one than was heard already, counts for nothing. */
+  listing: z.number().min(0).optional(),
 });
 export type ObservedRequest = z.output<typeof observedSchema>;
 

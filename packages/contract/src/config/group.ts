@@ -119,7 +119,8 @@ const limits = {
   }),
   maxExecutionSecs: z.int().min(1).max(31_536_000).optional().meta({
     title: "Execution time",
-    description: "A query that runs longer in the engine is ended. Absent means no limit.",
+    description:
+      "A query that runs longer in the engine is ended, by the engine itself where it has such a limit. Absent means no limit; on a control plane with workers it is required where a member can not list what it runs.",
     "x-unit": "seconds",
   }),
   maxRows: z.int().min(1).optional().meta({

@@ -11,6 +11,7 @@ import { gatewayError } from "../error.ts";
 import type { Host } from "../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
 import type { Admissions, Waiter } from "./admissions.ts";
+import { leadOf } from "./clockLead.ts";
 import type { Grant } from "./leaseBook.ts";
 import { askedPerGroupMax, doubtsMax, heldAcquireMs, retryMs } from "./leaseLimits.ts";
 import type { LeaseReach } from "./leaseReach.ts";
@@ -34,7 +35,10 @@ export interface LeaseAskingParts {
   readonly surplus: (group: string) => void;
 }
 
-type Question = Parameters<LeaseSource["acquire"]>[0] & { readonly firstSentAtMs: number };
+type Question = Parameters<LeaseSource["acquire"]>[0] & {
+  /** When it was put first. */
+  readonly first: Pick<Grant, "sentAtMs" | "leadMs">;
+};
 
 const retryAfterMs = 1_000;
 const idBytes = 12;
@@ -74,9 +78,10 @@ export class LeaseAsking {
   /** Asks for leases that nobody waits for. Answers how many were granted. */
   async ahead(group: string, cluster: string, count: number): Promise<number> {
     const requestId = this.#newId();
-    const firstSentAtMs = this.#parts.host.clock.nowMs();
+    const first = this.#now();
     const candidates = [cluster];
-    const question = { requestId, firstSentAtMs, group, candidates, count, waitMs: 0 };
+    const ahead = { candidates, count, waitMs: 0, sendsLimits: true };
+    const question = { requestId, first, group, ...ahead };
     using stopping = this.#parts.stopper.wait();
     const { signal } = stopping;
     for (let tries = 0; tries < doubtsMax && !signal.aborted; tries += 1) {
@@ -165,7 +170,7 @@ export class LeaseAsking {
     const { clock } = this.#parts.host;
     return {
       requestId: this.#newId(),
-      firstSentAtMs: clock.nowMs(),
+      first: this.#now(),
       group,
       candidates: [...this.#parts.admissions.clustersOf(waiter)],
       queryId: query.id,
@@ -173,12 +178,13 @@ export class LeaseAsking {
       ageMs: clock.nowMs() - waiter.sinceMs,
       count: 1,
       waitMs,
+      sendsLimits: true,
     };
   }
 
   /** One question, once; undefined when its answer is not known. What it brings counts from when it was put first. */
   async #ask(
-    { firstSentAtMs, ...question }: Question,
+    { first, ...question }: Question,
     signal: AbortSignal,
   ): Promise<AcquireAnswer | undefined> {
     const { host, source, failed, reached, granted } = this.#parts;
@@ -189,7 +195,7 @@ export class LeaseAsking {
       return undefined;
     }
     const { group } = question;
-    granted(answer.value.granted.map((one) => ({ granted: one, group, sentAtMs: firstSentAtMs })));
+    granted(answer.value.granted.map((one) => ({ granted: one, group, ...first })));
     reached();
     return answer.value;
   }
@@ -204,6 +210,11 @@ export class LeaseAsking {
       if (left.ok || signal.aborted) return;
       await pause(host.clock, retryMs / 2, signal);
     }
+  }
+
+  #now(): Question["first"] {
+    const { clock } = this.#parts.host;
+    return { sentAtMs: clock.nowMs(), leadMs: leadOf(clock) };
   }
 
   #askedIn(group: string): number {

@@ -4,13 +4,14 @@
  *
  * A lease's time counts from before the request that brought it was sent, minus a margin: it ends here
  * before it ends where it came from, whatever the network did. Running out does not end a query; only
- * the word that the lease is lost does. A process that stood still asks what it still holds before it
- * starts anything.
+ * the word that the lease is lost does. A process that stood still, by either of its clocks, asks what
+ * it still holds before it starts anything.
  */
 import type { GrantedLease, NamedLease } from "@gateway/contract/capacityApi.ts";
 import { leasesPerCallMax } from "@gateway/contract/capacityApi.ts";
 import type { Host } from "../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
+import { ClockLead } from "./clockLead.ts";
 import { leaseMarginMs, lookEveryMs, renewEveryMs, retryMs, stoodStillMs } from "./leaseLimits.ts";
 import { pause } from "./pause.ts";
 
@@ -24,6 +25,7 @@ export interface Lease {
   /** `<instance>/<lease>`. */
   readonly holder: string;
   readonly grantedAtMs: number;
+  readonly maxExecutionMs: number | undefined;
   /** Last moment at which something may be begun under it. */
   expiresAtMs: number;
   /** When it was last found that something may be begun under it. */
@@ -52,11 +54,16 @@ export interface Grant {
   readonly granted: GrantedLease;
   readonly group: string;
   readonly sentAtMs: number;
+  /** `leadOf` the clock at that moment. */
+  readonly leadMs: number;
 }
 
 export class LeaseBook {
   readonly #parts: LeaseBookParts;
   readonly #held = new Map<string, Lease>();
+  readonly #lead: ClockLead;
+  /** What was answered while it was asked whether they are still ours. */
+  readonly #unsure = new Set<Lease>();
   readonly #stopping = new AbortController();
   #returning: Lease[] = [];
   #flushing: Promise<void> | undefined;
@@ -71,6 +78,7 @@ export class LeaseBook {
 
   constructor(parts: LeaseBookParts) {
     this.#parts = parts;
+    this.#lead = new ClockLead(parts.host.clock);
   }
 
   get size(): number {
@@ -83,8 +91,8 @@ export class LeaseBook {
   }
 
   /** Undefined for one that is known already: whoever has it goes on with it. */
-  add({ granted, group, sentAtMs }: Grant): Lease | undefined {
-    const { cluster, slot, lease, expiresInMs } = granted;
+  add({ granted, group, sentAtMs, leadMs }: Grant): Lease | undefined {
+    const { cluster, slot, lease, expiresInMs, maxExecutionMs } = granted;
     if (this.#held.has(lease)) return undefined;
     const added: Lease = {
       group,
@@ -93,6 +101,7 @@ export class LeaseBook {
       lease,
       holder: `${this.#parts.source.instance}/${lease}`,
       grantedAtMs: this.#nowMs(),
+      maxExecutionMs,
       expiresAtMs: sentAtMs + expiresInMs - leaseMarginMs,
       foundValidAtMs: Number.NEGATIVE_INFINITY,
       queryId: undefined,
@@ -100,21 +109,37 @@ export class LeaseBook {
       tell: new Set(),
     };
     this.#held.set(lease, added);
+    this.#lead.held(leadMs);
     this.#termMs = Math.max(this.#termMs, expiresInMs);
     if (this.#held.size === 1) this.#renewAtMs = this.#nowMs() + this.#renewAfterMs();
     this.#watch();
+    this.look();
     return added;
   }
 
   valid(lease: Lease): boolean {
-    return lease.state === "held" && this.#nowMs() < lease.expiresAtMs;
+    return lease.state === "held" && this.#nowMs() < lease.expiresAtMs && !this.#lead.inDoubt;
   }
 
-  /** Whether what was begun under it when it was found valid was begun in time, as far as this process can know. */
+  /** Set while the answer is awaited that says whether a lease which is not valid at the moment still is. */
+  doubt(lease: Lease): Promise<void> | undefined {
+    if (lease.state !== "held" || this.valid(lease)) return undefined;
+    this.look();
+    return this.#asking;
+  }
+
+  /**
+   * Whether what was begun under it when it was found valid was begun in time, as far as this process can
+   * know. While that is being asked it goes on, and is told of a loss like any other.
+   */
   begunInTime(lease: Lease): boolean {
     this.look();
     if (lease.state !== "held") return false;
-    return this.#nowMs() < lease.expiresAtMs || this.#stoodStillAtMs < lease.foundValidAtMs;
+    if (this.#nowMs() >= lease.expiresAtMs) return this.#stoodStillAtMs < lease.foundValidAtMs;
+    if (!this.#lead.inDoubt) return true;
+    if (this.#asking === undefined) return false;
+    this.#unsure.add(lease);
+    return true;
   }
 
   /** Gives it back, again and again until that is acknowledged. A lost one is nobody's to give. */
@@ -147,9 +172,9 @@ export class LeaseBook {
     const nowMs = this.#nowMs();
     const stood = nowMs - this.#lookedAtMs > stoodStillMs;
     this.#lookedAtMs = nowMs;
-    if (!stood || this.#held.size === 0) return;
-    this.#stoodStillAtMs = nowMs;
-    this.#asking ??= this.#askWhatIsHeld();
+    if (this.#held.size === 0) return;
+    if (stood) this.#stoodStillAtMs = nowMs;
+    if (this.#lead.noticed() || stood) this.#asking ??= this.#askWhatIsHeld();
   }
 
   /** Renews all at once; also a way to hear whether anybody is there. Answers why that failed. */
@@ -177,7 +202,9 @@ export class LeaseBook {
 
   #forget(lease: Lease): void {
     this.#held.delete(lease.lease);
-    if (this.#held.size === 0) this.#stopWatching();
+    if (this.#held.size > 0) return;
+    this.#lead.forget();
+    this.#stopWatching();
   }
 
   #watch(): void {
@@ -210,6 +237,10 @@ export class LeaseBook {
       await this.#rest();
     }
     this.#asking = undefined;
+    const unsure = [...this.#unsure].map(({ lease }) => lease);
+    this.#unsure.clear();
+    // Nobody can say, and it may run beside somebody else's.
+    if (this.#lead.inDoubt) this.lose(unsure);
     this.#parts.settled();
   }
 
@@ -217,6 +248,7 @@ export class LeaseBook {
     const { source } = this.#parts;
     const sentAtMs = this.#nowMs();
     this.#renewAtMs = sentAtMs + this.#renewAfterMs();
+    const leadMs = this.#lead.asking();
     const named = [...this.#held.values()].map(nameOf);
     const answer = await source.renew(named, this.#stopping.signal);
     if (!answer.ok) {
@@ -227,6 +259,7 @@ export class LeaseBook {
     }
     const { renewed, lost, expiresInMs } = answer.value;
     this.#termMs = expiresInMs;
+    this.#lead.answered(leadMs);
     const expiresAtMs = sentAtMs + expiresInMs - leaseMarginMs;
     for (const id of renewed) {
       const lease = this.#held.get(id);

@@ -186,7 +186,9 @@ class Leased implements LeasedCapacity {
       fence,
       holder: lease.holder,
       lease: {
+        maxExecutionMs: lease.maxExecutionMs,
         valid: () => this.#mayBegin(lease),
+        doubt: () => this.#book.doubt(lease),
         stillValid: () =>
           this.#book.begunInTime(lease) || (lease.state === "held" && this.#countsHere()),
         whenLost: (tell) => toldOf(lease, tell),

@@ -59,13 +59,40 @@ describe("reap", () => {
   });
 
   it("leaves a slot suspect while the engine does not answer, or shows less than all", async () => {
-    const fleet = await fleetOf();
+    const fleet = await fleetOf({ limitsExecution: true });
     await fleet.orphan();
     fleet.listing = err(gatewayError("cluster.connectFailed"));
     await fleet.pass(120_000);
     fleet.listing = ok({ tags: [], complete: false, delayMs: 0 });
     await fleet.pass(120_000);
     expect(new Set(fleet.seen())).toEqual(new Set(["unanswered", "unlisted"]));
+    expect(fleet.leases.taken).toBe(1);
+    await fleet.stop();
+  });
+
+  it("frees nothing by time of an engine that neither lists nor limits its statements", async () => {
+    const fleet = await fleetOf({ limitsExecution: false });
+    await fleet.orphan();
+    fleet.listing = ok({ tags: [], complete: false, delayMs: 0 });
+    await fleet.pass(120_000);
+    expect(new Set(fleet.seen())).toEqual(new Set(["unanswered"]));
+    expect(fleet.leases.taken).toBe(1);
+    const told = fleet.host.log.lines.filter(({ event }) => event === "capacity.engineNotListed");
+    expect(told).toMatchObject([{ fields: { cluster: "main", limitsExecution: false } }]);
+    await fleet.stop();
+  });
+
+  it("is not deceived by a report that comes twice, and later than the next", async () => {
+    const fleet = await fleetOf();
+    const lease = await fleet.orphan();
+    fleet.listing = ok({ tags: [], complete: true, delayMs: 600_000 });
+    await fleet.until(() => fleet.seen().includes("absent"));
+    // It began to show only now; whatever was said before of it is repeated at the end.
+    fleet.listing = undefined;
+    fleet.tags.add(`gateway/${orphanName}/${lease}/q1`);
+    await fleet.until(() => fleet.seen().includes("running"));
+    await fleet.repeat("absent");
+    await fleet.repeat("absent");
     expect(fleet.leases.taken).toBe(1);
     await fleet.stop();
   });
@@ -101,7 +128,8 @@ describe("reap", () => {
 async function fleetOf({
   obeys = true,
   runsIn = "engine",
-}: { obeys?: boolean; runsIn?: Backend["runsIn"] } = {}) {
+  limitsExecution = true,
+}: { obeys?: boolean; runsIn?: Backend["runsIn"]; limitsExecution?: boolean } = {}) {
   const host = virtualHost(1);
   const caps = { cluster: { main: 4 }, group: { "main/main": 4 } };
   const leases = new TestLeases(host.clock, caps);
@@ -135,6 +163,7 @@ async function fleetOf({
     const backend: Backend = {
       ...plain,
       runsIn,
+      limitsExecution,
       running: async () =>
         (state.listing as Awaited<ReturnType<Backend["running"]>> | undefined) ??
         ok({ tags: [...tags], complete: true, delayMs: 500 }),
@@ -166,6 +195,12 @@ async function fleetOf({
       state.listing = listing;
     },
     seen: () => reports.map(({ seen }) => seen),
+    /** The first report of that kind comes again, as if it were of a listing without any delay. */
+    repeat: async (seen: ObservedRequest["seen"]) => {
+      const report = reports.find((one) => one.seen === seen);
+      if (report === undefined) throw new Error("no such report");
+      await real.observed({ ...report, delayMs: 0 }, new AbortController().signal);
+    },
     pass,
     /** A lease of a worker that is never heard of again; answers its name. */
     orphan: async (): Promise<string> => {

@@ -48,6 +48,13 @@ export async function reap(parts: ReaperParts, signal: AbortSignal): Promise<voi
 
 type Listing = RunningStatements | "unanswered";
 
+interface Judging {
+  readonly token: number;
+  /** Names the listing: what was answered before the engine was asked. */
+  readonly asked: number | undefined;
+  readonly listing: Listing;
+}
+
 class Reaper {
   readonly #parts: ReaperParts;
   readonly #signal: AbortSignal;
@@ -75,7 +82,7 @@ class Reaper {
     const found = await this.#parts.link.suspects(this.#signal);
     // Asked after the list was made: a listing of before would say nothing of it.
     const listings = new Map<string, Promise<Listing>>();
-    const suspects = found.ok ? found.value.suspects : [];
+    const { suspects, listing: asked } = found.ok ? found.value : { suspects: [] };
     if (suspects.length === 0) this.#ending.clear();
     await Promise.all(
       suspects.map(async (suspect) => {
@@ -84,7 +91,7 @@ class Reaper {
         if (backend === undefined) return;
         const listing = listings.get(suspect.cluster) ?? this.#list(backend);
         listings.set(suspect.cluster, listing);
-        await this.#judge(suspect, backend, { token, listing: await listing });
+        await this.#judge(suspect, backend, { token, asked, listing: await listing });
       }),
     );
     await this.#publish(token, backends);
@@ -126,21 +133,19 @@ class Reaper {
   async #judge(
     suspect: SuspectLease,
     backend: Backend,
-    { token, listing }: { readonly token: number; readonly listing: Listing },
+    { token, asked, listing }: Judging,
   ): Promise<void> {
     const { cluster, slot, lease } = suspect;
     const tags = listing === "unanswered" ? [] : tagsOf(suspect, listing);
     const seen = this.#sightingOf(backend, listing, tags);
     const delayMs = listing === "unanswered" ? 0 : listing.delayMs;
     const { link, host } = this.#parts;
-    const said = await link.observed({ token, cluster, slot, lease, seen, delayMs }, this.#signal);
+    const about = { token, cluster, slot, lease };
+    const report = { ...about, seen, delayMs, ...(asked === undefined ? {} : { listing: asked }) };
+    const said = await link.observed(report, this.#signal);
     if (!said.ok) return;
     const { fenced, advice } = said.value;
-    if (seen === "unlisted" && !this.#unlisted.has(cluster)) {
-      // Without `maxExecutionSecs` of the group this slot is never known to be free.
-      this.#unlisted.add(cluster);
-      host.log.write("warn", "capacity.engineNotListed", { cluster });
-    }
+    this.#warnOfUnlisted(backend, listing);
     if (!fenced) {
       if (this.#token === token) this.#fenced();
       return;
@@ -151,11 +156,20 @@ class Reaper {
     await Promise.all(tags.map((tag) => this.#end(backend, tag)));
   }
 
+  /** Its slots come back by time, or by hand where its statements have no limit of the engine's own. */
+  #warnOfUnlisted({ cluster, runsIn, limitsExecution }: Backend, listing: Listing): void {
+    if (runsIn === "process" || listing === "unanswered" || listing.complete) return;
+    if (this.#unlisted.has(cluster)) return;
+    this.#unlisted.add(cluster);
+    this.#parts.host.log.write("warn", "capacity.engineNotListed", { cluster, limitsExecution });
+  }
+
   #sightingOf(backend: Backend, listing: Listing, tags: readonly string[]): Sighting {
     if (backend.runsIn === "process") return "inProcess";
     if (listing === "unanswered") return "unanswered";
     if (tags.length > 0) return tags.every((tag) => this.#isEnding(tag)) ? "ending" : "running";
-    return listing.complete ? "absent" : "unlisted";
+    if (listing.complete) return "absent";
+    return backend.limitsExecution ? "unlisted" : "unanswered";
   }
 
   /** It was told a moment ago. An engine that does not obey is told again. */

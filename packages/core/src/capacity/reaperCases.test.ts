@@ -6,17 +6,19 @@ import {
   mayBeAsked,
   reaperVerdict,
   submissionMsMax,
+  type ReaperSighting,
   type SuspectFacts,
 } from "./reaperCases.ts";
 
 const orphanKillMs = 60_000;
+const nowMs = 5_000_000;
 const holders = ["alive", "dead", "silent"] as const;
 
 describe("reaperVerdict", () => {
   it("concludes nothing sooner than ten seconds after the expiry, whatever was seen", () => {
     for (const facts of everyFacts({ expiredForMs: submissionMsMax - 1 })) {
       for (const seen of sightings) {
-        expect(reaperVerdict(facts, { seen, delayMs: 0 }, orphanKillMs)).toEqual({
+        expect(reaperVerdict(facts, sightingOf(seen), orphanKillMs)).toEqual({
           advice: "wait",
           absent: "stays",
         });
@@ -36,11 +38,40 @@ describe("reaperVerdict", () => {
 
   it("frees after two listings without it only when they lie further apart than the engine's delay", () => {
     const advice = (absentForMs: number, delayMs: number) =>
-      reaperVerdict(factsOf({ absentForMs }), { seen: "absent", delayMs }, orphanKillMs);
+      reaperVerdict(factsOf({ absentForMs }), sightingOf("absent", delayMs), orphanKillMs);
     expect(advice(0, 0)).toEqual({ advice: "wait", absent: "stays" });
     expect(advice(1, 0)).toEqual({ advice: "freed", absent: "stays" });
     expect(advice(5_000, 5_000).advice).toBe("wait");
     expect(advice(5_001, 5_000).advice).toBe("freed");
+  });
+
+  it("counts one listing once, however often, late or out of order its report comes", () => {
+    const seen = "absent";
+    const listedAgo = (ageMs: number) => ({ seen, delayMs: 500, listing: nowMs - ageMs }) as const;
+    const at = (ageMs: number, facts: Partial<SuspectFacts>) =>
+      reaperVerdict(factsOf({ expiredForMs: 100_000, ...facts }), listedAgo(ageMs), orphanKillMs);
+    // The first was asked for at 20 s and heard of at 19 s before now.
+    const heard = { absentForMs: 19_000, heardForMs: 20_000 };
+    expect(at(20_000, heard)).toEqual({ advice: "wait", absent: "stays" });
+    // Begun before the first was heard of, and on its way for long: no further apart than that.
+    expect(at(19_800, heard).advice).toBe("wait");
+    expect(at(18_500, heard).advice).toBe("wait");
+    expect(at(18_499, heard).advice).toBe("freed");
+    // It was shown since then: what was listed before that begins nothing anew.
+    const shown = { absentForMs: undefined, heardForMs: 5_000 };
+    expect(at(5_000, shown)).toEqual({ advice: "wait", absent: "stays" });
+    expect(at(20_000, shown)).toEqual({ advice: "wait", absent: "stays" });
+    expect(at(4_999, shown)).toEqual({ advice: "wait", absent: "begins" });
+  });
+
+  it("concludes nothing from an absence that was listed too early, later than now, or nobody knows when", () => {
+    const early = { seen: "absent", delayMs: 0, listing: nowMs - 1 } as const;
+    for (const listing of [early.listing, nowMs + 1, undefined]) {
+      expect(reaperVerdict(factsOf({}), { ...early, listing }, orphanKillMs)).toEqual({
+        advice: "wait",
+        absent: "stays",
+      });
+    }
   });
 
   it("lets it run while its worker is alive", () => {
@@ -61,14 +92,14 @@ describe("reaperVerdict", () => {
 
   it("asks again for what was told to end, and forgets an earlier absence", () => {
     for (const facts of everyFacts({})) {
-      const verdict = reaperVerdict(facts, { seen: "ending", delayMs: 0 }, orphanKillMs);
+      const verdict = reaperVerdict(facts, sightingOf("ending"), orphanKillMs);
       expect(verdict).toEqual({ advice: "wait", absent: "ends" });
     }
   });
 
   it("waits when the engine does not answer, and keeps what it said before", () => {
     for (const facts of everyFacts({})) {
-      const verdict = reaperVerdict(facts, { seen: "unanswered", delayMs: 0 }, orphanKillMs);
+      const verdict = reaperVerdict(facts, sightingOf("unanswered"), orphanKillMs);
       expect(verdict).toEqual({ advice: "wait", absent: "stays" });
     }
   });
@@ -102,15 +133,19 @@ describe("reaperVerdict", () => {
       silentForMs: time,
       maxExecutionMs: maybe,
       absentForMs: maybe,
+      heardForMs: maybe,
+      nowMs: fc.constant(nowMs),
     });
     const asked = fc.property(
       facts,
       fc.constantFrom(...sightings),
       time,
-      (known, seen, delayMs) => {
-        const { advice, absent } = reaperVerdict(known, { seen, delayMs }, orphanKillMs);
+      fc.option(fc.integer({ min: nowMs - 1_000_000, max: nowMs + 1 }), { nil: undefined }),
+      (known, seen, delayMs, listing) => {
+        const sighting = { seen, delayMs, listing };
+        const { advice, absent } = reaperVerdict(known, sighting, orphanKillMs);
         const later = { ...known, expiredForMs: known.expiredForMs + 1 };
-        const after = reaperVerdict(later, { seen, delayMs }, orphanKillMs);
+        const after = reaperVerdict(later, sighting, orphanKillMs);
         const wasSeen = seen === "running" || seen === "ending";
         const early = known.expiredForMs < submissionMsMax;
         const broken = {
@@ -138,7 +173,12 @@ describe("isKnownDead", () => {
 });
 
 function verdictOf(seen: Sighting, facts: Partial<SuspectFacts>) {
-  return reaperVerdict(factsOf(facts), { seen, delayMs: 0 }, orphanKillMs);
+  return reaperVerdict(factsOf(facts), sightingOf(seen), orphanKillMs);
+}
+
+/** Of a listing that was begun and heard of at the same moment. */
+function sightingOf(seen: Sighting, delayMs = 0): ReaperSighting {
+  return { seen, delayMs, listing: nowMs };
 }
 
 /** Every holder with and without a limit and an earlier absence. */
@@ -159,6 +199,8 @@ function factsOf(facts: Partial<SuspectFacts>): SuspectFacts {
     silentForMs: 0,
     maxExecutionMs: undefined,
     absentForMs: undefined,
+    heardForMs: undefined,
+    nowMs,
     ...facts,
   };
 }

@@ -18,16 +18,22 @@ export interface SuspectFacts {
   /** It spoke since the lease ran out; its end is proven; or nothing was heard of it since. */
   readonly holder: "alive" | "dead" | "silent";
   readonly silentForMs: number;
-  /** Time limit that the statement was sent to the engine with. */
+  /** Longest limit that a statement under the lease was sent to the engine with; undefined where none is known. */
   readonly maxExecutionMs: number | undefined;
   /** Since the first listing that did not show it; undefined when none did, or a later one showed it. */
   readonly absentForMs: number | undefined;
+  /** Since the newest listing that was heard for it; undefined when none was. */
+  readonly heardForMs: number | undefined;
+  /** The store's clock at this moment. */
+  readonly nowMs: number;
 }
 
 export interface ReaperSighting {
   readonly seen: Sighting;
   /** How long a statement may run before the engine's listing shows it. */
   readonly delayMs: number;
+  /** The store's clock before the engine was asked; undefined from whoever does not say. */
+  readonly listing: number | undefined;
 }
 
 export interface ReaperVerdict {
@@ -55,13 +61,13 @@ export function isKnownDead(
 /** `freed` is the only answer after which the slot is given again. */
 export function reaperVerdict(
   facts: SuspectFacts,
-  { seen, delayMs }: ReaperSighting,
+  sighting: ReaperSighting,
   orphanKillMs: number,
 ): ReaperVerdict {
   if (!mayBeAsked(facts.expiredForMs)) return waits;
-  switch (seen) {
+  switch (sighting.seen) {
     case "absent":
-      return absentVerdict(facts.absentForMs, delayMs);
+      return absentVerdict(facts, sighting);
     case "running":
       return { advice: runningAdvice(facts, orphanKillMs), absent: "ends" };
     case "ending":
@@ -75,10 +81,22 @@ export function reaperVerdict(
   }
 }
 
-/** One listing may be older than the statement; two that lie further apart than the delay are not both. */
-function absentVerdict(absentForMs: number | undefined, delayMs: number): ReaperVerdict {
+/**
+ * One listing may be older than the statement; two that lie further apart than the delay are not both.
+ *
+ * A report may come twice, late or after a later one, so its time of arrival says nothing of when the
+ * engine was asked: it was asked after `listing`, and the first listing was over when it was heard of.
+ */
+function absentVerdict(
+  { expiredForMs, absentForMs, heardForMs, nowMs }: SuspectFacts,
+  { listing, delayMs }: ReaperSighting,
+): ReaperVerdict {
+  if (listing === undefined) return waits;
+  const ageMs = nowMs - listing;
+  if (ageMs < 0 || !mayBeAsked(expiredForMs - ageMs)) return waits;
+  if (heardForMs !== undefined && ageMs >= heardForMs) return waits;
   if (absentForMs === undefined) return { advice: "wait", absent: "begins" };
-  return absentForMs > delayMs ? freed : waits;
+  return absentForMs - ageMs > delayMs ? freed : waits;
 }
 
 function runningAdvice(facts: SuspectFacts, orphanKillMs: number): ReaperVerdict["advice"] {

@@ -51,6 +51,7 @@ interface Held {
   expiresAtMs: number;
   suspect: boolean;
   absentSinceMs: number | undefined;
+  heardAtMs: number | undefined;
 }
 
 interface Waiting {
@@ -195,7 +196,7 @@ export class TestLeases {
         if (this.#fenced(token)) this.#lock.untilMs = 0;
         return ok(undefined);
       },
-      suspects: async () => ok({ suspects: this.#suspects() }),
+      suspects: async () => ok({ suspects: this.#suspects(), listing: this.#clock.nowMs() }),
       observed: async (report) => ok(this.#observed(report)),
       publish: async () => ok(undefined),
     };
@@ -293,7 +294,8 @@ export class TestLeases {
     const expiresAtMs = this.#clock.nowMs() + testLeaseMs;
     const slot = this.#sequence;
     const base = { lease, instance, cluster, group, slot, expiresAtMs };
-    const held: Held = { ...base, suspect: false, absentSinceMs: undefined };
+    const unseen = { suspect: false, absentSinceMs: undefined, heardAtMs: undefined };
+    const held: Held = { ...base, ...unseen };
     this.#held.set(lease, held);
     return held;
   }
@@ -340,13 +342,19 @@ export class TestLeases {
     const suspect = this.#suspects().find(({ lease }) => lease === report.lease);
     if (held === undefined || suspect === undefined) return { fenced: true, advice: "unknown" };
     const nowMs = this.#clock.nowMs();
-    const { absentSinceMs } = held;
-    const absentForMs = absentSinceMs === undefined ? undefined : nowMs - absentSinceMs;
-    const { seen, delayMs } = report;
-    const facts = { ...suspect, maxExecutionMs: undefined, absentForMs };
-    const verdict = reaperVerdict(facts, { seen, delayMs }, this.#orphanKillMs);
+    const since = (ms: number | undefined) => (ms === undefined ? undefined : nowMs - ms);
+    const { seen, delayMs, listing } = report;
+    const facts = {
+      ...suspect,
+      maxExecutionMs: undefined,
+      absentForMs: since(held.absentSinceMs),
+      heardForMs: since(held.heardAtMs),
+      nowMs,
+    };
+    const verdict = reaperVerdict(facts, { seen, delayMs, listing }, this.#orphanKillMs);
     if (verdict.absent === "begins") held.absentSinceMs = nowMs;
     if (verdict.absent === "ends") held.absentSinceMs = undefined;
+    if (verdict.absent !== "stays") held.heardAtMs = Math.max(held.heardAtMs ?? 0, listing ?? 0);
     const hasty =
       (this.#flaws.believesOneListing === true && seen === "absent") ||
       (this.#flaws.freesRunning === true && seen === "running");

@@ -51,6 +51,11 @@ export interface Backend extends Lane, AsyncDisposable {
   end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>>;
   /** Where statements run. Those that run in this `process` end with it; those in an `engine` live on. */
   readonly runsIn: "engine" | "process";
+  /**
+   * Every statement with a `maxExecutionMs` was sent with it as the engine's own limit, which no text and no
+   * setting of a client raises, and by which the engine ends it wherever it stands. False until that is known.
+   */
+  readonly limitsExecution: boolean;
   /** Kinds of credentials that the engine takes from a client, for `passthrough`. */
   readonly forwards: readonly ForwardableKind[];
   /** What there is to query, as the identity of `query` sees it, for catalogs and listings. */

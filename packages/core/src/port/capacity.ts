@@ -20,8 +20,15 @@ export interface Slot extends AsyncDisposable {
 
 /** What is between a slot and whoever leased it to this process. */
 export interface SlotLease {
+  /** Longest time limit that a statement may be sent to the engine with; undefined means none was agreed on. Milliseconds. */
+  readonly maxExecutionMs: number | undefined;
   /** Whether a statement may be sent under the slot at this moment. Asked right before its bytes are written. */
   valid(): boolean;
+  /**
+   * Set while it is being asked whether a slot is still ours that is not valid at the moment: this process
+   * stood still. `valid` knows once it resolves, which takes some seconds at most; it never rejects.
+   */
+  doubt(): Promise<void> | undefined;
   /**
    * Whether the statement for which `valid` was asked last may go on. Asked when the engine answers: false
    * when the slot was lost, or ran out while this process stood still and may have written too late.

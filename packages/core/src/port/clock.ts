@@ -2,7 +2,10 @@
 export interface Clock {
   /** Monotonic milliseconds, with fractions; only differences mean something. */
   nowMs(): number;
-  /** Unix milliseconds, for records and for talking to people. Never used to measure. */
+  /**
+   * Unix milliseconds, for records and for talking to people. Never used to measure; only that it ran
+   * ahead of `nowMs` tells of a pause that the monotonic clock does not count (capacity/clockLead.ts).
+   */
   unixMs(): number;
   /** Calls `fire` once after `delayMs`; disposing the answer before that prevents it. */
   timer(delayMs: number, fire: () => void): Disposable;

@@ -51,6 +51,16 @@ describe("virtualHost", () => {
     expect(host.timerCount).toBe(0);
   });
 
+  it("moves the wall clock alone when told, and no timer with it", async () => {
+    const host = virtualHost(1);
+    host.clock.timer(10, () => expect.unreachable());
+    host.moveWall(60_000);
+    await host.advance(5);
+    host.moveWall(-90_000);
+    expect(host.clock.nowMs()).toBe(5);
+    expect(host.clock.unixMs()).toBe(virtualStartUnixMs + 5 - 30_000);
+  });
+
   it("runs until a condition holds and says when it can not", async () => {
     const host = virtualHost(1);
     let count = 0;

@@ -31,6 +31,11 @@ export interface VirtualHost extends Host {
   /** Moves time forward and fires every timer that falls due, in order; work settles after each. */
   advance(ms: number): Promise<void>;
   /**
+   * Moves the wall clock alone, back when `ms` is negative: somebody set it, or the machine was
+   * suspended, for which the monotonic clock and the timers stood still.
+   */
+  moveWall(ms: number): void;
+  /**
    * Fires one timer after the other until `done` answers true. Throws when no timer is left, or when
    * `limitMs` of virtual time passed without it.
    */
@@ -50,6 +55,7 @@ export function virtualHost(seed: number, threads: Threads = noThreads): Virtual
     a.dueMs === b.dueMs ? a.sequence < b.sequence : a.dueMs < b.dueMs,
   );
   let nowMs = 0;
+  let wallMovedMs = 0;
   let sequence = 0;
 
   function timer(delayMs: number, fire: () => void): Disposable {
@@ -76,7 +82,11 @@ export function virtualHost(seed: number, threads: Threads = noThreads): Virtual
   }
 
   return {
-    clock: { nowMs: () => nowMs, unixMs: () => virtualStartUnixMs + Math.floor(nowMs), timer },
+    clock: {
+      nowMs: () => nowMs,
+      unixMs: () => virtualStartUnixMs + Math.floor(nowMs + wallMovedMs),
+      timer,
+    },
     random,
     randomBytes: (length) => Uint8Array.from({ length }, () => Math.floor(random() * 256)),
     threads,
@@ -91,6 +101,9 @@ export function virtualHost(seed: number, threads: Threads = noThreads): Virtual
       const endMs = nowMs + ms;
       while (await fireNext(endMs));
       nowMs = endMs;
+    },
+    moveWall: (ms) => {
+      wallMovedMs += ms;
     },
     runUntil: async (done, limitMs = runLimitMsDefault) => {
       const endMs = nowMs + limitMs;

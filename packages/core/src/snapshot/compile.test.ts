@@ -4,6 +4,7 @@ import { localCapacity } from "../capacity/local.ts";
 import { gatewayError } from "../error.ts";
 import type { Authenticator } from "../port/authenticator.ts";
 import type { Backend } from "../port/backend.ts";
+import type { Slot, SlotLease } from "../port/capacity.ts";
 import { virtualHost } from "../port/virtual.ts";
 import { LiveQueries } from "../query/live.ts";
 import { queryMetrics } from "../query/metrics.ts";
@@ -26,6 +27,30 @@ describe("a compiled generation behind the door", () => {
     const events = await allOf(door.run(queryOf("select 1"), new AbortController().signal));
     expect(events.at(-1)).toMatchObject({ kind: "done" });
     expect(seen).toEqual(["data"]);
+  });
+
+  it("gives the engine the group's limit, and never more than the slot was leased with", async () => {
+    const seen: unknown[] = [];
+    const { door, generations } = doorOf({
+      clusters: { a: answering((query) => seen.push(query.maxExecutionMs)) },
+      groups: {
+        main: { members: ["a"], maxRunningQueries: 1, maxExecutionSecs: 60 },
+        open: { members: ["a"], maxRunningQueries: 1 },
+      },
+    });
+    await allOf(door.run(queryOf("select 1"), new AbortController().signal));
+    expect(seen).toEqual([60_000]);
+    const sent = (group: string, leased: number | undefined) => {
+      const lease = { maxExecutionMs: leased } as SlotLease;
+      const slot = { cluster: "a", fence: 1, holder: "w/l", lease } as Slot;
+      const query = { ...queryOf("select 1"), group, trace: [], allowedSql: "select 1", slot };
+      const translated = generations.active?.translate(query);
+      return translated?.ok === true ? translated.value.maxExecutionMs : "refused";
+    };
+    expect([sent("main", 5_000), sent("main", 90_000), sent("main", undefined)]).toEqual([
+      5_000, 60_000, 60_000,
+    ]);
+    expect([sent("open", 5_000), sent("open", undefined)]).toEqual([5_000, undefined]);
   });
 
   it("opens the breaker after failures in a row and answers unavailable without asking the engine again", async () => {
@@ -234,6 +259,7 @@ function backendOf(cluster: string, execute: Execute, closed: string[]): Backend
     running: async () => ok({ tags: [], complete: true, delayMs: 0 }),
     end: async () => ok(undefined),
     runsIn: "engine",
+    limitsExecution: false,
     forwards: ["password", "bearer"],
     listTables: async () => ok([]),
     [Symbol.asyncDispose]: async () => void closed.push(cluster),

@@ -14,6 +14,7 @@ import { strategyOf } from "../cluster/strategy.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
 import { onFirstUse, type FirstUse } from "../firstUse.ts";
 import type { AuthContext, Authenticator } from "../port/authenticator.ts";
+import type { Slot } from "../port/capacity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
@@ -111,7 +112,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
         candidates: source.candidates,
       });
     },
-    translate: (query) => inWordsOf(backends.get(query.slot.cluster), query),
+    translate: (query) => inWordsOf(backends, query, found(groups, query.group).limits),
     identify: identities.identify,
     audience: (query) => identities.audience(query, found(groups, query.group).members),
     backend: (cluster) => found(backends, cluster),
@@ -139,12 +140,22 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
 
 /** The allowed text as the engine reads it. */
 function inWordsOf(
-  backend: Backend | undefined,
+  backends: CompileParts["backends"],
   query: Admitted,
+  limits: LiveLimits,
 ): Result<Translated, GatewayError> {
-  const dialect = backend?.dialect ?? "generic";
+  const dialect = backends.get(query.slot.cluster)?.dialect ?? "generic";
   const engineSql = relex(query.allowedSql, query.session.dialect, dialect);
-  return engineSql.ok ? ok({ ...query, engineSql: engineSql.value }) : engineSql;
+  if (!engineSql.ok) return engineSql;
+  const maxExecutionMs = engineLimitOf(limits, query.slot);
+  return ok({ ...query, engineSql: engineSql.value, maxExecutionMs });
+}
+
+/** The group's limit may have changed since the slot was leased, and whoever gave it counts on the one of then. */
+function engineLimitOf({ maxExecutionMs: own }: LiveLimits, { lease }: Slot): number | undefined {
+  const granted = lease?.maxExecutionMs;
+  if (own === undefined || granted === undefined) return own ?? granted;
+  return Math.min(own, granted);
 }
 
 function renewed(
