@@ -9,9 +9,11 @@ import { openApiText } from "./admin/openapi.ts";
 import { missing, refuse } from "./admin/refuse.ts";
 import type { ControlDeps } from "./deps.ts";
 import { workerApi } from "./worker/app.ts";
+import { capacityDesk } from "./worker/capacityDesk.ts";
 
 /** `/admin`, `/openapi.json`, and `/worker` where `deps.workerApi` is set. Every error body is a problem. */
-export function controlApp(deps: ControlDeps): Hono {
+export function controlApp(options: ControlDeps): Hono {
+  const deps = withDesk(options);
   const app = new Hono();
   const documented = new Hono().route("/admin", adminApi(deps));
   const openApi = openApiText(documented);
@@ -31,4 +33,11 @@ export function controlApp(deps: ControlDeps): Hono {
     return refuse(500, { code: "internal", detail });
   });
   return app;
+}
+
+/** Admins and workers ask the same one about slots. */
+function withDesk(deps: ControlDeps): ControlDeps {
+  const { workerApi: workers } = deps;
+  if (workers === undefined || workers.capacity !== undefined) return deps;
+  return { ...deps, workerApi: { ...workers, capacity: capacityDesk(deps) } };
 }

@@ -71,7 +71,7 @@ export interface ControlDeps {
 export interface WorkerApiDeps {
   /** Current first, then those that are still accepted. Each at least 32 characters. */
   readonly secrets: readonly Secret[];
-  /** The one that this process's own queries use; absent makes one for workers alone. */
+  /** The one that this process's own queries use; absent makes one for workers and admins alone. */
   readonly capacity?: CapacityDesk;
 }
 
@@ -79,4 +79,8 @@ export interface WorkerApiDeps {
  * Faults that only this process knows (a listener that would take passwords in clear text), in the
  * form of the file. Each object is judged by itself: what a file's others are makes no difference.
  */
-export type JudgeConfig = (input: unknown) => readonly ConfigFault[];
+export interface JudgeConfig {
+  (input: unknown): readonly ConfigFault[];
+  /** Whether workers lease the slots of the configuration. */
+  readonly leases?: boolean;
+}

@@ -13,6 +13,7 @@ import type { AdminApi } from "./route.ts";
 import { runningQueryRoutes } from "./runningQueries.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { schemaRoutes, statusRoutes } from "./status.ts";
+import { suspectRoutes } from "./suspects.ts";
 import { transferRoutes } from "./transfer.ts";
 import { userRoutes } from "./users.ts";
 import { workerRoutes } from "./workers.ts";
@@ -43,6 +44,7 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   transferRoutes(api);
   revisionRoutes(api);
   workerRoutes(api);
+  suspectRoutes(api);
   // First: `running` is no id.
   runningQueryRoutes(api);
   queryRoutes(api);

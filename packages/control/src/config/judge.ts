@@ -22,9 +22,10 @@ import { fileJsonSchema, fileSchema, type FileConfig } from "./objects.ts";
 import { clusterOf, parsedLike, parsedOf, type Step } from "./parsed.ts";
 import { issueText } from "./reason.ts";
 import { problemsOf, textOf } from "./report.ts";
-import { nameOnlyAuth, type ClusterBeside } from "./rules.ts";
+import { nameOnlyAuth, slotsFreedBy, unlimitedGroups } from "./rules.ts";
 
 type Objects = ReadonlyMap<string, ConfigObject>;
+type Cluster = FileConfig["clusters"][string];
 
 /** Configurations without a fault, each with the judge that found none. */
 const faultless = new WeakMap<Objects, JudgeConfig>();
@@ -75,8 +76,9 @@ function isRightAlone({ from, put }: Step, judge: JudgeConfig): boolean {
 }
 
 /** Whether no rule across objects could tell the two apart. */
-function sameBeside(a: ClusterBeside, b: ClusterBeside): boolean {
-  return a.engine === b.engine && a.queryAuth?.type === b.queryAuth?.type;
+function sameBeside(a: Cluster, b: Cluster): boolean {
+  const same = a.engine === b.engine && a.enabled === b.enabled;
+  return same && a.queryAuth?.type === b.queryAuth?.type && slotsFreedBy(a) === slotsFreedBy(b);
 }
 
 /** What the parts mean together, which one changed object may change anywhere. */
@@ -85,7 +87,8 @@ function judgeMeaning(
   file: JsonMap,
   judge: JudgeConfig,
 ): readonly ConfigFault[] {
-  const meaning = [...checkSnapshot(config), ...nameOnlyAuth(config)];
+  const leased = judge.leases === true ? unlimitedGroups(config) : [];
+  const meaning = [...checkSnapshot(config), ...nameOnlyAuth(config), ...leased];
   return [...meaning.map(({ path, reason }) => ({ path: textOf(path), reason })), ...judge(file)];
 }
 

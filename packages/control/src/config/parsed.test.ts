@@ -4,9 +4,11 @@ import { describe, expect, it } from "vitest";
 import type { ConfigFault } from "./configuration.ts";
 import { byKey } from "./difference.ts";
 import { fileOf, isMap, keyOf, type ConfigObject, type JsonMap } from "./file.ts";
+import type { JudgeConfig } from "../deps.ts";
 import { judgedLike, judgeFile, judgeObjects } from "./judge.ts";
 import { fileSchema } from "./objects.ts";
 import { parsedLike, parsedOf } from "./parsed.ts";
+import { objectsOfFile } from "./plan.ts";
 
 describe("parsedOf", () => {
   it("answers what the schema makes of the whole file, however a configuration came about", () => {
@@ -70,6 +72,33 @@ describe("judgeObjects", () => {
     fc.assert(same, { numRuns: 1_000 });
   }, 60_000);
 
+  it("asks the groups of a cluster that another word of it ties to a limit", () => {
+    const judge = Object.assign(() => [], { leases: true });
+    const flight = { engine: "adbc", driver: "flightsql", uri: "grpc+tls://f.example:31337" };
+    const account = { "adbc.snowflake.sql.account": "a" };
+    const off = { engine: "adbc", driver: "snowflake", dbKwargs: account, enabled: false };
+    const clusterOf = (body: JsonMap): ConfigObject => ({ kind: "cluster", name: "a", body });
+    const group: ConfigObject = {
+      kind: "clusterGroup",
+      name: "g",
+      body: { members: ["a"], maxRunningQueries: 2 },
+    };
+    for (const before of [flight, off]) {
+      const now = byKey([clusterOf(before), group]);
+      expect(judgeObjects(now, judge)).toEqual([]);
+      const put = clusterOf({ ...off, enabled: true });
+      const next = new Map(now).set(keyOf(put), put);
+      const faults = judgeObjects(next, judge, { from: now, put });
+      expect(faults.map(({ path }) => path)).toEqual(["clusterGroups.g.maxExecutionSecs"]);
+      expect(objectsOfFile(fileOf(next.values()), now, rulesOf(judge))).toMatchObject({
+        ok: false,
+        error: faults,
+      });
+      // Where no worker leases slots nothing is asked.
+      expect(judgeObjects(next, () => [])).toEqual([]);
+    }
+  });
+
   it("asks another judge about all objects", () => {
     const now = byKey(beginning());
     expect(judgeObjects(now, () => [])).toEqual([]);
@@ -80,6 +109,10 @@ describe("judgeObjects", () => {
     expect(judgeObjects(next, judge, { from: now, put })).toEqual(faults);
   });
 });
+
+function rulesOf(judge: JudgeConfig) {
+  return { judge, refsAllowed: [] };
+}
 
 /** A right configuration, whose group depends on the engine of its member and on verified users. */
 function beginning(): readonly ConfigObject[] {

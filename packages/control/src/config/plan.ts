@@ -111,7 +111,9 @@ export function objectsOfFile(
   });
   const objects = byKey(objectsIn(file));
   // Of a whole file the process sees what enters the snapshot: it has a `gateway` of its own.
-  const judgeSnapshot: JudgeConfig = () => judge(fileOf(objects.values()));
+  const { leases = false } = judge;
+  const judged = () => judge(fileOf(objects.values()));
+  const judgeSnapshot: JudgeConfig = Object.assign(judged, { leases });
   const faults = joined(keptFaults, judgeFile(file, judgeSnapshot));
   return faults.length > 0 ? err(faults) : ok(objects);
 }

@@ -1,5 +1,5 @@
 /**
- * Tables of shared capacity. What works on them are the functions of migration V022; drizzle/capacity.ts
+ * Tables of shared capacity. What works on them are the functions of migrations V022 and V023; drizzle/capacity.ts
  * calls them. Times are Unix milliseconds on the clock of the database.
  */
 import { sql } from "drizzle-orm";
@@ -57,7 +57,10 @@ export const capacitySlots = pgTable(
     grantedAt: unixMs("granted_at"),
     expiresAt: unixMs("expires_at"),
     absentAt: unixMs("absent_at"),
+    /** What its statements were sent with at most. */
     maxExecutionMs: bigint("max_execution_ms", { mode: "number" }),
+    /** The newest listing of the engine that was heard for it. */
+    heardAt: unixMs("heard_at"),
   },
   (table) => [primaryKey({ columns: [table.scope, table.slot] })],
 );
@@ -145,6 +148,8 @@ export const capacityInstances = pgTable("capacity_instances", {
   seenAt: unixMs("seen_at").notNull(),
   /** Its end is proven. */
   dead: flag("dead").notNull().default(false),
+  /** It sends the limits of its leases to the engines. */
+  sendsLimits: flag("sends_limits").notNull().default(false),
 });
 
 /** One row: which limits hold, and when the reaper last ticked. */

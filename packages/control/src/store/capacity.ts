@@ -12,7 +12,7 @@ import type {
   AcquireAnswer,
   NamedLease,
   RunningAnswer,
-  SuspectLease,
+  SuspectsAnswer,
   SweepLockAnswer,
 } from "@gateway/contract/capacityApi.ts";
 import type { ReaperVerdict, SuspectFacts } from "@gateway/core/capacity/reaperCases.ts";
@@ -66,6 +66,8 @@ export interface AcquireStep {
   readonly count: number;
   /** False leaves no waiter behind. */
   readonly waits: boolean;
+  /** The caller sends the limits of its leases to the engines. From then on its slots remember theirs. */
+  readonly sendsLimits: boolean;
 }
 
 export interface WaiterName {
@@ -135,6 +137,13 @@ export type Settled =
   | { readonly kind: "moved" }
   | { readonly kind: "settled"; readonly handed: readonly HandOver[] };
 
+export interface SettleContext {
+  readonly version: string;
+  readonly listing: number | undefined;
+  readonly process: string;
+  readonly terms: CapacityTerms;
+}
+
 export interface CapacityStore {
   /** Makes rows as the limits say; false when newer limits hold already. Freed room goes to waiters. */
   limit(
@@ -157,15 +166,16 @@ export interface CapacityStore {
   dead(instance: string): Stored<number>;
   /** Marks what ran out as suspect, unless the tick was away for long; forgets what is over. Answers the number of suspects. */
   tick(terms: CapacityTerms): Stored<number>;
-  /** Of which the engine may be asked by now. */
-  suspects(): Stored<readonly SuspectLease[]>;
+  /** Of which the engine may be asked by now, and the moment that names what it says then. */
+  suspects(): Stored<SuspectsAnswer>;
   readSuspect(name: SuspectName): Stored<SuspectRead>;
-  /** Does what the verdict says if the facts are still those of `version`. */
-  settle(
-    name: SuspectName,
-    verdict: ReaperVerdict,
-    context: { readonly version: string; readonly process: string; readonly terms: CapacityTerms },
-  ): Stored<Settled>;
+  /** Does what the verdict says if the facts are still those of `version`. `listing` is the one that it rests on. */
+  settle(name: SuspectName, verdict: ReaperVerdict, context: SettleContext): Stored<Settled>;
+  /** Frees a suspect on somebody's word, under no fence; undefined when there is no such suspect. */
+  freeByHand(
+    name: Omit<SuspectName, "token">,
+    context: Pick<SettleContext, "process" | "terms">,
+  ): Stored<readonly HandOver[] | undefined>;
   /** Takes the reaper's lock, or keeps it for the instance that has it. */
   lock(instance: string, ttlMs: number): Stored<SweepLockAnswer>;
   /** For as long again, while nobody else has it. */

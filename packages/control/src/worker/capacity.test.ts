@@ -79,6 +79,32 @@ describe("POST /worker/capacity/acquire", () => {
     expect((await acquire(control, headers, { queryId: "q2" })).granted).toHaveLength(1);
   });
 
+  it("ends the held call of a query that leaves, whose place is free at once", async () => {
+    const { control, headers } = await withCaps({ maxQueuedQueries: 1 });
+    await acquire(control, headers, {});
+    const held = acquire(control, headers, { queryId: "gone", waitMs: 10_000 });
+    expect(await acquire(control, headers, { queryId: "q2" })).toMatchObject({ queueFull: true });
+    const leave = { instanceId: first, queryId: "gone" };
+    expect((await post(control, "/capacity/leave", headers, leave)).status).toBe(204);
+    // No time has passed.
+    expect((await held).granted).toEqual([]);
+    expect(await acquire(control, headers, { queryId: "q2" })).toMatchObject({ position: 1 });
+  });
+
+  it("does not end it for whoever is not its worker", async () => {
+    const { control, headers } = await withCaps();
+    const others = await registered(control, "b", second);
+    const taken = await acquire(control, headers, {});
+    const held = acquire(control, headers, { queryId: "q1", waitMs: 10_000 });
+    await waiting(control, 1);
+    const forged = { instanceId: first, queryId: "q1" };
+    expect((await post(control, "/capacity/leave", others, forged)).status).toBe(403);
+    const own = { instanceId: second, queryId: "q1" };
+    expect((await post(control, "/capacity/leave", others, own)).status).toBe(204);
+    await release(control, headers, taken.granted);
+    expect((await held).granted).toHaveLength(1);
+  });
+
   it("keeps what was handed to a query between two of its calls", async () => {
     const { control, headers } = await withCaps();
     const taken = await acquire(control, headers, {});
@@ -254,7 +280,13 @@ describe("a worker that is gone", () => {
       fenced: false,
       advice: "unknown",
     });
-    await control.host.advance(1);
+    // The network brings it again, much later.
+    const { listing } = await asked(control, others);
+    await control.host.advance(1_000);
+    const again = await observe(control, others, { ...seen, listing });
+    expect(again).toEqual({ fenced: true, advice: "wait" });
+    const nameless = await observe(control, others, { ...seen, listing: undefined });
+    expect(nameless).toEqual({ fenced: true, advice: "wait" });
     expect(await observe(control, others, seen)).toEqual({ fenced: true, advice: "freed" });
     expect(await observe(control, others, seen)).toEqual({ fenced: true, advice: "unknown" });
     expect((await acquire(control, others, { instanceId: second })).granted).toHaveLength(1);
@@ -326,13 +358,19 @@ async function lock(control: TestControl, headers: Headers, instanceId: string) 
 }
 
 async function suspects(control: TestControl, headers: Headers) {
-  const answer = await control.call("/capacity/suspects", { headers });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as SuspectsAnswer).suspects;
+  return (await asked(control, headers)).suspects;
 }
 
+async function asked(control: TestControl, headers: Headers) {
+  const answer = await control.call("/capacity/suspects", { headers });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as SuspectsAnswer;
+}
+
+/** Of a listing that is made now, unless it says which. */
 async function observe(control: TestControl, headers: Headers, seen: object) {
-  const json = { instanceId: second, cluster: "duck", slot: 0, ...seen };
+  const { listing } = await asked(control, headers);
+  const json = { instanceId: second, cluster: "duck", slot: 0, listing, ...seen };
   const answer = await post(control, "/capacity/observed", headers, json);
   return (await answer.json()) as ObservedAnswer;
 }

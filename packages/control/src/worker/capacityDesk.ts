@@ -15,7 +15,7 @@ import type { Stored, StoreUnavailable } from "../store/store.ts";
 import { CapacityBatch } from "./capacityBatch.ts";
 import { CapacityHolds } from "./capacityHolds.ts";
 import { limitsOf } from "./capacityLimits.ts";
-import type { Answered, CapacityDesk, DeskRefusal } from "./capacityPort.ts";
+import type { Answered, CapacityDesk, DeskRefusal, SlotName } from "./capacityPort.ts";
 import { pollMs, waitersMax } from "./limits.ts";
 import { workerApiFamilies } from "./metrics.ts";
 
@@ -91,13 +91,15 @@ class Desk implements CapacityDesk {
 
   async acquire(
     caller: Caller,
-    { waitMs, queryId, user = "", ageMs = 0, ...asked }: Omit<AcquireRequest, "instanceId">,
+    asking: Omit<AcquireRequest, "instanceId">,
     signal: AbortSignal,
   ): Answered<AcquireAnswer> {
+    const { waitMs, queryId, user = "", ageMs = 0, sendsLimits = false, ...asked } = asking;
     const limited = await this.#limits();
     if (!limited.ok) return limited;
     if (this.#batch.full || this.#holds.size >= waitersMax) return err({ code: "busy" });
-    const step = { ...asked, caller, queryId, user, ageMs, waits: queryId !== undefined };
+    const waits = queryId !== undefined;
+    const step = { ...asked, caller, queryId, user, ageMs, sendsLimits, waits };
     const waiter = queryId === undefined ? undefined : { instance: caller.instance, queryId };
     if (waiter !== undefined) this.#holds.expect(waiter);
     return new Promise((resolve) => {
@@ -153,6 +155,8 @@ class Desk implements CapacityDesk {
     return new Promise((resolve) => {
       this.#batch.leave(caller, queryId, (outcome) => {
         const answer = this.#heard(outcome);
+        // Not before: only now it is known that whoever says so may.
+        if (answer.ok) this.#holds.leave({ instance: caller.instance, queryId });
         resolve(answer.ok ? ok(undefined) : answer);
       });
     });
@@ -170,8 +174,7 @@ class Desk implements CapacityDesk {
   async suspects(): ReturnType<CapacityDesk["suspects"]> {
     const ticked = await this.#tickNow();
     if (!ticked.ok) return ticked;
-    const suspects = await this.#deps.store.capacity.suspects();
-    return suspects.ok ? ok({ suspects: suspects.value }) : suspects;
+    return this.#deps.store.capacity.suspects();
   }
 
   async observed(report: Omit<ObservedRequest, "instanceId">): Stored<ObservedAnswer> {
@@ -180,6 +183,17 @@ class Desk implements CapacityDesk {
       if (!answer.ok || answer.value !== "moved") return answer as Awaited<Stored<ObservedAnswer>>;
     }
     return ok({ fenced: true, advice: "wait" });
+  }
+
+  async freeByHand(name: SlotName): Stored<boolean> {
+    const context = { process: this.#process, terms: this.#terms };
+    const freed = await this.#deps.store.capacity.freeByHand(name, context);
+    if (!freed.ok) return freed;
+    if (freed.value === undefined) return ok(false);
+    this.#give(freed.value);
+    const { cluster, slot } = name;
+    this.#deps.log.write("warn", "capacity.slotFreed", { cluster, slot, seen: "byHand" });
+    return ok(true);
   }
 
   lock(instance: string, ttlSecs: number): ReturnType<CapacityDesk["lock"]> {
@@ -220,11 +234,13 @@ class Desk implements CapacityDesk {
     if (suspect.kind !== "suspect") {
       return ok({ fenced: suspect.kind !== "fenced", advice: "unknown" });
     }
-    const verdict = reaperVerdict(suspect.facts, report, this.#orphanKillMs);
+    const { seen, delayMs, listing } = report;
+    const verdict = reaperVerdict(suspect.facts, { seen, delayMs, listing }, this.#orphanKillMs);
     const answer = { fenced: true, advice: verdict.advice };
     if (verdict.advice !== "freed" && verdict.absent === "stays") return ok(answer);
     const settled = await capacity.settle(report, verdict, {
       version: suspect.version,
+      listing,
       process: this.#process,
       terms: this.#terms,
     });
@@ -233,7 +249,7 @@ class Desk implements CapacityDesk {
     if (settled.value.kind === "moved") return ok("moved");
     this.#give(settled.value.handed);
     if (verdict.advice === "freed") {
-      const { cluster, slot, seen } = report;
+      const { cluster, slot } = report;
       this.#deps.log.write("warn", "capacity.slotFreed", { cluster, slot, seen });
     }
     return ok(answer);

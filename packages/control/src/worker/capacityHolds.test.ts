@@ -39,6 +39,16 @@ describe("CapacityHolds", () => {
     expect(host.timerCount).toBe(0);
   });
 
+  it("ends the call of a query that leaves, and no other", () => {
+    const { holds, held } = open();
+    const call = held();
+    holds.leave({ ...waiter, queryId: "another" });
+    expect(call.answers).toEqual([]);
+    holds.leave(waiter);
+    holds.leave(waiter);
+    expect([call.answers, call.left, holds.size]).toEqual([[undefined], 0, 0]);
+  });
+
   it("ends the older of two calls of a query", () => {
     const { holds, held } = open();
     const older = held();

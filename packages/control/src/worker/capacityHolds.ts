@@ -1,6 +1,6 @@
 /**
- * Calls of waiting queries that are held open: each ends when its query was given a lease, when its
- * time is over, when the caller hung up, or when the process stops. It asks no store.
+ * Calls of waiting queries that are held open: each ends when its query was given a lease or left, when
+ * its time is over, when the caller hung up, or when the process stops. It asks no store.
  */
 import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
@@ -54,6 +54,11 @@ export class CapacityHolds {
     this.#ends.set(key, finish);
     signal.addEventListener("abort", abort, { once: true });
     if (this.#stopping.aborted) finish(undefined);
+  }
+
+  /** Its query waits no more: nothing comes of its call. */
+  leave(waiter: WaiterName): void {
+    this.#ends.get(keyOf(waiter))?.(undefined);
   }
 
   /**

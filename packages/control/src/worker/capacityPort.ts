@@ -24,6 +24,13 @@ export type DeskRefusal =
   | { readonly code: "refused" }
   | { readonly code: "busy" }
   | StoreUnavailable;
+/** One lease of one slot. */
+export interface SlotName {
+  readonly cluster: string;
+  readonly slot: number;
+  readonly lease: string;
+}
+
 export type Answered<Value> = Promise<Result<Value, DeskRefusal>>;
 
 export interface CapacityDesk {
@@ -42,6 +49,8 @@ export interface CapacityDesk {
   dead(instance: string): Stored<number>;
   suspects(): Stored<SuspectsAnswer>;
   observed(report: Omit<ObservedRequest, "instanceId">): Stored<ObservedAnswer>;
+  /** Frees a suspect on an operator's word. False when there is no such suspect. */
+  freeByHand(name: SlotName): Stored<boolean>;
   lock(instance: string, ttlSecs: number): Stored<SweepLockAnswer>;
   keepLock(instance: string, token: number): Stored<SweepLockAnswer>;
   unlock(instance: string, token: number): Stored<boolean>;

@@ -44,7 +44,7 @@ describe("localLeases", () => {
     const locked = await leases.lock(15, never);
     expect(locked).toMatchObject({ ok: true, value: { acquired: true, token: 1 } });
     expect(await leases.keepLock(1, never)).toMatchObject({ ok: true, value: { acquired: true } });
-    expect(await leases.suspects(never)).toEqual({ ok: true, value: { suspects: [] } });
+    expect(await leases.suspects(never)).toEqual({ ok: true, value: { suspects: [], listing: 0 } });
     const count = { token: 1, running: 0, complete: true };
     expect(await leases.publish("duck", count, never)).toEqual({ ok: true, value: undefined });
     expect(await leases.publish("duck", { ...count, token: 2 }, never)).toEqual({

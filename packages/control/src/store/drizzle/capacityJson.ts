@@ -1,5 +1,5 @@
 /** The JSON in which a step of capacity goes to the database and comes back. Not the statements. */
-import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { AcquireAnswer, GrantedLease } from "@gateway/contract/capacityApi.ts";
 import type { Caller, CapacityStep, HandOver, Refusable, SteppedCapacity } from "../capacity.ts";
 
 interface LeaseJson {
@@ -8,6 +8,8 @@ interface LeaseJson {
   readonly lease: string;
   /** Absent: as long as any new lease. */
   readonly expiresInMs?: number;
+  /** Null or absent: none is known. */
+  readonly maxExecutionMs?: number | null;
 }
 
 export interface HandedJson {
@@ -34,16 +36,28 @@ export interface SteppedJson {
   readonly handed: readonly HandedJson[];
 }
 
+interface CallerJson {
+  readonly n: number;
+  readonly instance: string;
+  readonly token?: string;
+  /** It sends the limits of its leases to the engines. */
+  readonly limits: boolean;
+}
+
 /** Each caller of a step once, and its place in the list, from 1 as arrays of the database are. */
 export function callersOf(step: CapacityStep) {
   const places = new Map<string, number>();
-  const rows: { readonly n: number; readonly instance: string; readonly token?: string }[] = [];
+  const limiting = new Set(
+    step.acquires.filter(({ sendsLimits }) => sendsLimits).map(({ caller }) => keyOf(caller)),
+  );
+  const rows: CallerJson[] = [];
   for (const { caller } of [...step.leaves, ...step.releases, ...step.acquires]) {
     if (places.has(keyOf(caller))) continue;
     const n = rows.length + 1;
     const { instance, tokenHash } = caller;
     places.set(keyOf(caller), n);
-    rows.push({ n, instance, ...(tokenHash === undefined ? {} : { token: tokenHash }) });
+    const token = tokenHash === undefined ? {} : { token: tokenHash };
+    rows.push({ n, instance, ...token, limits: limiting.has(keyOf(caller)) });
   }
   return { rows, place: (caller: Caller): number => places.get(keyOf(caller)) ?? 0 };
 }
@@ -92,6 +106,10 @@ export function handedOf(handed: readonly HandedJson[], leaseMs: number): readon
   }));
 }
 
-function grantedOf({ cluster, slot, lease, expiresInMs }: LeaseJson, leaseMs: number) {
-  return { cluster, slot, lease, expiresInMs: expiresInMs ?? leaseMs };
+function grantedOf(
+  { cluster, slot, lease, expiresInMs, maxExecutionMs }: LeaseJson,
+  leaseMs: number,
+): GrantedLease {
+  const limit = typeof maxExecutionMs === "number" ? { maxExecutionMs } : {};
+  return { cluster, slot, lease, expiresInMs: expiresInMs ?? leaseMs, ...limit };
 }

@@ -4,6 +4,7 @@ import {
   reconcileLock,
   type RunningAnswer,
   type SuspectLease,
+  type SuspectsAnswer,
   type SweepLockAnswer,
 } from "@gateway/contract/capacityApi.ts";
 import { submissionMsMax, type ReaperVerdict } from "@gateway/core/capacity/reaperCases.ts";
@@ -18,7 +19,15 @@ export type Run = (statement: SQL) => Stored<Answer>;
 
 type ReaperTables = Pick<
   CapacityStore,
-  "suspects" | "readSuspect" | "settle" | "lock" | "keepLock" | "unlock" | "publish" | "running"
+  | "suspects"
+  | "readSuspect"
+  | "settle"
+  | "freeByHand"
+  | "lock"
+  | "keepLock"
+  | "unlock"
+  | "publish"
+  | "running"
 >;
 
 /** The reaper's part of the store. */
@@ -27,6 +36,7 @@ export function reaperTables(run: Run): ReaperTables {
     suspects: () => suspectLeases(run),
     readSuspect: (name) => readSuspect(run, name),
     settle: (name, verdict, context) => settleSuspect(run, name, { ...verdict, ...context }),
+    freeByHand: (name, context) => freeByHand(run, name, context),
     lock: (instance, ttlMs) => takeLock(run, instance, ttlMs),
     keepLock: async (instance, token) => {
       const kept = await run(sql`
@@ -60,19 +70,21 @@ export function json({ rows }: Answer): unknown {
 }
 
 /** What could be asked about by now. Reads the slots that are suspect, and with them all: there are few rows. */
-async function suspectLeases(run: Run): Stored<readonly SuspectLease[]> {
+async function suspectLeases(run: Run): Stored<SuspectsAnswer> {
   const answer = await run(sql`
-    select n.cluster, n.cluster_group, s.slot, s.lease, s.instance, now.ms - s.expires_at,
+    select now.ms, n.cluster, n.cluster_group, s.slot, s.lease, s.instance, now.ms - s.expires_at,
       ${holderCells}
-    from (select capacity_now() as ms) now, capacity_slots s
-    join capacity_scopes n on n.id = s.scope
+    from (select capacity_now() as ms) now left join (
+      capacity_slots s join capacity_scopes n on n.id = s.scope and s.state = 'suspect'
+    ) on now.ms - s.expires_at >= ${submissionMsMax}::bigint
     left join capacity_instances i on i.instance = s.instance
-    where s.state = 'suspect' and now.ms - s.expires_at >= ${submissionMsMax}::bigint
     order by s.expires_at, s.scope, s.slot limit 10000`);
   if (!answer.ok) return answer;
-  return ok(
-    answer.value.rows.map((cells) => {
-      const [cluster, group, slot, lease, instance, expiredForMs, holder, silentForMs] = cells;
+  const { rows } = answer.value;
+  const suspects = rows
+    .filter(([, cluster]) => cluster !== null)
+    .map((cells): SuspectLease => {
+      const [, cluster, group, slot, lease, instance, expiredForMs, holder, silentForMs] = cells;
       return {
         cluster: cluster ?? "",
         group: group ?? "",
@@ -83,8 +95,8 @@ async function suspectLeases(run: Run): Stored<readonly SuspectLease[]> {
         holder: holderOf(holder),
         silentForMs: Number(silentForMs),
       };
-    }),
-  );
+    });
+  return ok({ suspects, listing: Number(rows[0]?.[0]) });
 }
 
 /** Whoever was never heard of is silent since it was given the lease. */
@@ -103,7 +115,7 @@ async function readSuspect(
 ): ReturnType<CapacityStore["readSuspect"]> {
   const answer = await run(sql`
     select l.token is not null, s.lease is not null, now.ms - s.expires_at, ${holderCells},
-      s.max_execution_ms, now.ms - s.absent_at, capacity_version(s)
+      s.max_execution_ms, now.ms - s.absent_at, now.ms - s.heard_at, now.ms, capacity_version(s)
     from (select capacity_now() as ms) now
     left join sweep_locks l on l.name = ${reconcileLock}::text and l.token = ${token}::bigint
     left join (
@@ -113,7 +125,8 @@ async function readSuspect(
     left join capacity_instances i on i.instance = s.instance`);
   if (!answer.ok) return answer;
   const [cells = []] = answer.value.rows;
-  const [fence, found, expiredForMs, holder, silentForMs, limitMs, absentForMs, version] = cells;
+  const [fence, found, expiredForMs, holder, silentForMs, ...more] = cells;
+  const [limitMs, absentForMs, heardForMs, nowMs, version] = more;
   if (fence !== "t") return ok({ kind: "fenced" });
   if (found !== "t") return ok({ kind: "unknown" });
   const facts = {
@@ -122,6 +135,8 @@ async function readSuspect(
     silentForMs: Number(silentForMs),
     maxExecutionMs: numberOf(limitMs),
     absentForMs: numberOf(absentForMs),
+    heardForMs: numberOf(heardForMs),
+    nowMs: Number(nowMs),
   };
   return ok({ kind: "suspect", facts, version: version ?? "" });
 }
@@ -136,9 +151,10 @@ async function settleSuspect(
   name: SuspectName,
   decided: ReaperVerdict & Parameters<CapacityStore["settle"]>[2],
 ): Stored<Settled> {
-  const { advice, absent, version, process, terms } = decided;
+  const { advice, absent, version, listing, process, terms } = decided;
   const { leaseMs, handOverMs } = terms;
-  const what = { ...name, name: reconcileLock, advice, absent, version, process };
+  const heard = listing === undefined ? {} : { listing: Math.round(listing) };
+  const what = { ...name, name: reconcileLock, advice, absent, version, process, ...heard };
   const answer = await run(
     sql`select capacity_settle(${JSON.stringify({ ...what, leaseMs, handOverMs })}::jsonb)`,
   );
@@ -148,6 +164,20 @@ async function settleSuspect(
     | { readonly kind: "settled"; readonly handed: readonly HandedJson[] };
   if (settled.kind !== "settled") return ok({ kind: settled.kind });
   return ok({ kind: "settled", handed: handedOf(settled.handed, leaseMs) });
+}
+
+/** Without a fence: whoever is asked for it knows what the engine runs. */
+async function freeByHand(
+  run: Run,
+  name: Omit<SuspectName, "token">,
+  { process, terms }: Parameters<CapacityStore["freeByHand"]>[1],
+): ReturnType<CapacityStore["freeByHand"]> {
+  const { leaseMs, handOverMs } = terms;
+  const what = JSON.stringify({ ...name, process, leaseMs, handOverMs });
+  const answer = await run(sql`select capacity_free_by_hand(${what}::jsonb)`);
+  if (!answer.ok) return answer;
+  const handed = json(answer.value) as readonly HandedJson[] | null;
+  return ok(handed === null ? undefined : handedOf(handed, leaseMs));
 }
 
 /** Whoever inserts or moves the row has the lock; everybody else is told whose fence holds. */

@@ -4,6 +4,7 @@ import type {
   GrantedLease,
   NamedLease,
   SuspectLease,
+  SuspectsAnswer,
 } from "@gateway/contract/capacityApi.ts";
 import { mayBeAsked } from "@gateway/core/capacity/reaperCases.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
@@ -65,6 +66,8 @@ class MemoryCapacity {
   readonly #clock: Clock;
   readonly #registered: Registered;
   readonly #answers = new Map<string, { readonly leases: readonly Lease[]; expiresAt: number }>();
+  /** Instances that send the limits of their leases to the engines. */
+  readonly #limiting = new Set<string>();
   readonly #lost = new Map<string, { readonly instance: string; readonly atMs: number }>();
   #position: readonly [number, number] = [0, 0];
   #tickAt: number | undefined;
@@ -170,14 +173,16 @@ class MemoryCapacity {
     }
     const holders = new Set(leases.map(({ instance }) => instance));
     for (const [instance, { seenAt }] of this.lives) {
-      if (seenAt < nowMs - lifeKeptMs && !holders.has(instance)) this.lives.delete(instance);
+      if (seenAt >= nowMs - lifeKeptMs || holders.has(instance)) continue;
+      this.lives.delete(instance);
+      this.#limiting.delete(instance);
     }
     return [...this.slots.leases()].filter(({ state }) => state === "suspect").length;
   }
 
-  suspects(): readonly SuspectLease[] {
+  suspects(): SuspectsAnswer {
     const nowMs = this.#clock.nowMs();
-    return [...this.slots.leases()]
+    const suspects = [...this.slots.leases()]
       .filter(({ state, expiresAt }) => state === "suspect" && mayBeAsked(nowMs - expiresAt))
       .toSorted((a, b) => a.expiresAt - b.expiresAt)
       .map((lease) => {
@@ -185,6 +190,7 @@ class MemoryCapacity {
         const of = { cluster, group, slot, lease: lease.lease, instance };
         return { ...of, expiredForMs: nowMs - expiresAt, ...this.holderOf(lease) };
       });
+    return { suspects, listing: nowMs };
   }
 
   holderOf({
@@ -249,8 +255,9 @@ class MemoryCapacity {
   }
 
   #acquire(asked: AcquireStep, process: string, terms: CapacityTerms): Refusable<AcquireAnswer> {
-    const { caller, queryId, requestId } = asked;
+    const { caller, queryId, requestId, sendsLimits } = asked;
     if (!this.#mayspeak(caller)) return "refused";
+    if (sendsLimits) this.#limiting.add(caller.instance);
     const nowMs = this.#clock.nowMs();
     const waiter = queryId === undefined ? undefined : this.queue.get(caller.instance, queryId);
     const earlier = this.#answers.get(answerKey(caller.instance, requestId));
@@ -285,13 +292,17 @@ class MemoryCapacity {
       // Leases ahead are for nobody's query yet, and not taken where one waits.
       if (queryId === undefined && this.queue.waitsOn(cluster, nowMs)) continue;
       while (leases.length < count) {
-        const holder = { instance: caller.instance, nowMs, forMs };
+        const holder = this.#holder(caller.instance, nowMs, forMs);
         const lease = this.slots.take({ cluster, group }, holder);
         if (lease === undefined) break;
         leases.push(lease);
       }
     }
     return leases;
+  }
+
+  #holder(instance: string, nowMs: number, forMs: number) {
+    return { instance, nowMs, forMs, sendsLimits: this.#limiting.has(instance) };
   }
 
   #answered(
@@ -328,7 +339,7 @@ class MemoryCapacity {
         const waiter = this.queue.next(cluster, nowMs, fits);
         if (waiter === undefined) break;
         const forMs = waiter.heldBy === process ? leaseMs : handOverMs;
-        const holder = { instance: waiter.instance, nowMs, forMs };
+        const holder = this.#holder(waiter.instance, nowMs, forMs);
         const lease = this.slots.take({ cluster, group: waiter.group }, holder);
         if (lease === undefined) break;
         this.#give(waiter, lease, nowMs + leaseMs);
@@ -352,8 +363,12 @@ function shorten(thing: { expiresAt: number }, toMs: number): void {
   thing.expiresAt = Math.min(thing.expiresAt, toMs);
 }
 
-function grantedOf({ cluster, slot, lease }: Lease, expiresInMs: number): GrantedLease {
-  return { cluster, slot, lease, expiresInMs };
+function grantedOf(
+  { cluster, slot, lease, maxExecutionMs }: Lease,
+  expiresInMs: number,
+): GrantedLease {
+  const limit = maxExecutionMs === undefined ? {} : { maxExecutionMs };
+  return { cluster, slot, lease, expiresInMs, ...limit };
 }
 
 function answerKey(instance: string, requestId: string): string {

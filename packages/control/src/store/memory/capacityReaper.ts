@@ -40,7 +40,7 @@ export interface ReaperParts {
 
 type ReaperSteps = Pick<
   CapacityStore,
-  "readSuspect" | "settle" | "lock" | "keepLock" | "unlock" | "publish" | "running"
+  "readSuspect" | "settle" | "freeByHand" | "lock" | "keepLock" | "unlock" | "publish" | "running"
 >;
 
 interface Lock {
@@ -57,7 +57,7 @@ export function memoryReaper(parts: ReaperParts): ReaperSteps {
   return {
     ...locks.steps,
     readSuspect: (name) => stored(locks.holds(name.token) ? read(parts, name) : fenced),
-    settle: (name, { advice, absent }, { version, process, terms }) => {
+    settle: (name, { advice, absent }, { version, listing = 0, process, terms }) => {
       if (!locks.holds(name.token)) return stored(fenced);
       const suspect = suspectOf(parts, name);
       if (suspect === undefined || versionOf(parts, suspect) !== version) {
@@ -68,7 +68,12 @@ export function memoryReaper(parts: ReaperParts): ReaperSteps {
       }
       if (absent === "begins") suspect.absentAt = clock.nowMs();
       if (absent === "ends") suspect.absentAt = undefined;
+      suspect.heardAt = Math.max(suspect.heardAt ?? 0, listing);
       return stored({ kind: "settled", handed: [] });
+    },
+    freeByHand: (name, { process, terms }) => {
+      const suspect = suspectOf(parts, name);
+      return stored(suspect === undefined ? undefined : parts.freed(suspect, process, terms));
     },
     publish: (cluster, { token, running, complete }) => {
       if (!locks.holds(token)) return stored(false);
@@ -88,25 +93,28 @@ export function memoryReaper(parts: ReaperParts): ReaperSteps {
 
 const fenced = { kind: "fenced" } as const;
 
-function suspectOf({ slots }: ReaperParts, name: SuspectName): Lease | undefined {
+function suspectOf({ slots }: ReaperParts, name: Omit<SuspectName, "token">): Lease | undefined {
   const suspect = slots.named(name);
   return suspect?.state === "suspect" ? suspect : undefined;
 }
 
-function versionOf({ lives }: ReaperParts, { expiresAt, absentAt, instance }: Lease): string {
-  return JSON.stringify([expiresAt, absentAt, lives.get(instance)]);
+function versionOf({ lives }: ReaperParts, lease: Lease): string {
+  const { expiresAt, absentAt, heardAt, instance } = lease;
+  return JSON.stringify([expiresAt, absentAt, heardAt, lives.get(instance)]);
 }
 
 function read(parts: ReaperParts, name: SuspectName): SuspectRead {
   const suspect = suspectOf(parts, name);
   if (suspect === undefined) return { kind: "unknown" };
   const nowMs = parts.clock.nowMs();
-  const { expiresAt, absentAt, maxExecutionMs } = suspect;
+  const { expiresAt, absentAt, heardAt, maxExecutionMs } = suspect;
   const facts = {
     ...parts.lifeOf(suspect),
     expiredForMs: nowMs - expiresAt,
     maxExecutionMs,
     absentForMs: absentAt === undefined ? undefined : nowMs - absentAt,
+    heardForMs: heardAt === undefined ? undefined : nowMs - heardAt,
+    nowMs,
   };
   return { kind: "suspect", facts, version: versionOf(parts, suspect) };
 }

@@ -19,6 +19,8 @@ export interface Lease {
   state: "held" | "suspect";
   expiresAt: number;
   absentAt: number | undefined;
+  /** The newest listing that was heard for it. */
+  heardAt: number | undefined;
 }
 
 interface Scope {
@@ -28,6 +30,14 @@ interface Scope {
   maxExecutionMs: number | undefined;
   /** By slot. */
   readonly leases: Map<number, Lease>;
+}
+
+/** Who takes a slot, when and for how long. */
+interface Holder {
+  readonly instance: string;
+  readonly nowMs: number;
+  readonly forMs: number;
+  readonly sendsLimits: boolean;
 }
 
 export class MemorySlots {
@@ -81,14 +91,14 @@ export class MemorySlots {
   /** Undefined without room. */
   take(
     place: { readonly cluster: string; readonly group: string },
-    holder: { readonly instance: string; readonly nowMs: number; readonly forMs: number },
+    holder: Holder,
   ): Lease | undefined {
     const { cluster, group } = place;
     const scope = this.#scopes.get(scopeKey(cluster, group));
     if (scope === undefined || !this.hasRoom(cluster, group)) return undefined;
     let slot = 0;
     while (scope.leases.has(slot)) slot += 1;
-    const { instance, nowMs, forMs } = holder;
+    const { instance, nowMs, forMs, sendsLimits } = holder;
     const lease: Lease = {
       cluster,
       group,
@@ -96,10 +106,11 @@ export class MemorySlots {
       lease: randomUUID().replaceAll("-", ""),
       instance,
       grantedAt: nowMs,
-      maxExecutionMs: scope.maxExecutionMs,
+      maxExecutionMs: sendsLimits ? scope.maxExecutionMs : undefined,
       state: "held",
       expiresAt: nowMs + forMs,
       absentAt: undefined,
+      heardAt: undefined,
     };
     scope.leases.set(slot, lease);
     this.#leases.set(lease.lease, lease);

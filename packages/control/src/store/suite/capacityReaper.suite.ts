@@ -4,8 +4,10 @@ import { expect } from "vitest";
 import type { CapacityStore, SuspectName } from "../capacity.ts";
 import type { Check } from "../store.suite.ts";
 import {
+  acquireOf,
   acquired,
   capsOf,
+  granted,
   heldOf,
   local,
   named,
@@ -13,6 +15,7 @@ import {
   overBefore,
   process1,
   release,
+  stepped,
   terms,
   waitFor,
 } from "./capacitySamples.suite.ts";
@@ -29,7 +32,7 @@ export function capacityReaperSuite(check: Check): void {
     await acquired(capacity, {}, overBefore);
     expect(await answered(capacity.tick(terms))).toBe(0);
     expect(await answered(capacity.tick(terms))).toBe(0);
-    expect(await answered(capacity.suspects())).toEqual([]);
+    expect(await suspectsIn(capacity)).toEqual([]);
     // A tick that was away for longer than it may begins anew.
     expect(await answered(capacity.tick({ ...noGrace, graceAfterMs: -1 }))).toBe(1);
   });
@@ -38,7 +41,7 @@ export function capacityReaperSuite(check: Check): void {
     await capsOf(capacity, { clusters: { c: 1 }, members: { g: { c: 1 } }, maxExecutionMs: 5_000 });
     const { lease, slot } = named(await acquired(capacity, {}, overBefore));
     await suspected(capacity);
-    const [suspect] = await answered(capacity.suspects());
+    const [suspect] = await suspectsIn(capacity);
     expect(suspect).toMatchObject({ cluster: "c", group: "g", slot, lease, instance: "w" });
     expect(suspect?.holder).toBe("silent");
     expect(suspect?.expiredForMs).toBeGreaterThanOrEqual(20_000);
@@ -50,7 +53,7 @@ export function capacityReaperSuite(check: Check): void {
     await capsOf(capacity, { members: { g: { c: 1 } } });
     await acquired(capacity, {}, { ...terms, leaseMs: -1_000 });
     await suspected(capacity);
-    expect(await answered(capacity.suspects())).toEqual([]);
+    expect(await suspectsIn(capacity)).toEqual([]);
   });
 
   check(
@@ -63,7 +66,7 @@ export function capacityReaperSuite(check: Check): void {
       const name = await nameOf(capacity, lost.lease);
       const settled = await settle(capacity, name, freed);
       expect(settled).toMatchObject({ kind: "settled", handed: [{ queryId: "q1" }] });
-      expect(await answered(capacity.suspects())).toEqual([]);
+      expect(await suspectsIn(capacity)).toEqual([]);
       expect(await answered(capacity.seen("w"))).toEqual([lost.lease]);
       expect(await answered(capacity.seen("other"))).toEqual([]);
       expect(await release(capacity, { granted: [{ ...lost, expiresInMs: 0 }] })).toBe(0);
@@ -79,7 +82,7 @@ export function capacityReaperSuite(check: Check): void {
     await answered(capacity.unlock("reaper", name.token));
     const next = await answered(capacity.lock("other", 60_000));
     expect(next.acquired && next.token > name.token).toBe(true);
-    expect(await settle(capacity, name, freed, "any")).toEqual({ kind: "fenced" });
+    expect(await settle(capacity, name, freed, { version: "any" })).toEqual({ kind: "fenced" });
     expect(await answered(capacity.readSuspect(name))).toEqual({ kind: "fenced" });
     const count = { token: name.token, running: 1, complete: true };
     expect(await answered(capacity.publish("c", count))).toBe(false);
@@ -93,15 +96,15 @@ export function capacityReaperSuite(check: Check): void {
     const name = await nameOf(capacity, lease);
     const before = await versionOf(capacity, name);
     await answered(capacity.seen("w"));
-    expect(await settle(capacity, name, freed, before)).toEqual({ kind: "moved" });
-    const [suspect] = await answered(capacity.suspects());
+    expect(await settle(capacity, name, freed, { version: before })).toEqual({ kind: "moved" });
+    const [suspect] = await suspectsIn(capacity);
     expect(suspect?.holder).toBe("alive");
     expect((await settle(capacity, name, freed)).kind).toBe("settled");
   });
 
   check("remembers since when an engine does not show it", async ({ capacity }) => {
     await capsOf(capacity, { members: { g: { c: 1 } }, maxExecutionMs: 7_000 });
-    const { lease } = named(await acquired(capacity, {}, overBefore));
+    const { lease } = named(await acquired(capacity, { sendsLimits: true }, overBefore));
     await suspected(capacity);
     const name = await nameOf(capacity, lease);
     expect((await factsOf(capacity, name)).absentForMs).toBeUndefined();
@@ -113,6 +116,75 @@ export function capacityReaperSuite(check: Check): void {
     expect((await factsOf(capacity, name)).absentForMs).toBeUndefined();
   });
 
+  check("remembers the newest listing that was heard, in whatever order", async ({ capacity }) => {
+    await capsOf(capacity, { members: { g: { c: 1 } } });
+    const { lease } = named(await acquired(capacity, {}, overBefore));
+    await suspected(capacity);
+    const { listing } = await answered(capacity.suspects());
+    const name = await nameOf(capacity, lease);
+    expect((await factsOf(capacity, name)).heardForMs).toBeUndefined();
+    const before = await versionOf(capacity, name);
+    await settle(capacity, name, absent, { version: before, listing });
+    expect(await versionOf(capacity, name)).not.toBe(before);
+    // An older one comes later, and one whose name nobody knows.
+    await settle(capacity, name, shown, { listing: listing - 5_000 });
+    await settle(capacity, name, shown);
+    const { heardForMs, nowMs } = await factsOf(capacity, name);
+    expect(nowMs - (heardForMs ?? 0)).toBeCloseTo(Math.round(listing), -1);
+  });
+
+  check("tells holders the limit that their slots remember, and keeps it", async ({ capacity }) => {
+    const members = { g: { c: 3 } };
+    await capsOf(capacity, { members, maxExecutionMs: 7_000 });
+    const sends = { sendsLimits: true, caller: local("sends") };
+    const asked = acquireOf({ ...sends, requestId: "asked-once" });
+    const first = granted((await stepped(capacity, { acquires: [asked] }, overBefore)).acquires[0]);
+    expect(first.granted).toMatchObject([{ maxExecutionMs: 7_000 }]);
+    const silent = await acquired(capacity, { caller: local("silent") }, overBefore);
+    expect(silent.granted[0]).not.toHaveProperty("maxExecutionMs");
+    // What comes later changes neither.
+    await capsOf(capacity, { members, maxExecutionMs: 1_000 }, 2);
+    const again = granted((await stepped(capacity, { acquires: [asked] })).acquires[0]);
+    expect(again.granted).toMatchObject([{ maxExecutionMs: 7_000 }]);
+    await suspected(capacity);
+    const { token } = await answered(capacity.lock("reaper", 60_000));
+    expect((await factsOf(capacity, { token, ...named(first) })).maxExecutionMs).toBe(7_000);
+    const old = await factsOf(capacity, { token, ...named(silent) });
+    expect(old.maxExecutionMs).toBeUndefined();
+    const next = await acquired(capacity, sends);
+    expect(next.granted).toMatchObject([{ maxExecutionMs: 1_000 }]);
+  });
+
+  check("tells the limit to a waiter, however it hears of its lease", async ({ capacity }) => {
+    await capsOf(capacity, { members: { g: { c: 1 } }, maxExecutionMs: 7_000 });
+    const caller = local("sends");
+    const lease = await acquired(capacity, {});
+    await waitFor(capacity, "q1", { caller, sendsLimits: true });
+    const { handed } = await stepped(capacity, {
+      releases: [{ caller: local("w"), leases: [named(lease)] }],
+    });
+    expect(handed[0]?.answer.granted).toMatchObject([{ maxExecutionMs: 7_000 }]);
+    const heard = await acquired(capacity, { caller, queryId: "q1" });
+    expect(heard.granted).toMatchObject([{ maxExecutionMs: 7_000 }]);
+  });
+
+  check("frees a suspect by hand, once, and nothing that is held", async ({ capacity }) => {
+    await capsOf(capacity, { clusters: { c: 2 }, members: { g: { c: 2 } } });
+    const context = { process: process1, terms };
+    const held = named(await acquired(capacity, {}));
+    expect(await answered(capacity.freeByHand(held, context))).toBeUndefined();
+    const lost = named(await acquired(capacity, { caller: local("lost") }, overBefore));
+    await suspected(capacity);
+    await waitFor(capacity, "q1", { caller: local("other") });
+    const foreign = { ...lost, lease: "another-lease" };
+    expect(await answered(capacity.freeByHand(foreign, context))).toBeUndefined();
+    const handed = await answered(capacity.freeByHand(lost, context));
+    expect(handed).toMatchObject([{ queryId: "q1" }]);
+    expect(await answered(capacity.freeByHand(lost, context))).toBeUndefined();
+    expect(await answered(capacity.seen("lost"))).toEqual([lost.lease]);
+    expect(await heldOf(capacity, "c")).toBe(2);
+  });
+
   check("lets a suspect go on that its holder still names", async ({ capacity }) => {
     await capsOf(capacity, { members: { g: { c: 1 } } });
     const lease = named(await acquired(capacity, {}, overBefore));
@@ -121,8 +193,8 @@ export function capacityReaperSuite(check: Check): void {
     const version = await versionOf(capacity, name);
     const renewed = await answered(capacity.renew(local("w"), [lease], terms));
     expect(renewed).toEqual({ renewed: [lease.lease], lost: [] });
-    expect(await settle(capacity, name, freed, version)).toEqual({ kind: "moved" });
-    expect(await answered(capacity.suspects())).toEqual([]);
+    expect(await settle(capacity, name, freed, { version })).toEqual({ kind: "moved" });
+    expect(await suspectsIn(capacity)).toEqual([]);
     expect(await answered(capacity.tick(noGrace))).toBe(0);
   });
 
@@ -180,6 +252,11 @@ async function suspected(capacity: CapacityStore): Promise<void> {
   expect(await answered(capacity.tick(noGrace))).toBeGreaterThan(0);
 }
 
+/** Of which the engine may be asked. */
+async function suspectsIn(capacity: CapacityStore) {
+  return (await answered(capacity.suspects())).suspects;
+}
+
 /** A suspect of cluster `c`, under the reaper's fence. */
 async function nameOf(capacity: CapacityStore, lease: string): Promise<SuspectName> {
   const { token } = await answered(capacity.lock("reaper", 60_000));
@@ -204,8 +281,9 @@ async function settle(
   capacity: CapacityStore,
   name: SuspectName,
   verdict: ReaperVerdict,
-  version?: string,
+  { version, listing }: { readonly version?: string; readonly listing?: number } = {},
 ) {
   const known = version ?? (await versionOf(capacity, name));
-  return answered(capacity.settle(name, verdict, { version: known, process: process1, terms }));
+  const context = { version: known, listing, process: process1, terms };
+  return answered(capacity.settle(name, verdict, context));
 }

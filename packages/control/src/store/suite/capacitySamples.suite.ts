@@ -91,6 +91,7 @@ export function acquireOf(more: Partial<AcquireStep>): AcquireStep {
     ageMs: 0,
     count: 1,
     waits: true,
+    sendsLimits: false,
     ...more,
   };
 }

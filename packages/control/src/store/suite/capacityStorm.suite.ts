@@ -223,7 +223,8 @@ async function give({ capacity, books }: Scene, lease: Held, instance: string): 
 /** Frees what it may be asked about, as if every engine ran nothing. */
 async function reap({ capacity, books, cluster }: Scene): Promise<void> {
   const { token } = await answered(capacity.lock("reaper", 60_000));
-  for (const suspect of await answered(capacity.suspects())) {
+  const { suspects, listing } = await answered(capacity.suspects());
+  for (const suspect of suspects) {
     if (suspect.cluster !== cluster) continue;
     const name = { token, cluster, slot: suspect.slot, lease: suspect.lease };
     const read = await answered(capacity.readSuspect(name));
@@ -233,7 +234,7 @@ async function reap({ capacity, books, cluster }: Scene): Promise<void> {
       capacity.settle(
         name,
         { advice: "freed", absent: "stays" },
-        { version, process: process1, terms },
+        { version, listing, process: process1, terms },
       ),
     );
     expect(settled.kind).toBe("settled");
