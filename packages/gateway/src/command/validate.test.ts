@@ -32,6 +32,20 @@ describe("validateCommand", () => {
     );
   });
 
+  it("warns of slots that come back by hand only, where workers lease them", async () => {
+    const text = `
+clusters: { f: { engine: adbc, driver: flightsql, uri: "grpc+tls://f.example:31337" } }
+clusterGroups: { g: { members: [f], maxRunningQueries: 1 } }
+gateway: { frontends: { postgresWire: { host: 127.0.0.1 } }`;
+    const alone = fileOf("alone.yaml", `${text} }`);
+    expect(await validate(alone)).toEqual({ code: 0, out: `${alone}: valid\n`, err: "" });
+    const api = "{ sharedSecret: { secretRef: 'env:FLEET' } }";
+    const fleet = fileOf("fleet.yaml", `${text}, role: controlPlane, workerApi: ${api} }`);
+    const { code, err } = await validate(fleet);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^warning: clusterGroups\.g\.members\[0\]: f can neither .*\n$/);
+  });
+
   it("places mistakes of the text by line and column", async () => {
     const file = fileOf("broken.yaml", "gateway: {\nclusters: [\n");
     const { code, err } = await validate(file);

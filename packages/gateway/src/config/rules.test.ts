@@ -94,6 +94,22 @@ describe("safetyProblems", () => {
   });
 });
 
+describe("groups whose engine can not list what it runs", () => {
+  const clusters = {
+    c: { engine: "trino", endpoint: "https://t.example", queryAuth: { type: "passthrough" } },
+  };
+  const clusterGroups = { g: { members: ["c"], maxRunningQueries: 1 } };
+  const workerApi = { sharedSecret: "s".repeat(32) };
+
+  it("need a limit where workers lease their slots, and only there", () => {
+    const parts = { clusters, clusterGroups, auth: verified };
+    expect(linesFor({ ...parts, role: "controlPlane", workerApi })).toEqual([
+      "clusterGroups.g.maxExecutionSecs: is required: c can not list what it runs, so that slots of a dead worker come back by it",
+    ]);
+    expect(linesFor(parts)).toEqual([]);
+  });
+});
+
 describe("isLoopback", () => {
   it.each(["127.0.0.1", "127.8.9.10", "localhost", "LOCALHOST", "::1"])("knows %s", (host) => {
     expect(isLoopback(host)).toBe(true);
@@ -119,6 +135,7 @@ interface Parts {
   readonly adminApi?: unknown;
   readonly role?: unknown;
   readonly workerApi?: unknown;
+  readonly clusters?: unknown;
   readonly clusterGroups?: unknown;
   readonly auth?: unknown;
 }

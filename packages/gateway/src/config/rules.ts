@@ -1,6 +1,6 @@
 /** Rules of safety that span several parts of the config: who may listen where without verifying whom. */
 import { isIPv4 } from "node:net";
-import { nameOnlyAuth, type RuleProblem } from "@gateway/control/config/rules.ts";
+import { nameOnlyAuth, unlimitedGroups, type RuleProblem } from "@gateway/control/config/rules.ts";
 import type { Path } from "@gateway/control/config/keys.ts";
 import { textOf } from "@gateway/control/config/report.ts";
 import { roleProblems } from "./roleRules.ts";
@@ -14,7 +14,13 @@ export function safetyProblems(config: RootConfig): readonly RuleProblem[] {
     gateway.role === "worker"
       ? []
       : [...nameOnlyAuth(config), ...authProblems(gateway, config.auth?.provider)];
-  return [...own, ...adminCleartext(gateway), ...roleProblems(gateway)];
+  const leased = leasesSlots(gateway) ? unlimitedGroups(config) : [];
+  return [...own, ...leased, ...adminCleartext(gateway), ...roleProblems(gateway)];
+}
+
+/** Whether workers lease the slots of this process's configuration. */
+export function leasesSlots({ role, workerApi }: GatewayConfig): boolean {
+  return role === "controlPlane" && workerApi?.enabled === true;
 }
 
 /** What the listeners of a process ask of `auth`; `provider` is undefined where it is not written. */

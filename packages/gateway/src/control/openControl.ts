@@ -16,7 +16,7 @@ import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { authProblems } from "../config/rules.ts";
+import { authProblems, leasesSlots } from "../config/rules.ts";
 import type { RootConfig } from "../config/schema.ts";
 import { sealingSecrets } from "./keys.ts";
 import { checkDatabase, migrateDatabase } from "./migrations.ts";
@@ -55,7 +55,10 @@ export async function openControl(
     clock: host.clock,
     log: host.log,
     metrics: host.metrics,
-    judge: (file) => [...limits.judge(file), ...exposed(config.gateway, file)],
+    judge: Object.assign(
+      (file: unknown) => [...limits.judge(file), ...exposed(config.gateway, file)],
+      { leases: leasesSlots(config.gateway) },
+    ),
     secretRefsAllowed: limits.secretRefsAllowed,
   });
   if (!opened.ok) {

@@ -55,7 +55,7 @@ export function controlOpening(parts: ControlParts): Open {
         clock: host.clock,
         log: host.log,
         metrics: host.metrics,
-        judge: (file) => limits.judge(file),
+        judge: Object.assign((file: unknown) => limits.judge(file), { leases: true }),
         secretRefsAllowed: limits.secretRefsAllowed,
         follow: false,
       }),

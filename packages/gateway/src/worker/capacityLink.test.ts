@@ -93,6 +93,7 @@ describe("capacityLink", () => {
       lease: "lease-1",
       seen: "absent",
       delayMs: 0,
+      listing: 5,
     };
     const said = await reaper.observed({ ...report, seen: "absent" }, signal);
     expect(said).toMatchObject({ ok: true, value: { fenced: true, advice: "wait" } });

@@ -46,6 +46,7 @@ const acquireAnswer = z.looseObject({
         slot: z.int().min(0),
         lease: leaseId,
         expiresInMs: durationMs,
+        maxExecutionMs: z.number().min(1).exactOptional(),
       }),
     )
     .max(acquireCountMax),
@@ -84,6 +85,7 @@ const suspectsAnswer = z.looseObject({
       }),
     )
     .max(leasesPerCallMax),
+  listing: z.number().min(0),
 });
 
 const observedAnswer = z.looseObject({
