@@ -22,6 +22,13 @@ export type OpenEngine<Config> = (
   contents?: Contents,
 ) => Promise<Result<Backend, GatewayError>>;
 
+/**
+ * How it becomes known that a slot's statement runs no more when its worker is gone: the engine lists what it
+ * runs, the engine ends it by the limit that it was sent with, it ended with the worker's process, or nobody
+ * knows but the operator.
+ */
+export type SlotsFreedBy = "listing" | "limit" | "process" | "hand";
+
 export interface EngineDescriptor<Config> {
   /** The key in the config file. */
   readonly kind: string;
@@ -29,6 +36,8 @@ export interface EngineDescriptor<Config> {
   readonly config: ZodType<Config>;
   /** Identity modes it has. Any other pair of engine and mode is a config error. */
   readonly queryAuth: readonly QueryAuthMode[];
+  /** As far as the config says it; whether a listing is whole is found out when the cluster is open. */
+  slotsFreedBy(config: Config): SlotsFreedBy;
   /** Loads sockets or native code. Called only where a cluster is opened. */
   load(): Promise<{ readonly open: OpenEngine<Config> }>;
 }

@@ -299,13 +299,13 @@ export const never = new AbortController().signal;
 export async function ran(
   lane: Pick<Lane, "execute">,
   sql: string,
-  more: {
-    readonly parameters?: readonly Parameter[];
+  more: Partial<Pick<Identified, "parameters" | "maxExecutionMs">> & {
     readonly signal?: AbortSignal;
     readonly session?: Partial<Session>;
   } = {},
 ): Promise<Ran> {
-  const query = identifiedOf(sql, more.parameters, more.session);
+  const asked = identifiedOf(sql, more.parameters, more.session);
+  const query = { ...asked, maxExecutionMs: more.maxExecutionMs };
   const kinds: ResultEvent["kind"][] = [];
   const rows: (readonly Value[])[] = [];
   let columns: Ran["columns"] = [];
@@ -363,6 +363,7 @@ export function identifiedOf(
     sql,
     allowedSql: sql,
     engineSql: sql,
+    maxExecutionMs: undefined,
     parameters,
     takes: [],
     receivedAtMs: 0,
@@ -393,8 +394,7 @@ export function identifiedOf(
 }
 
 function shownValue(value: Value): string {
-  const shown = JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "bigint" ? `${part}` : part,
-  );
+  const plain = (_key: string, part: unknown) => (typeof part === "bigint" ? `${part}` : part);
+  const shown = JSON.stringify(value, plain);
   return shown.length > 40 ? `${shown.slice(0, 40)}…` : shown;
 }

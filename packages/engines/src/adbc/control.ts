@@ -7,9 +7,13 @@
  */
 import type { Address } from "./native.ts";
 
-const controlBytes = 24;
-const word = { state: 0, credits: 1, cancelled: 2, wake: 3 } as const;
+const controlBytes = 32;
+const word = { state: 0, credits: 1, cancelled: 2, wake: 3, kind: 6 } as const;
 const targetAt = 2;
+
+/** What a driver cancels: a statement, or what its connection is asked about its tables. */
+export type CancelTarget = (typeof targets)[number];
+const targets = ["statement", "connection"] as const;
 
 /** `idle`: nothing to cancel. `running`: `target` may be cancelled. `cancelling`: the main thread is just doing it. */
 const idle = 0;
@@ -36,8 +40,9 @@ export class DriverControl {
   }
 
   /** From here on the statement or connection at `target` may be cancelled. */
-  begin(target: Address): void {
+  begin(target: Address, kind: CancelTarget = "statement"): void {
     this.#target[targetAt] = target;
+    Atomics.store(this.#words, word.kind, targets.indexOf(kind));
     Atomics.store(this.#words, word.state, running);
   }
 
@@ -93,12 +98,13 @@ export class CancelControl {
    * on. A driver that has not begun yet may miss one cancel, so the caller repeats until the thread
    * has answered.
    */
-  cancel(cancel: (target: Address) => void): void {
+  cancel(cancel: (target: Address, kind: CancelTarget) => void): void {
     Atomics.store(this.#words, word.cancelled, 1);
     this.#wake();
     if (Atomics.compareExchange(this.#words, word.state, running, cancelling) !== running) return;
     try {
-      cancel(this.#target[targetAt] ?? 0);
+      const kind = targets[Atomics.load(this.#words, word.kind)] ?? "statement";
+      cancel(this.#target[targetAt] ?? 0, kind);
     } finally {
       Atomics.store(this.#words, word.state, running);
       Atomics.notify(this.#words, word.state);

@@ -8,6 +8,7 @@ import { Driver } from "./driver.ts";
 import { Inspector } from "./inspect.ts";
 import { readBatchMessage, readSchemaMessage } from "./ipc.ts";
 import type { ResultMessage, StatementRequest } from "./message.ts";
+import { listObjects, tableSchemas } from "./objects.ts";
 import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
 import { threadStructs } from "./structs.ts";
 
@@ -123,11 +124,60 @@ describe("executeStatement", () => {
 
   it("joins the engine's small arrays into messages of about a quarter of a megabyte", () => {
     expect(executed("select i, i as j from range(200000) t(i)", [1], undefined, 100).ok).toBe(true);
-    const sizes = messages.slice(2, -1).map(({ message }) => message.byteLength);
+    const sizes = buffersOf(messages)
+      .slice(2, -1)
+      .map((message) => message.byteLength);
     expect(sizes.length).toBeGreaterThan(5);
     expect(Math.min(...sizes)).toBeGreaterThan(200_000);
     expect(Math.max(...sizes)).toBeLessThan(600_000);
     expect(rowsOf(messages).reduce((sum, rows) => sum + rows, 0)).toBe(200_000);
+  });
+});
+
+describe("listObjects", () => {
+  const wide = Array.from({ length: 900 }, (_, index) => `c${index} integer`).join(", ");
+  const tables = [1, 2, 3, 4].map((index) => `listed.w${index}`);
+  beforeAll(() => {
+    const made = [
+      "create schema listed",
+      ...tables.map((name) => `create table ${name} (${wide})`),
+    ];
+    const failure = using((connection) => connection.runAll(made));
+    if (failure !== undefined) throw new Error(failure.message);
+  });
+
+  it("sends tables with their columns in messages of some thousand entries", () => {
+    const { answer, groups } = listed("columns", 200_000);
+    expect(answer).toEqual({ ok: true, value: true });
+    const found = groups.flat().filter(({ schema }) => schema === "listed");
+    expect(found.map(({ name }) => `listed.${name}`).toSorted()).toEqual(tables);
+    expect(found[0]?.columns).toHaveLength(900);
+    expect(found[0]?.columns?.[899]).toMatchObject({ name: "c899", typeName: "INTEGER" });
+    expect(groups.length).toBeGreaterThan(1);
+  });
+
+  it("names tables without their columns", () => {
+    const found = listed("tables", 200_000).groups.flat();
+    expect(found.find(({ name }) => name === "w1")).toMatchObject({ schema: "listed" });
+    expect(found.filter(({ columns }) => columns !== undefined)).toEqual([]);
+  });
+
+  it("ends at its limit, with whole tables, and says so", () => {
+    const { answer, groups } = listed("columns", 2_000);
+    expect(answer).toEqual({ ok: true, value: false });
+    const entries = groups.flat().map(({ columns = [] }) => 1 + columns.length);
+    expect(entries.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(2_000);
+    expect(entries.length).toBeGreaterThan(0);
+  });
+
+  it("answers the columns of single tables, and nothing for one that is not there", () => {
+    const names = ["w1", "nowhere"].map((name) => ({ catalog: "memory", schema: "listed", name }));
+    const request = { database, before: [], tables: names };
+    const found = using((connection, tools) => tableSchemas(connection, request, tools));
+    const [there, missing] = found.ok ? found.value : [];
+    expect(missing).toBeUndefined();
+    const columns = there === undefined ? [] : readSchemaMessage(there);
+    expect(columns[0]).toMatchObject({ name: "c0", type: { kind: "integer", bits: 32 } });
   });
 });
 
@@ -188,13 +238,23 @@ function using<T>(run: (connection: Connection, tools: StatementTools) => T, cre
   }
 }
 
+function listed(depth: "tables" | "columns", entriesMax: number) {
+  const request = { database, before: [], depth, entriesMax };
+  const answer = using((connection, tools) => listObjects(connection, request, tools), 100);
+  const groups = messages.flatMap((one) => (one.kind === "tables" ? [one.tables] : []));
+  return { answer, groups };
+}
+
 function requestOf(sql: string, types: readonly number[], expandedType?: number): StatementRequest {
   return { sql, parameters: [], database, before: [], expected: { types, expandedType } };
 }
 
 function rowsOf(sent: readonly ResultMessage[]): readonly number[] {
-  const [schema, ...batches] = sent;
-  const types =
-    schema === undefined ? [] : readSchemaMessage(schema.message).map(({ type }) => type);
-  return batches.map(({ message }) => readBatchMessage(message, types).rows);
+  const [schema, ...batches] = buffersOf(sent);
+  const types = schema === undefined ? [] : readSchemaMessage(schema).map(({ type }) => type);
+  return batches.map((message) => readBatchMessage(message, types).rows);
+}
+
+function buffersOf(sent: readonly ResultMessage[]): readonly ArrayBuffer[] {
+  return sent.flatMap((one) => (one.kind === "tables" ? [] : [one.message]));
 }

@@ -13,7 +13,16 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { failureOf, type AdbcResult } from "./driver.ts";
 import { readBatchMessage, readSchemaMessage } from "./ipc.ts";
-import type { Answer, Executed, Request, StatementRequest, ThreadMessage } from "./message.ts";
+import type {
+  Answer,
+  Executed,
+  ListedTable,
+  ObjectsRequest,
+  Request,
+  ResultMessage,
+  StatementRequest,
+  ThreadMessage,
+} from "./message.ts";
 import { processReach, threadReach, type DriverLibrary, type Reach } from "./reach.ts";
 
 /** Which driver is called, and where. */
@@ -42,6 +51,11 @@ export type StreamEvent =
   | { readonly kind: "batch"; readonly batch: ColumnarBatch };
 
 export type StatementStream = AsyncGenerator<StreamEvent, AdbcResult<Executed>, void>;
+
+/** Tables as they come, and at the end whether those were all. */
+export type TableStream = AsyncGenerator<readonly ListedTable[], AdbcResult<boolean>, void>;
+
+type Streamed = Extract<Request, { kind: "execute" | "objects" }>;
 
 /** Messages that a thread may send before the first of them was read. Each has about 256 KiB. */
 const messagesAhead = 4;
@@ -98,29 +112,37 @@ export class DriverThread {
   }
 
   /** Runs a statement. Nothing else may be asked of this thread before the generator has ended. */
-  async *execute(statement: StatementRequest, signal: AbortSignal): StatementStream {
+  execute(statement: StatementRequest, signal: AbortSignal): StatementStream {
+    return this.#stream({ kind: "execute", statement }, signal, rowReader(), executedOf);
+  }
+
+  /** Lists tables, some at a time; the end says whether those were all. The same rules as for `execute`. */
+  list(objects: ObjectsRequest, signal: AbortSignal): TableStream {
+    return this.#stream({ kind: "objects", objects }, signal, readTables, listedOf);
+  }
+
+  async *#stream<Event, End>(
+    request: Streamed,
+    signal: AbortSignal,
+    read: (message: ResultMessage) => Event,
+    endOf: (answer: AdbcResult<Answer>) => AdbcResult<End>,
+  ): AsyncGenerator<Event, AdbcResult<End>, void> {
     if (signal.aborted) return err(cancelled);
-    const pending = this.#begin({ kind: "execute", statement });
+    const pending = this.#begin(request);
     using cancelling = this.#cancelOn(signal);
     let answered = false;
     try {
-      let types: readonly Column["type"][] = [];
       for (;;) {
         const message = await this.#next(pending);
         if (message.kind === "answer") {
           answered = true;
-          return signal.aborted ? err(cancelled) : executedOf(message.answer);
+          return signal.aborted ? err(cancelled) : endOf(message.answer);
         }
         // What was sent before the cancel was seen is nobody's any more.
         if (signal.aborted) continue;
-        if (message.kind === "schema") {
-          const columns = readSchemaMessage(message.message);
-          types = columns.map(({ type }) => type);
-          yield { kind: "columns", columns, statementType: message.statementType };
-        } else {
-          yield { kind: "batch", batch: readBatchMessage(message.message, types) };
-          this.#reach.addCredit();
-        }
+        yield read(message);
+        // The schema came without being asked for.
+        if (message.kind !== "schema") this.#reach.addCredit();
       }
     } finally {
       if (!answered) {
@@ -131,9 +153,9 @@ export class DriverThread {
     }
   }
 
-  /** Asks for anything but a statement's rows. An abort cancels what the driver is doing. */
+  /** Asks for anything that is answered at once. An abort cancels what the driver is doing. */
   async ask(
-    request: Exclude<Request, { kind: "execute" }>,
+    request: Exclude<Request, Streamed>,
     signal?: AbortSignal,
   ): Promise<AdbcResult<Answer>> {
     if (signal?.aborted === true) return err(cancelled);
@@ -259,7 +281,40 @@ export class DriverThread {
 }
 
 /** Requests that a client waits for, and ends when it will. */
-const unlimited: ReadonlySet<Request["kind"]> = new Set(["execute", "describe", "begin", "end"]);
+const unlimited: ReadonlySet<Request["kind"]> = new Set([
+  "execute",
+  "describe",
+  "begin",
+  "end",
+  "objects",
+  "catalogs",
+  "schemas",
+]);
+
+/** Reads the messages of one statement's result: its columns first. */
+function rowReader(): (message: ResultMessage) => StreamEvent {
+  let types: readonly Column["type"][] = [];
+  return (message) => {
+    if (message.kind === "schema") {
+      const columns = readSchemaMessage(message.message);
+      types = columns.map(({ type }) => type);
+      return { kind: "columns", columns, statementType: message.statementType };
+    }
+    if (message.kind === "tables") throw new Error("a statement answered by tables");
+    return { kind: "batch", batch: readBatchMessage(message.message, types) };
+  };
+}
+
+function readTables(message: ResultMessage): readonly ListedTable[] {
+  if (message.kind !== "tables") throw new Error("a listing answered by rows");
+  return message.tables;
+}
+
+function listedOf(answer: AdbcResult<Answer>): AdbcResult<boolean> {
+  if (!answer.ok) return answer;
+  if (answer.value.kind !== "listed") throw new Error("a listing answered by something else");
+  return { ok: true, value: answer.value.complete };
+}
 
 function executedOf(answer: AdbcResult<Answer>): AdbcResult<Executed> {
   if (!answer.ok) return answer;

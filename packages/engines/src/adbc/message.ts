@@ -2,6 +2,7 @@
  * What the main thread and a driver's thread say to each other. One request at a time; every request
  * is answered by exactly one `answer`, and `execute` by messages of a result before it.
  */
+import type { TableKey } from "@gateway/core/port/backend.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import type { AdbcFailure, AdbcResult } from "./driver.ts";
 import type { Address } from "./native.ts";
@@ -69,6 +70,43 @@ export interface ExpectedStatement {
   readonly expandedType: number | undefined;
 }
 
+/** What a driver is asked about its tables, on a new connection or on the kept one as a statement is. */
+export interface ObjectsRequest extends Pick<StatementRequest, "database" | "before"> {
+  /** `tables`: without their columns. */
+  readonly depth: "tables" | "columns";
+  /** Most tables and columns together. */
+  readonly entriesMax: number;
+}
+
+/** Tables whose columns are asked for one by one, on a connection as `ObjectsRequest` has it. */
+export interface SchemasRequest extends Pick<StatementRequest, "database" | "before"> {
+  readonly tables: readonly Pick<ListedTable, "catalog" | "schema" | "name">[];
+}
+
+/** A table as its driver lists it. Names are undefined where it has none. */
+export interface ListedTable {
+  readonly catalog: string | undefined;
+  readonly schema: string | undefined;
+  readonly name: string;
+  /** The vendor's word: `BASE TABLE`, `view`. */
+  readonly type: string;
+  /** Undefined when the driver was not asked for them, or does not say. */
+  readonly columns: readonly ListedColumn[] | undefined;
+  readonly keys: readonly TableKey[];
+}
+
+/** A column as its driver lists it; drivers leave out what they like but the name. */
+export interface ListedColumn {
+  readonly name: string;
+  /** The vendor's name of the type. */
+  readonly typeName: string | undefined;
+  /** Its number in the X/Open catalogue of types (`SQL_VARCHAR` is 12). */
+  readonly typeCode: number | undefined;
+  readonly size: number | undefined;
+  readonly digits: number | undefined;
+  readonly nullable: boolean;
+}
+
 export type Request =
   | { readonly kind: "openDatabase"; readonly database: DatabaseOptions }
   | { readonly kind: "closeDatabase"; readonly database: Address }
@@ -81,7 +119,10 @@ export type Request =
   /** Ends the transaction; afterwards each statement is one of its own again. */
   | { readonly kind: "end"; readonly how: "commit" | "rollback" }
   | { readonly kind: "execute"; readonly statement: StatementRequest }
-  | { readonly kind: "describe"; readonly statement: StatementRequest };
+  | { readonly kind: "describe"; readonly statement: StatementRequest }
+  | { readonly kind: "objects"; readonly objects: ObjectsRequest }
+  | { readonly kind: "catalogs"; readonly catalogs: Pick<StatementRequest, "database" | "before"> }
+  | { readonly kind: "schemas"; readonly schemas: SchemasRequest };
 
 /** What a statement was, once it has run. */
 export interface Executed {
@@ -108,7 +149,12 @@ export type Answer =
   | { readonly kind: "done" }
   | { readonly kind: "opened"; readonly opened: OpenedDatabase }
   | { readonly kind: "executed"; readonly executed: Executed }
-  | { readonly kind: "described"; readonly described: Described };
+  | { readonly kind: "described"; readonly described: Described }
+  /** Behind the last table. Not `complete`: there are more than were asked for. */
+  | { readonly kind: "listed"; readonly complete: boolean }
+  | { readonly kind: "catalogs"; readonly names: readonly string[] }
+  /** A schema message for each table, undefined where the driver has none. */
+  | { readonly kind: "schemas"; readonly schemas: readonly (ArrayBuffer | undefined)[] };
 
 export type ResultMessage =
   /** The first message of a result; `statementType` is known before any row is. */
@@ -117,7 +163,8 @@ export type ResultMessage =
       readonly message: ArrayBuffer;
       readonly statementType: number | undefined;
     }
-  | { readonly kind: "batch"; readonly message: ArrayBuffer };
+  | { readonly kind: "batch"; readonly message: ArrayBuffer }
+  | { readonly kind: "tables"; readonly tables: readonly ListedTable[] };
 
 /** Sent in groups: what is ready together travels together. */
 export type ThreadMessage =

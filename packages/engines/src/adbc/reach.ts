@@ -36,7 +36,10 @@ export function threadReach(threads: Threads, library: DriverLibrary): Reach {
     addCredit: () => control.addCredit(),
     cancel: () => {
       // A driver that refuses has nothing to cancel any more; the next try or the answer shows it.
-      control.cancel((target) => void cancelDriver(library)?.call("StatementCancel", target));
+      control.cancel((target, kind) => {
+        const name = kind === "statement" ? "StatementCancel" : "ConnectionCancel";
+        void cancelDriver(library)?.call(name, target);
+      });
     },
   };
 }

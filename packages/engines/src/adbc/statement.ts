@@ -6,19 +6,24 @@
  * thread.
  */
 import { err, ok } from "@gateway/core/result.ts";
-import type { Column } from "@gateway/core/type/type.ts";
-import { handleStruct, statusNotImplemented, streamStruct } from "./abi.ts";
+import { handleStruct, statusNotImplemented } from "./abi.ts";
 import { bindRow, type BoundRow } from "./bind.ts";
-import { isPresent, readSchema, releaseArray, releaseSchema, type ArrowField } from "./cdata.ts";
+import { isPresent, readSchema, releaseSchema, type ArrowField } from "./cdata.ts";
 import type { Connection } from "./connection.ts";
 import type { DriverControl } from "./control.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "./driver.ts";
 import { Gatherer } from "./gather.ts";
 import type { Inspector } from "./inspect.ts";
-import { schemaMessage } from "./ipc.ts";
-import { extensionOf, layoutOf, type Layout } from "./layout.ts";
 import type { Described, Executed, ResultMessage, StatementRequest } from "./message.ts";
-import { countIn, functionAt, type Address, type Block } from "./native.ts";
+import { countIn, type Address, type Block } from "./native.ts";
+import {
+  layoutsOf,
+  messageOf,
+  nextOf,
+  releaseStream,
+  streamFailure,
+  streamSchema,
+} from "./stream.ts";
 import type { Structs } from "./structs.ts";
 
 /** What a statement is run with. */
@@ -161,8 +166,7 @@ class Statement implements Disposable {
       const sent = rowless ? undefined : this.#sendStream(stream, statementType);
       if (sent !== undefined) return err(sent);
     } finally {
-      const release = stream.pointer(streamStruct.release);
-      if (release !== 0) functionAt(release, releaseSignature)(stream.address);
+      releaseStream(stream);
     }
     const rows = countIn(affected.view, 0);
     return ok({ rowsAffected: rows < 0 ? undefined : rows, statementType });
@@ -185,7 +189,7 @@ class Statement implements Disposable {
       if (!parameters.value.includes(undefined)) return columns;
       return ok({ schema: undefined, parameters: parameters.value, statementType });
     }
-    const shape = layouts(columns.value);
+    const shape = layoutsOf(columns.value);
     if (!shape.ok) return shape;
     const schema = messageOf(columns.value, shape.value);
     return ok({ schema, parameters: parameters.value, statementType });
@@ -212,7 +216,7 @@ class Statement implements Disposable {
       return ok(inspector.parameters(prepared));
     const schema = this.#schema("StatementGetParameterSchema");
     if (!schema.ok) return schema.error.status === statusNotImplemented ? ok([]) : schema;
-    const shape = layouts(schema.value);
+    const shape = layoutsOf(schema.value);
     if (!shape.ok) return shape;
     return ok(shape.value.map(({ type }) => (type.kind === "null" ? undefined : type)));
   }
@@ -231,9 +235,9 @@ class Statement implements Disposable {
 
   #sendStream(stream: Block, statementType: number | undefined): AdbcFailure | undefined {
     const startedMs = this.#tools.nowMs();
-    const fields = this.#streamSchema(stream);
+    const fields = streamSchema(this.#driver, this.#tools.structs);
     if (!fields.ok) return fields.error;
-    const shape = layouts(fields.value);
+    const shape = layoutsOf(fields.value);
     if (!shape.ok) return shape.error;
     const message = messageOf(fields.value, shape.value);
     // It travels with the first rows: a message of its own costs a small query a tenth of its time.
@@ -243,11 +247,13 @@ class Statement implements Disposable {
   }
 
   #sendRows(stream: Block, gatherer: Gatherer, startedMs: number): AdbcFailure | undefined {
-    const getNext = functionAt(stream.pointer(streamStruct.getNext), nextSignature);
+    const getNext = nextOf(stream);
     for (;;) {
       if (this.#control.cancelled) return cancelled;
       const calledMs = this.#tools.nowMs();
-      if (Number(getNext(stream.address, gatherer.next)) !== 0) return this.#streamFailure(stream);
+      if (Number(getNext(stream.address, gatherer.next)) !== 0) {
+        return streamFailure(this.#driver, stream);
+      }
       const nowMs = this.#tools.nowMs();
       const last = !isPresent(gatherer.next);
       if (!last) gatherer.take();
@@ -270,29 +276,6 @@ class Statement implements Disposable {
     }
     return true;
   }
-
-  #streamSchema(stream: Block): AdbcResult<readonly ArrowField[]> {
-    const { schema } = this.#tools.structs;
-    schema.clear();
-    const getSchema = functionAt(stream.pointer(streamStruct.getSchema), nextSignature);
-    if (Number(getSchema(stream.address, schema.address)) !== 0) {
-      // DuckDB gives its reason only to whoever asks for rows.
-      const { arrays } = this.#tools.structs;
-      const getNext = functionAt(stream.pointer(streamStruct.getNext), nextSignature);
-      const broken = Number(getNext(stream.address, arrays.address)) !== 0;
-      const failure = this.#streamFailure(stream);
-      if (!broken && isPresent(arrays.address)) releaseArray(arrays.address);
-      arrays.clear();
-      return err(failure);
-    }
-    const { children } = readSchema(schema.address);
-    releaseSchema(schema.address);
-    return ok(children);
-  }
-
-  #streamFailure(stream: Block): AdbcFailure {
-    return this.#driver.streamFailure(stream.address, stream.pointer(streamStruct.getLastError));
-  }
 }
 
 /** A driver call that takes longer than this holds its rows up. */
@@ -302,31 +285,3 @@ const fewRows = 1_000;
 const quickMs = 2;
 /** The schema and one batch: more are not kept back. */
 const unsentMax = 2;
-const releaseSignature = { answer: "void", takes: ["pointer"] } as const;
-const nextSignature = { answer: "int32", takes: ["pointer", "pointer"] } as const;
-
-function layouts(fields: readonly ArrowField[]): AdbcResult<readonly Layout[]> {
-  const found: Layout[] = [];
-  for (const field of fields) {
-    const layout = layoutOf(field);
-    if (!layout.ok)
-      return err(failureOf("unreadable", `a column of an unknown Arrow layout: ${layout.error}`));
-    found.push(layout.value);
-  }
-  return ok(found);
-}
-
-function messageOf(fields: readonly ArrowField[], shape: readonly Layout[]): ArrayBuffer {
-  const columns = fields.map(({ name, nullable }, index): Column => ({
-    name,
-    nullable,
-    type: shape[index]?.type ?? { kind: "null" },
-  }));
-  return schemaMessage(columns, fields.map(sourceOf));
-}
-
-/** What the driver called the column: the extension type if there is one, otherwise Arrow's format. */
-function sourceOf(field: ArrowField): string {
-  if (field.dictionary !== undefined) return "enum";
-  return extensionOf(field.metadata) ?? field.format;
-}

@@ -12,8 +12,16 @@ import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { DriverControl } from "./control.ts";
 import { Driver, failureOf, type AdbcResult } from "./driver.ts";
 import { Inspector } from "./inspect.ts";
-import type { Answer, Request, StatementRequest, ThreadData, ThreadMessage } from "./message.ts";
+import type {
+  Answer,
+  Request,
+  ResultMessage,
+  StatementRequest,
+  ThreadData,
+  ThreadMessage,
+} from "./message.ts";
 import type { Address } from "./native.ts";
+import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
 import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
 import { threadStructs } from "./structs.ts";
 
@@ -31,13 +39,14 @@ const tools: StatementTools = {
   unsent: [],
   flush: () => {
     const messages = tools.unsent.splice(0);
-    if (messages.length > 0)
-      post(
-        messages,
-        messages.map(({ message }) => message),
-      );
+    if (messages.length > 0) post(messages, messages.flatMap(buffersOf));
   },
 };
+
+/** What is handed over instead of copied. */
+function buffersOf(result: ResultMessage): readonly ArrayBuffer[] {
+  return result.kind === "tables" ? [] : [result.message];
+}
 
 function post(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
   parentPort?.postMessage(messages, [...transfer]);
@@ -55,7 +64,7 @@ parentPort?.on("message", (request: Request) => {
   }
   // What was made for a statement that then failed is nobody's any more.
   const results = answer.ok ? tools.unsent : [];
-  const transfer = results.map(({ message }) => message);
+  const transfer = results.flatMap(buffersOf);
   if (answer.ok && answer.value.kind === "described") {
     const { schema } = answer.value.described;
     if (schema !== undefined) transfer.push(schema);
@@ -96,6 +105,24 @@ function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
       );
       return described.ok ? ok({ kind: "described", described: described.value }) : described;
     }
+    case "objects": {
+      const listed = onConnection(driver, request.objects, (connection) =>
+        listObjects(connection, request.objects, tools),
+      );
+      return listed.ok ? ok({ kind: "listed", complete: listed.value }) : listed;
+    }
+    case "catalogs": {
+      const named = onConnection(driver, request.catalogs, (connection) =>
+        catalogNames(connection, tools),
+      );
+      return named.ok ? ok({ kind: "catalogs", names: named.value }) : named;
+    }
+    case "schemas": {
+      const found = onConnection(driver, request.schemas, (connection) =>
+        tableSchemas(connection, request.schemas, tools),
+      );
+      return found.ok ? ok({ kind: "schemas", schemas: found.value }) : found;
+    }
   }
 }
 
@@ -130,7 +157,7 @@ const noConnection = failureOf("bug", "the thread keeps no connection");
 
 function onConnection<T>(
   driver: Driver,
-  { database, before }: StatementRequest,
+  { database, before }: Pick<StatementRequest, "database" | "before">,
   use: (connection: Connection) => AdbcResult<T>,
 ): AdbcResult<T> {
   if (database === undefined) {

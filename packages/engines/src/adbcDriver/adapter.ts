@@ -24,16 +24,18 @@ import type { AdbcFailure } from "../adbc/driver.ts";
 import { isFatalFailure } from "../adbc/duckDb/failure.ts";
 import { inMemoryPath, realDatabasePath } from "../adbc/sharing.ts";
 import { RunningTags } from "../running.ts";
-import { knownDriver, type AdbcConfig } from "./config.ts";
+import type { AdbcConfig } from "./config.ts";
 import { Connections, processLimits, type ConnectionPlan, type Taken } from "./connections.ts";
 import { errorOf } from "./errors.ts";
 import { callerOf } from "./identity.ts";
 import { TransactionLane } from "./lane.ts";
+import { limitStatements } from "./limit.ts";
 import { findLibrary } from "./library.ts";
 import { tablesOf, textOf } from "./listing.ts";
-import { databaseOptions } from "./options.ts";
+import { listCatalogs, listObjects, objectLimits, type ObjectLane } from "./objects.ts";
+import { configuredProfile, databaseOptions } from "./options.ts";
 import { ownExpected, preparedFor } from "./prepared.ts";
-import { profileOf, type Profile } from "./profile.ts";
+import type { Profile } from "./profile.ts";
 import { describeOn, rowsOf, runStatement, type Lane } from "./run.ts";
 import { ScopedConnections, type Placed, type ScopePlan } from "./scoped.ts";
 import { scopePlanOf } from "./scopePlan.ts";
@@ -49,7 +51,7 @@ export async function open(
   if (!library.ok) {
     return err(gatewayError("cluster.connectFailed", { detail: library.error }));
   }
-  const profile = profileOf(knownDriver(config.driver));
+  const profile = configuredProfile(config);
   const path = realDatabasePath(config.databasePath ?? inMemoryPath);
   const plan: AdbcPlan = {
     cluster,
@@ -85,6 +87,7 @@ const delayMs = 1_000;
 class AdbcBackend implements Backend {
   readonly engine = "adbc";
   readonly runsIn: Backend["runsIn"];
+  readonly limitsExecution: boolean;
   readonly forwards: readonly ForwardableKind[];
   readonly cluster: string;
   readonly #profile: Profile;
@@ -98,6 +101,7 @@ class AdbcBackend implements Backend {
   readonly #healthCheck: string;
   readonly #running = new RunningTags();
   #catalogs: readonly string[] = [];
+  #catalogsAsked = false;
   /** The engine showed us a statement of our own, so its list can be believed. */
   #listingProved = false;
   #closed: Promise<void> | undefined;
@@ -106,6 +110,7 @@ class AdbcBackend implements Backend {
     this.cluster = plan.cluster;
     this.#profile = plan.profile;
     this.runsIn = plan.profile.isolated ? "engine" : "process";
+    this.limitsExecution = plan.profile.limit !== undefined;
     this.#host = host;
     this.#healthCheck = healthCheck;
     this.#connections = new Connections(plan, host);
@@ -130,10 +135,10 @@ class AdbcBackend implements Backend {
     if (prepared?.ok === false) return yield { kind: "failed", error: prepared.error };
     const placed = await this.#take(query, false, signal);
     if (!placed.ok) return yield { kind: "failed", error: placed.error };
-    const { taken, place } = placed.value;
+    const { taken } = placed.value;
     using _running = this.#running.begin(query);
     const lane = this.#lane(taken);
-    const before = taken.goTo(place);
+    const before = this.#before(placed.value, query);
     try {
       if (use !== undefined) {
         yield* runUse(lane, use, before, signal);
@@ -155,8 +160,8 @@ class AdbcBackend implements Backend {
     if (!prepared.ok) return prepared;
     const placed = await this.#take(query, false, signal);
     if (!placed.ok) return placed;
-    const { taken, place } = placed.value;
-    const before = taken.goTo(place);
+    const { taken } = placed.value;
+    const before = this.#before(placed.value, query);
     try {
       return await describeOn(this.#lane(taken), { ...prepared.value, before }, signal);
     } finally {
@@ -229,9 +234,9 @@ class AdbcBackend implements Backend {
     if (!caller.ok) return caller;
     await this.#learn(signal);
     const { tablesSql } = this.#profile;
-    if (tablesSql === undefined) return ok([]);
     const isShared = caller.value === undefined;
     const placed = isShared ? await this.#takeOwn(signal) : await this.#take(query, false, signal);
+    if (tablesSql === undefined) return await this.#onObjects(placed, signal, listObjects);
     const rows = await this.#asked(placed, tablesSql, signal);
     return rows.ok ? ok(tablesOf(rows.value)) : rows;
   }
@@ -259,6 +264,11 @@ class AdbcBackend implements Backend {
     return taken.ok ? ok({ taken: taken.value, place }) : taken;
   }
 
+  /** Statements that make the connection the session's and the query's. */
+  #before({ taken, place }: Placed, query: Identified): readonly string[] {
+    return [...taken.goTo(place), ...limitStatements(this.#profile, taken, query)];
+  }
+
   /** A connection of the cluster's own account. */
   async #takeOwn(signal: AbortSignal): Promise<Result<Placed, GatewayError>> {
     if (!this.#hasAccount) return err(gatewayError("cluster.connectFailed"));
@@ -272,6 +282,12 @@ class AdbcBackend implements Backend {
     if (this.#catalogs.length === 0 && catalogsSql !== undefined) {
       const names = await this.#ask(catalogsSql, signal);
       if (names.ok) this.#catalogs = names.value.map(([name]) => textOf(name));
+    }
+    if (!this.#catalogsAsked && catalogsSql === undefined) {
+      const names = await this.#onObjects(await this.#takeOwn(signal), signal, listCatalogs);
+      if (names.ok) this.#catalogs = names.value;
+      // Drivers without catalogs are asked once.
+      this.#catalogsAsked = names.ok;
     }
     if (this.#listingProved || provingSql === undefined) return;
     const seen = await this.#ask(provingSql, signal);
@@ -305,7 +321,11 @@ class AdbcBackend implements Backend {
       place: (session) => this.#scoped?.place(session) ?? this.#profile.place(session),
       clock,
       log,
-      failed: (failure) => this.#failed(failure),
+      failed: (failure) => {
+        // It may have failed before the limit was said.
+        if (taken.limit.secs !== undefined) taken.limit.secs = "unknown";
+        this.#failed(failure);
+      },
     };
   }
 
@@ -321,6 +341,22 @@ class AdbcBackend implements Backend {
     signal: AbortSignal,
   ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
     return await this.#asked(await this.#takeOwn(signal), sql, signal);
+  }
+
+  /** What the driver itself lists. */
+  async #onObjects<Listed>(
+    placed: Result<Placed, GatewayError>,
+    signal: AbortSignal,
+    list: (lane: ObjectLane, signal: AbortSignal) => Promise<Result<Listed, AdbcFailure>>,
+  ): Promise<Result<Listed, GatewayError>> {
+    if (!placed.ok) return placed;
+    const { taken, place } = placed.value;
+    const { clock } = this.#host;
+    const lane = { taken, before: taken.goTo(place), clock, limits: objectLimits };
+    const listed = await list(lane, signal);
+    if (!listed.ok) taken.spoil();
+    void taken.release();
+    return listed.ok ? listed : err(this.#error(listed.error));
   }
 
   async #asked(

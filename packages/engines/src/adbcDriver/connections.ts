@@ -16,6 +16,7 @@ import { ThreadPool, type TakenThread } from "../adbc/pool.ts";
 import type { DriverLibrary } from "../adbc/reach.ts";
 import { shareObject, type DatabaseShare } from "../adbc/sharing.ts";
 import { connectError, errorOf } from "./errors.ts";
+import type { LimitState } from "./limit.ts";
 import type { Profile } from "./profile.ts";
 
 /** What a driver's process may take, unless a test says less. */
@@ -44,6 +45,7 @@ interface Link {
   connected: boolean;
   /** Statements said to bring the connection where it stands. */
   place: readonly string[];
+  readonly limit: LimitState;
   usedMs: number;
 }
 
@@ -62,6 +64,8 @@ export interface Taken {
   readonly database: Address | undefined;
   /** Statements that bring the connection to a place, none when it stands there. */
   goTo(place: readonly string[]): readonly string[];
+  /** How long its statements may run in the engine. */
+  readonly limit: LimitState;
   /** The connection may be in any state and is not used again. */
   spoil(): void;
   /** Gives it back; settled when it was cleaned, which nobody has to wait for. It never rejects. */
@@ -177,7 +181,8 @@ export class Connections {
     if (!options.ok) return err(gatewayError("cluster.connectFailed", { detail: options.error }));
     const database = await this.#database(thread, options.value, signal);
     if (!database.ok) return err(this.#connectError(database.error));
-    const link = { database: database.value, connected: false, place: [], usedMs: 0 };
+    const limit: LimitState = { secs: undefined };
+    const link = { database: database.value, connected: false, place: [], limit, usedMs: 0 };
     this.#links.set(thread, link);
     return this.#keeps(pinned) ? await this.#connected(thread, link, signal) : ok(link);
   }
@@ -195,6 +200,7 @@ export class Connections {
     const request = { kind: "connect", database: link.database, before: [] } as const;
     const answer = await thread.ask(request, signal);
     link.place = [];
+    link.limit.secs = undefined;
     link.connected = answer.ok;
     return answer.ok ? ok(link) : err(this.#connectError(answer.error));
   }
@@ -247,6 +253,7 @@ export class Connections {
         link.place = place;
         return place;
       },
+      limit: link.limit,
       spoil: () => {
         spoiled = true;
       },

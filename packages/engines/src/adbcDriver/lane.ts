@@ -11,6 +11,7 @@ import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/ide
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { connectError, errorOf } from "./errors.ts";
+import { limitStatements } from "./limit.ts";
 import { ownExpected, preparedFor } from "./prepared.ts";
 import { describeOn, rowsOf, runStatement, type Lane } from "./run.ts";
 
@@ -45,10 +46,10 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     const refused = this.#refusal(query);
     if (refused !== undefined) return yield { kind: "failed", error: refused };
-    const { profile, taken } = this.#lane;
+    const { profile } = this.#lane;
     const prepared = preparedFor(profile, query, true);
     if (!prepared.ok) return yield { kind: "failed", error: prepared.error };
-    const before = taken.goTo(this.#place(query.session));
+    const before = this.#before(query);
     yield* runStatement(this.#lane, { ...prepared.value, before }, signal);
   }
 
@@ -59,10 +60,10 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     const refused = this.#refusal(query);
     if (refused !== undefined) return err(refused);
-    const { profile, taken } = this.#lane;
+    const { profile } = this.#lane;
     const prepared = preparedFor(profile, query, true, "describe");
     if (!prepared.ok) return prepared;
-    const before = taken.goTo(this.#place(query.session));
+    const before = this.#before(query);
     return await describeOn(this.#lane, { ...prepared.value, before }, signal);
   }
 
@@ -84,6 +85,12 @@ export class TransactionLane implements PinnedLane {
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  #before(query: Identified): readonly string[] {
+    const { profile, taken } = this.#lane;
+    const place = taken.goTo(this.#place(query.session));
+    return [...place, ...limitStatements(profile, taken, query)];
   }
 
   /** A connection that went elsewhere in the transaction has to be told the way back too. */

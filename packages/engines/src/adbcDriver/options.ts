@@ -12,8 +12,8 @@ import type { Egress } from "@gateway/core/port/egress.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { DatabaseOptions, Option, SetupStatement } from "../adbc/message.ts";
 import { inMemoryPath, realDatabasePath } from "../adbc/sharing.ts";
-import type { AdbcConfig } from "./config.ts";
-import type { Profile } from "./profile.ts";
+import { knownDriver, type AdbcConfig } from "./config.ts";
+import { profileOf, type Profile } from "./profile.ts";
 
 /**
  * Snowflake's driver waits for a very long time unless both of its limits are set. The second one holds for
@@ -24,6 +24,25 @@ const snowflakeLoginLimit = "10s";
 const snowflakeClientLimit = "60s";
 /** Seconds in which PostgreSQL must take a connection. */
 const postgresConnectSecs = "10";
+
+/** An option of PostgreSQL's driver that only its statements take. */
+const batchHint = "adbc.postgresql.batch_size_hint_bytes";
+
+/** How the cluster's driver is treated, with the options of its config that each statement is given. */
+export function configuredProfile({
+  driver,
+  dbKwargs,
+}: Pick<AdbcConfig, "driver" | "dbKwargs">): Profile {
+  const profile = profileOf(knownDriver(driver));
+  const hint = profile.name === "postgresql" ? dbKwargs[batchHint] : undefined;
+  if (hint === undefined) return profile;
+  const own: Option = [batchHint, `${hint}`];
+  const statementOptions: Profile["statementOptions"] = (statement) => [
+    ...profile.statementOptions(statement).filter(([key]) => key !== batchHint),
+    own,
+  ];
+  return { ...profile, statementOptions };
+}
 
 export type Opening = Result<DatabaseOptions, string>;
 
@@ -112,7 +131,7 @@ async function postgresOptions(
 
 /** Options of statements are not the database's. */
 function databaseOnly(kwargs: readonly Option[]): readonly Option[] {
-  return kwargs.filter(([key]) => key !== "adbc.postgresql.batch_size_hint_bytes");
+  return kwargs.filter(([key]) => key !== batchHint);
 }
 
 async function snowflakeOptions(

@@ -6,6 +6,7 @@ import type { Session } from "@gateway/core/query/query.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import type { Option } from "../adbc/message.ts";
 import type { DriverName } from "./config.ts";
+import type { LimitStatements } from "./limit.ts";
 import { quoteIdentifier, quoteText } from "./quote.ts";
 
 export interface Profile {
@@ -42,6 +43,8 @@ export interface Profile {
     readonly plainQuery: boolean;
     readonly tag: string;
   }): readonly Option[];
+  /** How its connections are told how long a statement may run; absent where nobody knows. */
+  readonly limit?: LimitStatements;
   /** What makes a transaction read-only or isolated, said first in it. */
   readonly readOnlyStatement: string | undefined;
   /** Names of catalogs, the default first, in one column; undefined where nobody knows how to ask. */
@@ -126,7 +129,7 @@ const sqlite: Profile = {
   statementOptions: noOptions,
   readOnlyStatement: "PRAGMA query_only = 1",
   catalogsSql: "SELECT name FROM pragma_database_list WHERE name = 'main'",
-  tablesSql: `SELECT 'main', '', m.name, m.type, c.name, c.type, CASE c."notnull" WHEN 0 THEN 'YES' ELSE 'NO' END
+  tablesSql: `SELECT 'main', 'main', m.name, m.type, c.name, c.type, CASE c."notnull" WHEN 0 THEN 'YES' ELSE 'NO' END
 FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
 ORDER BY m.name, c.cid LIMIT ${listedColumnsMax}`,
@@ -192,6 +195,12 @@ const snowflake: Profile = {
     statements: snowflakeStatements,
   },
   statementOptions: ({ tag }) => [["adbc.snowflake.statement.query_tag", tag]],
+  // Counts the wait in the warehouse's queue too. A statement has no way to say its own.
+  limit: {
+    set: (secs) => `ALTER SESSION SET STATEMENT_TIMEOUT_IN_SECONDS = ${secs}`,
+    unset: "ALTER SESSION UNSET STATEMENT_TIMEOUT_IN_SECONDS",
+    secsMax: 604_800,
+  },
   readOnlyStatement: undefined,
   catalogsSql: "SELECT current_database()",
   tablesSql: listingSql("information_schema", "'INFORMATION_SCHEMA'"),

@@ -26,7 +26,7 @@ import { catalogName, databaseSql, tablesOf, tablesSql } from "./listing.ts";
 import { placeParameters, withoutValues } from "./parameters.ts";
 import { quoteText } from "./quote.ts";
 import { runStatement, type Running, type Trace } from "./run.ts";
-import type { Submission, Wire } from "./wire.ts";
+import { settingsQuery, type Submission, type Wire } from "./wire.ts";
 
 /** How long the server may take to confirm that a statement is gone, and how often it is asked. */
 const endingMs = 10_000;
@@ -52,7 +52,7 @@ export async function open(
     pool: httpPool({ ...options, connectionsMax: config.connectionsMax }, host),
     control: httpPool({ ...options, connectionsMax: controlConnectionsMax }, host),
     auth: config.auth,
-    settings: Object.entries(config.settings),
+    settings: settingsQuery(Object.entries(config.settings)),
   };
   return ok(new ClickHouseBackend(cluster, config, host, wire));
 }
@@ -62,6 +62,7 @@ class ClickHouseBackend implements Backend {
   readonly dialect = "clickhouse";
   readonly catalogs: readonly string[] = [catalogName];
   readonly runsIn = "engine";
+  readonly limitsExecution: boolean = false;
   readonly forwards = [];
   readonly cluster: string;
   readonly #config: ClickHouseConfig;
@@ -85,17 +86,17 @@ class ClickHouseBackend implements Backend {
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}`;
   }
 
-  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+  execute(query: Identified, signal: AbortSignal): ResultStream {
     const caller = callerOf(query, this.#config);
-    if (!caller.ok) return yield { kind: "failed", error: caller.error };
+    if (!caller.ok) return refused(caller.error);
     const used = readSessionStatement(query.engineSql, "clickhouse");
     if (used?.kind === "use" && used.object === undefined) {
-      return yield* this.#use(used.path.at(-1)?.text ?? "", caller.value, signal);
+      return this.#use(used.path.at(-1)?.text ?? "", caller.value, signal);
     }
     const judged = judge(query.engineSql, caller.value);
-    if (!judged.ok) return yield { kind: "failed", error: judged.error };
+    if (!judged.ok) return refused(judged.error);
     const placed = placeParameters(query.engineSql, query.parameters);
-    if (!placed.ok) return yield { kind: "failed", error: placed.error };
+    if (!placed.ok) return refused(placed.error);
     const submission: Submission = {
       sql: placed.value.sql,
       caller: caller.value,
@@ -109,7 +110,7 @@ class ClickHouseBackend implements Backend {
     };
     const shown = query.parameters.length === 0 ? query.engineSql : undefined;
     const described = (): Promise<readonly Column[]> => this.#columnsOf(submission, judged.value);
-    yield* this.#run({ submission, judged: judged.value, shown, described }, signal);
+    return this.#run({ submission, judged: judged.value, shown, described }, signal);
   }
 
   async describe(
@@ -215,29 +216,26 @@ class ClickHouseBackend implements Backend {
     if (this.#closed !== undefined)
       return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
     const running: Running = { ...statement, wire: this.#wire, clock: this.#host.clock };
-    const trace: Trace = { open: false };
-    const controller = new AbortController();
-    const abort = (): void => controller.abort();
-    signal.addEventListener("abort", abort, { once: true });
+    const trace: Trace = { open: false, answer: undefined };
     let ended = false;
     try {
-      for await (const event of runStatement(running, trace, controller.signal)) {
+      for await (const event of runStatement(running, trace, signal)) {
         ended = event.kind === "done" || event.kind === "failed";
-        if (ended && trace.open) await this.#end(statement.submission.queryId, controller);
+        if (ended && trace.open) await this.#end(statement.submission.queryId, trace);
         if (event.kind === "failed" && signal.aborted) {
           yield { kind: "failed", error: gatewayError("query.cancelled") };
         } else yield event;
       }
     } finally {
-      signal.removeEventListener("abort", abort);
       // The reader left: the slot is free only when the server runs nothing of it any more.
-      if (!ended) await this.#end(statement.submission.queryId, controller);
+      if (!ended) await this.#end(statement.submission.queryId, trace);
+      trace.answer?.body.drop();
     }
   }
 
   /** Ends a statement in the server and waits until its list shows it no more, for a bounded time. */
-  async #end(queryId: string, controller: AbortController): Promise<void> {
-    controller.abort();
+  async #end(queryId: string, { answer }: Trace): Promise<void> {
+    answer?.body.drop();
     if (this.#closed !== undefined) return;
     const limit = new AbortController();
     using _timer = this.#host.clock.timer(endingMs, () => limit.abort());
@@ -321,16 +319,26 @@ class ClickHouseBackend implements Backend {
     const rows: (readonly unknown[])[] = [];
     const statement = { wire, clock: this.#host.clock, submission, judged, shown: more.shown };
     const running: Running = { ...statement, described: async () => [] };
-    for await (const event of runStatement(running, { open: false }, signal)) {
-      if (event.kind === "failed") return err(event.error);
-      if (event.kind !== "batch") continue;
-      const batch = columnarOf(event.batch);
-      for (let row = 0; row < batch.rows; row += 1) {
-        rows.push(batch.columns.map((column) => valueAt(column, row)));
+    const trace: Trace = { open: false, answer: undefined };
+    try {
+      for await (const event of runStatement(running, trace, signal)) {
+        if (event.kind === "failed") return err(event.error);
+        if (event.kind !== "batch") continue;
+        const batch = columnarOf(event.batch);
+        for (let row = 0; row < batch.rows; row += 1) {
+          rows.push(batch.columns.map((column) => valueAt(column, row)));
+        }
       }
+    } finally {
+      trace.answer?.body.drop();
     }
     return ok(rows);
   }
+}
+
+/** What was refused before anything was sent. */
+async function* refused(error: GatewayError): ResultStream {
+  yield { kind: "failed", error };
 }
 
 function nothing(): void {}

@@ -7,5 +7,6 @@ export const clickHouse = engine({
   title: "ClickHouse",
   config: clickHouseConfig,
   queryAuth: ["serviceAccount", "impersonate"],
+  slotsFreedBy: ({ queryAuth }) => (queryAuth?.type === "impersonate" ? "hand" : "listing"),
   load: () => import("./adapter.ts"),
 });

@@ -1,23 +1,16 @@
 /** Runs one statement and says in the port's events what came of it. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import type { EngineWork, QueryStats, ResultStream } from "@gateway/core/query/event.ts";
+import type { DoneEvent, EngineWork, QueryStats, ResultStream } from "@gateway/core/query/event.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { Block } from "./block.ts";
 import { errorOf, readException } from "./errors.ts";
+import type { Answer } from "./exchange.ts";
 import type { Judged } from "./guard.ts";
 import { textFor } from "./identity.ts";
 import { blocksOf, type StreamEnd } from "./stream.ts";
-import {
-  headerOf,
-  neverSent,
-  submit,
-  textOf,
-  type Answer,
-  type Submission,
-  type Wire,
-} from "./wire.ts";
+import { headerOf, neverSent, submit, textOf, type Submission, type Wire } from "./wire.ts";
 
 /** How much of a refusal is read. */
 const refusalBytesMax = 64 * 1024;
@@ -38,9 +31,11 @@ export interface Running {
 export interface Trace {
   /** It was sent and its end was not seen. */
   open: boolean;
+  /** The answer, once its head came. */
+  answer: Answer | undefined;
 }
 
-/** Runs it. The caller ends what is still open. */
+/** Runs it. The caller ends what is still open, and drops what is left of the answer. */
 export async function* runStatement(
   running: Running,
   trace: Trace,
@@ -60,55 +55,18 @@ export async function* runStatement(
   }
   const format = headerOf(answer, "x-clickhouse-format");
   if (running.judged.reads && format !== undefined && format !== "Native") {
-    answer.body.destroy();
     const message = "a FORMAT clause is the gateway's: leave it out";
     return yield { kind: "failed", error: gatewayError("query.unsupported", { message }) };
   }
-  const stats = (counted: Counted): QueryStats => ({
-    queueMs: 0,
-    executionMs: running.clock.nowMs() - startedMs,
-    ...counted,
-    ...(work === undefined ? {} : { work }),
-  });
-  const counted = yield* rowsOf(running, answer, trace);
-  if (counted.kind === "failed") return yield counted;
-  if (running.judged.reads) return yield { kind: "done", stats: stats(counted.rows) };
-  const written = writtenRows(answer);
-  yield {
-    kind: "done",
-    stats: stats(counted.rows),
-    updateType: running.judged.tag,
-    ...(written === undefined ? {} : { updateCount: written }),
-  };
-}
-
-interface Counted {
-  readonly rows: number;
-  readonly bytes: number;
-}
-type RowsEnd =
-  | { readonly kind: "counted"; readonly rows: Counted }
-  | { readonly kind: "failed"; readonly error: GatewayError };
-
-async function* rowsOf(
-  running: Running,
-  answer: Answer,
-  trace: Trace,
-): AsyncGenerator<
-  Exclude<Awaited<ReturnType<ResultStream["next"]>>["value"], void>,
-  RowsEnd,
-  void
-> {
-  const blocks = blocksOf(answer.body as AsyncIterable<Uint8Array>);
-  let rows = 0;
-  let bytes = 0;
+  const blocks = blocksOf(answer.body);
+  const counted = { rows: 0, bytes: 0 };
   let columns: Block["columns"] | undefined;
   for (;;) {
     const step = await blocks.next();
     if (step.done === true) {
-      const failed = failureOf(step.value, running);
       trace.open = step.value.kind === "broken" || step.value.kind === "unsupported";
-      if (failed !== undefined) return { kind: "failed", error: failed };
+      const failed = failureOf(step.value, running);
+      if (failed !== undefined) return yield { kind: "failed", error: failed };
       break;
     }
     const block = step.value;
@@ -117,21 +75,28 @@ async function* rowsOf(
       yield { kind: "columns", columns };
     } else if (!sameColumns(columns, block.columns)) {
       trace.open = true;
-      return {
-        kind: "failed",
-        error: gatewayError("engine.broken", { detail: "blocks of another shape" }),
-      };
+      const error = gatewayError("engine.broken", { detail: "blocks of another shape" });
+      return yield { kind: "failed", error };
     }
     if (block.rows === 0) continue;
     const batch: ColumnarBatch = { form: "columnar", rows: block.rows, columns: block.vectors };
-    rows += block.rows;
-    bytes += batchBytes(batch);
+    counted.rows += block.rows;
+    counted.bytes += batchBytes(batch);
     yield { kind: "batch", batch };
   }
   if (running.judged.reads && columns === undefined) {
     yield { kind: "columns", columns: await running.described() };
   }
-  return { kind: "counted", rows: { rows, bytes } };
+  const executionMs = running.clock.nowMs() - startedMs;
+  const stats = { queueMs: 0, executionMs, ...counted };
+  yield doneOf(running, answer, work === undefined ? stats : { ...stats, work });
+}
+
+function doneOf({ judged }: Running, answer: Answer, stats: QueryStats): DoneEvent {
+  if (judged.reads) return { kind: "done", stats };
+  const written = writtenRows(answer);
+  const done = { kind: "done", stats, updateType: judged.tag } as const;
+  return written === undefined ? done : { ...done, updateCount: written };
 }
 
 function sameColumns(a: Block["columns"], b: Block["columns"]): boolean {
@@ -160,10 +125,10 @@ async function sent(
       detail: error instanceof Error ? error.name : "no answer",
     });
   }
+  trace.answer = answer;
   // An answer to another question is never handed on.
   const echoed = headerOf(answer, "x-clickhouse-query-id");
   if (echoed !== undefined && echoed !== submission.queryId) {
-    answer.body.destroy();
     return gatewayError("engine.broken", { detail: "an answer to another query" });
   }
   if (answer.statusCode === 200) return answer;
@@ -177,7 +142,6 @@ async function refusalOf(
 ): Promise<GatewayError> {
   const number = headerOf(answer, "x-clickhouse-exception-code");
   const text = await textOf(answer, refusalBytesMax).catch(() => "");
-  answer.body.destroy();
   const exception = readException(text, number);
   trace.open = exception.number === 0;
   if (exception.number > 0) return errorOf(exception, { ...about, ...about.submission });

@@ -15,76 +15,100 @@ const textBytesMax = 256 * 1024;
 /** How much of what was read is looked through as well. */
 const tailBytes = 16 * 1024;
 
-/** Yields blocks in order. Ending it early leaves the body unread; the caller destroys it. */
-export async function* blocksOf(
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Block, StreamEnd, void> {
-  const parts: Uint8Array[] = [];
-  let held = 0;
-  let wanted = 1;
-  let begun: Begun | undefined;
-  /** Bytes of the begun block that were read, and the last of all that were. */
-  let before = 0;
-  let behind: Uint8Array = new Uint8Array(0);
-  const source = body[Symbol.asyncIterator]();
-  for (;;) {
-    const step = await next(source);
-    if (step.kind === "bytes") {
-      parts.push(step.bytes);
-      held += step.bytes.length;
-      if (held < wanted) continue;
-    }
-    // At the end what was waited for beyond a block's end never comes: the block may be whole.
-    const bytes = joined(parts, held);
-    const { at, read, blocks } = yield* wholeBlocks(bytes, begun);
-    behind = tailOf(behind, bytes.subarray(0, at));
-    const rest = bytes.subarray(at);
-    if (read.kind === "short") ({ begun } = read);
-    if (step.kind !== "bytes")
-      return endOf(joined([behind, rest]), step, rest.length > 0 || begun !== undefined);
-    if (read.kind !== "short") return await reasonOf(joined([behind, rest]), source, read);
-    before = begun === undefined ? 0 : (blocks > 0 ? 0 : before) + read.bytes;
-    // Reading again from the start of a column costs; half as much again keeps it linear.
-    wanted = rest.length + Math.max(read.missing, rest.length >> 1);
-    if (before + wanted > blockBytesMax)
-      return { kind: "broken", reason: "a block beyond the limit" };
-    parts.length = 0;
-    parts.push(rest);
-    held = rest.length;
-  }
+/** The blocks of an answer in order, and behind the last one how it ended. What was not asked for is not read. */
+export function blocksOf(body: AsyncIterable<Uint8Array>): Blocks {
+  return new Blocks(body[Symbol.asyncIterator]());
 }
 
-/** Yields the blocks that are there whole, and answers why it stopped before the rest and what was read for good. */
-async function* wholeBlocks(
-  bytes: Uint8Array,
-  first: Begun | undefined,
-): AsyncGenerator<
-  Block,
-  {
-    readonly at: number;
-    readonly blocks: number;
-    readonly read: Exclude<BlockRead, { kind: "block" }>;
-  },
-  void
-> {
-  let at = 0;
-  let blocks = 0;
-  let begun = first;
-  for (;;) {
-    const read = readBlock(bytes.subarray(at), begun);
-    if (read.kind === "short") return { at: at + read.bytes, blocks, read };
-    if (read.kind !== "block") return { at, blocks, read };
-    at += read.bytes;
-    blocks += 1;
-    begun = undefined;
-    yield read.block;
+class Blocks {
+  readonly #source: AsyncIterator<Uint8Array>;
+  /** What arrived since the window was read, behind what was left of it, and how much is worth a look. */
+  #parts: Uint8Array[] = [];
+  #held = 0;
+  #wanted = 1;
+  /** Whole blocks are read from it, from `#at` on; undefined when none is left in it. */
+  #window: Uint8Array | undefined;
+  #at = 0;
+  #blocks = 0;
+  /** Why nothing comes behind the window; undefined while something may. */
+  #over: Exclude<Step, { kind: "bytes" }> | undefined;
+  #begun: Begun | undefined;
+  /** Bytes of the begun block that were read, and the last of all that were. */
+  #before = 0;
+  #behind: Uint8Array = new Uint8Array(0);
+
+  constructor(source: AsyncIterator<Uint8Array>) {
+    this.#source = source;
+  }
+
+  /** Not called again before it answered, nor behind the end. */
+  async next(): Promise<IteratorResult<Block, StreamEnd>> {
+    for (;;) {
+      const window = this.#window ?? (await this.#filled());
+      const read = readBlock(this.#at === 0 ? window : window.subarray(this.#at), this.#begun);
+      if (read.kind === "block") {
+        this.#at += read.bytes;
+        this.#blocks += 1;
+        this.#begun = undefined;
+        return { done: false, value: read.block };
+      }
+      const end = await this.#stopped(window, read);
+      if (end !== undefined) return { done: true, value: end };
+    }
+  }
+
+  /** Waits for as much as is worth a look, or for the end. */
+  async #filled(): Promise<Uint8Array> {
+    while (this.#over === undefined) {
+      const step = await next(this.#source);
+      if (step.kind === "bytes") {
+        this.#parts.push(step.bytes);
+        this.#held += step.bytes.length;
+        if (this.#held >= this.#wanted) break;
+      } else {
+        // What was waited for beyond a block's end never comes: the block may be whole.
+        this.#over = step;
+      }
+    }
+    this.#window = joined(this.#parts, this.#held);
+    this.#at = 0;
+    this.#blocks = 0;
+    return this.#window;
+  }
+
+  /** The window has no more whole blocks: keeps what is left of it, or says how the answer ended. */
+  async #stopped(
+    window: Uint8Array,
+    read: Exclude<BlockRead, { kind: "block" }>,
+  ): Promise<StreamEnd | undefined> {
+    const at = read.kind === "short" ? this.#at + read.bytes : this.#at;
+    this.#behind = tailOf(this.#behind, window.subarray(0, at));
+    const rest = window.subarray(at);
+    if (read.kind === "short") this.#begun = read.begun;
+    if (this.#over !== undefined) {
+      const open = rest.length > 0 || this.#begun !== undefined;
+      return endOf(open ? joined([this.#behind, rest]) : rest, this.#over, open);
+    }
+    if (read.kind !== "short") {
+      return await reasonOf(joined([this.#behind, rest]), this.#source, read);
+    }
+    this.#before =
+      this.#begun === undefined ? 0 : (this.#blocks > 0 ? 0 : this.#before) + read.bytes;
+    // Reading again from the start of a column costs; half as much again keeps it linear.
+    this.#wanted = rest.length + Math.max(read.missing, rest.length >> 1);
+    if (this.#before + this.#wanted > blockBytesMax)
+      return { kind: "broken", reason: "a block beyond the limit" };
+    this.#parts = [rest];
+    this.#held = rest.length;
+    this.#window = undefined;
+    return undefined;
   }
 }
 
 /** The end of what was read, in which the text of an exception may have been taken for values. */
 function tailOf(before: Uint8Array, bytes: Uint8Array): Uint8Array {
   if (bytes.length === 0) return before;
-  if (bytes.length >= tailBytes) return bytes.subarray(bytes.length - tailBytes);
+  if (before.length === 0 || bytes.length >= tailBytes) return bytes.subarray(-tailBytes);
   const all = joined([before, bytes]);
   return all.subarray(Math.max(0, all.length - tailBytes));
 }

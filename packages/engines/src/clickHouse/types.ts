@@ -47,10 +47,22 @@ export type Rule =
     }
   | { readonly to: "text"; readonly show: (view: DataView, at: number) => string };
 
+/** Layouts of names that came before: nearly every result has the same few. */
+const known = new Map<string, Layout>();
+const knownMax = 1_000;
+/** An enumeration or a tuple with a longer name is read anew. */
+const knownNameLengthMax = 200;
+
 /** The layout of a type by its name; undefined for types that no reader here knows (`Variant`, `Dynamic`, states of aggregates). */
 export function layoutOf(text: string): Layout | undefined {
+  const before = known.get(text);
+  if (before !== undefined) return before;
   const name = parseTypeName(text);
-  return name === undefined ? undefined : layoutOfName(name);
+  const layout = name === undefined ? undefined : layoutOfName(name);
+  if (layout === undefined || text.length > knownNameLengthMax) return layout;
+  if (known.size >= knownMax) known.clear();
+  known.set(text, layout);
+  return layout;
 }
 
 function layoutOfName({ name, args }: TypeName): Layout | undefined {
@@ -224,9 +236,9 @@ function nestedLayout(name: string, args: readonly TypeName[]): Layout | undefin
     }
     case "Tuple":
       // An empty one has bytes of its own, which no reader here knows.
-      return known(members) && members.length > 0 ? structOf(members) : undefined;
+      return allKnown(members) && members.length > 0 ? structOf(members) : undefined;
     case "Nested":
-      return known(members) ? listOf(structOf(members)) : undefined;
+      return allKnown(members) ? listOf(structOf(members)) : undefined;
     default:
       return undefined;
   }
@@ -237,7 +249,7 @@ interface Member {
   readonly layout: Layout;
 }
 
-function known(
+function allKnown(
   members: readonly { readonly label: string | undefined; readonly layout: Layout | undefined }[],
 ): members is readonly Member[] {
   return members.every(({ layout }) => layout !== undefined);

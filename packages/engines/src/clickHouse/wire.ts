@@ -1,8 +1,8 @@
 /** Requests to ClickHouse's HTTP interface. What an answer means is in run.ts. */
 import type { ClusterAuthOf } from "@gateway/contract/config/cluster.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
-import type { Dispatcher, Pool } from "undici";
-import { ask } from "../connect/http.ts";
+import type { Pool } from "undici";
+import { exchange, type Answer } from "./exchange.ts";
 import type { Caller } from "./identity.ts";
 
 /** One statement on its way. */
@@ -14,7 +14,7 @@ export interface Submission {
   readonly queryId: string;
   readonly database: string | undefined;
   /** Fields of the address beside those: settings, values of parameters. */
-  readonly fields: readonly (readonly [string, string | Uint8Array])[];
+  readonly fields: readonly Field[];
 }
 
 /** Ways to the server: pools, and who asks. */
@@ -23,11 +23,11 @@ export interface Wire {
   /** For KILL and lists: never behind a queue of long statements. */
   readonly control: Pool;
   readonly auth: ClusterAuthOf<"basic" | "bearer"> | undefined;
-  readonly settings: readonly (readonly [string, string])[];
+  /** Fields of the address of every statement, from `settingsQuery`. */
+  readonly settings: string;
 }
 
-/** An answer whose head arrived. */
-export type Answer = Dispatcher.ResponseData;
+type Field = readonly [string, string | Uint8Array];
 
 /** Settings of every statement: what readers here rely on. */
 const ownSettings = [
@@ -40,23 +40,27 @@ const ownSettings = [
   ["cancel_http_readonly_queries_on_client_close", "1"],
 ] as const;
 
+/** Settings of a cluster's config and those of the readers here, as they stand in an address. */
+export function settingsQuery(settings: readonly (readonly [string, string])[]): string {
+  return queryOf([...settings, ...ownSettings]);
+}
+
 /** Sends the statement, whose text already says as whom it runs. Rejects with undici's error when there is no answer. */
 export function submit(wire: Wire, submission: Submission, signal: AbortSignal): Promise<Answer> {
   const { sql, queryId, database, fields } = submission;
-  const all = [
-    ["query_id", queryId] as const,
-    ...(database === undefined ? [] : [["database", database] as const]),
-    ...wire.settings,
-    ...ownSettings,
-    ...fields,
-  ];
+  const place = database === undefined ? "" : `&database=${encodeURIComponent(database)}`;
+  const more = fields.length === 0 ? "" : `&${queryOf(fields)}`;
   const options = {
     method: "POST",
-    path: `/?${all.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&")}`,
+    path: `/?query_id=${encodeURIComponent(queryId)}${place}&${wire.settings}${more}`,
     headers: { ...loginOf(wire.auth), "content-type": "text/plain; charset=UTF-8" },
     body: sql,
   } as const;
-  return ask(wire.pool, options, signal);
+  return exchange(wire.pool, options, signal);
+}
+
+function queryOf(fields: readonly Field[]): string {
+  return fields.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&");
 }
 
 function loginOf(auth: Wire["auth"]): Readonly<Record<string, string>> {
@@ -85,8 +89,8 @@ export async function textOf({ body }: Answer, bytesMax: number): Promise<string
   const parts: Uint8Array[] = [];
   let held = 0;
   for await (const part of body) {
-    parts.push(part as Uint8Array);
-    held += (part as Uint8Array).length;
+    parts.push(part);
+    held += part.length;
     if (held >= bytesMax) break;
   }
   return Buffer.concat(parts).subarray(0, bytesMax).toString();

@@ -44,10 +44,10 @@ export async function ask(
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
   signal.throwIfAborted();
-  const lost = new AbortController();
+  let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    const listening = { once: true, signal: lost.signal };
-    signal.addEventListener("abort", () => reject(signal.reason as Error), listening);
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
   });
   const answer = pool.request({ ...options, signal });
   // When the race is lost nobody waits for it.
@@ -55,6 +55,6 @@ export async function ask(
   try {
     return await Promise.race([answer, aborted]);
   } finally {
-    lost.abort();
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
   }
 }

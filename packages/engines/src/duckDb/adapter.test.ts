@@ -117,6 +117,19 @@ describe("execute on DuckDB", () => {
     expect(codeOf(await ran(backend, "use nowhere"))).toBe("query.unknownObject");
   });
 
+  it.each(["information_schema", "pg_catalog"])("goes to %s and back", async (schema) => {
+    const session = { catalog: "memory", schema };
+    const there = await ran(backend, "select current_schema()", { session });
+    expect(there.rows).toEqual([[schema]]);
+    const back = identifiedOf("use main", [], session);
+    const events = [];
+    for await (const event of backend.execute(back, never)) events.push(event);
+    expect(events).toMatchObject([
+      { kind: "session", change: { catalog: "memory", schema: "main" } },
+      { kind: "done" },
+    ]);
+  });
+
   it("answers RETURNING with rows and a count", async () => {
     await ran(backend, "create table returned (a integer)");
     const { rows, last } = await ran(

@@ -107,6 +107,7 @@ class DuckDbBackend implements Backend {
   readonly engine = "duckDb";
   readonly dialect = "duckdb";
   readonly runsIn = "process";
+  readonly limitsExecution: boolean = false;
   readonly forwards = [];
   readonly cluster: string;
   readonly #key: DatabaseKey;

@@ -7,5 +7,6 @@ export const duckDb = engine({
   title: "DuckDB (embedded)",
   config: duckDbConfig,
   queryAuth: ["serviceAccount"],
+  slotsFreedBy: () => "process",
   load: () => import("./adapter.ts"),
 });

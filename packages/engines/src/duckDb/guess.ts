@@ -7,16 +7,24 @@
  * else the first that is taken at all. Nothing runs, and nothing of these texts ever does.
  */
 import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
-import { withPlaces } from "./places.ts";
+import { firstArguments, withPlaces, type FirstArgument } from "./places.ts";
 import { engineTypeOf } from "./types.ts";
 
 const text: DataType = { kind: "text" };
 const int64: DataType = { kind: "integer", bits: 64, signed: true };
+const float64: DataType = { kind: "float", bits: 64 };
+const decimal: DataType = { kind: "decimal", precision: 18, scale: 3 };
+
+/**
+ * Functions of whole numbers and of fractions, for which DuckDB takes a NULL as a whole number and
+ * PostgreSQL takes what it does not know as a fraction: exact where digits are counted.
+ */
+const numeric: ReadonlySet<string> = new Set(["abs", "round", "sign", "trunc"]);
 
 /** Types by which a place is tried, in this order: what holds more of what may be sent comes first. */
 const candidates: readonly DataType[] = [
-  { kind: "decimal", precision: 18, scale: 3 },
-  { kind: "float", bits: 64 },
+  decimal,
+  float64,
   int64,
   { kind: "integer", bits: 32, signed: true },
   { kind: "timestamp", unit: "us", zoned: true },
@@ -25,7 +33,7 @@ const candidates: readonly DataType[] = [
   { kind: "date" },
   { kind: "list", item: text },
   { kind: "list", item: int64 },
-  { kind: "list", item: { kind: "float", bits: 64 } },
+  { kind: "list", item: float64 },
 ];
 
 /** Each place costs the engine up to a dozen looks at the statement. */
@@ -56,6 +64,7 @@ export async function guessTypes(
   const asNulls = () => withPlaces(sql, (_place, index) => nullOf(types[index]));
   const plain = await look(asNulls());
   if (plain === undefined && more.plainOnly === true) return undefined;
+  const calls = firstArguments(sql);
   for (const index of open) {
     // One place is tried, the others hold NULL.
     const only = (write: (place: string) => string) =>
@@ -65,7 +74,7 @@ export async function guessTypes(
         value: (candidate) => only((place) => `CAST(${place} AS ${engineTypeOf(candidate)})`),
         null: (candidate) => only(() => nullOf(candidate)),
       },
-      plain,
+      { plain, preferred: preferredIn(calls.get(index)) },
     );
     if (type === undefined) return undefined;
     types[index] = type;
@@ -99,11 +108,18 @@ interface Tries {
 
 async function guessOne(
   tries: Tries,
-  plain: readonly Column[] | undefined,
+  {
+    plain,
+    preferred,
+  }: {
+    readonly plain: readonly Column[] | undefined;
+    readonly preferred: DataType | undefined;
+  },
 ): Promise<DataType | undefined> {
   if ((await tries.value(text)) !== undefined) return text;
   // A function that makes tables looks at its values later, and most count with them: `range($1)`.
   if ((await tries.null(text)) !== undefined) return int64;
+  if (preferred !== undefined && (await tries.value(preferred)) !== undefined) return preferred;
   let first: DataType | undefined;
   for (const candidate of candidates) {
     const columns = await tries.value(candidate);
@@ -112,6 +128,12 @@ async function guessOne(
     if (plain !== undefined && sameColumns(columns, plain)) return candidate;
   }
   return first;
+}
+
+function preferredIn(call: FirstArgument | undefined): DataType | undefined {
+  if (call === undefined || !numeric.has(call.name)) return undefined;
+  // DuckDB must know how many digits of a decimal are wanted before it runs.
+  return call.constant ? decimal : float64;
 }
 
 function statedType(stated: Pick<Parameter, "type"> | undefined): DataType | undefined {

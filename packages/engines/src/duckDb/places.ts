@@ -2,8 +2,8 @@
  * Writes types beside the places for parameters, so that DuckDB can name a statement's columns before
  * it has values. Only for describing: what runs is always the statement as it was sent.
  */
-import { openSql, tokenText } from "@gateway/core/sql/cursor.ts";
-import { nextToken } from "@gateway/core/sql/lex.ts";
+import { asciiLower, openSql, tokenText, type TokenKind } from "@gateway/core/sql/cursor.ts";
+import { nextSignificant, nextToken } from "@gateway/core/sql/lex.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import { engineTypeOf } from "./types.ts";
 
@@ -34,6 +34,37 @@ export function withPlaces(sql: string, write: (place: string, index: number) =>
     text += index === undefined ? token : write(token, index);
   }
   return text;
+}
+
+/** A parameter that is the whole first argument of a function. */
+export interface FirstArgument {
+  /** In lower case. */
+  readonly name: string;
+  /** What the second argument begins with is no parameter. */
+  readonly constant: boolean;
+}
+
+/** The functions whose first argument is a parameter and nothing else, by the parameter's index. */
+export function firstArguments(sql: string): ReadonlyMap<number, FirstArgument> {
+  const tokens: { kind: TokenKind; text: string; index: number | undefined }[] = [];
+  const cursor = openSql(sql, "duckdb");
+  let questions = 0;
+  while (nextSignificant(cursor)) {
+    const text = tokenText(cursor);
+    const index = cursor.kind === "parameter" ? placeOf(text, questions) : undefined;
+    if (text === "?" && index !== undefined) questions += 1;
+    tokens.push({ kind: cursor.kind, text, index });
+  }
+  const found = new Map<number, FirstArgument>();
+  for (const [at, { kind, text }] of tokens.entries()) {
+    const index = tokens[at + 2]?.index;
+    const after = tokens[at + 3]?.kind;
+    if (kind !== "word" || tokens[at + 1]?.kind !== "open" || index === undefined) continue;
+    if (after !== "comma" && after !== "close") continue;
+    const constant = after === "comma" && tokens[at + 4]?.index === undefined;
+    found.set(index, { name: asciiLower(text), constant });
+  }
+  return found;
 }
 
 function castName(type: DataType | undefined): string {

@@ -14,6 +14,9 @@ import { textOf } from "./listing.ts";
 import { failureOf, rowsOf, type Lane } from "./run.ts";
 import { ownStatement } from "../adbc/duckDb/statementTypes.ts";
 
+/** Schemas that every catalog has and none holds. */
+const ownSchemas: ReadonlySet<string> = new Set(["information_schema", "pg_catalog"]);
+
 /** The `USE` that makes a new connection stand where the session does, or undefined when it does by itself. */
 export function placeOf(
   { catalog, schema }: Pick<Session, "catalog" | "schema">,
@@ -21,6 +24,8 @@ export function placeOf(
 ): string | undefined {
   const there = { catalog: catalog ?? defaultCatalog, schema: schema ?? "main" };
   if (there.catalog === defaultCatalog && there.schema === "main") return undefined;
+  // DuckDB says that they are the current catalog's, but finds them there without its name only.
+  if (ownSchemas.has(there.schema)) return useStatement(there.schema);
   return useStatement(there.catalog, there.schema);
 }
 

@@ -23,6 +23,7 @@ import { ask, type Rows } from "./control.ts";
 import { endStatement, listSql, taggedWith } from "./ending.ts";
 import { greets } from "./greeting.ts";
 import { describeOn, runOn, TransactionLane, type Ground } from "./lane.ts";
+import { EngineLimit } from "./limit.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import type { Account, Server } from "./login.ts";
 import type { Member } from "./member.ts";
@@ -73,6 +74,7 @@ class StarRocksBackend implements Backend {
   readonly #pool: Pool;
   readonly #control: Pool;
   readonly #callers: Callers;
+  readonly #limit = new EngineLimit();
   readonly #ownTag: string;
   #closed = false;
 
@@ -91,6 +93,11 @@ class StarRocksBackend implements Backend {
     this.#control = new Pool({ ...pool, size: 1 });
     this.#callers = new Callers(server, this.#pool, host);
     this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}/0`;
+  }
+
+  /** Known when a statement was sent with one. */
+  get limitsExecution(): boolean {
+    return this.#limit.holds;
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
@@ -204,9 +211,12 @@ class StarRocksBackend implements Backend {
     for (;;) {
       const taken = await this.#pool.take(signal);
       if (!taken.ok) return taken;
-      if (bringing(taken.value.member, session, database) !== undefined)
+      const { member } = taken.value;
+      // A limit, like a variable, has no way back to what the server had before.
+      const fits = member.limit === undefined || query.maxExecutionMs !== undefined;
+      if (fits && bringing(member, session, database) !== undefined)
         return ok({ taken: taken.value, ground: this.#ground(undefined) });
-      taken.value.member.tainted = true;
+      member.tainted = true;
       taken.value[Symbol.dispose]();
     }
   }
@@ -215,6 +225,7 @@ class StarRocksBackend implements Backend {
     return {
       clock: this.#host.clock,
       database: this.#config.database,
+      limit: this.#limit,
       endIn: (member) => this.#endIn(member, account),
     };
   }

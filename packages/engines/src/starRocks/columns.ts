@@ -22,6 +22,7 @@ export interface TextColumn {
   readonly rule: CellRule;
 }
 
+const decoder = new TextDecoder();
 /** Bytes at the end of a definition whose places are fixed, and the length in front of them. */
 const fixedBytes = 12;
 
@@ -38,7 +39,7 @@ export interface ReadColumn extends TextColumn {
 export function readColumn({ payload, bytes }: Packet): ReadColumn | undefined {
   const names = new ByteReader(payload);
   for (let part = 0; part < 4; part += 1) names.lenencBytes();
-  const name = new TextDecoder().decode(names.lenencBytes());
+  const name = decoder.decode(names.lenencBytes());
   names.lenencBytes();
   const fixedAt = payload.length - fixedBytes;
   if (names.failed || names.at > fixedAt - 1 || payload[fixedAt - 1] !== fixedBytes)
@@ -50,7 +51,7 @@ export function readColumn({ payload, bytes }: Packet): ReadColumn | undefined {
   const flags = reader.u16();
   const decimals = reader.u8();
   const extended = payload.subarray(names.at, fixedAt - 1);
-  const json = new TextDecoder().decode(extended).includes("json");
+  const json = extended.length > 0 && decoder.decode(extended).includes("json");
   const definition = { collation, length, type: json ? columnType.json : type, flags, decimals };
   const plain = extended.length === 0 ? bytes : withHeader(payload, names.at, fixedAt - 1);
   return { ...columnFrom(name, definition), bytes: plain };

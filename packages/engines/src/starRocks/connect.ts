@@ -1,5 +1,6 @@
 /** A connection as statements need it: logged in, reading text the way everything here writes it, under the whole name it asked for. */
 import type { Host } from "@gateway/core/port/host.ts";
+import { abortedWith } from "@gateway/core/query/canceller.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { ask } from "./control.ts";
 import { logIn, type Login, type LoginFailure } from "./login.ts";
@@ -21,9 +22,9 @@ export async function connected(
   const member = new Member(made.value, login.database);
   const limit = new AbortController();
   using _timer = host.clock.timer(login.server.connectTimeoutMs, () => limit.abort());
-  const signal =
-    login.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, login.signal]);
-  const refused = (await hasItsName(member, login, signal)) ?? (await readsPlainly(member, signal));
+  using _with = login.signal && abortedWith(login.signal, limit);
+  const refused =
+    (await hasItsName(member, login, limit.signal)) ?? (await readsPlainly(member, limit.signal));
   if (refused === undefined) return ok(member);
   member.destroy();
   return err({ number: undefined, sqlState: undefined, code: refused });

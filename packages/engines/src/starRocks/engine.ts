@@ -7,5 +7,7 @@ export const starRocks = engine({
   title: "StarRocks",
   config: starRocksConfig,
   queryAuth: ["serviceAccount", "passthrough"],
+  slotsFreedBy: ({ queryAuth }) =>
+    (queryAuth?.type ?? "serviceAccount") === "serviceAccount" ? "listing" : "limit",
   load: () => import("./adapter.ts"),
 });

@@ -9,17 +9,19 @@ import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { ask, prepared } from "./control.ts";
 import { judge } from "./guard.ts";
+import { changesLimit, hintRefusal, type EngineLimit } from "./limit.ts";
 import type { Member } from "./member.ts";
 import { withLiterals, withQuestions } from "./parameters.ts";
 import type { Taken } from "./pool.ts";
 import { quoteIdentifier } from "./quote.ts";
-import { runText, type Trace } from "./run.ts";
+import { runText, type TextStatement, type Trace } from "./run.ts";
 import { bringing, catalogName, setStatement, usedDatabase, variablesSet } from "./session.ts";
 
 /** What a lane needs of its cluster. */
 export interface Ground {
   readonly clock: Clock;
   readonly database: string | undefined;
+  readonly limit: EngineLimit;
   /** Ends what the connection still runs in the server, and waits for it. */
   endIn(member: Member): Promise<void>;
 }
@@ -37,31 +39,14 @@ export async function* runOn(
   if (database !== undefined) return yield* use(member, database, ground, signal);
   const variables = variablesSet(query.engineSql);
   if (variables !== undefined) return yield* set(member, variables, ground, signal);
-  const judged = judge(query.engineSql);
-  if (!judged.ok) return yield { kind: "failed", error: judged.error };
-  const text = withLiterals(query.engineSql, query.parameters);
-  if (!text.ok) return yield { kind: "failed", error: text.error };
-  if (judged.value.leaves) member.tainted = true;
-  const statement = {
-    member,
-    clock: ground.clock,
-    sql: `/* ${statementTag(query)} */ ${text.value}`,
-    tag: judged.value.tag,
-    native: query.takes.includes("mysqlRows"),
-  };
-  yield* watched(member, (trace) => runText(statement, trace), ground, signal);
-}
-
-/** Ends the statement in the server when its reader leaves or the signal comes, before anything else is said. */
-async function* watched(
-  member: Member,
-  run: (trace: Trace) => ResultStream,
-  ground: Ground,
-  signal: AbortSignal,
-): ResultStream {
+  const statement = statementOf(member, query, ground);
+  if (!statement.ok) return yield { kind: "failed", error: statement.error };
+  const unlimited = await limited(member, query, ground, signal);
+  if (unlimited !== undefined) return yield { kind: "failed", error: unlimited };
   if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
   const trace: Trace = { open: false };
   let ending: Promise<void> | undefined;
+  /** Before anything else is said when its reader leaves or the signal comes. */
   const end = (): Promise<void> => {
     member.tainted = true;
     ending ??= ground.endIn(member);
@@ -70,10 +55,11 @@ async function* watched(
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
   try {
-    for await (const event of run(trace)) {
+    // In one generator with what is above: each one more is paid for with every event.
+    for await (const event of runText(statement.value, trace)) {
       const last = event.kind === "done" || event.kind === "failed";
       if (last && trace.open) await end();
-      await ending;
+      if (ending !== undefined) await ending;
       if (event.kind === "failed" && signal.aborted) {
         yield { kind: "failed", error: gatewayError("query.cancelled") };
       } else yield event;
@@ -82,6 +68,33 @@ async function* watched(
     signal.removeEventListener("abort", abort);
     if (trace.open) await end();
   }
+}
+
+/** The text as it is sent, or why it is not. From here on the connection is tainted by what leaves something on it. */
+function statementOf(
+  member: Member,
+  query: Identified,
+  { clock }: Ground,
+): Result<TextStatement, GatewayError> {
+  const judged = judge(query.engineSql);
+  if (!judged.ok) return judged;
+  const text = withLiterals(query.engineSql, query.parameters);
+  if (!text.ok) return text;
+  if (judged.value.leaves) member.tainted = true;
+  const sql = `/* ${statementTag(query)} */ ${text.value}`;
+  const native = query.takes.includes("mysqlRows");
+  return ok({ member, clock, sql, tag: judged.value.tag, native });
+}
+
+/** Why the statement can not have the limit that it is to be sent with. */
+async function limited(
+  member: Member,
+  { engineSql, maxExecutionMs }: Identified,
+  { limit }: Ground,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  if (maxExecutionMs === undefined) return undefined;
+  return hintRefusal(engineSql) ?? (await limit.bring(member, maxExecutionMs, signal));
 }
 
 async function bring(
@@ -97,9 +110,14 @@ async function bring(
   }
   member.database = session.schema ?? database ?? member.database;
   if (session.frontend === "mysqlWire") {
-    for (const [name, value] of session.settings) member.variables.set(name, value);
+    for (const [name, value] of session.settings) remember(member, name, value);
   }
   return undefined;
+}
+
+function remember(member: Member, name: string, value: string): void {
+  if (changesLimit(name) && member.variables.get(name) !== value) member.limit = undefined;
+  member.variables.set(name, value);
 }
 
 async function* use(
@@ -127,8 +145,10 @@ async function* set(
     const done = await ask(member, setStatement(name, value), signal);
     // Some may be set by now and others not.
     if (!done.ok) member.tainted = true;
+    // Also the same value again: the connection's own may be lower by now.
+    if (changesLimit(name)) member.limit = undefined;
     if (!done.ok) return yield { kind: "failed", error: done.error };
-    member.variables.set(name, value);
+    remember(member, name, value);
   }
   for (const [name, value] of variables) {
     yield { kind: "session", change: { kind: "setting", name, value } };

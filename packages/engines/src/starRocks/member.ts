@@ -3,6 +3,9 @@ import type { Duplex } from "node:stream";
 import type { Connection } from "mysql2";
 import type { LoggedIn } from "./login.ts";
 
+/** Bytes that may wait for the one who asks before the connection is not read on. */
+const heldBytesMax = 256 * 1024;
+
 export class Member {
   readonly driver: Connection;
   readonly threadId: number;
@@ -11,11 +14,14 @@ export class Member {
   database: string | undefined;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
+  /** Time limits that were set on it; undefined when it has those that it began with, or nobody knows. */
+  limit: string | undefined;
   /** Something may be left on it that another session must not meet: it is closed instead of being used again. */
   tainted = false;
   readonly #stream: Duplex;
   readonly #feed: LoggedIn["feed"];
   #chunks: Buffer[] = [];
+  #heldBytes = 0;
   #wake: (() => void) | undefined;
   #driving = false;
 
@@ -44,15 +50,18 @@ export class Member {
     this.#stream.write(bytes);
   }
 
-  /** The next bytes; undefined when the connection is over. Nothing is read ahead of the one who asks. */
+  /** The next bytes; undefined when the connection is over. A little is read ahead of the one who asks. */
   async next(): Promise<Buffer | undefined> {
     for (;;) {
       const chunk = this.#chunks.shift();
-      if (chunk !== undefined) return chunk;
+      if (chunk !== undefined) {
+        this.#heldBytes -= chunk.length;
+        return chunk;
+      }
       if (!this.open) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        this.#stream.resume();
+        if (this.#stream.isPaused()) this.#stream.resume();
       });
       this.#wake = undefined;
     }
@@ -85,7 +94,8 @@ export class Member {
   #take(bytes: Buffer): void {
     if (this.#driving) return this.#feed(bytes);
     this.#chunks.push(bytes);
-    this.#stream.pause();
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes >= heldBytesMax) this.#stream.pause();
     this.#wake?.();
   }
 }

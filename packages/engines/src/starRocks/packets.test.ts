@@ -26,6 +26,41 @@ describe("Packets", () => {
     );
   });
 
+  it("hands row packets on untouched and in order, however the bytes are cut", async () => {
+    const rows = fc.array(fc.uint8Array({ minLength: 1, maxLength: 300 }), { maxLength: 300 });
+    const sizes = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(rows, sizes, async (payloads, cuts) => {
+        const given = payloads.map((payload) => Uint8Array.of(1, ...payload));
+        const sent = Buffer.concat(given.map((payload, index) => packetOf(index + 1, payload)));
+        const end = packetOf(given.length + 1, Uint8Array.of(0xfe, 0, 0, 2, 0));
+        const packets = new Packets(cut(Buffer.concat([sent, end]), cuts));
+        const parts: Uint8Array[] = [];
+        let count = 0;
+        for (;;) {
+          const some = await packets.rowBytes((first, length) => !isEnd(first, length, false));
+          if (some === undefined) break;
+          expect(some.rows).toBeGreaterThan(0);
+          count += some.rows;
+          parts.push(some.bytes);
+        }
+        expect(count).toBe(given.length);
+        expect(Buffer.compare(Buffer.concat(parts), sent)).toBe(0);
+        expect([...((await packets.one())?.payload ?? [])]).toEqual([0xfe, 0, 0, 2, 0]);
+      }),
+    );
+  });
+
+  it("hands on no row that is out of order, but all before it", async () => {
+    const isRow = (first: number, length: number): boolean => !isEnd(first, length, false);
+    const sent = [1, 2, 4].map((sequence) => packetOf(sequence, Uint8Array.of(1, 0x31)));
+    const packets = new Packets(cut(Buffer.concat(sent), [100]));
+    expect((await packets.rowBytes(isRow))?.rows).toBe(2);
+    expect(await packets.rowBytes(isRow)).toBeUndefined();
+    expect(await packets.one()).toBeUndefined();
+    expect(packets.broken).toBe("packets out of order");
+  });
+
   it("puts a packet of several parts together", async () => {
     const text = "x".repeat(0xff_ffff + 10);
     const sent = Buffer.from(commandPackets(3, text));

@@ -16,9 +16,19 @@ export interface RowPackets {
   readonly spans: RowSpans;
   /** What the spans point into. */
   readonly window: Uint8Array;
-  /** The packets with their headers. */
+}
+
+/** The same as packets with their headers, numbered one after the other. */
+export interface RowBytes {
+  readonly rows: number;
   readonly bytes: Uint8Array;
 }
+
+/** Whether a packet is a row, by the first byte and the length of its payload. */
+export type IsRow = (first: number, length: number) => boolean;
+
+/** First bytes from here on may be those of an end or an error. */
+const firstOfEnd = 0xfe;
 
 export class Packets {
   readonly #next: () => Promise<Uint8Array | undefined>;
@@ -33,25 +43,32 @@ export class Packets {
     this.#next = next;
   }
 
+  /** The next packet when it is there already: what most of a short answer is read with. */
+  held(): Packet | undefined {
+    const length = this.#whole(this.#at);
+    return length > 0 ? this.#taken(length) : undefined;
+  }
+
   /** The next packet; undefined when there is none, and `broken` says why. */
   async one(): Promise<Packet | undefined> {
     for (;;) {
       const length = this.#whole(this.#at);
-      if (length > 0) {
-        const bytes = this.#window.subarray(this.#at, this.#at + length);
-        if (!this.#inOrder(bytes)) return undefined;
-        this.#at += length;
-        return { payload: joinedPayload(bytes), bytes };
-      }
+      if (length > 0) return this.#taken(length);
       if (!(await this.#more(-length))) return undefined;
     }
   }
 
-  /**
-   * The rows that are there, at least one; undefined when the next packet is no row (or there is none).
-   * `isRow` sees the first byte and the length of each payload.
-   */
-  async rows(isRow: (first: number, length: number) => boolean): Promise<RowPackets | undefined> {
+  /** Rows as they came, at least one; undefined when the next packet is no row (or there is none). Only their headers are read. */
+  async rowBytes(isRow: IsRow): Promise<RowBytes | undefined> {
+    for (;;) {
+      const found = this.#rowBytesHere(isRow);
+      if (found !== "short") return found;
+      if (!(await this.#more(-this.#whole(this.#at)))) return undefined;
+    }
+  }
+
+  /** The rows that are there, at least one; undefined when the next packet is no row (or there is none). */
+  async rows(isRow: IsRow): Promise<RowPackets | undefined> {
     for (;;) {
       const found = this.#rowsHere(isRow);
       if (found !== "short") return found;
@@ -59,7 +76,56 @@ export class Packets {
     }
   }
 
-  #rowsHere(isRow: (first: number, length: number) => boolean): RowPackets | undefined | "short" {
+  #taken(length: number): Packet | undefined {
+    const bytes = this.#window.subarray(this.#at, this.#at + length);
+    if (!this.#inOrder(bytes)) return undefined;
+    this.#at += length;
+    return { payload: joinedPayload(bytes), bytes };
+  }
+
+  /** The hot loop of a relay: a header is looked at once, in local variables. */
+  #rowBytesHere(isRow: IsRow): RowBytes | undefined | "short" {
+    const window = this.#window;
+    const begin = this.#at;
+    const last = window.length - packetHeaderBytes;
+    let sequence = this.#sequence;
+    let at = begin;
+    let rows = 0;
+    let short = true;
+    while (at <= last) {
+      const length = lengthAt(window, at);
+      const end = at + packetHeaderBytes + length;
+      if (end > window.length) break;
+      const first = window[at + packetHeaderBytes] ?? 0;
+      short = false;
+      // A row of several packets is a batch of its own.
+      if (window[at + 3] !== sequence || length === packetBytesMax) break;
+      if (first >= firstOfEnd && !isRow(first, length)) break;
+      sequence = (sequence + 1) & 0xff;
+      rows += 1;
+      at = end;
+      short = true;
+    }
+    if (rows === 0) return short ? "short" : this.#firstRow(isRow);
+    this.#sequence = sequence;
+    this.#at = at;
+    return { rows, bytes: window.subarray(begin, at) };
+  }
+
+  /** What the loop did not take: a long row, no row, or a packet out of order. */
+  #firstRow(isRow: IsRow): RowBytes | undefined | "short" {
+    const at = this.#at;
+    const length = this.#whole(at);
+    if (length <= 0) return "short";
+    const first = this.#window[at + packetHeaderBytes] ?? 0;
+    if (!isRow(first, length - packetHeaderBytes)) return undefined;
+    const bytes = this.#window.subarray(at, at + length);
+    if (!this.#inOrder(bytes)) return undefined;
+    this.#at = at + length;
+    return { rows: 1, bytes };
+  }
+
+  #rowsHere(isRow: IsRow): RowPackets | undefined | "short" {
     const begin = this.#at;
     const ends: number[] = [];
     for (let at = begin; ;) {
@@ -87,7 +153,7 @@ export class Packets {
     const bytes = this.#window.subarray(begin, end);
     if (!this.#inOrder(bytes)) return undefined;
     this.#at = end;
-    return { spans: { starts, ends, rows }, window: this.#window, bytes };
+    return { spans: { starts, ends, rows }, window: this.#window };
   }
 
   #longRow(at: number, length: number): RowPackets | undefined {
@@ -96,7 +162,7 @@ export class Packets {
     const window = joinedPayload(bytes);
     this.#at = at + length;
     const spans = { starts: Int32Array.of(0), ends: Int32Array.of(window.length), rows: 1 };
-    return { spans, window, bytes };
+    return { spans, window };
   }
 
   /** Bytes of the packet at `at` with all its parts and headers; negative: how many there must be at least. */

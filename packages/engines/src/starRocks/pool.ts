@@ -18,12 +18,15 @@ export interface Taken extends Disposable {
 
 interface Idle {
   readonly member: Member;
-  readonly timer: Disposable;
+  readonly sinceMs: number;
 }
 
 export class Pool {
   readonly #options: PoolOptions;
+  /** The last one was given back last, and is the next to be taken. */
   readonly #idle: Idle[] = [];
+  /** Closes the first of them in time; one for all, because most of them are taken again at once. */
+  #retiring: Disposable | undefined;
   readonly #members = new Set<Member>();
   readonly #line: (() => void)[] = [];
   #taken = 0;
@@ -38,7 +41,6 @@ export class Pool {
     const refused = await this.#entered(signal);
     if (refused !== undefined) return refused;
     for (let one = this.#idle.pop(); one !== undefined; one = this.#idle.pop()) {
-      one.timer[Symbol.dispose]();
       if (one.member.open) return ok(this.#held(one.member));
       this.#members.delete(one.member);
     }
@@ -82,7 +84,8 @@ export class Pool {
   /** Closes all connections; statements on them fail. */
   close(): void {
     this.#closed = true;
-    for (const { timer } of this.#idle.splice(0)) timer[Symbol.dispose]();
+    this.#idle.length = 0;
+    this.#retiring?.[Symbol.dispose]();
     for (const member of this.#members) member.destroy();
     this.#members.clear();
     for (const go of this.#line.splice(0)) go();
@@ -126,16 +129,26 @@ export class Pool {
       member.destroy();
       return;
     }
-    const timer = this.#options.clock.timer(this.#options.idleMs, () => this.#retire(member));
-    this.#idle.push({ member, timer });
+    const { clock, idleMs } = this.#options;
+    this.#idle.push({ member, sinceMs: clock.nowMs() });
+    this.#retiring ??= clock.timer(idleMs, () => this.#retire());
   }
 
-  #retire(member: Member): void {
-    const at = this.#idle.findIndex((one) => one.member === member);
-    if (at < 0) return;
-    this.#idle.splice(at, 1);
-    this.#members.delete(member);
-    member.destroy();
+  /** Closes those that were idle for long enough. */
+  #retire(): void {
+    this.#retiring = undefined;
+    const { clock, idleMs } = this.#options;
+    const nowMs = clock.nowMs();
+    for (let [first] = this.#idle; first !== undefined; [first] = this.#idle) {
+      const leftMs = first.sinceMs + idleMs - nowMs;
+      if (leftMs > 0) {
+        this.#retiring = clock.timer(leftMs, () => this.#retire());
+        return;
+      }
+      this.#idle.shift();
+      this.#members.delete(first.member);
+      first.member.destroy();
+    }
   }
 
   #leave(): void {

@@ -3,16 +3,19 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type {
   ColumnsEvent,
+  FailedEvent,
   LastEvent,
+  QueryStats,
   ResultEvent,
   ResultStream,
 } from "@gateway/core/query/event.ts";
+import { batchBytes } from "@gateway/core/type/size.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { textBatch } from "./cells.ts";
 import { readColumn, type ReadColumn, type TextColumn } from "./columns.ts";
 import { errorOf } from "./errors.ts";
 import type { Member } from "./member.ts";
-import { commandPackets, Packets, type RowPackets } from "./packets.ts";
+import { commandPackets, Packets, type IsRow, type Packet } from "./packets.ts";
 import { isEnd, readEof, readError, readHead, readOk } from "./reply.ts";
 
 export interface TextStatement {
@@ -32,26 +35,49 @@ export interface Trace {
 
 /** Runs it. The caller ends what is still open in the server, and does not use the connection again then. */
 export async function* runText(statement: TextStatement, trace: Trace): ResultStream {
-  const { member, clock, sql } = statement;
+  const { member, clock, sql, native } = statement;
+  const { endsWithOk } = member;
   const startedMs = clock.nowMs();
+  const counted = { rows: 0, bytes: 0 };
+  const stats = (): QueryStats => ({
+    queueMs: 0,
+    executionMs: clock.nowMs() - startedMs,
+    ...counted,
+  });
   trace.open = true;
   member.send(commandPackets(commandCode.query, sql));
   const packets = new Packets(() => member.next());
-  const counted = { rows: 0, bytes: 0 };
-  const last = yield* answerOf(statement, packets, { trace, counted });
-  const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, ...counted };
-  yield last.kind === "done" ? { ...last, stats } : last;
+  const first = packets.held() ?? (await packets.one());
+  const begun = begin(first, packets, { tag: statement.tag, trace });
+  if (begun.kind === "failed") return yield begun;
+  if (begun.kind === "done") return yield { ...begun, stats: stats() };
+  const columns = await readColumns(packets, begun.count, endsWithOk);
+  if ("code" in columns) return yield failed(columns);
+  yield columnsEvent(columns, native);
+  const isRow = (byte: number, length: number): boolean =>
+    byte !== 0xff && !isEnd(byte, length, endsWithOk);
+  for (;;) {
+    const event = native
+      ? await nativeRows(packets, isRow)
+      : await textRows(packets, isRow, columns);
+    if (event === undefined) break;
+    if (event.kind === "failed") return yield event;
+    counted.rows += event.batch.rows;
+    counted.bytes += batchBytes(event.batch);
+    yield event;
+  }
+  const last = await endOfRows(packets, trace, endsWithOk);
+  yield last.kind === "done" ? { ...last, stats: stats() } : last;
 }
 
-interface Progress {
-  readonly trace: Trace;
-  readonly counted: { rows: number; bytes: number };
-}
+type Begun = LastEvent | { readonly kind: "columns"; readonly count: number };
 
-type Answer = AsyncGenerator<ResultEvent, LastEvent, void>;
-
-async function* answerOf(statement: TextStatement, packets: Packets, progress: Progress): Answer {
-  const first = await packets.one();
+/** What the first packet of an answer says. */
+function begin(
+  first: Packet | undefined,
+  packets: Packets,
+  { tag, trace }: { readonly tag: string; readonly trace: Trace },
+): Begun {
   if (first === undefined) return failed(brokenOf(packets));
   const head = readHead(first.payload);
   switch (head.kind) {
@@ -62,39 +88,42 @@ async function* answerOf(statement: TextStatement, packets: Packets, progress: P
         gatewayError("query.permission", { message: "files of the gateway's host are not sent" }),
       );
     case "error":
-      progress.trace.open = false;
+      trace.open = false;
       return failed(errorOf(head.error));
     case "ok":
-      progress.trace.open = head.ok.moreResults;
+      trace.open = head.ok.moreResults;
       if (head.ok.moreResults) return failed(severalResults());
-      return { ...done, updateType: statement.tag, updateCount: head.ok.affectedRows };
+      return { ...done, updateType: tag, updateCount: head.ok.affectedRows };
     case "columns":
-      return yield* rowsOf(statement, packets, { ...progress, columnCount: head.count });
+      return head;
   }
 }
 
-async function* rowsOf(
-  statement: TextStatement,
+type RowsEvent = Extract<ResultEvent, { kind: "batch" | "failed" }>;
+
+/** Rows that are passed on as they are; undefined when the next packet is none. */
+async function nativeRows(packets: Packets, isRow: IsRow): Promise<RowsEvent | undefined> {
+  const found = await packets.rowBytes(isRow);
+  if (found === undefined) return undefined;
+  return { kind: "batch", batch: { form: "native", format: "mysqlRows", ...found } };
+}
+
+/** Rows whose cells are found; undefined when the next packet is none. */
+async function textRows(
   packets: Packets,
-  { columnCount, trace, counted }: Progress & { readonly columnCount: number },
-): Answer {
-  const { endsWithOk } = statement.member;
-  const columns = await readColumns(packets, columnCount, endsWithOk);
-  if ("code" in columns) return failed(columns);
-  yield columnsEvent(columns, statement.native);
-  const isRow = (first: number, length: number): boolean =>
-    first !== 0xff && !isEnd(first, length, endsWithOk);
-  for (;;) {
-    const rows = await packets.rows(isRow);
-    if (rows === undefined) break;
-    counted.rows += rows.spans.rows;
-    counted.bytes += rows.bytes.length;
-    const event = statement.native ? nativeEvent(rows) : textEvent(rows, columns);
-    if (event === undefined)
-      return failed(gatewayError("engine.broken", { detail: "a row that is none" }));
-    yield event;
-  }
-  const end = await packets.one();
+  isRow: IsRow,
+  columns: readonly TextColumn[],
+): Promise<RowsEvent | undefined> {
+  const found = await packets.rows(isRow);
+  if (found === undefined) return undefined;
+  const batch = textBatch(found.window, found.spans, columns);
+  if (batch !== undefined) return { kind: "batch", batch };
+  return failed(gatewayError("engine.broken", { detail: "a row that is none" }));
+}
+
+/** What stands behind the rows. */
+async function endOfRows(packets: Packets, trace: Trace, endsWithOk: boolean): Promise<LastEvent> {
+  const end = packets.held() ?? (await packets.one());
   if (end === undefined) return failed(brokenOf(packets));
   if (end.payload[0] === 0xff) {
     trace.open = false;
@@ -102,7 +131,7 @@ async function* rowsOf(
   }
   const status = endsWithOk ? readOk(end.payload) : readEof(end.payload);
   trace.open = status.moreResults;
-  return await restOf(packets, trace);
+  return trace.open ? await restOf(packets, trace) : done;
 }
 
 async function readColumns(
@@ -112,15 +141,16 @@ async function readColumns(
 ): Promise<readonly ReadColumn[] | GatewayError> {
   const columns: ReadColumn[] = [];
   while (columns.length < count) {
-    const packet = await packets.one();
+    const packet = packets.held() ?? (await packets.one());
     if (packet === undefined) return brokenOf(packets);
     const column = readColumn(packet);
     if (column === undefined)
       return gatewayError("engine.broken", { detail: "a column that is none" });
     columns.push(column);
   }
-  if (!endsWithOk && (await packets.one()) === undefined) return brokenOf(packets);
-  return columns;
+  if (endsWithOk) return columns;
+  const end = packets.held() ?? (await packets.one());
+  return end === undefined ? brokenOf(packets) : columns;
 }
 
 function columnsEvent(columns: readonly ReadColumn[], native: boolean): ColumnsEvent {
@@ -135,21 +165,8 @@ function columnsEvent(columns: readonly ReadColumn[], native: boolean): ColumnsE
   };
 }
 
-function nativeEvent({ spans, bytes }: RowPackets): ResultEvent {
-  return { kind: "batch", batch: { form: "native", format: "mysqlRows", rows: spans.rows, bytes } };
-}
-
-function textEvent(
-  { window, spans }: RowPackets,
-  columns: readonly TextColumn[],
-): ResultEvent | undefined {
-  const batch = textBatch(window, spans, columns);
-  return batch === undefined ? undefined : { kind: "batch", batch };
-}
-
 /** Behind the rows of a procedure stands how it ended, and nothing more that could be shown. */
 async function restOf(packets: Packets, trace: Trace): Promise<LastEvent> {
-  if (!trace.open) return done;
   const packet = await packets.one();
   if (packet === undefined) return failed(brokenOf(packets));
   const head = readHead(packet.payload);
@@ -164,7 +181,7 @@ async function restOf(packets: Packets, trace: Trace): Promise<LastEvent> {
 
 const done = { kind: "done", stats: { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 } } as const;
 
-function failed(error: GatewayError): LastEvent {
+function failed(error: GatewayError): FailedEvent {
   return { kind: "failed", error };
 }
 

@@ -39,6 +39,7 @@ class TrinoBackend implements Backend {
   readonly engine = "trino";
   readonly dialect = "trino";
   readonly runsIn = "engine";
+  readonly limitsExecution = true;
   readonly forwards = ["password", "bearer"] as const;
   readonly cluster: string;
   readonly #lane: Lane;

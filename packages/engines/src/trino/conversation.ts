@@ -7,6 +7,7 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { Canceller } from "@gateway/core/query/canceller.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readClientPage, type ClientPage } from "@gateway/wire/trino/clientPage.ts";
 import { Cookies } from "./cookies.ts";
@@ -35,6 +36,8 @@ type Answered = Result<Answer, GatewayError>;
 type Asked = Omit<HttpRequest, "headers" | "caller">;
 
 const statementPath = "/v1/statement";
+/** A path in which no reader of addresses changes a letter: its second name is the query. */
+const plainPath = /^\/v1\/statement\/(?:queued|executing)\/([\w-]+)\/[\w-]+\/\d+$/;
 /** The server is well, and can not answer now. */
 const busyStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** The same to a submission: only these say that it was not taken. */
@@ -47,8 +50,10 @@ export class Conversation {
   readonly #caller: Caller;
   readonly #cookies = new Cookies();
   readonly #signal: AbortSignal;
+  /** Aborted with `#signal`, which is listened to once and not for each answer. */
+  readonly #aborted = new Canceller();
   /** Ends polls, not the submission: its answer names the query that is to be ended. */
-  readonly #polls = new AbortController();
+  readonly #polls = new Canceller();
   #ahead: Promise<Answered> | undefined;
   /** Path of the answer that is due; undefined before the first and behind the last. */
   #due: string | undefined;
@@ -64,6 +69,8 @@ export class Conversation {
     this.#headers = submission.headers;
     this.#caller = submission.caller;
     this.#signal = signal;
+    if (signal.aborted) this.#aborted.abort();
+    else signal.addEventListener("abort", this.#onAbort);
     this.#ahead = this.#submitted(submission);
   }
 
@@ -77,7 +84,7 @@ export class Conversation {
     const ahead = this.#ahead;
     if (this.#left) return err(gatewayError("query.cancelled"));
     if (ahead === undefined) return undefined;
-    const answered = await within(this.#signal, ahead);
+    const answered = await within(this.#aborted.signal, ahead);
     // Whoever ended it meanwhile does not read on.
     if (answered === "aborted" || this.#leftBy()) return err(gatewayError("query.cancelled"));
     const due = this.#due;
@@ -94,16 +101,25 @@ export class Conversation {
   async end(): Promise<void> {
     this.#left = true;
     this.#polls.abort();
+    this.#signal.removeEventListener("abort", this.#onAbort);
     const ahead = this.#ahead;
     this.#ahead = undefined;
-    const limit = new AbortController();
+    if (ahead === undefined && this.#isEnded()) return;
+    const limit = new Canceller();
     using _limit = this.#host.clock.timer(limits.cancelMs, () => limit.abort());
     if (ahead !== undefined) await within(limit.signal, ahead);
-    if (this.#over || this.#due === undefined || limit.signal.aborted) return;
+    if (this.#isEnded() || this.#due === undefined || limit.signal.aborted) return;
     await this.#ask({ method: "DELETE", path: this.#due }, limit.signal);
     await this.#untilGone(limit.signal);
     this.#over = true;
   }
+
+  /** Nothing is left to end in the engine. A method, because it changes while others are awaited. */
+  #isEnded(): boolean {
+    return this.#over || this.#due === undefined;
+  }
+
+  readonly #onAbort = (): void => this.#aborted.abort();
 
   /** Polls on until the server says that the query is over or unknown. */
   async #untilGone(signal: AbortSignal): Promise<void> {
@@ -128,12 +144,12 @@ export class Conversation {
       );
       const refused = answer.ok && refusedStatuses.has(answer.value.status);
       if (!refused) return this.#began(answer);
-      if (attempt === limits.submitAttemptsMax || this.#signal.aborted) {
+      if (attempt === limits.submitAttemptsMax || this.#aborted.signal.aborted) {
         return err(
           gatewayError("cluster.connectFailed", { detail: `HTTP ${answer.value.status}` }),
         );
       }
-      await waited(this.#host.clock, this.#delay(answer, delayMs), this.#signal);
+      await waited(this.#host.clock, this.#delay(answer, delayMs), this.#aborted.signal);
       delayMs *= 2;
     }
   }
@@ -164,7 +180,9 @@ export class Conversation {
   }
 
   #request(request: Asked): HttpRequest {
-    const headers = { ...this.#headers, ...this.#cookies.header() };
+    const headers = this.#cookies.isEmpty
+      ? this.#headers
+      : { ...this.#headers, ...this.#cookies.header() };
     return { ...request, headers, caller: this.#caller };
   }
 
@@ -200,6 +218,9 @@ export class Conversation {
   /** Path of a link that leads to this query on this server; undefined for any other. */
   #pathOf(link: string): string | undefined {
     const { origin } = this.#http;
+    // As Trino writes them, which a reader of addresses would find to be the same.
+    const asWritten = link.startsWith(origin) ? plainPath.exec(link.slice(origin.length)) : null;
+    if (asWritten?.[1] === this.#id) return asWritten?.[0];
     const url = URL.canParse(link) ? new URL(link) : undefined;
     if (url?.origin !== origin || url.username !== "" || url.password !== "") return undefined;
     const own = url.pathname.startsWith(`${statementPath}/`);

@@ -5,9 +5,15 @@ import { cookieBytesMax, cookiesMax } from "./limits.ts";
 export class Cookies {
   readonly #values = new Map<string, string>();
 
+  /** Most queries have none. */
+  get isEmpty(): boolean {
+    return this.#values.size === 0;
+  }
+
   /** Keeps what an answer sets; what is too much is left out. */
   take(headers: HttpHeaders): void {
-    const set = headers["set-cookie"] ?? [];
+    const set = headers["set-cookie"];
+    if (set === undefined) return;
     for (const cookie of typeof set === "string" ? [set] : set) {
       const [pair = ""] = cookie.split(";", 1);
       const mark = pair.indexOf("=");

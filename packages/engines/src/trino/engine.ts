@@ -7,5 +7,7 @@ export const trino = engine({
   title: "Trino",
   config: trinoConfig,
   queryAuth: ["serviceAccount", "passthrough", "impersonate", "tokenExchange"],
+  slotsFreedBy: ({ queryAuth }) =>
+    (queryAuth?.type ?? "serviceAccount") === "serviceAccount" ? "listing" : "limit",
   load: () => import("./adapter.ts"),
 });

@@ -4,7 +4,7 @@ import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fakeTrino, type FakeTrino } from "../../../../test/fake/trino.ts";
-import { hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { trinoConfig } from "./config.ts";
 
@@ -90,6 +90,48 @@ describe("a statement's headers", () => {
       ["memory", undefined],
       ["hive", "web"],
     ]);
+  });
+
+  it("carry the limit of the group, which a session may lower and not raise", async () => {
+    await using backend = await backendOf();
+    expect(backend.limitsExecution).toBe(true);
+    const sent = async (settings: Record<string, string>, frontend = "trinoHttp") => {
+      const session = { ...trinoClient({}), frontend, settings: new Map(Object.entries(settings)) };
+      await ran(backend, "select 1", { session, maxExecutionMs: 60_000 });
+      return posts().at(-1)?.headers["x-trino-session"];
+    };
+    const ours = "query_max_run_time=60000ms";
+    expect(await sent({})).toBe(ours);
+    expect(await sent({}, "postgresWire")).toBe(ours);
+    expect(await sent({ query_max_run_time: "1h" }, "postgresWire")).toBe(ours);
+    for (const raised of ["61s", "1h", "60001ms", "1.1m", "1e9s", "", "0.5w", "-1s", "1 S"]) {
+      expect(await sent({ query_max_run_time: raised })).toBe(ours);
+    }
+    expect(await sent({ query_max_run_time: "60s" })).toBe("query_max_run_time=60s");
+    expect(await sent({ query_max_run_time: "0.5m", x: "1" })).toBe("query_max_run_time=0.5m,x=1");
+  });
+
+  it.each([
+    "with session query_max_run_time = '9h' select 1",
+    "WITH/**/SESSION a = 1, \"Query_Max_Run_Time\" = '9h' select 1",
+    "explain analyze with session query_max_run_time = '9h' select 1",
+    "execute immediate 'with session query_max_run_time = ''9h'' select 1'",
+    "execute immediate U&'with session \\0071uery_max_run_time = ''9h'' select 1'",
+  ])("refuse %s where a limit is to be sent, and only there", async (sql) => {
+    await using backend = await backendOf();
+    expect(codeOf(await ran(backend, sql, { maxExecutionMs: 60_000 }))).toBe("query.unsupported");
+    expect(fake.seen).toEqual([]);
+    await ran(backend, sql);
+    expect(posts()).toHaveLength(1);
+  });
+
+  it("refuse a prepared text that may raise the limit, however it is written", async () => {
+    await using backend = await backendOf();
+    const text = "with session query_max_run_time = '9h' select 1";
+    const hidden = Buffer.from(text).toString("hex").replaceAll(/../g, "%$&");
+    const session = trinoClient({ "x-trino-prepared-statement": `p=${hidden}` });
+    const limited = await ran(backend, "execute p", { session, maxExecutionMs: 60_000 });
+    expect(codeOf(limited)).toBe("query.unsupported");
   });
 
   it("carry a Trino client's session, and of other clients the time zone only", async () => {

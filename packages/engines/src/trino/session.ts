@@ -4,11 +4,11 @@
  * Who the statement runs as is decided in identity.ts. What a Trino client sent is passed on by a list:
  * nothing that names a user, a credential or a transaction is on it.
  */
-import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
-import { ok, type Result } from "@gateway/core/result.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
 import {
   formEncode,
   listItems,
@@ -19,6 +19,7 @@ import {
 import type { TrinoConfig } from "./config.ts";
 import type { HttpHeaders } from "./http.ts";
 import type { Caller, Callers } from "./identity.ts";
+import { maySetRunTime, runTimeOf, runTimeProperty } from "./runTime.ts";
 
 /** What one request says beside its statement. */
 export type RequestHeaders = Readonly<Record<string, string>>;
@@ -56,7 +57,7 @@ export const ownHeaders: RequestHeaders = {
   "user-agent": "gateway",
 };
 
-/** Head of a client's statement; `auth.noBackendIdentity` where it has no caller. */
+/** Head of a client's statement; `auth.noBackendIdentity` where it has no caller, `query.unsupported` where its text may raise its own limit. */
 export type HeadOf = (query: Identified) => Result<RequestHead, GatewayError>;
 
 /** Heads for the statements of a cluster. */
@@ -64,6 +65,11 @@ export function headsOf(config: TrinoConfig, callers: Callers): HeadOf {
   return (query) => {
     const caller = callers.of(query);
     if (!caller.ok) return caller;
+    const prepared = query.session.headers.get(requestHeader.preparedStatement);
+    if (query.maxExecutionMs !== undefined && maySetRunTime(query.engineSql, prepared)) {
+      const message = `${runTimeProperty} can be set with SET SESSION only: the group limits it`;
+      return err(gatewayError("query.unsupported", { message }));
+    }
     return ok({ headers: statementHeaders(config, query), caller: caller.value });
   };
 }
@@ -82,13 +88,13 @@ function statementHeaders(config: TrinoConfig, query: Identified): RequestHeader
   const zone = session.settings.get(timeZoneSetting);
   if (zone !== undefined) headers[requestHeader.timeZone] = headerText(zone);
   if (config.spooling) headers[requestHeader.queryDataEncoding] = "json";
+  const properties = propertiesOf(fromTrino ? session.settings : noSettings, query.maxExecutionMs);
+  if (properties !== "") headers[requestHeader.session] = properties;
   if (!fromTrino) return headers;
   for (const name of passedOn) {
     const value = session.headers.get(name);
     if (value !== undefined) headers[name] = value;
   }
-  const properties = propertiesOf(session);
-  if (properties !== "") headers[requestHeader.session] = properties;
   // A client that gets the engine's own rows must be able to read them.
   if (query.takes.includes("trinoData")) {
     const claimed = listItems(session.headers.get(requestHeader.clientCapabilities) ?? "");
@@ -118,10 +124,17 @@ function tagsOf(query: Identified): string {
   return [...tags, statementTag(query)].join(",");
 }
 
-function propertiesOf({ settings }: Session): string {
+const noSettings: Session["settings"] = new Map();
+
+function propertiesOf(settings: Session["settings"], maxExecutionMs: number | undefined): string {
   const pairs: string[] = [];
+  if (maxExecutionMs !== undefined) {
+    const value = runTimeOf(settings.get(runTimeProperty), maxExecutionMs);
+    pairs.push(`${runTimeProperty}=${formEncode(value)}`);
+  }
   for (const [name, value] of settings) {
     if (name === timeZoneSetting) continue;
+    if (name === runTimeProperty && maxExecutionMs !== undefined) continue;
     pairs.push(`${formEncode(name)}=${formEncode(value)}`);
   }
   return pairs.join(",");

@@ -1,4 +1,4 @@
-/** Waiting that an abort cuts short. */
+/** Waiting that an end cuts short. */
 import type { Clock } from "@gateway/core/port/clock.ts";
 
 /** Resolves after the delay, or as soon as the signal is aborted. */
@@ -21,6 +21,6 @@ export function within<T>(signal: AbortSignal, promise: Promise<T>): Promise<T |
   return new Promise((resolve, reject) => {
     const stop = (): void => resolve("aborted");
     signal.addEventListener("abort", stop);
-    promise.finally(() => signal.removeEventListener("abort", stop)).then(resolve, reject);
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }
