@@ -4,8 +4,9 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
-import type { Conversation, EngineStatement } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Row } from "./local/filter.ts";
+import type { EngineStatement } from "./statement.ts";
 
 /** Columns of a table, keys of a table: no listing here is longer. */
 const rowsMax = 10_000;

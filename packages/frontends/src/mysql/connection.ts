@@ -42,6 +42,7 @@ import type { Member, Members } from "./members.ts";
 import { cipherOf, frontendKind, greetingOf, sessionOf } from "./opening.ts";
 import type { PasswordKey } from "./passwordKey.ts";
 import { PreparedStatements } from "./prepared.ts";
+import type { TextReader } from "./reading.ts";
 import { Runner } from "./runner.ts";
 import { abandon } from "./transaction.ts";
 
@@ -53,6 +54,7 @@ export interface ListenerParts {
   /** The listener's key, made when it is first asked for. */
   readonly passwordKey: () => Promise<PasswordKey>;
   readonly startedMs: number;
+  readonly read: TextReader;
   readonly port: () => number;
 }
 
@@ -207,8 +209,7 @@ export class MysqlConnection implements Member {
     const waits = !this.#takesPackets && this.#channel.bufferedBytes > pipelinedBytesMax;
     if (waits === this.#paused) return;
     this.#paused = waits;
-    if (waits) socket.pause();
-    else socket.resume();
+    socket[waits ? "pause" : "resume"]();
   }
 
   #handle(message: Message): void {
@@ -225,13 +226,12 @@ export class MysqlConnection implements Member {
   }
 
   #context(): MachineContext {
-    const { draining } = this.#connection;
     return {
       capabilities: this.#greeting.capabilities,
       asksPassword: this.#parts.door.asksPassword,
       takesCleartext: mayTakeCredentials(this.#connection),
       certificateNames: this.#certificateNames,
-      refusal: draining ? gatewayError("gateway.draining") : undefined,
+      refusal: this.#connection.draining ? gatewayError("gateway.draining") : undefined,
     };
   }
 
@@ -332,7 +332,7 @@ export class MysqlConnection implements Member {
   }
 
   #enter(claim: Claim, login: Login): void {
-    const { door, host, members, startedMs, port } = this.#parts;
+    const { door, host, members, startedMs, port, read } = this.#parts;
     const connection = this.#connection;
     const session = sessionOf(claim, login, connection.address);
     const client = openClientSession(session, claim, this.#id);
@@ -342,7 +342,7 @@ export class MysqlConnection implements Member {
     const tls = connection.canUpgrade || connection.secure;
     const server = { port: port(), tls, startedMs, cipher: cipherOf(connection) };
     const [prepared, cursors] = [this.#prepared, this.#cursors];
-    this.#runner = new Runner({ talk, prepared, cursors, members, initial: client, server });
+    this.#runner = new Runner({ talk, read, prepared, cursors, members, initial: client, server });
     if (claim.database === undefined) {
       this.#resume({ kind: "entered", refusal: undefined });
       return;

@@ -9,16 +9,17 @@ import { setImmediate } from "node:timers/promises";
 import type { Door } from "@gateway/core/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { Canceller } from "@gateway/core/query/canceller.ts";
 import type { DoneEvent, FailedEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
-import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
-import type { Column, Parameter, Value } from "@gateway/core/type/type.ts";
-import type { Batch, NativeBatch, NativeFormat } from "@gateway/core/type/vector.ts";
+import type { Column, Value } from "@gateway/core/type/type.ts";
+import type { Batch, NativeFormat } from "@gateway/core/type/vector.ts";
 import { utc } from "@gateway/core/type/zone.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
+import { batchEncoder } from "./batchRows.ts";
 import type { Channel } from "./channel.ts";
 import { statusOf, withChange, withWarning, type ClientSession } from "./clientSession.ts";
 import {
@@ -31,9 +32,8 @@ import {
 } from "./encode.ts";
 import { errorReply } from "./errors.ts";
 import { flushBytes } from "./limits.ts";
-import { relayPackets } from "./relay.ts";
-import { rowEncoder } from "./rows.ts";
-import { textRowEncoder } from "./textRows.ts";
+import type { RowEncoder } from "./rows.ts";
+import type { EngineStatement } from "./statement.ts";
 
 /** How one statement of a command is answered. */
 export interface AnswerForm {
@@ -42,22 +42,25 @@ export interface AnswerForm {
   readonly moreFollow: boolean;
 }
 
-/** What the engine is asked. */
-export interface EngineStatement {
-  readonly sql: string;
-  readonly parameters: readonly Parameter[];
-  /** A result ends after so many rows, as if it had no more; undefined means all. */
-  readonly rowLimit: number | undefined;
-  /** Milliseconds after which it fails; undefined means as long as the group allows. */
-  readonly timeMs: number | undefined;
-  /** The same question for an engine that has no such tables; nothing was answered when it is asked. */
-  readonly otherwise?: string | undefined;
+/** An answer while its events come. */
+interface Answer {
+  readonly query: Query;
+  readonly statement: EngineStatement;
+  readonly form: AnswerForm;
+  hasColumns: boolean;
+  rows: number;
 }
+
+/** How it ended: as the engine said, at the session's limit of rows, or with an error. */
+type Ended = "done" | "limited" | GatewayError;
 
 /** Buffer kept between commands: an idle connection should cost little. */
 const idleBufferBytes = 1024;
 /** The number MySQL gives to a note without one of its own. */
 const noteErrno = 1105;
+
+/** What ends a query: the platform's where an engine is asked directly, the door's own where the door runs it. */
+type Controller = AbortController | Canceller;
 
 /** What a conversation is made of. */
 export interface ConversationParts {
@@ -77,7 +80,7 @@ export class Conversation {
   readonly out = new PacketWriter();
   readonly #channel: Channel;
   client: ClientSession;
-  #controller: AbortController | undefined;
+  #controller: Controller | undefined;
   #writes = 0;
   /** Text of the statement that runs. */
   running: string | undefined;
@@ -101,7 +104,7 @@ export class Conversation {
   }
 
   /** Writes an OK and forgets the changes it told. */
-  putOk(moreFollow = false, affectedRows = 0): void {
+  putOk(moreFollow = false, affectedRows = 0): undefined {
     putOkPacket(this.out, this.context(moreFollow), affectedRows);
     this.told();
   }
@@ -131,26 +134,35 @@ export class Conversation {
     };
   }
 
-  /** Sends what is written and waits until it has left. */
-  async flush(): Promise<void> {
+  /** Sends what is written. A promise only where it has not left at once. */
+  flush(): Promise<void> | undefined {
     const bytes = this.out.written();
-    if (bytes.length === 0) return;
+    if (bytes.length === 0) return undefined;
     const leaving = this.#channel.send(bytes);
-    if (leaving !== undefined) await leaving;
+    if (leaving !== undefined) return leaving.then(() => this.out.reset(flushBytes * 2));
     this.out.reset(flushBytes * 2);
+    return undefined;
   }
 
-  /** The same once enough is written, with a turn for other connections now and then: a fast engine and a fast client would never give one. */
-  async flushFull(): Promise<void> {
-    if (this.out.at < flushBytes) return;
+  /** The same once enough is written. */
+  flushFull(): Promise<void> | undefined {
+    return this.out.at < flushBytes ? undefined : this.#flushAndRest();
+  }
+
+  /** Gives other connections a turn now and then: a fast engine and a fast client would never give one. */
+  async #flushAndRest(): Promise<void> {
     await this.flush();
     this.#writes += 1;
     if (this.#writes % writesPerTurn === 0) await setImmediate();
   }
 
   /** Sends the rest of a command's answer and lets a large buffer go. */
-  async finish(): Promise<void> {
-    await this.flush();
+  finish(): Promise<void> | undefined {
+    const leaving = this.flush();
+    return leaving === undefined ? this.#atRest() : leaving.then(() => this.#atRest());
+  }
+
+  #atRest(): undefined {
     this.out.reset(idleBufferBytes);
     this.sinceMs = this.host.clock.nowMs();
   }
@@ -172,38 +184,69 @@ export class Conversation {
   /** Runs a statement on the engine and writes its whole answer. False when it failed. */
   async answer(statement: EngineStatement, form: AnswerForm): Promise<boolean> {
     const query = this.open(statement, this.#takes(form));
-    const { rowLimit, timeMs } = statement;
-    let columns = false;
-    let rows = 0;
-    let over = false;
-    for await (const event of this.events(query, timeMs)) {
-      this.remember(event);
-      if (event.kind === "columns" && event.columns.length > 0) columns = true;
-      if (event.kind === "batch") {
-        const wanted = Math.min(event.batch.rows, (rowLimit ?? Infinity) - rows);
-        const failed = await this.#putBatch(event.batch, form, wanted);
-        if (failed !== undefined) return this.putError(errorReply(failed, query.id));
-        rows += wanted;
-        if (rows === rowLimit) break;
-        continue;
+    const answer: Answer = { query, statement, form, hasColumns: false, rows: 0 };
+    const { signal } = this.#begin(query.sql, new Canceller());
+    this.queryId = query.id;
+    const limit = this.#timeLimit(statement.timeMs);
+    // A stream without a last event must not look like a complete result.
+    let ended: Ended = gatewayError("engine.broken");
+    try {
+      for await (const event of this.door.run(query, signal)) {
+        const step =
+          event.kind === "batch" ? this.#rows(event.batch, answer) : this.#tell(event, answer);
+        const over = step instanceof Promise ? await step : step;
+        if (over === undefined) continue;
+        ended = over;
+        break;
       }
-      if (event.kind === "failed" && mayAskOtherwise(statement, event.error, columns)) {
-        return await this.answer(
-          { ...statement, sql: statement.otherwise, otherwise: undefined },
-          form,
-        );
-      }
-      if (event.kind === "failed") return this.putError(errorReply(event.error, query.id));
-      if (event.kind === "done") {
-        over = true;
-        this.#counted(event, columns, rows);
-      }
-      // A statement without columns is an OK here, however the engine describes it.
-      if (event.kind !== "columns" || columns) {
-        putEvent(this.out, event, columns, this.context(form.moreFollow, query.id));
-      }
+    } finally {
+      limit?.[Symbol.dispose]();
+      this.#ended();
     }
-    if (!over) {
+    return await this.#close(ended, answer);
+  }
+
+  /** Writes rows as far as they are wanted. */
+  #rows(batch: Batch, answer: Answer): Promise<Ended | undefined> | Ended | undefined {
+    const { rowLimit = Infinity } = answer.statement;
+    const wanted = Math.min(batch.rows, rowLimit - answer.rows);
+    const failed = this.#putBatch(batch, answer.form, wanted);
+    const over = (error: GatewayError | undefined): Ended | undefined => {
+      answer.rows += wanted;
+      return error ?? (answer.rows === rowLimit ? "limited" : undefined);
+    };
+    return failed instanceof Promise ? failed.then(over) : over(failed);
+  }
+
+  /** Writes what an event has to say, and tells whether it was the last one. */
+  #tell(event: Exclude<ResultEvent, { kind: "batch" }>, answer: Answer): Ended | undefined {
+    this.remember(event);
+    if (event.kind === "failed") return this.#reasonOf(event);
+    if (event.kind === "columns" && event.columns.length > 0) answer.hasColumns = true;
+    if (event.kind === "done") this.#counted(event, answer);
+    // A statement without columns is an OK here, however the engine describes it.
+    if (event.kind === "done" || (event.kind === "columns" && answer.hasColumns)) {
+      const context = this.context(answer.form.moreFollow, answer.query.id);
+      putEvent(this.out, event, answer.hasColumns, context);
+    }
+    return event.kind === "done" ? "done" : undefined;
+  }
+
+  /** Ends the answer, or asks the other question. False when it failed. */
+  async #close(
+    ended: Ended,
+    { query, statement, form, hasColumns, rows }: Answer,
+  ): Promise<boolean> {
+    if (typeof ended === "object") {
+      if (!mayAskOtherwise(statement, ended, hasColumns)) {
+        return this.putError(errorReply(ended, query.id));
+      }
+      return await this.answer(
+        { ...statement, sql: statement.otherwise, otherwise: undefined },
+        form,
+      );
+    }
+    if (ended === "limited") {
       this.client = { ...this.client, rowCount: -1, foundRows: rows };
       putRowsEnd(this.out, this.context(form.moreFollow, query.id));
     }
@@ -229,21 +272,31 @@ export class Conversation {
   /** A signal that lives until the returned value is disposed, for calls that are not streams. */
   interruptible(
     text: string,
-    controller = new AbortController(),
+    controller: Controller = new AbortController(),
   ): { readonly signal: AbortSignal } & Disposable {
+    const { signal } = this.#begin(text, controller);
+    return { signal, [Symbol.dispose]: () => this.#ended() };
+  }
+
+  /** From here on the controller's work is what runs. */
+  #begin(text: string, controller: Controller): Controller {
     this.#controller = controller;
-    this.running = text.slice(0, shownTextMax);
+    this.running = text.length > shownTextMax ? text.slice(0, shownTextMax) : text;
     this.sinceMs = this.host.clock.nowMs();
     if (this.connection.over) controller.abort(gatewayError("query.cancelled"));
-    return {
-      signal: controller.signal,
-      [Symbol.dispose]: () => {
-        this.#controller = undefined;
-        this.running = undefined;
-        this.queryId = undefined;
-        this.sinceMs = this.host.clock.nowMs();
-      },
-    };
+    return controller;
+  }
+
+  #ended(): void {
+    this.#controller = undefined;
+    this.running = undefined;
+    this.queryId = undefined;
+    this.sinceMs = this.host.clock.nowMs();
+  }
+
+  #timeLimit(timeMs: number | undefined): Disposable | undefined {
+    if (timeMs === undefined) return undefined;
+    return this.host.clock.timer(timeMs, () => this.cancel(gatewayError("query.timeout")));
   }
 
   /** The query of a statement; warnings of the last one are gone. */
@@ -253,21 +306,22 @@ export class Conversation {
   }
 
   /** The events of a query, the last one with our own reason when it was ended here. */
-  async *events(query: Query, timeMs?: number): AsyncGenerator<ResultEvent, void, void> {
-    using running = this.interruptible(query.sql);
+  async *events(query: Query): AsyncGenerator<ResultEvent, void, void> {
+    using running = this.interruptible(query.sql, new Canceller());
     this.queryId = query.id;
-    using _limit =
-      timeMs === undefined
-        ? undefined
-        : this.host.clock.timer(timeMs, () => this.cancel(gatewayError("query.timeout")));
-    const { signal } = running;
-    for await (const event of this.door.run(query, signal)) {
-      const ours = event.kind === "failed" && signal.aborted && isCancelled(event);
-      yield ours ? { kind: "failed", error: abortError(signal) } : event;
+    for await (const event of this.door.run(query, running.signal)) {
+      yield event.kind === "failed" ? { kind: "failed", error: this.#reasonOf(event) } : event;
       if (event.kind === "done" || event.kind === "failed") return;
     }
     // A stream without a last event must not look like a complete result.
     yield { kind: "failed", error: gatewayError("engine.broken") };
+  }
+
+  /** What was ended here has our reason, whatever the engine made of it. Asked while it still runs. */
+  #reasonOf({ error }: FailedEvent): GatewayError {
+    const signal = this.#controller?.signal;
+    const ours = signal?.aborted === true && error.code === "query.cancelled";
+    return ours ? abortError(signal) : error;
   }
 
   /** Takes over what an event changes in the session. */
@@ -279,47 +333,48 @@ export class Conversation {
     }
   }
 
-  #counted(event: DoneEvent, columns: boolean, rows: number): void {
-    const rowCount = columns ? -1 : (event.updateCount ?? 0);
-    this.client = { ...this.client, rowCount, foundRows: columns ? rows : this.client.foundRows };
+  #counted(event: DoneEvent, { hasColumns, rows }: Answer): void {
+    const rowCount = hasColumns ? -1 : (event.updateCount ?? 0);
+    const foundRows = hasColumns ? rows : this.client.foundRows;
+    // The same statement again and again finds the same, and a copy of the session is not for nothing.
+    if (rowCount === this.client.rowCount && foundRows === this.client.foundRows) return;
+    this.client = { ...this.client, rowCount, foundRows };
   }
 
-  async #putBatch(
+  /** A promise only where the client has to take something first. */
+  #putBatch(
     batch: Batch,
     form: AnswerForm,
     count: number,
-  ): Promise<GatewayError | undefined> {
-    if (batch.form === "native") return await this.#relayBatch(batch, count);
-    const format = {
+  ): Promise<GatewayError | undefined> | GatewayError | undefined {
+    const encoder = batchEncoder(batch, {
       kind: form.rows,
       zone: this.client.zone,
       rowBytesMax: this.connection.config.maxMessageBytes,
       flushBytes,
-    };
-    const asText = batch.form === "text" ? textRowEncoder(batch, format) : undefined;
-    const encoder = asText ?? rowEncoder(columnarOf(batch), format);
-    let row = 0;
-    while (row < count) {
+    });
+    const written = encoder.write(0, count, this.out);
+    if (!written.ok) return written.error;
+    const leaving = this.flushFull();
+    return leaving && this.#putRest(leaving, written.value, count, encoder);
+  }
+
+  async #putRest(
+    leaving: Promise<void>,
+    from: number,
+    count: number,
+    encoder: RowEncoder,
+  ): Promise<GatewayError | undefined> {
+    await leaving;
+    let row = from;
+    // Without anybody there to read the rest the stream is ended by the caller's next step.
+    while (row < count && !this.connection.over) {
       const written = encoder.write(row, count, this.out);
       if (!written.ok) return written.error;
       row = written.value;
       await this.flushFull();
-      // Nobody is there to read the rest; the stream is ended by the caller's next step.
-      if (this.connection.over) return undefined;
     }
     return undefined;
-  }
-
-  async #relayBatch(batch: NativeBatch, count: number): Promise<undefined> {
-    let rows = 0;
-    let at = 0;
-    while (rows < count && !this.connection.over) {
-      const limits = { from: at, rowsMax: count - rows, bytesMax: flushBytes };
-      const relayed = relayPackets(this.out, batch.bytes, limits);
-      rows += relayed.rows;
-      at = relayed.at;
-      await this.flushFull();
-    }
   }
 }
 
@@ -337,7 +392,3 @@ const nativeRows: readonly NativeFormat[] = ["mysqlRows"];
 
 /** Characters of a statement that SHOW PROCESSLIST keeps. */
 const shownTextMax = 1024;
-
-function isCancelled({ error }: FailedEvent): boolean {
-  return error.code === "query.cancelled";
-}

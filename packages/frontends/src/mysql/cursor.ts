@@ -12,12 +12,13 @@ import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { serverStatus } from "@gateway/wire/mysql/protocol.ts";
-import type { Conversation, EngineStatement } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import { putColumns, putEvent, putRowsEnd } from "./encode.ts";
 import { errorReply } from "./errors.ts";
 import { flushBytes } from "./limits.ts";
 import { relayPackets } from "./relay.ts";
 import { rowEncoder, type RowEncoder } from "./rows.ts";
+import type { EngineStatement } from "./statement.ts";
 
 /** A cursor that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
 const parkedMsMax = 300_000;
@@ -281,11 +282,12 @@ export class Cursors {
     this.#open.set(id, cursor);
   }
 
-  /** Ends one; nothing happens when there is none. */
-  async close(id: number): Promise<void> {
+  /** Ends one; nothing happens when there is none, and then there is nothing to wait for. */
+  close(id: number): Promise<void> | undefined {
     const cursor = this.#open.get(id);
+    if (cursor === undefined) return undefined;
     this.#open.delete(id);
-    await cursor?.[Symbol.asyncDispose]();
+    return cursor[Symbol.asyncDispose]();
   }
 
   /** Makes room for another statement in the same transaction. */

@@ -60,6 +60,7 @@ describe("forwardedSql", () => {
       "select 1",
       "select a, 'it''s' from t where b >= 1.5 -1",
       "select count(*) from orders where name like 'a%' limit 10",
+      `select 'a--b', '/* # \`c\` "d" $$ */', '', '''', 'é''' from t`,
     ];
     for (const sql of same) expect(forwardedSql(sql)).toEqual({ ok: true, value: sql });
   });
@@ -108,6 +109,7 @@ describe("forwardedSql", () => {
   it("refuses what is open, has no meaning, or would be a string elsewhere", () => {
     const refused = [
       "select 'open\\'",
+      "select 'open",
       "select `open",
       "select 1 /* open",
       "select /*! open",

@@ -18,43 +18,164 @@ import { ownErrors } from "./errors.ts";
 /** How the text that goes on is read. */
 export const forwardedDialect = "duckdb";
 
-/** A text without any of these reads the same in both. */
-const mayDiffer = /[\\"`#]|--|\/\*|(?:^|[^\w$])\$|[\w&\u0080-\uffff]'|\bdual\b/i;
+const dual = /\bdual\b/i;
 /** Characters of an open text's end that the error shows. */
 const shownOfEnd = 40;
 
-/** The text to send on, or a syntax error where it is open or has a character of no meaning. */
+/**
+ * The text to send on, or a syntax error where it is open or has a character of no meaning.
+ *
+ * Tokens that stay as they are go on together, and nothing looks back at what is written but for its
+ * last character: a text may hold a hundred thousand strings.
+ */
 export function forwardedSql(sql: string): Result<string, ErrorReply> {
-  if (!mayDiffer.test(sql)) return ok(sql);
+  return mayDiffer(sql) ? rewritten(sql) : ok(sql);
+}
+
+function rewritten(sql: string): Result<string, ErrorReply> {
   const cursor = openSql(sql, "mysql");
-  let text = "";
+  const pieces: string[] = [];
+  /** From here up to the token at hand the text goes on as it is. */
+  let kept = 0;
   let afterEmpty = false;
-  /** Where the text stands at a FROM that nothing has followed yet. */
+  /** How many pieces stood before a FROM that nothing has followed yet. */
   let from: number | undefined;
   while (nextToken(cursor)) {
-    const word = cursor.kind === "word" ? asciiUpper(tokenText(cursor)) : "";
+    const { start, end } = cursor;
+    const word = fromOrDual(cursor);
     if (word === "DUAL" && from !== undefined) {
-      text = text.slice(0, from);
+      pieces.length = from;
+      kept = end;
       continue;
     }
-    if (!isSpace(cursor)) from = word === "FROM" ? text.length : undefined;
     const piece = pieceOf(cursor);
-    if (piece === undefined) return err(ownErrors.syntax(sql.slice(cursor.start)));
+    if (piece === undefined) return err(ownErrors.syntax(sql.slice(start)));
+    const stays = piece === "";
     // ODBC tools write a name's missing part as an empty one: `a`.``.`b`. It falls out with its dot.
-    if (afterEmpty && cursor.kind === "dot") continue;
-    afterEmpty = piece === emptyName;
-    if (afterEmpty) continue;
+    const fallsOut: boolean = isMissing(piece, afterEmpty, cursor);
     // Directly behind these a quote would begin another kind of string: `E'…'`, `U&'…'`.
-    const joins = /^['"]/.test(piece) && /[\w$&\u0080-\uffff'"]$/.test(text);
-    text += joins ? ` ${piece}` : piece;
+    const before = kept < start ? sql.charCodeAt(start - 1) : lastOf(pieces);
+    const joins = !fallsOut && wouldJoin(piece, cursor, before);
+    if (!stays || fallsOut || joins || word === "FROM") {
+      if (kept < start) pieces.push(sql.slice(kept, start));
+      kept = stays && !fallsOut ? start : end;
+    }
+    if (!isSpace(cursor)) from = word === "FROM" ? pieces.length : undefined;
+    afterEmpty = fallsOut;
+    if (joins) pieces.push(" ");
+    if (!stays && !fallsOut) pieces.push(piece);
   }
-  return cursor.inVersionComment ? err(ownErrors.syntax(sql.slice(-shownOfEnd))) : ok(text);
+  if (cursor.inVersionComment) return err(ownErrors.syntax(sql.slice(-shownOfEnd)));
+  pieces.push(sql.slice(kept));
+  return ok(pieces.join(""));
+}
+
+/**
+ * False for a text that reads the same in both, after one look at each character: most statements of
+ * programs are such. Strings may hold anything but escapes and a NUL.
+ */
+function mayDiffer(sql: string): boolean {
+  let before = 0;
+  let inString = false;
+  for (let at = 0; at < sql.length; at += 1) {
+    const code = sql.charCodeAt(at);
+    // A string directly behind another is the same one, with a quote in it.
+    const opens = code === 0x27 && !inString && before !== 0x27;
+    if (code === 0x5c || code === 0 || (opens && mayJoin(before))) return true;
+    if (code === 0x27) inString = !inString;
+    else if (!inString && beginsOther(code, before)) return true;
+    before = code;
+  }
+  return inString || dual.test(sql);
+}
+
+/** Whether a character outside of strings begins a name in quotes or a comment, or has no meaning. */
+function beginsOther(code: number, before: number): boolean {
+  switch (code) {
+    case 0x22:
+    case 0x60:
+    case 0x23:
+      return true;
+    case 0x2d:
+      return before === 0x2d;
+    case 0x2a:
+      return before === 0x2f;
+    case 0x24:
+      return !isWordPart(before) || before >= 0x80;
+    default:
+      // Control characters that are no white space, and quotes of word processors.
+      return code < 0x09 || (code > 0x0d && code < 0x20) || (code >= 0x2018 && code <= 0x201f);
+  }
 }
 
 const emptyName = '""';
 
+/** The word in upper case where it is one of the two; both have four letters. */
+function fromOrDual(cursor: SqlCursor): string {
+  const { kind, start, end } = cursor;
+  return kind === "word" && end - start === 4 ? asciiUpper(tokenText(cursor)) : "";
+}
+
 function isSpace({ kind }: SqlCursor): boolean {
   return kind === "whitespace" || kind === "comment" || kind === "versionComment";
+}
+
+function isQuote(code: number): boolean {
+  return code === 0x27 || code === 0x22;
+}
+
+/** An empty name, or the dot behind one. */
+function isMissing(piece: string, afterEmpty: boolean, { kind }: SqlCursor): boolean {
+  return piece === emptyName || (afterEmpty && kind === "dot");
+}
+
+/** Whether what is written next, the piece or the token itself, begins with a quote that would hang on to what is before it. */
+function wouldJoin(piece: string, { sql, start }: SqlCursor, before: number): boolean {
+  const first = piece === "" ? sql.charCodeAt(start) : piece.charCodeAt(0);
+  return isQuote(first) && mayJoin(before);
+}
+
+/** What a quote behind it might belong to. */
+function mayJoin(code: number): boolean {
+  return isWordPart(code) || code === 0x26 || isQuote(code);
+}
+
+/** A letter, digit, `_`, `$`, or anything beyond ASCII. */
+function isWordPart(code: number): boolean {
+  const letter = code | 0x20;
+  return (
+    (letter >= 0x61 && letter <= 0x7a) ||
+    (code >= 0x30 && code <= 0x39) ||
+    code === 0x5f ||
+    code === 0x24 ||
+    code >= 0x80
+  );
+}
+
+/** The last character written; NaN when there is none. No piece is empty. */
+function lastOf(pieces: readonly string[]): number {
+  const last = pieces.at(-1) ?? "";
+  return last.charCodeAt(last.length - 1);
+}
+
+/** True for a token that both lexes read alike. */
+function staysAsItIs(cursor: SqlCursor): boolean {
+  switch (cursor.kind) {
+    case "word":
+      return !cursor.inVersionComment && cursor.sql.charCodeAt(cursor.start) !== 0x24;
+    case "string": {
+      const text = tokenText(cursor);
+      return text.startsWith("'") && !text.includes("\\") && !text.includes("\0");
+    }
+    case "comment":
+    case "versionComment":
+    case "quotedIdentifier":
+    case "unterminated":
+    case "unknown":
+      return false;
+    default:
+      return true;
+  }
 }
 
 /** Words by which tools advise a MySQL server in such comments; they change no answer, and no other engine knows them. */
@@ -70,8 +191,9 @@ const advice: ReadonlySet<string> = new Set([
   "STRAIGHT_JOIN",
 ]);
 
-/** Undefined for a token that has no meaning in standard SQL. */
+/** Empty for a token that stays as it is, undefined for one that has no meaning in standard SQL. */
 function pieceOf(cursor: SqlCursor): string | undefined {
+  if (staysAsItIs(cursor)) return "";
   const text = tokenText(cursor);
   if (cursor.inVersionComment && advice.has(asciiUpper(text))) return " ";
   switch (cursor.kind) {

@@ -22,6 +22,7 @@ import { MysqlConnection } from "./connection.ts";
 import { Members } from "./members.ts";
 import { doneOf, resultOf } from "./mysql.suite.ts";
 import { flags, packetOf, responseHex } from "./raw.suite.ts";
+import { textReader } from "./reading.ts";
 
 type Random = () => number;
 
@@ -185,7 +186,8 @@ function memoryClient() {
   };
   const passwordKey = () => Promise.reject(new Error("no password is asked for"));
   const parts = { door, host, members: new Members(host.clock), passwordKey, startedMs: 0 };
-  new MysqlConnection(connection, { ...parts, port: () => 3306 }).start();
+  const read = textReader();
+  new MysqlConnection(connection, { ...parts, read, port: () => 3306 }).start();
   return {
     push: (bytes: Uint8Array) => void socket.emit("data", Buffer.from(bytes)),
     sent: () => Buffer.concat(pieces),

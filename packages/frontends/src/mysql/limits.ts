@@ -14,3 +14,9 @@ export const statementsPerTextMax = 1000;
 
 /** Prepared statements of one connection. */
 export const preparedMax = 4096;
+
+/** Texts of which is remembered what was read of them, and again as many that were asked for before. */
+export const rememberedTexts = 256;
+
+/** Characters of the longest of them: a bulk insert comes once. */
+export const rememberedLengthMax = 2048;

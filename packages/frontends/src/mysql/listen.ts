@@ -9,6 +9,7 @@ import { putErrorPacket } from "./encode.ts";
 import { errorReply } from "./errors.ts";
 import { Members } from "./members.ts";
 import { frontendKind } from "./opening.ts";
+import { textReader } from "./reading.ts";
 import { makePasswordKey, type PasswordKey } from "./passwordKey.ts";
 
 export const listen: Listen<MysqlConfig> = async (config, door, host) => {
@@ -29,6 +30,7 @@ export const listen: Listen<MysqlConfig> = async (config, door, host) => {
     members,
     passwordKey,
     startedMs: host.clock.nowMs(),
+    read: textReader(),
     port: () => boundPort,
   };
   const opened = await openListener({

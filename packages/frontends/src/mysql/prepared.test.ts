@@ -1,3 +1,4 @@
+import { classifyStatement } from "@gateway/core/sql/classify.ts";
 import { describe, expect, it } from "vitest";
 import { preparedMax } from "./limits.ts";
 import { PreparedStatements } from "./prepared.ts";
@@ -68,5 +69,12 @@ describe("PreparedStatements", () => {
 });
 
 function statementOf(source: string) {
-  return { source, sql: undefined, parameters: [{ kind: "null" }], columns: [] } as const;
+  const statement = classifyStatement(source, "mysql");
+  return {
+    source,
+    statement,
+    sql: undefined,
+    parameters: [{ kind: "null" }],
+    columns: [],
+  } as const;
 }

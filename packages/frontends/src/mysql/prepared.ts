@@ -4,6 +4,7 @@
  * Bounded three ways: their count, the bytes of their texts together, and the bytes sent ahead. What
  * can not be answered at once (sending ahead has no answer) is refused at the next execution.
  */
+import type { StatementClass } from "@gateway/core/sql/classify.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { BoundType } from "@gateway/wire/mysql/execute.ts";
 import { preparedMax } from "./limits.ts";
@@ -12,6 +13,8 @@ export interface PreparedStatement {
   readonly id: number;
   /** As the client sent it, for what the frontend answers itself. */
   readonly source: string;
+  /** What that is. */
+  readonly statement: StatementClass;
   /** With `$1`, `$2`, … in the places; undefined for what the frontend answers itself. */
   readonly sql: string | undefined;
   readonly parameters: readonly DataType[];
@@ -34,6 +37,8 @@ export interface LongData {
   readonly values: ReadonlyMap<number, Uint8Array>;
   readonly overflowed: boolean;
 }
+
+const nothingAhead: LongData = { values: new Map(), overflowed: false };
 
 /** What a piece costs beside its bytes: many pieces of one byte must not slip under the limit. */
 const pieceBytes = 128;
@@ -105,7 +110,7 @@ export class PreparedStatements {
   /** What was sent ahead; forgotten afterwards. */
   takeLongData(id: number): LongData {
     const kept = this.#kept.get(id);
-    if (kept === undefined) return { values: new Map(), overflowed: false };
+    if (kept === undefined || (kept.longData.size === 0 && !kept.overflowed)) return nothingAhead;
     const values = new Map<number, Uint8Array>();
     for (const [parameter, pieces] of kept.longData) values.set(parameter, Buffer.concat(pieces));
     const { overflowed } = kept;

@@ -15,7 +15,7 @@ import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Execute } from "@gateway/wire/mysql/command.ts";
 import { parseExecute, type BoundParameters } from "@gateway/wire/mysql/execute.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import type { Conversation } from "./conversation.ts";
+import type { AnswerForm, Conversation } from "./conversation.ts";
 import { putPreparedPackets } from "./encode.ts";
 import { errorReply, ownErrors } from "./errors.ts";
 import { forwardedDialect, forwardedSql } from "./forward.ts";
@@ -24,12 +24,7 @@ import type { LocalAnswer } from "./local/answer.ts";
 import type { CatalogSql } from "./local/informationSchema.ts";
 import { parameterOf } from "./parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
-
-/** A prepared statement with the values of one execution. */
-export interface BoundStatement {
-  readonly sql: string;
-  readonly parameters: readonly Parameter[];
-}
+import { runStatement, type BoundStatement } from "./statement.ts";
 
 export interface PreparedParts {
   readonly talk: Conversation;
@@ -37,13 +32,15 @@ export interface PreparedParts {
   answerLocally(sql: string): LocalAnswer | undefined;
   /** The statement over MySQL's own catalog tables; undefined when it names none. */
   catalogSql(sql: string): CatalogSql | undefined;
-  /** Runs and answers with binary rows; without `bound` the frontend answers `source` itself. */
-  run(source: string, bound: BoundStatement | undefined): Promise<boolean>;
+  /** Answers what the frontend answers itself, with binary rows. */
+  answerSource(source: string): Promise<boolean> | boolean;
   /** Runs and answers with the columns; rows are fetched later. */
-  openCursor(id: number, source: string, bound: BoundStatement): Promise<void>;
-  /** A statement has one cursor; executing it again ends the last. */
-  closeCursor(id: number): Promise<void>;
+  openCursor(id: number, bound: BoundStatement): Promise<void>;
+  /** A statement has one cursor; executing it again ends the last. A promise only where there is one. */
+  closeCursor(id: number): Promise<void> | undefined;
 }
+
+const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
 
 /** CURSOR_TYPE_READ_ONLY, the only kind a MySQL server has. */
 const cursorReadOnly = 1;
@@ -63,23 +60,36 @@ export async function prepare(parts: PreparedParts, bytes: Uint8Array): Promise<
   putPreparedPackets(talk.out, { statementId, parameters, columns }, talk.context(false));
 }
 
-/** COM_STMT_EXECUTE. */
-export async function executePrepared(parts: PreparedParts, command: Execute): Promise<void> {
+/** COM_STMT_EXECUTE. A promise only where it takes time. */
+export function executePrepared(
+  parts: PreparedParts,
+  command: Execute,
+): Promise<unknown> | boolean {
   const { talk, prepared } = parts;
   const statement = prepared.get(command.statementId);
   if (statement === undefined) {
     const reply = ownErrors.unknownStatement(command.statementId, "mysqld_stmt_execute");
-    return void talk.putError(reply);
+    return talk.putError(reply);
   }
-  await parts.closeCursor(statement.id);
-  const { source, sql } = statement;
+  const closing = parts.closeCursor(statement.id);
+  if (closing === undefined) return execute(parts, statement, command);
+  return closing.then(() => execute(parts, statement, command));
+}
+
+function execute(
+  parts: PreparedParts,
+  prepared: PreparedStatement,
+  command: Execute,
+): Promise<unknown> | boolean {
+  const { talk } = parts;
+  const { source, statement, sql } = prepared;
   // What the frontend answers itself is short: all of it is sent, as the protocol allows.
-  if (sql === undefined) return void (await parts.run(source, undefined));
-  const values = valuesOf(parts, statement, command.body);
-  if (!values.ok) return void talk.putError(values.error);
-  const bound = { sql, parameters: values.value };
-  if ((command.cursor & cursorReadOnly) === 0) return void (await parts.run(source, bound));
-  await parts.openCursor(statement.id, source, bound);
+  if (sql === undefined) return parts.answerSource(source);
+  const values = valuesOf(parts, prepared, command.body);
+  if (!values.ok) return talk.putError(values.error);
+  const bound = { source, statement, sql, parameters: values.value, otherwise: undefined };
+  const wantsCursor = (command.cursor & cursorReadOnly) !== 0;
+  return wantsCursor ? parts.openCursor(prepared.id, bound) : runStatement(talk, bound, binaryForm);
 }
 
 async function statementOf(
@@ -118,6 +128,7 @@ async function engineStatement(
   const { parameters, columns } = described.value;
   return ok({
     source,
+    statement: classifyStatement(source, "mysql"),
     sql,
     // The text decides the count: values are read by it.
     parameters: Array.from(
@@ -149,8 +160,9 @@ async function localStatement(
   source: string,
   answer: LocalAnswer,
 ): Promise<Result<Unsaved, ErrorReply>> {
+  const statement = classifyStatement(source, "mysql");
   const made = (columns: readonly Column[]) =>
-    ok({ source, sql: undefined, parameters: [], columns } as const);
+    ok({ source, statement, sql: undefined, parameters: [], columns } as const);
   switch (answer.kind) {
     case "rows":
     case "asked":

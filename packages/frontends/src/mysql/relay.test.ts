@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clientOf, doneOf, serverOf } from "./mysql.suite.ts";
 import { ascii, RawClient } from "./raw.suite.ts";
-import { relayPackets } from "./relay.ts";
+import { relayEncoder, relayPackets } from "./relay.ts";
 
 const text = { kind: "text" } as const;
 const columns = [columnOf("a", text)];
@@ -54,6 +54,33 @@ describe("relayPackets", () => {
   });
 });
 
+describe("relayEncoder", () => {
+  it("numbers a batch that goes out in one piece as one that does not", () => {
+    const payloads = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1, maxLength: 300 });
+    fc.assert(
+      fc.property(payloads, fc.nat(255), fc.boolean(), (rows, sequence, same) => {
+        const bytes = packetsOf(rows, same ? sequence : (sequence + 7) & 0xff);
+        const sent = [1 << 20, 64].map((flushBytes) => {
+          const out = new PacketWriter();
+          out.sequence = sequence;
+          const encoder = relayEncoder({ rows: rows.length, bytes }, flushBytes);
+          const parts: Uint8Array[] = [];
+          for (let row = 0; row < rows.length;) {
+            const written = encoder.write(row, rows.length, out);
+            if (!written.ok) throw new Error(written.error.code);
+            row = written.value;
+            parts.push(out.release());
+          }
+          return { bytes: Buffer.concat(parts).toString("hex"), next: out.sequence };
+        });
+        const next = (sequence + rows.length) & 0xff;
+        const expected = Buffer.from(packetsOf(rows, sequence)).toString("hex");
+        expect(sent).toEqual([1, 2].map(() => ({ bytes: expected, next })));
+      }),
+    );
+  });
+});
+
 describe("rows of an engine that speaks MySQL", () => {
   const rows = packetsOf([Uint8Array.of(1, 0x31), Uint8Array.of(0xfb), Uint8Array.of(1, 0x33)]);
   const events: readonly ResultEvent[] = [
@@ -96,8 +123,9 @@ describe("rows of an engine that speaks MySQL", () => {
   });
 });
 
-function packetsOf(payloads: readonly Uint8Array[]): Uint8Array {
+function packetsOf(payloads: readonly Uint8Array[], sequence = 0): Uint8Array {
   const out = new PacketWriter();
+  out.sequence = sequence;
   for (const payload of payloads) {
     out.begin();
     out.raw(payload);

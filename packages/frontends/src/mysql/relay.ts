@@ -2,8 +2,11 @@
  * Packets of rows that are already MySQL's → the client, under new sequence numbers. Nothing in them
  * is read but their heads.
  */
+import { ok } from "@gateway/core/result.ts";
+import type { NativeBatch } from "@gateway/core/type/vector.ts";
 import { packetBytesMax, packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import type { RowEncoder } from "./rows.ts";
 
 export interface RelayLimits {
   /** Offset of the first packet. */
@@ -12,6 +15,37 @@ export interface RelayLimits {
   readonly rowsMax: number;
   /** Bytes in the output buffer after which it returns. */
   readonly bytesMax: number;
+}
+
+/** The rows of a batch of packets. They are asked for one after the other, from the first on. */
+export function relayEncoder(
+  { rows, bytes }: Pick<NativeBatch, "rows" | "bytes">,
+  flushBytes: number,
+): RowEncoder {
+  let at = 0;
+  return {
+    write: (from, end, out) => {
+      if (from >= end) return ok(from);
+      if (from === 0 && end === rows && bytes.length <= flushBytes) {
+        relayWhole(out, rows, bytes);
+        return ok(end);
+      }
+      const limits = { from: at, rowsMax: end - from, bytesMax: flushBytes };
+      const relayed = relayPackets(out, bytes, limits);
+      at = relayed.at;
+      return ok(from + relayed.rows);
+    },
+  };
+}
+
+/** Copies all of them. Where the client's numbers are the engine's, as they mostly are, no header is read. */
+function relayWhole(out: PacketWriter, rows: number, bytes: Uint8Array): void {
+  const start = out.at;
+  out.raw(bytes);
+  // Only packets that are longer than this make several of one row.
+  if (bytes[3] === out.sequence && bytes.length < packetBytesMax) {
+    out.sequence = (out.sequence + rows) & 0xff;
+  } else renumber(out, start);
 }
 
 /** Copies whole rows; answers how many, and the offset behind them. */
@@ -34,11 +68,19 @@ export function relayPackets(
   if (at > bytes.length) throw new RangeError("rows that are no whole packets");
   const start = out.at;
   out.raw(bytes.subarray(from, at));
-  for (let head = start; head < out.at; head += packetHeaderBytes + lengthAt(out.bytes, head)) {
-    out.bytes[head + 3] = out.sequence;
-    out.sequence = (out.sequence + 1) & 0xff;
-  }
+  renumber(out, start);
   return { rows, at };
+}
+
+/** Numbers the packets from `start` on as those of the writer. */
+function renumber(out: PacketWriter, start: number): void {
+  const { bytes, at } = out;
+  let { sequence } = out;
+  for (let head = start; head < at; head += packetHeaderBytes + lengthAt(bytes, head)) {
+    bytes[head + 3] = sequence;
+    sequence = (sequence + 1) & 0xff;
+  }
+  out.sequence = sequence;
 }
 
 function lengthAt(bytes: Uint8Array, at: number): number {

@@ -8,7 +8,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
-import { cellWriter, mysqlText } from "@gateway/core/type/text.ts";
+import { cellWriter, mysqlText, type TextStyle } from "@gateway/core/type/text.ts";
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import type { Zone } from "@gateway/core/type/zone.ts";
 import { lenencBytes, type PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
@@ -52,7 +52,8 @@ const prefixBytes = 9;
 
 /** The encoder of one batch. */
 export function rowEncoder(batch: ColumnarBatch, format: RowFormat): RowEncoder {
-  const columns = batch.columns.map((vector) => cellsOf(vector, format));
+  const style = format.zone === mysqlText.zone ? mysqlText : { ...mysqlText, zone: format.zone };
+  const columns = batch.columns.map((vector) => cellsOf(vector, format, style));
   const put = format.kind === "text" ? putTextRow : putBinaryRow;
   return {
     write: (from, end, out) => {
@@ -72,13 +73,11 @@ export function rowEncoder(batch: ColumnarBatch, format: RowFormat): RowEncoder 
   };
 }
 
-function cellsOf(vector: Vector, format: RowFormat): Cells {
+function cellsOf(vector: Vector, format: RowFormat, style: TextStyle): Cells {
   const { form } = mysqlTypeOf(vector.type);
   const prefixed = format.kind === "text" || form.kind === "text";
   const alwaysNull = vector.type.kind === "null";
-  const writer = prefixed
-    ? cellWriter(vector, { ...mysqlText, zone: format.zone })
-    : binaryCells(vector, form, format.zone);
+  const writer = prefixed ? cellWriter(vector, style) : binaryCells(vector, form, format.zone);
   return { writer, prefixed, validity: vector.validity, offset: vector.offset, alwaysNull };
 }
 

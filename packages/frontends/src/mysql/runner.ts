@@ -5,18 +5,14 @@
  * When `run` resolves the whole answer has been written and sent. It rejects only for a bug.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import { ok } from "@gateway/core/result.ts";
-import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
-import { splitStatements } from "@gateway/core/sql/split.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { withSchema, type ClientSession } from "./clientSession.ts";
-import type { AnswerForm, Conversation, EngineStatement } from "./conversation.ts";
+import type { AnswerForm, Conversation } from "./conversation.ts";
 import { collect } from "./collect.ts";
 import { Cursor, type Cursors } from "./cursor.ts";
 import { putFieldList, putRowsEnd } from "./encode.ts";
 import { errorReply, ownErrors } from "./errors.ts";
-import { statementsPerTextMax } from "./limits.ts";
 import { forwardedSql } from "./forward.ts";
 import { answerLocally } from "./local.ts";
 import type { AskedRows, LocalAnswer } from "./local/answer.ts";
@@ -26,11 +22,14 @@ import type { ShowContext } from "./local/show.ts";
 import type { RunnableCommand } from "./machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
-import { executePrepared, prepare, type BoundStatement, type PreparedParts } from "./preparing.ts";
+import { executePrepared, prepare, type PreparedParts } from "./preparing.ts";
+import { readStatement, type ReadStatement, type TextReader } from "./reading.ts";
+import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
 import { abandon, beforeStatement, commitOpen, inTransaction } from "./transaction.ts";
 
 export interface RunnerParts {
   readonly talk: Conversation;
+  readonly read: TextReader;
   readonly prepared: PreparedStatements;
   readonly cursors: Cursors;
   readonly members: Members;
@@ -49,11 +48,15 @@ export interface ServerFacts {
   readonly cipher: { readonly name: string; readonly protocol: string };
 }
 
+/** What a command leaves to wait for: a promise only where it takes time. */
+type Waited = Promise<unknown> | boolean | undefined;
+
 const textForm: AnswerForm = { rows: "text", moreFollow: false };
 const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
 
 export class Runner {
   readonly #parts: RunnerParts;
+  #madeParts: PreparedParts | undefined;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -65,60 +68,73 @@ export class Runner {
     // The engine runs one statement of a transaction at a time.
     const waiting = cursors.size > 0 && inTransaction(talk) && command.kind !== "fetch";
     if (waiting) await cursors.hold(talk.connection.config.maxMessageBytes);
-    await this.#perform(command);
-    await this.#parts.talk.finish();
+    const performing = this.#perform(command);
+    if (performing instanceof Promise) await performing;
+    const leaving = talk.finish();
+    if (leaving !== undefined) await leaving;
   }
 
-  async #perform(command: RunnableCommand): Promise<void> {
-    const { talk, prepared } = this.#parts;
+  #perform(command: RunnableCommand): Waited {
+    const { talk, prepared, cursors } = this.#parts;
     switch (command.kind) {
       case "ping":
         return talk.putOk();
       case "query":
-        return await this.#query(command.sql);
+        return this.#query(command.sql);
       case "initDb":
-        return await this.#useDatabase(command.database);
+        return this.#useDatabase(command.database);
       case "fieldList":
-        return await this.#fieldList(command.table, command.wildcard);
+        return this.#fieldList(command.table, command.wildcard);
       case "statistics":
         return this.#statistics();
       case "processInfo":
-        return void (await this.#statement("SHOW FULL PROCESSLIST", textForm));
+        return this.#statement(readStatement("SHOW FULL PROCESSLIST"), textForm);
       case "processKill":
-        return void (await this.#kill(command.connectionId, true, textForm));
+        return this.#kill(command.connectionId, true, textForm);
       case "prepare":
-        return await prepare(this.#preparedParts(), command.sql);
+        return prepare(this.#preparedParts, command.sql);
       case "execute":
-        return await executePrepared(this.#preparedParts(), command);
+        return executePrepared(this.#preparedParts, command);
       case "sendLongData":
-        return prepared.append(command.statementId, command.parameter, command.bytes);
+        prepared.append(command.statementId, command.parameter, command.bytes);
+        return undefined;
       case "closeStatement":
         prepared.close(command.statementId);
-        return await this.#parts.cursors.close(command.statementId);
+        return cursors.close(command.statementId);
       case "resetStatement":
-        await this.#parts.cursors.close(command.statementId);
-        if (prepared.reset(command.statementId)) return talk.putOk();
-        return this.#refuse(ownErrors.unknownStatement(command.statementId, "mysqld_stmt_reset"));
+        return this.#resetStatement(command.statementId);
       case "fetch":
-        return await this.#fetch(command.statementId, command.rows);
+        return this.#fetch(command.statementId, command.rows);
       case "setOption":
         return this.#setOption(command.option);
       case "resetConnection":
-        return await this.#reset();
+        return this.#reset();
     }
   }
 
-  #preparedParts(): PreparedParts {
-    const { talk, prepared } = this.#parts;
-    return {
+  get #preparedParts(): PreparedParts {
+    const { talk, prepared, cursors } = this.#parts;
+    return (this.#madeParts ??= {
       talk,
       prepared,
       answerLocally: (sql) => answerLocally(sql, this.#context()),
       catalogSql: (sql) => catalogSql(sql, this.#context()),
-      run: (source, bound) => this.#statement(source, binaryForm, bound),
-      openCursor: (id, source, bound) => this.#openCursor(id, source, bound),
-      closeCursor: (id) => this.#parts.cursors.close(id),
-    };
+      answerSource: (source) => this.#statement(readStatement(source), binaryForm),
+      openCursor: (id, bound) => this.#openCursor(id, bound),
+      closeCursor: (id) => cursors.close(id),
+    });
+  }
+
+  #resetStatement(id: number): Waited {
+    const closing = this.#parts.cursors.close(id);
+    return closing === undefined ? this.#forget(id) : closing.then(() => this.#forget(id));
+  }
+
+  /** What was sent ahead for a statement. */
+  #forget(id: number): undefined {
+    const { talk, prepared } = this.#parts;
+    if (prepared.reset(id)) return talk.putOk();
+    return this.#refuse(ownErrors.unknownStatement(id, "mysqld_stmt_reset"));
   }
 
   /** COM_STMT_FETCH. */
@@ -136,62 +152,65 @@ export class Runner {
   }
 
   /** Runs a bound statement as far as its columns; rows come when they are fetched. */
-  async #openCursor(id: number, source: string, bound: BoundStatement): Promise<void> {
+  async #openCursor(id: number, bound: BoundStatement): Promise<void> {
     const { talk, cursors } = this.#parts;
-    const statement = classifyStatement(source, "mysql");
-    const failed = await beforeStatement(talk, statement);
+    const failed = await beforeStatement(talk, bound.statement);
     if (failed !== undefined) return void talk.putError(failed);
-    const cursor = new Cursor(talk, engineStatement(talk.client, statement, bound));
+    const cursor = new Cursor(talk, engineStatement(talk.client, bound));
     if (await cursor.open()) cursors.put(id, cursor);
   }
 
-  #refuse(reply: ReturnType<typeof errorReply>): void {
+  #refuse(reply: ErrorReply): undefined {
     this.#parts.talk.putError(reply);
   }
 
   /** COM_QUERY: every statement of the text, until one fails. */
-  async #query(bytes: Uint8Array): Promise<void> {
+  #query(bytes: Uint8Array): Waited {
     const { talk } = this.#parts;
     const sql = talk.client.charset.decode(bytes);
     if (sql === undefined) return this.#refuse(ownErrors.notUtf8());
-    const slices = splitStatements(sql, "mysql", statementsPerTextMax);
-    if (!slices.ok) return this.#refuse(ownErrors.notSupported("so many statements in one text"));
-    const [first, second] = slices.value;
+    const statements = this.#parts.read(sql);
+    if (!statements.ok)
+      return this.#refuse(ownErrors.notSupported("so many statements in one text"));
+    const [first, second] = statements.value;
     if (first === undefined) {
       // A comment alone is a statement that does nothing.
       return /^[\s;]*$/.test(sql) ? this.#refuse(ownErrors.emptyQuery()) : talk.putOk();
     }
-    if (second !== undefined && !talk.client.multiStatements) {
+    if (second === undefined) return this.#statement(first, textForm);
+    if (!talk.client.multiStatements) {
       return this.#refuse(ownErrors.syntax(sql.slice(second.start)));
     }
-    let left = slices.value.length;
-    for (const { start, end } of slices.value) {
+    return this.#several(statements.value);
+  }
+
+  async #several(statements: readonly ReadStatement[]): Promise<void> {
+    let left = statements.length;
+    for (const statement of statements) {
       left -= 1;
       const form: AnswerForm = { rows: "text", moreFollow: left > 0 };
-      if (!(await this.#statement(sql.slice(start, end), form))) return;
+      if (!(await this.#statement(statement, form))) return;
     }
   }
 
-  /** One statement with its whole answer. False when it failed. `bound` is what a prepared one became. */
-  async #statement(sql: string, form: AnswerForm, bound?: BoundStatement): Promise<boolean> {
+  /** One statement with its whole answer. False when it failed. */
+  #statement(read: ReadStatement, form: AnswerForm): Promise<boolean> | boolean {
     const { talk } = this.#parts;
-    const local = bound === undefined ? answerLocally(sql, this.#context()) : undefined;
-    if (local !== undefined) return await this.#local(local, form);
-
-    const text = bound === undefined ? forwardedSql(sql) : ok(bound.sql);
+    const { source } = read;
+    const context = this.#context();
+    const local = answerLocally(source, context);
+    if (local !== undefined) return this.#local(local, form);
+    const text = read.forwarded;
     if (!text.ok) return talk.putError(text.error);
-    const catalog = bound === undefined ? catalogSql(text.value, this.#context()) : undefined;
-    const statement = classifyStatement(sql, "mysql");
-    const failed = await beforeStatement(talk, statement);
-    if (failed !== undefined) return talk.putError(failed);
-    const asked = { sql: catalog?.sql ?? text.value, parameters: bound?.parameters ?? [] };
-    const { otherwise } = catalog ?? {};
-    const question = { ...engineStatement(talk.client, statement, asked), otherwise };
-    const done = await talk.answer(question, form);
-    if (done && statement.kind === "begin" && /\bREAD\s+ONLY\b/i.test(sql)) {
-      talk.client = { ...talk.client, readOnlyTransaction: true };
-    }
-    return done;
+    const catalog = catalogSql(text.value, context);
+    const bound: BoundStatement = {
+      source,
+      statement: read.statement,
+      sql: catalog?.sql ?? text.value,
+      parameters: [],
+      otherwise: catalog?.otherwise,
+    };
+    return runStatement(talk, bound, form);
   }
 
   async #local(answer: LocalAnswer, form: AnswerForm): Promise<boolean> {
@@ -310,7 +329,7 @@ export class Runner {
   }
 
   /** COM_STATISTICS: one line of text, without a header. */
-  #statistics(): void {
+  #statistics(): undefined {
     const { talk, members } = this.#parts;
     const secs = this.#uptimeSecs();
     talk.out.begin();
@@ -319,7 +338,7 @@ export class Runner {
   }
 
   /** COM_SET_OPTION: 0 allows several statements in one text, 1 does not. */
-  #setOption(option: number): void {
+  #setOption(option: number): undefined {
     const { talk } = this.#parts;
     if (option > 1) return this.#refuse(ownErrors.unknownCommand());
     talk.client = { ...talk.client, multiStatements: option === 0 };
@@ -361,21 +380,6 @@ export class Runner {
   }
 }
 
-/** SELECT alone ends at the session's limits. */
-function engineStatement(
-  client: ClientSession,
-  { kind }: StatementClass,
-  { sql, parameters }: BoundStatement,
-): EngineStatement {
-  const isSelect = kind === "select";
-  return {
-    sql,
-    parameters,
-    rowLimit: isSelect ? client.rowLimit : undefined,
-    timeMs: isSelect ? executionMs(client) : undefined,
-  };
-}
-
 /** How an engine says that it does not list something. */
 const notKnown: ReadonlySet<GatewayError["code"]> = new Set([
   "query.invalid",
@@ -389,9 +393,4 @@ const loginUseMsMax = 3000;
 
 function useStatement(schema: string): string {
   return `USE \`${schema.replaceAll("`", "``")}\``;
-}
-
-function executionMs({ settings }: ClientSession): number | undefined {
-  const value = settings.get("max_execution_time");
-  return typeof value === "bigint" && value > 0n ? Number(value) : undefined;
 }

@@ -28,17 +28,17 @@ export function inTransaction({ client }: Conversation): boolean {
   return pin !== undefined && pin.state !== "ended";
 }
 
-/** Does what has to happen before the statement. The error when it could not. */
-export async function beforeStatement(
+/** Does what has to happen before the statement, mostly nothing. The error when it could not. */
+export function beforeStatement(
   talk: Conversation,
   statement: StatementClass,
-): Promise<ErrorReply | undefined> {
+): Promise<ErrorReply | undefined> | ErrorReply | undefined {
   const { client } = talk;
   if (statement.kind === "begin") {
-    return inTransaction(talk) ? await quietly(talk, "COMMIT") : undefined;
+    return inTransaction(talk) ? quietly(talk, "COMMIT") : undefined;
   }
   if (statement.kind === "savepoint") {
-    return client.autocommit || inTransaction(talk) ? undefined : await beginQuietly(talk);
+    return client.autocommit || inTransaction(talk) ? undefined : beginQuietly(talk);
   }
   if (outside.has(statement.kind)) return undefined;
   if (statement.writes && (client.readOnly || client.readOnlyTransaction)) {
@@ -46,7 +46,7 @@ export async function beforeStatement(
   }
   if (client.autocommit || client.session.pin !== undefined) return undefined;
   const repeats = client.settings.get("transaction_isolation") === "REPEATABLE-READ";
-  return statement.writes || repeats ? await beginQuietly(talk) : undefined;
+  return statement.writes || repeats ? beginQuietly(talk) : undefined;
 }
 
 /** Ends an open transaction, for statements that do so implicitly. */

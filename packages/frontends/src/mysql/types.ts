@@ -55,31 +55,40 @@ const varchar: MysqlType = {
   form: text,
 };
 
+/** Made once: asked for with every column of every result. */
+const fixed = {
+  null: { ...binary(columnType.null, 0), form: text },
+  boolean: { ...binary(columnType.tiny, 1), form: { kind: "boolean" } },
+  float: { ...binary(columnType.float, 12), decimals: floating, form: copy(4) },
+  double: { ...binary(columnType.double, 22), decimals: floating, form: copy(8) },
+  binary: longBinary(columnType.blob),
+  date: { ...binary(columnType.date, 10), form: { kind: "date" } },
+  uuid: { ...varchar, type: columnType.string, length: 36 * 4 },
+  json: longBinary(columnType.json),
+} as const satisfies Record<string, MysqlType>;
+
+const signedIntegers = integersOf(true);
+const unsignedIntegers = integersOf(false);
+
 /** The MySQL type of a neutral type. */
 export function mysqlTypeOf(type: DataType): MysqlType {
   switch (type.kind) {
     case "null":
-      return { ...binary(columnType.null, 0), form: text };
+      return fixed.null;
     case "boolean":
-      return { ...binary(columnType.tiny, 1), form: { kind: "boolean" } };
+      return fixed.boolean;
     case "integer":
-      return integerOf(type.bits, type.signed);
+      return (type.signed ? signedIntegers : unsignedIntegers)[type.bits];
     case "float":
-      return type.bits === 32
-        ? { ...binary(columnType.float, 12), decimals: floating, form: copy(4) }
-        : { ...binary(columnType.double, 22), decimals: floating, form: copy(8) };
+      return type.bits === 32 ? fixed.float : fixed.double;
     case "decimal":
       return decimalOf(type.precision, type.scale);
     case "text":
       return varchar;
     case "binary":
-      return {
-        ...binary(columnType.blob, longestBytes),
-        flags: columnFlag.binary | columnFlag.blob,
-        form: text,
-      };
+      return fixed.binary;
     case "date":
-      return { ...binary(columnType.date, 10), form: { kind: "date" } };
+      return fixed.date;
     case "time":
       return type.unit === "ns"
         ? varchar
@@ -89,16 +98,12 @@ export function mysqlTypeOf(type: DataType): MysqlType {
     case "interval":
       return varchar;
     case "uuid":
-      return { ...varchar, type: columnType.string, length: 36 * 4 };
+      return fixed.uuid;
     case "json":
     case "list":
     case "struct":
     case "map":
-      return {
-        ...binary(columnType.json, longestBytes),
-        flags: columnFlag.binary | columnFlag.blob,
-        form: text,
-      };
+      return fixed.json;
   }
 }
 
@@ -121,24 +126,25 @@ function binary(type: number, length: number): Omit<MysqlType, "form"> {
   return { type, length, flags: columnFlag.binary, decimals: 0, collation: collationId.binary };
 }
 
+/** A blob or what is sent like one. */
+function longBinary(type: number): MysqlType {
+  const flags = columnFlag.binary | columnFlag.blob;
+  return { ...binary(type, longestBytes), flags, form: text };
+}
+
 function copy(bytes: 1 | 2 | 4 | 8): BinaryForm {
   return { kind: "copy", bytes };
 }
 
-function integerOf(bits: 8 | 16 | 32 | 64 | 128, signed: boolean): MysqlType {
-  const sign = columnFlag.binary | (signed ? 0 : columnFlag.unsigned);
-  switch (bits) {
-    case 8:
-      return { ...binary(columnType.tiny, signed ? 4 : 3), flags: sign, form: copy(1) };
-    case 16:
-      return { ...binary(columnType.short, signed ? 6 : 5), flags: sign, form: copy(2) };
-    case 32:
-      return { ...binary(columnType.long, signed ? 11 : 10), flags: sign, form: copy(4) };
-    case 64:
-      return { ...binary(columnType.longlong, 20), flags: sign, form: copy(8) };
-    case 128:
-      return { ...binary(columnType.newDecimal, signed ? 40 : 39), flags: sign, form: text };
-  }
+function integersOf(signed: boolean) {
+  const flags = columnFlag.binary | (signed ? 0 : columnFlag.unsigned);
+  return {
+    8: { ...binary(columnType.tiny, signed ? 4 : 3), flags, form: copy(1) },
+    16: { ...binary(columnType.short, signed ? 6 : 5), flags, form: copy(2) },
+    32: { ...binary(columnType.long, signed ? 11 : 10), flags, form: copy(4) },
+    64: { ...binary(columnType.longlong, 20), flags, form: copy(8) },
+    128: { ...binary(columnType.newDecimal, signed ? 40 : 39), flags, form: text },
+  } as const satisfies Record<number, MysqlType>;
 }
 
 /** Digits, a sign, and a point when there is a scale. */

@@ -29,6 +29,7 @@ import { advance, beforeStart, type Effect, type Input, type Phase } from "./mac
 import { Outbox } from "./outbox.ts";
 import type { Failure } from "./failure.ts";
 import type { SpoolRoom } from "./spool.ts";
+import type { StatementReader } from "./statement.ts";
 import {
   encodingError,
   functionError,
@@ -43,6 +44,7 @@ export interface ConversationParts {
   readonly keys: CancelKeys;
   readonly spoolRoom: SpoolRoom;
   readonly mirrors: Mirrors;
+  readonly read: StatementReader;
 }
 
 /** A password and what stands around it, as in PostgreSQL (PG_MAX_AUTH_TOKEN_LENGTH). */

@@ -20,6 +20,7 @@ import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "./settings.ts";
 import { answerText } from "./simple.ts";
 import type { SpoolRoom } from "./spool.ts";
+import type { StatementReader } from "./statement.ts";
 
 export interface DeskParts {
   readonly door: Door;
@@ -33,6 +34,7 @@ export interface DeskParts {
   readonly spoolRoom: SpoolRoom;
   readonly mirrors: Mirrors;
   readonly inbox: SeriesParts["inbox"];
+  readonly read: StatementReader;
 }
 
 export class Desk {
@@ -42,10 +44,12 @@ export class Desk {
   readonly #series: Series;
   readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
+  readonly #read: StatementReader;
 
   constructor(parts: DeskParts) {
     const { keys, out, session, keyBytes } = parts;
     this.#out = out;
+    this.#read = parts.read;
     this.#session = new ClientSession(session);
     this.#registration = keys.register(keyBytes, () => this.#runner.cancel());
     const { process } = this.#registration.key;
@@ -123,6 +127,7 @@ export class Desk {
           runner: this.#runner,
           series: this.#series,
           implicit: this.#implicit,
+          read: this.#read,
         });
       case "parse":
         return this.#series.parse(message);

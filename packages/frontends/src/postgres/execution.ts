@@ -7,6 +7,7 @@
  */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { Canceller } from "@gateway/core/query/canceller.ts";
 import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { unreachable } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
@@ -78,7 +79,7 @@ export interface ExecutionParts {
 export class Execution implements AsyncDisposable {
   readonly plan: Plan;
   readonly #parts: ExecutionParts;
-  readonly #controller = new AbortController();
+  readonly #controller = new Canceller();
   #events: ResultStream | undefined;
   /** The batch that is written, with its writer and the next row. */
   #batch: Batch | undefined;

@@ -12,17 +12,19 @@ import { converse } from "./conversation.ts";
 import { errorReport } from "./errors.ts";
 import { frontendKind } from "./handshake.ts";
 import { SpoolRoom } from "./spool.ts";
+import { statementReader } from "./statement.ts";
 
 export const listen: Listen<PostgresConfig> = async (config, door, host) => {
   const keys = new CancelKeys(host);
   const spoolRoom = new SpoolRoom();
   const mirrors = new Mirrors(config.catalog, door, host);
+  const parts = { door, host, keys, spoolRoom, mirrors, read: statementReader() };
   const opened = await openListener({
     kind: frontendKind,
     config,
     host,
     protocol: "postgresql",
-    onConnection: (connection) => converse(connection, { door, host, keys, spoolRoom, mirrors }),
+    onConnection: (connection) => converse(connection, parts),
     onRefused: (socket, error) => void socket.write(lastWords(error)),
     onDrain: (connection) => void connection.send(lastWords(gatewayError("gateway.draining"))),
   });

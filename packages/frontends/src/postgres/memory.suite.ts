@@ -8,6 +8,7 @@ import { Mirrors } from "./catalog/mirrors.ts";
 import { postgresConfig } from "./config.ts";
 import { converse } from "./conversation.ts";
 import { SpoolRoom } from "./spool.ts";
+import { statementReader } from "./statement.ts";
 
 export interface MemoryClient {
   readonly host: VirtualHost;
@@ -71,6 +72,7 @@ export function memoryClient(script: Script, maxMessageBytes = 64 * 1024): Memor
     keys: new CancelKeys(host),
     spoolRoom: new SpoolRoom(),
     mirrors: new Mirrors("off", door, host),
+    read: statementReader(),
   };
   const done = converse(connection, parts);
   return {

@@ -7,6 +7,7 @@
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { Canceller } from "@gateway/core/query/canceller.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Division } from "@gateway/core/query/pinSavepoints.ts";
 import type { Query } from "@gateway/core/query/query.ts";
@@ -119,7 +120,7 @@ export class Runner {
     if (session.status === "E") return err(gatewayError("query.transactionAborted"));
     const refused = await this.#freeConnection(undefined);
     if (refused !== undefined) return err(refused);
-    const controller = new AbortController();
+    const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
     try {
       return await door.describe(door.query(sql, parameters, session.value), controller.signal);
@@ -130,7 +131,7 @@ export class Runner {
 
   /** The same of a statement over catalogs. Its parameters get the types that are answered. */
   async describeCatalog(prepared: Prepared): Promise<Result<Description, GatewayError>> {
-    const controller = new AbortController();
+    const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
     try {
       return await this.#parts.catalog.describe(prepared, controller.signal);
@@ -143,7 +144,7 @@ export class Runner {
   async control(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Promise<GatewayError | undefined> {
     if (this.#left) return gatewayError("query.cancelled");
     const { door, session } = this.#parts;
-    const controller = new AbortController();
+    const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
     try {
       for await (const event of door.run(door.query(word, [], session.value), controller.signal)) {

@@ -36,6 +36,7 @@ import {
   preparedOf,
   type Portal,
   type Prepared,
+  type StatementReader,
 } from "./statement.ts";
 
 type MessageOf<Kind extends FrontendMessage["kind"]> = Extract<FrontendMessage, { kind: Kind }>;
@@ -50,6 +51,7 @@ export interface SeriesParts {
   readonly implicit: Implicit;
   readonly catalog: SessionCatalog;
   readonly maxMessageBytes: number;
+  readonly read: StatementReader;
   /** Knows what follows this message in the series: nothing but its Sync, or more. A promise until that is known. */
   readonly inbox: { ahead(): Ahead | Promise<Ahead> };
 }
@@ -85,7 +87,7 @@ export class Series {
   parse({ statement, sql, types }: MessageOf<"parse">): Failure | undefined {
     const refused = this.#kept.admitStatement(statement, sql);
     if (refused !== undefined) return failure(refused);
-    const prepared = preparedOf(sql, types);
+    const prepared = preparedOf(sql, types, this.#parts.read);
     if (!prepared.ok) return failure(prepared.error, { sql });
     this.#kept.putStatement(statement, prepared.value);
     this.#parts.out.put({ kind: "parseComplete" });

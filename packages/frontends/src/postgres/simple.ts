@@ -10,7 +10,12 @@ import type { Outbox } from "./outbox.ts";
 import type { Runner } from "./runner.ts";
 import type { Failure } from "./failure.ts";
 import type { Series } from "./series.ts";
-import { needsTransaction, statementsOf, type Prepared, type Statement } from "./statement.ts";
+import {
+  needsTransaction,
+  type Prepared,
+  type Statement,
+  type StatementReader,
+} from "./statement.ts";
 
 export interface SimpleParts {
   readonly session: ClientSession;
@@ -18,6 +23,7 @@ export interface SimpleParts {
   readonly runner: Runner;
   readonly series: Series;
   readonly implicit: Implicit;
+  readonly read: StatementReader;
 }
 
 /** One statement of a text. */
@@ -32,7 +38,7 @@ interface Piece {
 export async function answerText(text: string, parts: SimpleParts): Promise<Failure | undefined> {
   const { session, out, series, implicit } = parts;
   await series.dropUnnamed();
-  const statements = statementsOf(text);
+  const statements = parts.read(text);
   if (!statements.ok) return { error: statements.error, place: { sql: text } };
   const { length } = statements.value;
   if (length === 0) out.put({ kind: "emptyQuery" });

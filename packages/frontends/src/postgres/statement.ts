@@ -3,6 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement } from "@gateway/core/sql/classify.ts";
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import type { Division } from "@gateway/core/query/pinSavepoints.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
@@ -65,7 +66,14 @@ export interface Portal {
 }
 
 /** Cuts a text into its statements. Empty when it holds none. */
-export function statementsOf(text: string): Result<readonly Statement[], GatewayError> {
+export type StatementReader = (text: string) => Result<readonly Statement[], GatewayError>;
+
+/** What is read of short texts is remembered. One reader serves all connections of a listener. */
+export function statementReader(): StatementReader {
+  return remembered(statementsOf, { textsMax: 256, lengthMax: 2_048 });
+}
+
+function statementsOf(text: string): Result<readonly Statement[], GatewayError> {
   const slices = splitStatements(text, "postgres");
   if (!slices.ok) {
     const message = `more than ${slices.error.max} statements in one message`;
@@ -77,8 +85,12 @@ export function statementsOf(text: string): Result<readonly Statement[], Gateway
 const empty: Statement = { sql: "", start: 0, kind: { kind: "empty" } };
 
 /** The one statement a Parse message may hold. */
-export function preparedOf(text: string, types: readonly number[]): Result<Prepared, GatewayError> {
-  const statements = statementsOf(text);
+export function preparedOf(
+  text: string,
+  types: readonly number[],
+  read: StatementReader,
+): Result<Prepared, GatewayError> {
+  const statements = read(text);
   if (!statements.ok) return statements;
   const [first = empty, second] = statements.value;
   if (second !== undefined) {

@@ -6,6 +6,7 @@ import {
   firstTurn,
   given,
   isOver,
+  lingerMs,
   nextToken,
   noProgress,
   observe,
@@ -78,6 +79,12 @@ describe("observe", () => {
     for (let count = 0; count < 150; count += 1) progress = observe(progress, notice, 0);
     expect(progress.changes).toEqual([change]);
     expect(progress.notices).toHaveLength(100);
+  });
+});
+
+describe("lingerMs", () => {
+  it("grows with the wait for the rows, between the least and a fortieth of a second", () => {
+    expect([0, 8, 20, 50, 60_000].map((ms) => lingerMs(ms, 5))).toEqual([5, 5, 10, 25, 25]);
   });
 });
 

@@ -10,6 +10,8 @@ import type { Notice, Progress } from "./machine.ts";
 import type { Framed } from "./spool.ts";
 import { resultColumn } from "./types.ts";
 
+const decoder = new TextDecoder();
+
 /** One numbered answer. */
 export interface Page {
   readonly token: number;
@@ -63,7 +65,7 @@ export function keptData(data: Framed): Framed | string {
 export function columnsText({ columns, native }: ColumnsEvent): string {
   const text =
     native?.format === "trinoData"
-      ? new TextDecoder().decode(native.bytes)
+      ? decoder.decode(native.bytes)
       : JSON.stringify(columns.map(resultColumn));
   return `"columns":${text},`;
 }

@@ -65,6 +65,19 @@ describe("Statement", () => {
     expect(resultsOf(await first)).toMatchObject({ data: [[1]] });
   });
 
+  it("answers rows that took a while together with an end that comes soon behind them", async () => {
+    const { host, statement } = statementOf(async function* short() {
+      await elapsed(host, 40);
+      yield { kind: "columns", columns: numbers };
+      yield batchOfNumbers([1]);
+      await elapsed(host, 15);
+      yield done;
+    });
+    const first = statement.first(true);
+    await host.advance(55);
+    expect(resultsOf(await first)).toMatchObject({ data: [[1]], stats: { state: "FINISHED" } });
+  });
+
   it("asks the engine for no batch before the one before is written out and asked for, but one answer ahead", async () => {
     const { host, statement, produced } = endless();
     await statement.first(true);

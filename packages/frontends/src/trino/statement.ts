@@ -21,6 +21,7 @@ import {
   firstTurn,
   given,
   isOver,
+  lingerMs,
   nextToken,
   noProgress,
   observe,
@@ -45,7 +46,7 @@ export const holds = {
   pollMs: 1000,
   /** A POST whose client reads no rows from its answer waits only for an early refusal. */
   refusalMs: 1,
-  /** With rows at hand, for the next batch or the end. */
+  /** With rows at hand, for the next batch or the end; longer where they took long, see machine.ts. */
   lingerMs: 5,
 } as const;
 
@@ -250,7 +251,9 @@ export class Statement {
 
   async #takeStep(waitMs: number): Promise<void> {
     const hasRows = this.#draft.rows > 0;
-    const limitMs = hasRows ? Math.min(waitMs, holds.lingerMs) : waitMs;
+    const limitMs = hasRows
+      ? Math.min(waitMs, lingerMs(this.#elapsedMs(), holds.lingerMs))
+      : waitMs;
     // Leaving clients are counted by `hold`, and `cancel` says that none is left.
     const event = await this.polled.next(limitMs, neverAborted);
     this.#step = undefined;

@@ -91,6 +91,31 @@ describe("PacketWriter", () => {
     expect(Buffer.from(taken).toString()).toBe("first");
   });
 
+  it("puts texts of any length and any characters as their UTF-8 with its length in front", () => {
+    const texts = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 90 }),
+      fc.string({ unit: "binary-ascii", minLength: 56, maxLength: 72 }),
+    );
+    fc.assert(
+      fc.property(fc.array(texts, { maxLength: 4 }), (values) => {
+        const out = new PacketWriter();
+        for (const value of values) {
+          out.lenencText(value);
+          out.nulText(value);
+        }
+        const reader = new ByteReader(out.written());
+        for (const value of values) {
+          const bytes = new TextEncoder().encode(value);
+          expect(Buffer.compare(reader.lenencBytes(), bytes)).toBe(0);
+          const clean = new TextEncoder().encode(value.replaceAll("\0", ""));
+          expect(Buffer.compare(reader.untilNul(), clean)).toBe(0);
+        }
+        expect(reader.failed).toBe(false);
+        expect(reader.remaining).toBe(0);
+      }),
+    );
+  });
+
   it("leaves a NUL out of a text that ends with one", () => {
     const out = new PacketWriter();
     out.nulText("a\0b");

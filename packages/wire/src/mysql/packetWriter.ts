@@ -9,6 +9,8 @@ import { packetBytesMax, packetHeaderBytes } from "./protocol.ts";
 
 /** First buffer of an answer: most answers are a few hundred bytes. */
 const startBytes = 512;
+/** Texts up to this length are put character by character, which for ASCII costs less than a call of the encoder. */
+const shortText = 64;
 
 const encoder = new TextEncoder();
 
@@ -33,6 +35,19 @@ export function putLenenc(out: Uint8Array, at: number, value: number): number {
     left = Math.floor(left / 256);
   }
   return at + bytes;
+}
+
+/**
+ * Puts a short text of ASCII at `at`, where there is room for it; returns the offset behind it, or -1
+ * when another character came: then what was put means nothing.
+ */
+function putShortAscii(out: Uint8Array, at: number, value: string): number {
+  for (let index = 0; index < value.length; index += 1) {
+    const code = value.charCodeAt(index);
+    if (code > 127) return -1;
+    out[at + index] = code;
+  }
+  return at + value.length;
 }
 
 /** Writes packets with consecutive sequence numbers. Owned by one connection. */
@@ -83,8 +98,10 @@ export class PacketWriter {
   }
 
   u16(value: number): void {
-    this.u8(value);
-    this.u8(value >> 8);
+    this.reserve(2);
+    this.bytes[this.at] = value;
+    this.bytes[this.at + 1] = value >> 8;
+    this.at += 2;
   }
 
   u32(value: number): void {
@@ -111,16 +128,33 @@ export class PacketWriter {
 
   /** UTF-8 without a length, as the last field of a packet. */
   text(value: string): void {
+    if (value.length <= shortText) {
+      this.reserve(value.length);
+      const end = putShortAscii(this.bytes, this.at, value);
+      if (end >= 0) {
+        this.at = end;
+        return;
+      }
+    }
     this.raw(encoder.encode(value));
   }
 
   /** UTF-8 and a NUL. A NUL inside would end the field early for the reader, so it is left out. */
   nulText(value: string): void {
-    this.text(value.replaceAll("\0", ""));
+    this.text(value.includes("\0") ? value.replaceAll("\0", "") : value);
     this.u8(0);
   }
 
   lenencText(value: string): void {
+    if (value.length <= shortText) {
+      this.reserve(value.length + 1);
+      const end = putShortAscii(this.bytes, this.at + 1, value);
+      if (end >= 0) {
+        this.bytes[this.at] = value.length;
+        this.at = end;
+        return;
+      }
+    }
     const bytes = encoder.encode(value);
     this.lenenc(bytes.length);
     this.raw(bytes);

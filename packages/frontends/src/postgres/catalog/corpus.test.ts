@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Prepared } from "../statement.ts";
-import { preparedOf, statementsOf } from "../statement.ts";
+import { preparedOf, statementReader } from "../statement.ts";
 import { CatalogBench } from "./catalog.suite.ts";
 import { SessionCatalog } from "./sessionCatalog.ts";
 
@@ -19,13 +19,14 @@ for (const line of lines) {
   else if (line !== "") tools.set(heading, [...(tools.get(heading) ?? []), line]);
 }
 
+const readText = statementReader();
 const bench = new CatalogBench();
 afterAll(() => bench[Symbol.asyncDispose]());
 
 describe.each([...tools])("%s", (_, statements) => {
   it("is answered by the gateway itself, every statement of it", () => {
     const passed = statements.flatMap((text) => {
-      const read = statementsOf(text);
+      const read = readText(text);
       const kinds = read.ok ? read.value.map(({ kind }) => kind) : [];
       const ours = kinds.every((kind) => kind.kind === "local" || isOurs(kind));
       return ours && kinds.length > 0 ? [] : [text];
@@ -36,7 +37,7 @@ describe.each([...tools])("%s", (_, statements) => {
   it("is described and answered without an error", async () => {
     const failures: string[] = [];
     for (const text of statements) {
-      const prepared = preparedOf(text, []);
+      const prepared = preparedOf(text, [], readText);
       if (!prepared.ok || !isOurs(prepared.value.kind)) continue;
       const failure = await failureOf(prepared.value);
       if (failure !== undefined) failures.push(`${failure}: ${text}`);

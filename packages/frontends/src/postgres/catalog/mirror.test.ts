@@ -126,6 +126,24 @@ describe("a mirror", () => {
     expect((await bench.ask("select 'orders'::regclass")).rows).toEqual([["orders"]]);
   });
 
+  it("answers the same statement alike until tables change, and each user and moment for itself", async () => {
+    const sql =
+      "select tablename, current_user from pg_tables where schemaname = 'main' order by 1";
+    const before = await bench.ask(sql);
+    expect(await bench.ask(sql)).toEqual(before);
+    const identity = { user: "bob", groups: [], roles: [], method: "none" } as const;
+    const others = await bench.ask(sql, [], bench.session({ identity }));
+    expect(others.rows[0]).toEqual(["customers", "bob"]);
+    bench.listed = [...tables, tableOf("added")];
+    bench.mirrors.changed();
+    expect((await bench.ask(sql)).rows[0]).toEqual(["added", "ann"]);
+    bench.listed = tables;
+    bench.mirrors.changed();
+    expect(await bench.ask(sql)).toEqual(before);
+    const now = "select clock_timestamp() from pg_am limit 1";
+    expect((await bench.ask(now)).rows).not.toEqual((await bench.ask(now)).rows);
+  });
+
   it(
     "ends a statement that takes too long, and answers the next one",
     async () => {

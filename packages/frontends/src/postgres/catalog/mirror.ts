@@ -5,8 +5,10 @@
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { abortedWith, Canceller } from "@gateway/core/query/canceller.ts";
 import type { TableScope } from "@gateway/core/query/tables.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { KeptAnswers } from "./answers.ts";
 import { MirrorLink, type Asked, type Outcome } from "./link.ts";
 import { defaultSchema, fillOf, shellsMax, shellsOf, type Shells } from "./shells.ts";
 
@@ -40,6 +42,7 @@ const unfilled: Shells = new Map();
 
 export class Mirror implements AsyncDisposable {
   readonly #parts: MirrorParts;
+  readonly #answers = new KeptAnswers();
   #link: MirrorLink | undefined;
   #shells: Shells = unfilled;
   #place: Place = { catalogs: [], schema: undefined };
@@ -69,7 +72,7 @@ export class Mirror implements AsyncDisposable {
       if (signal.aborted) return err(abortError(signal));
       if (this.#closed) return ok(closed);
       const ready = await this.#fresh(scope, freshFromMs, signal);
-      return ready.ok ? ok(await this.#limited(request(this.#place), statementMsMax)) : ready;
+      return ready.ok ? ok(await this.#answer(request(this.#place))) : ready;
     });
     this.#turn = asked.then(settled, settled);
     try {
@@ -86,6 +89,14 @@ export class Mirror implements AsyncDisposable {
     await this.#drop();
   }
 
+  async #answer(asked: Asked): Promise<Outcome> {
+    const kept = this.#answers.find(asked);
+    if (kept !== undefined) return kept;
+    const outcome = await this.#limited(asked, statementMsMax);
+    this.#answers.keep(asked, outcome);
+    return outcome;
+  }
+
   async #drop(): Promise<void> {
     const link = this.#link;
     this.#forget();
@@ -94,6 +105,7 @@ export class Mirror implements AsyncDisposable {
 
   #forget(): void {
     this.#link = undefined;
+    this.#answers.clear();
     this.#shells = unfilled;
     this.#listedAtMs = Number.NEGATIVE_INFINITY;
   }
@@ -112,10 +124,11 @@ export class Mirror implements AsyncDisposable {
     }
     // Loading takes as long as many listings do.
     this.#link ??= new MirrorLink(this.#parts.host.threads);
-    const controller = new AbortController();
+    const controller = new Canceller();
     const late = (): void => controller.abort(gatewayError("query.timeout"));
     using _limit = clock.timer(fillMsMax, late);
-    const listed = await scope.list(AbortSignal.any([signal, controller.signal]));
+    using _with = abortedWith(signal, controller);
+    const listed = await scope.list(controller.signal);
     if (listed.ok) return await this.#fill(listed.value, nowMs);
     if (!filled) {
       await this.#drop();
@@ -136,6 +149,7 @@ export class Mirror implements AsyncDisposable {
     const changed =
       this.#shells === unfilled || fill.shells.length > 0 || shells.size !== this.#shells.size;
     if (changed) {
+      this.#answers.clear();
       const outcome = await this.#limited({ kind: "fill", ...fill }, fillMsMax);
       if (outcome.kind !== "filled") {
         log.write("warn", "catalog.mirrorFailed", {
