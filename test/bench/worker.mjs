@@ -160,6 +160,7 @@ function workerConfig(folder, controlPort) {
         auth: { sharedSecret },
         allowInsecureHttp: true,
       },
+      // What is measured is the way of a record, not of a lease; `capacity` measures that.
       coordination: { mode: "local" },
       history: { endpoint: `http://${host}:${endpointPort}/records` },
       stateDir: join(folder, "state"),

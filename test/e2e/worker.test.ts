@@ -68,7 +68,9 @@ describe("a worker", () => {
       await using worker = await workerOf(url, { stateDir, lastGood: { enabled: true } });
       await ready(worker);
     }
-    await using kept = await workerOf(url, { stateDir, lastGood: { enabled: true } });
+    // Nobody is there who could lease a slot: a query would wait for that, as it should.
+    const alone = { coordination: { mode: "local" } };
+    await using kept = await workerOf(url, { ...alone, stateDir, lastGood: { enabled: true } });
     await ready(kept);
     expect(await askPg(kept, { sql: "select 1" })).toBe("1");
     const status = await ask(adminUrl(kept), { method: "GET", path: "/worker/status" });
@@ -143,7 +145,6 @@ function workerOf(url: string, more: object = {}): Promise<TestGateway> {
         allowInsecureHttp: true,
         heartbeatIntervalSecs: 1,
       },
-      coordination: { mode: "local" },
       ...more,
     },
   });

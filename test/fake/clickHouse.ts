@@ -189,7 +189,10 @@ class Fake implements FakeClickHouse {
       for await (const event of this.#backend.execute(identifiedOf(sql), controller.signal)) {
         if (event.kind === "columns") ({ columns } = event);
         if (event.kind === "failed") return failed(response, event.error, shift);
-        if (event.kind === "batch") await sendBatch(response, columns, event.batch);
+        if (event.kind === "batch") {
+          sendBatch(response, columns, event.batch);
+          await drained(response, controller.signal);
+        }
         if (event.kind === "done" && !response.headersSent) {
           const { updateCount } = event;
           response.setHeader(
@@ -271,15 +274,11 @@ function send(
   response.end(rows.length === 0 ? undefined : nativeBlock(columns, rows));
 }
 
-async function sendBatch(
-  response: ServerResponse,
-  columns: readonly Column[],
-  given: Batch,
-): Promise<void> {
+function sendBatch(response: ServerResponse, columns: readonly Column[], given: Batch): void {
   begin(response);
   const batch = columnarOf(given);
   const rows = rowsOf(batch.rows, (row) => batch.columns.map((column) => valueAt(column, row)));
-  if (!response.write(nativeBlock(columns, rows))) await drained(response);
+  response.write(nativeBlock(columns, rows));
 }
 
 function textColumns(...names: readonly string[]): readonly Column[] {
@@ -322,16 +321,19 @@ function refuse(response: ServerResponse, number: number, message: string): void
   response.writeHead(number === 516 ? 403 : 500).end(text);
 }
 
-function drained(response: ServerResponse): Promise<void> {
+/** Waits for a client that is behind, but no longer than the statement is wanted. */
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       response.off("drain", go);
       response.off("close", go);
+      signal.removeEventListener("abort", go);
       resolve();
     };
     response.on("drain", go);
     response.on("close", go);
-    if (response.closed) go();
+    signal.addEventListener("abort", go);
+    if (!response.writableNeedDrain || response.closed || signal.aborted) go();
   });
 }
 

@@ -75,6 +75,8 @@ export class FakeMysql implements AsyncDisposable {
   mood: MysqlMood = "well";
   /** Errors that a login gets although its password is right. */
   refusal: { readonly errno: number; readonly sqlState: string } | undefined;
+  /** Variables that it does not know. */
+  unknownVariables: readonly string[] = [];
   readonly logins: SeenLogin[] = [];
   readonly statements: SeenStatement[] = [];
   /** Bytes that came without TLS, but for requests for it. */
@@ -234,6 +236,11 @@ export class FakeMysql implements AsyncDisposable {
     if (asked === "select @@sql_mode") return rows(peer, [["STRICT_TRANS_TABLES"]]);
     if (asked === "select user()") return rows(peer, [[`${peer.user}@localhost`]]);
     if (asked === "select current_user()") return rows(peer, [[peer.user]]);
+    const [, variable = ""] = /^set session `(\w+)`/.exec(asked) ?? [];
+    if (this.unknownVariables.includes(variable)) {
+      const message = `Unknown system variable '${variable}'`;
+      return say(peer, 1, (out) => putError(out, { errno: 1193, sqlState: "HY000", message }));
+    }
     const literal = /^select '([^']*)'$/.exec(asked);
     if (literal !== null) return rows(peer, [[literal[1] ?? ""]]);
     if (asked === "show full processlist") return rows(peer, this.#list(peer.user));

@@ -1,6 +1,9 @@
 /** PostgreSQL through its real ADBC driver, in a process: the engine contract, types, the list of statements, logins. */
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import {
@@ -13,7 +16,7 @@ import {
 } from "@gateway/engines/engine.suite.ts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clusterOf } from "./adbcHost.ts";
+import { clusterOf, driverFolder, listedNames, unknownLibrary } from "./adbcHost.ts";
 
 const url = new URL(process.env["GATEWAY_TEST_POSTGRES"] ?? "");
 const uri = `postgresql://${url.host}${url.pathname}`;
@@ -155,6 +158,39 @@ describe("PostgreSQL behind its driver", () => {
     await using lane = valueOf(await backend.begin(query, never));
     expect(codeOf(await ran(lane, "create table never_made (a int)"))).toBe("query.transaction");
     expect(await lane.commit(never)).toMatchObject({ error: { code: "query.transactionAborted" } });
+  });
+
+  it("lists by the driver itself what it lists by SQL, and more exactly where a name says too little", async () => {
+    await ran(backend, "create schema shown");
+    await ran(
+      backend,
+      "create table shown.t (id bigint primary key, label varchar(10), at timestamptz, price numeric(12,2), flag boolean)",
+    );
+    await ran(backend, "create view shown.v as select id, label from shown.t");
+    await ran(
+      backend,
+      "create table shown.listed (id integer references shown.t (id), tags text[])",
+    );
+    const folder = await mkdtemp(join(tmpdir(), "adbc-unknown-"));
+    const library = join(driverFolder, "libadbc_driver_postgresql.so");
+    const driver = await unknownLibrary(library, folder);
+    await using byDriver = await clusterOf({ driver, uri: url.href });
+    const shownOf = async (one: Backend) => {
+      const tables = valueOf(await one.listTables(identifiedOf("show tables"), never));
+      return tables.filter(({ schema }) => schema === "shown");
+    };
+    const found = await shownOf(byDriver);
+    const isPlain = ({ name }: { readonly name: string }): boolean => name !== "listed";
+    const wanted = (await shownOf(backend)).filter(isPlain);
+    expect(listedNames(found.filter(isPlain))).toEqual(listedNames(wanted));
+    expect(wanted).toHaveLength(2);
+    expect(found.find(({ name }) => name === "listed")).toMatchObject({
+      columns: [{ name: "id" }, { name: "tags", type: { kind: "list", item: { kind: "text" } } }],
+      keys: [{ kind: "foreign", columns: ["id"], table: "t", tableColumns: ["id"] }],
+    });
+    expect(byDriver.catalogs).toContain("postgres");
+    await ran(backend, "drop schema shown cascade");
+    await rm(folder, { recursive: true });
   });
 
   it("comes back after its server connection was ended", async () => {

@@ -1,4 +1,7 @@
 /** Which options reach a driver: a caller's connections are given the caller's login and nothing of the service account's, and the other way round. */
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Session } from "@gateway/core/query/query.ts";
@@ -15,11 +18,13 @@ import {
   type Ran,
 } from "@gateway/engines/engine.suite.ts";
 import { beforeEach, describe, expect, it } from "vitest";
+import { clusterOf as anyClusterOf, unknownLibrary } from "./adbcHost.ts";
 import { forgetSeen, seenIn } from "./recorded.ts";
 
 const folder = process.env["GATEWAY_TEST_RECORDING"] ?? "";
 const p = "adbc.snowflake.sql.";
 const service = { type: "basic", username: "service", password: "service-secret" };
+const ownAccount: BackendIdentity = { mode: "serviceAccount" };
 const exchange = {
   type: "tokenExchange",
   tokenEndpoint: "https://login.example/token",
@@ -142,6 +147,39 @@ describe("a session that chose a place", () => {
       expect(rows).toEqual([[user]]);
     }
     expect((await databasesSeen()).map(({ username }) => username)).toEqual(["alice", "bob"]);
+  });
+});
+
+describe("a driver that nobody here knows", () => {
+  const unknown = async (username: string): Promise<Backend> => {
+    const library = join(folder, "libadbc_driver_snowflake.so");
+    const driver = await unknownLibrary(library, await mkdtemp(join(folder, "unknown-")));
+    const auth = { type: "basic", username, password: `${username}-secret` };
+    return await anyClusterOf({ driver, auth });
+  };
+
+  it("is asked for its tables once, and has none when it lists nothing", async () => {
+    await using backend = await unknown("quiet");
+    expect(valueOf(await backend.listTables(queryOf(ownAccount), never))).toEqual([]);
+    const seen = (await seenIn(folder)).filter(({ what }) => what === "objects");
+    expect(seen.map(({ key, value }) => [key, value])).toEqual([
+      ["1", "quiet"],
+      ["0", "quiet"],
+    ]);
+    expect((await seenIn(folder)).filter(({ what }) => what === "connection")).toHaveLength(1);
+  });
+
+  it("that hangs in a listing is killed when nobody waits any more, and holds nobody up", async () => {
+    await using backend = await unknown("hangs");
+    const controller = new AbortController();
+    const listing = backend.listTables(queryOf(ownAccount), controller.signal);
+    while (!(await seenIn(folder)).some(({ what, key }) => what === "objects" && key === "0")) {
+      await setImmediate();
+    }
+    controller.abort();
+    expect(await listing).toMatchObject({ ok: false, error: { code: "query.cancelled" } });
+    expect((await ran(backend, "select 'mine'")).rows).toEqual([["hangs"]]);
+    expect(new Set((await seenIn(folder)).map(({ process }) => process)).size).toBe(2);
   });
 });
 

@@ -114,6 +114,14 @@ describe("Snowflake behind its driver", () => {
     expect(log).toContain("/* gateway/suite/0/suite */ select 42 as seen");
   });
 
+  it("tells the service its time limit before the statement", async () => {
+    await fetch(`${uri}/test/log`, { method: "DELETE" });
+    const limited = await ran(backend, "select 43 as limited", { maxExecutionMs: 7_000 });
+    expect(limited.rows).toEqual([[43n]]);
+    const log = await (await fetch(`${uri}/test/log`)).text();
+    expect(log).toMatch(/statement_timeout_in_seconds\s*=\s*7[^]*select 43 as limited/i);
+  });
+
   it("ends a cancelled statement in the service, and answers the next one", async () => {
     const controller = new AbortController();
     const sql = "select count(*) from range(10000000000) a, range(1000) b";

@@ -4,9 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
-import { codeOf, engineSuite, ran } from "@gateway/engines/engine.suite.ts";
+import {
+  codeOf,
+  engineSuite,
+  identifiedOf,
+  never,
+  ran,
+  valueOf,
+} from "@gateway/engines/engine.suite.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clusterOf } from "./adbcHost.ts";
+import { clusterOf, driverFolder, listedNames, unknownLibrary } from "./adbcHost.ts";
 
 const values: readonly Parameter[] = [
   { type: { kind: "integer", bits: 64, signed: true }, value: -9_223_372_036_854_775_808n },
@@ -69,6 +76,29 @@ describe("SQLite behind its driver", () => {
       expect([sql, codeOf(await ran(backend, sql))]).toEqual([sql, "query.permission"]);
     }
     expect((await ran(backend, "select load_extension('x')")).last?.kind).toBe("failed");
+  });
+
+  it("lists by the driver itself what it lists by SQL", async () => {
+    await ran(backend, "create table listed (id integer not null, label text)");
+    await ran(backend, "create view seen as select id from listed");
+    const library = join(driverFolder, "libadbc_driver_sqlite.so");
+    const driver = await unknownLibrary(library, folder);
+    await using byDriver = await clusterOf({ driver, uri: join(folder, "a.db") });
+    const wanted = valueOf(await backend.listTables(identifiedOf("show tables"), never));
+    const found = valueOf(await byDriver.listTables(identifiedOf("show tables"), never));
+    expect(listedNames(found)).toEqual(listedNames(wanted));
+    expect(found.map(({ name }) => name)).toEqual(expect.arrayContaining(["listed", "seen"]));
+    expect(byDriver.catalogs).toEqual(backend.catalogs);
+    await ran(backend, "drop view seen");
+    await ran(backend, "drop table listed");
+  });
+
+  it("shows its tables in the schema by which they are written", async () => {
+    await ran(backend, "create table written (id integer)");
+    const tables = valueOf(await backend.listTables(identifiedOf("show tables"), never));
+    const found = tables.find(({ name }) => name === "written");
+    expect(found).toMatchObject({ catalog: "main", schema: "main" });
+    expect((await ran(backend, 'select * from "main"."written"')).last?.kind).toBe("done");
   });
 
   it("tells a constraint from a missing table and a broken text", async () => {

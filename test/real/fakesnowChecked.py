@@ -44,6 +44,7 @@ inner = importlib.import_module("fakesnow.server")
 USERS = {}
 SESSIONS = {}  # session token -> {"user": name, "json": bool}
 LOG = []
+TIMEOUT = re.compile(r"ALTER SESSION (SET STATEMENT_TIMEOUT_IN_SECONDS = \d+|UNSET STATEMENT_TIMEOUT_IN_SECONDS)$")
 CURRENT_USER = re.compile(r"\bcurrent_user\b(\s*\(\s*\))?", re.IGNORECASE)
 
 # Codes and texts as Snowflake sends them.
@@ -171,6 +172,7 @@ async def query(request):
     body = await body_of(request)
     if session:
         LOG.append({"event": "query", "user": session["user"], "sql": body["sqlText"]})
+        body["sqlText"] = TIMEOUT.sub("SELECT 'Statement executed successfully.' AS status", body["sqlText"])
         body["sqlText"] = CURRENT_USER.sub("'" + session["user"].upper() + "'", body["sqlText"])
         session["aborted"] = False
     response = await inner.query_request(replay(request, body))

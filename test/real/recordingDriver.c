@@ -3,7 +3,7 @@
  * statement with the process and the database they belong to, one line each, into `<library>.log`, and
  * answers every query with one row that holds the login it was opened with.
  *
- * A user or token that begins with `refused` is refused with the codes that Snowflake's driver gives.
+ * It lists no tables. A user or token that begins with `refused` is refused with the codes that Snowflake's driver gives.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -138,6 +138,19 @@ static uint8_t connection_release(struct Handle *connection, struct Error *error
   return STATUS_OK;
 }
 
+/* Lists nothing; for a login that begins with `hangs` it never comes back, whatever is cancelled. */
+static uint8_t get_objects(struct Handle *connection, int depth, const char *catalog, const char *schema,
+                           const char *table, const char **types, const char *column, struct Stream *out,
+                           struct Error *error) {
+  struct Database *data = connection->private_data;
+  char text[16];
+  snprintf(text, sizeof text, "%d", depth);
+  note(data, "objects", text, data->login);
+  /* 1 is a listing of catalogs alone. */
+  while (depth != 1 && !strncmp(data->login, "hangs", 5)) pause();
+  return STATUS_NOT_IMPLEMENTED;
+}
+
 static uint8_t statement_new(struct Handle *connection, struct Handle *statement, struct Error *error) {
   struct Statement *data = calloc(1, sizeof *data);
   data->database = connection->private_data;
@@ -231,6 +244,7 @@ uint8_t AdbcDriverInit(int version, void *driver, struct Error *error) {
   table[2] = database_new;
   table[3] = database_set;
   table[4] = database_release;
+  table[7] = get_objects;
   table[10] = connection_init;
   table[11] = connection_new;
   table[12] = connection_set;

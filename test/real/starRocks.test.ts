@@ -60,6 +60,20 @@ engineSuite(
   },
 );
 
+describe("a time limit that the server keeps", () => {
+  it("is MariaDB's own, ends a statement, and is gone from the connection where there is none", async () => {
+    await using limited = await backendOf({ poolSize: 1 });
+    const endless =
+      "select count(*) from seq_1_to_1000000000 a join seq_1_to_1000000000 b where sha1(a.seq + b.seq) = 'x'";
+    expect(codeOf(await ran(limited, endless, { maxExecutionMs: 1_000 }))).toBe("query.timeout");
+    expect(limited.limitsExecution).toBe(true);
+    const own = "select @@max_statement_time = 0";
+    expect((await ran(limited, own)).rows).toEqual((await ran(backend, own)).rows);
+    const raised = `set statement max_statement_time = 100 for ${endless}`;
+    expect(codeOf(await ran(limited, raised, { maxExecutionMs: 1_000 }))).toBe("query.unsupported");
+  });
+});
+
 let backend: Backend;
 beforeAll(async () => {
   backend = await backendOf();

@@ -8,6 +8,7 @@ import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import {
+  codeOf,
   hostOf,
   identifiedOf,
   never,
@@ -39,6 +40,24 @@ describe("under serviceAccount", () => {
     expect(await whoIs(backend, { mode: "serviceAccount" })).toBe("gateway");
     expect(await backend.probe(never)).toBe("healthy");
     expect(await backend.running(never)).toMatchObject({ value: { complete: true } });
+  });
+});
+
+describe("a time limit that the server keeps", () => {
+  const endless = "select count(*) from tpch.sf1000.lineitem a, tpch.sf1000.lineitem b";
+
+  it("is Trino's own, ends a statement, and is not raised by the session or the text", async () => {
+    await using backend = await backendOf({ type: "serviceAccount" });
+    expect(backend.limitsExecution).toBe(true);
+    expect(codeOf(await ran(backend, endless, { maxExecutionMs: 1_000 }))).toBe("query.timeout");
+    const session = { frontend: "trinoHttp", settings: new Map([["query_max_run_time", "1d"]]) };
+    const raised = await ran(backend, endless, { maxExecutionMs: 1_000, session });
+    expect(codeOf(raised)).toBe("query.timeout");
+    const lowered = { ...session, settings: new Map([["query_max_run_time", "1s"]]) };
+    const own = await ran(backend, endless, { maxExecutionMs: 60_000, session: lowered });
+    expect(codeOf(own)).toBe("query.timeout");
+    const text = `with session query_max_run_time = '1d' ${endless}`;
+    expect(codeOf(await ran(backend, text, { maxExecutionMs: 1_000 }))).toBe("query.unsupported");
   });
 });
 

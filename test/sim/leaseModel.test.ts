@@ -34,7 +34,13 @@ describe("leases", () => {
     limitMs,
   );
 
-  it.each<keyof ModelRules>(["asksEngine", "waitsBeforeAsking", "matchesLease", "looksTwice"])(
+  it.each<keyof ModelRules>([
+    "asksEngine",
+    "waitsBeforeAsking",
+    "matchesLease",
+    "looksTwice",
+    "countsListings",
+  ])(
     "would exceed it without the rule %s",
     (rule) => {
       const size: ModelSize = { workers: 2, cap: 1, leases: 3, renewals: 0, kills: 1 };

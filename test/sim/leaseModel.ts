@@ -21,6 +21,8 @@ export interface ModelRules {
   readonly matchesLease: boolean;
   /** An absence counts when two listings agree, further apart than a statement may take to show. */
   readonly looksTwice: boolean;
+  /** What the network brings twice, of one listing, is no second listing. */
+  readonly countsListings: boolean;
 }
 
 export const allRules: ModelRules = {
@@ -28,6 +30,7 @@ export const allRules: ModelRules = {
   waitsBeforeAsking: true,
   matchesLease: true,
   looksTwice: true,
+  countsListings: true,
 };
 
 export interface ModelSize {
@@ -248,7 +251,7 @@ export class LeaseModel {
       return;
     }
     // The second listing lies further from the first than a statement takes to show.
-    if (this.#rules.looksTwice && runs === engine.unseen) return;
+    if (this.#rules.looksTwice && this.#rules.countsListings && runs === engine.unseen) return;
     visit(`lease ${id}: freed by the reaper`, put(state, [at + lease.state, slot.freed]));
   }
 

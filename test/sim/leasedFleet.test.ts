@@ -1,22 +1,24 @@
 /**
- * Two hundred random fleets with leases on virtual time: workers are killed and frozen, messages are
- * lost, repeated and late, the control plane goes and comes. The cap holds at the engine, and every
- * slot is free again in the end. A failure names its seed.
+ * Two hundred random fleets with leases on virtual time: workers are killed and frozen, their machines
+ * suspended and their clocks set, messages are lost, repeated and late, the control plane goes and comes.
+ * The cap holds at the engine, and every slot is free again in the end. A failure names its seed.
  */
 import type { Flaws, TestCaps } from "@gateway/core/capacity/testLeases.ts";
 import type { LeasedOptions } from "@gateway/core/capacity/leased.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { diceOf, type Dice } from "./fleet.ts";
-import { modelControl, realControl } from "./leasedControl.ts";
+import { modelControl, realControl, type SimControl } from "./leasedControl.ts";
 import { LeasedEngine } from "./leasedEngine.ts";
-import { LeasedWorker, type SimNetwork } from "./leasedWorker.ts";
+import { LeasedWorker, type Plan, type SimNetwork } from "./leasedWorker.ts";
 
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
 const seeds = Array.from({ length: nightly ? 10_000 : 200 }, (_, index) => index + 1);
 const limitMs = nightly ? 3_600_000 : 120_000;
 
 const loadMs = 50_000;
+/** Others wait for as long as it takes until the slot of one that stands still is given again. */
+const tightLoadMs = 200_000;
 /** Leases of the dead run out, their engines are asked, what runs too long is ended. */
 const settleMsMax = 400_000;
 
@@ -25,13 +27,14 @@ type Mode = LeasedOptions["onUnavailable"];
 interface Planted {
   readonly flaws?: Flaws;
   readonly careless?: boolean;
+  readonly oneClock?: boolean;
 }
 
 describe("a fleet that shares its caps by leases", () => {
   it(
     "never exceeds a cap at the engine, and has every slot free again in the end",
     async () => {
-      const totals = { ran: 0, full: 0, killed: 0, frozen: 0, down: 0 };
+      const totals = { ran: 0, full: 0, killed: 0, frozen: 0, suspended: 0, set: 0, down: 0 };
       for (const seed of seeds) {
         const played = await play(seed, {});
         if (played.fault !== undefined) throw new Error(`seed ${seed}: ${played.fault}`);
@@ -39,12 +42,15 @@ describe("a fleet that shares its caps by leases", () => {
         totals.full += played.fullest === 1 ? 1 : 0;
         totals.killed += played.killed;
         totals.frozen += played.frozen;
+        totals.suspended += played.suspended;
+        totals.set += played.set;
         totals.down += played.down;
       }
       // A simulation in which nothing happens proves nothing.
       expect(totals.ran).toBeGreaterThan(seeds.length * 5);
       expect(totals.full).toBeGreaterThan(seeds.length / 2);
-      expect(Math.min(totals.killed, totals.frozen, totals.down)).toBeGreaterThan(seeds.length / 4);
+      const { killed, frozen, suspended, set, down } = totals;
+      expect(Math.min(killed, frozen, suspended, set, down)).toBeGreaterThan(seeds.length / 4);
     },
     limitMs,
   );
@@ -55,6 +61,7 @@ describe("a fleet that shares its caps by leases", () => {
     ["frees by the worker instead of the lease", { flaws: { releasesByInstance: true } }],
     ["grants one more than the cap", { flaws: { countsFromZero: true } }],
     ["writes without a look at the lease", { careless: true }],
+    ["trusts the one clock that a suspended machine stops", { oneClock: true }],
   ])(
     "finds a planted bug: it %s",
     async (_what, planted) => {
@@ -67,10 +74,12 @@ describe("a fleet that shares its caps by leases", () => {
   );
 });
 
-async function play(seed: number, { flaws, careless = false }: Planted) {
+async function play(seed: number, { flaws, careless = false, oneClock = false }: Planted) {
   const host = virtualHost(seed);
   const dice = diceOf(seed);
-  const caps = randomCaps(dice);
+  // A slot that is lost and given again soon has somebody else's statement on it.
+  const tight = dice.chance(0.4);
+  const caps = tight ? { cluster: { c0: 1 }, group: { "g0/c0": 1 } } : randomCaps(dice);
   // Mistakes are planted in the model; everything else is shown of the real one.
   const control = flaws === undefined ? realControl(host, caps) : modelControl(host, caps, flaws);
   const engine = new LeasedEngine(host.clock, caps, () => host.random());
@@ -79,10 +88,10 @@ async function play(seed: number, { flaws, careless = false }: Planted) {
     lost: dice.pick([0, 0.02, 0.1]),
     repeated: dice.pick([0, 0.05]),
   };
-  const planted = flaws !== undefined || careless;
+  const planted = flaws !== undefined || careless || oneClock;
   const onUnavailable: Mode = !planted && dice.chance(0.25) ? "localLimits" : "failClosed";
-  const parts = { host, dice, control, onUnavailable, engine, network, careless };
-  const counts = { killed: 0, frozen: 0, down: 0 };
+  const parts = { host, dice, control, onUnavailable, engine, network, careless, oneClock };
+  const counts = { killed: 0, frozen: 0, suspended: 0, set: 0, down: 0 };
   const workers = Array.from({ length: dice.between(2, 3) }, () => new LeasedWorker(parts));
   const all = new Set(workers);
   let over = false;
@@ -95,12 +104,9 @@ async function play(seed: number, { flaws, careless = false }: Planted) {
   const groups = [...new Set(Object.keys(caps.group).map((key) => key.split("/")[0] ?? ""))];
   for (let query = dice.between(15, 45); query > 0; query -= 1) {
     const at = dice.between(0, workers.length - 1);
-    const plan = {
-      group: groups[dice.between(0, groups.length - 1)] ?? "",
-      runMs: dice.chance(0.15) ? dice.between(10_000, 120_000) : dice.between(50, 8_000),
-      leavesAfterMs: dice.chance(0.1) ? dice.between(0, 5_000) : 1e9,
-    };
-    host.clock.timer(dice.between(0, loadMs), () => void workers[at]?.run(plan));
+    const plan = planOf(dice, tight, groups);
+    const fromMs = tight ? dice.between(0, tightLoadMs) : dice.between(0, loadMs);
+    host.clock.timer(fromMs, () => void workers[at]?.run(plan));
   }
   for (let kill = dice.between(0, 2); kill > 0; kill -= 1) {
     const at = dice.between(0, workers.length - 1);
@@ -117,16 +123,50 @@ async function play(seed: number, { flaws, careless = false }: Planted) {
         host.clock.timer(dice.between(500, 5_000), () => void control.proveDead(victim.name));
     });
   }
-  for (let freeze = dice.between(0, 2); freeze > 0; freeze -= 1) {
-    const at = dice.between(0, workers.length - 1);
-    const forMs = dice.between(2_000, 90_000);
-    host.clock.timer(dice.between(0, loadMs), () => {
-      const victim = workers[at];
-      counts.frozen += 1;
-      victim?.freeze();
-      host.clock.timer(forMs, () => victim?.thaw());
-    });
+  planPauses(workers, { host, dice, tight, counts });
+  planOutages(workers, { host, dice, control, network, counts });
+  await host.advance((tight ? tightLoadMs : loadMs) + 120_000);
+  Object.assign(network, { lost: 0, repeated: 0, down: false });
+  const left = async () => ({
+    ...(await control.left()),
+    running: engine.running,
+    open: openIn(all),
+  });
+  let rest = await left();
+  for (let passedMs = 0; passedMs < settleMsMax && !isQuiet(rest); passedMs += 5_000) {
+    await host.advance(5_000);
+    rest = await left();
   }
+  const stuck = isQuiet(rest) ? undefined : `left over: ${JSON.stringify(rest)}`;
+  // With local limits the fleet may run more while nobody counts for all, and says so.
+  const violation = onUnavailable === "failClosed" ? engine.violation : undefined;
+  const fault = violation ?? stuck ?? bugIn(host);
+  over = true;
+  return { fault, ran: engine.ran, fullest: engine.fullest, ...counts };
+}
+
+function planOf(dice: Dice, tight: boolean, groups: readonly string[]): Plan {
+  const slow = tight ? dice.chance(0.5) : dice.chance(0.1);
+  const long = !tight && dice.chance(0.15);
+  return {
+    group: groups[dice.between(0, groups.length - 1)] ?? "",
+    beginsAfterMs: slow ? dice.between(0, tight ? 20_000 : 90_000) : dice.between(0, 20),
+    runMs: long ? dice.between(10_000, 120_000) : dice.between(50, tight ? 16_000 : 8_000),
+    leavesAfterMs: dice.chance(0.1) ? dice.between(0, 5_000) : 1e9,
+  };
+}
+
+interface Outages {
+  readonly host: VirtualHost;
+  readonly dice: Dice;
+  readonly control: SimControl;
+  readonly network: SimNetwork;
+  readonly counts: { down: number };
+}
+
+/** One worker that reaches nobody, and a control plane that is gone for a while. */
+function planOutages(workers: readonly LeasedWorker[], parts: Outages): void {
+  const { host, dice, control, network, counts } = parts;
   if (dice.chance(0.4)) {
     const victim = workers[dice.between(0, workers.length - 1)];
     const fromMs = dice.between(0, loadMs);
@@ -147,24 +187,51 @@ async function play(seed: number, { flaws, careless = false }: Planted) {
       network.down = false;
     });
   }
-  await host.advance(loadMs + 120_000);
-  Object.assign(network, { lost: 0, repeated: 0, down: false });
-  const left = async () => ({
-    ...(await control.left()),
-    running: engine.running,
-    open: openIn(all),
-  });
-  let rest = await left();
-  for (let passedMs = 0; passedMs < settleMsMax && !isQuiet(rest); passedMs += 5_000) {
-    await host.advance(5_000);
-    rest = await left();
+}
+
+interface Pauses {
+  readonly host: VirtualHost;
+  readonly dice: Dice;
+  readonly tight: boolean;
+  readonly counts: { frozen: number; suspended: number; set: number };
+}
+
+/** Processes that are stopped, machines that are suspended, and clocks that are set. */
+function planPauses(workers: readonly LeasedWorker[], { host, dice, tight, counts }: Pauses): void {
+  for (let freeze = dice.between(0, 2); freeze > 0; freeze -= 1) {
+    const victimOf = pickOf(dice, tight, workers);
+    const forMs = dice.between(2_000, tight ? 180_000 : 90_000);
+    host.clock.timer(dice.between(0, loadMs), () => {
+      const victim = victimOf();
+      counts.frozen += 1;
+      victim?.freeze();
+      host.clock.timer(forMs, () => victim?.thaw());
+    });
   }
-  const stuck = isQuiet(rest) ? undefined : `left over: ${JSON.stringify(rest)}`;
-  // With local limits the fleet may run more while nobody counts for all, and says so.
-  const violation = onUnavailable === "failClosed" ? engine.violation : undefined;
-  const fault = violation ?? stuck ?? bugIn(host);
-  over = true;
-  return { fault, ran: engine.ran, fullest: engine.fullest, ...counts };
+  for (let pause = dice.between(0, 2); pause > 0; pause -= 1) {
+    const victimOf = pickOf(dice, tight, workers);
+    const forMs = dice.between(2_000, 180_000);
+    host.clock.timer(dice.between(0, loadMs), () => {
+      const victim = victimOf();
+      counts.suspended += 1;
+      victim?.suspend();
+      host.clock.timer(forMs, () => victim?.thaw());
+    });
+  }
+  for (let set = dice.between(0, 2); set > 0; set -= 1) {
+    const at = dice.between(0, workers.length - 1);
+    const byMs = dice.between(-200_000, 200_000);
+    host.clock.timer(dice.between(0, loadMs), () => {
+      counts.set += 1;
+      workers[at]?.setWall(byMs);
+    });
+  }
+}
+
+/** Any worker; where the cap is tight one that is about to write, if there is one. */
+function pickOf(dice: Dice, tight: boolean, workers: readonly LeasedWorker[]) {
+  const at = dice.between(0, workers.length - 1);
+  return () => (tight ? workers.find(({ poised }) => poised) : undefined) ?? workers[at];
 }
 
 function isQuiet(rest: Readonly<Record<string, number>>): boolean {

@@ -1,6 +1,6 @@
 /**
- * A simulated worker: the real leased capacity and the real reaper on a host that can be frozen, thawed
- * and killed, over a network that loses, repeats and delays, before a simulated engine.
+ * A simulated worker: the real leased capacity and the real reaper on a host that can be frozen, thawed,
+ * suspended and killed, over a network that loses, repeats and delays, before a simulated engine.
  */
 import { leasedCapacity, type LeasedCapacity } from "@gateway/core/capacity/leased.ts";
 import { reap } from "@gateway/core/capacity/reaper.ts";
@@ -27,6 +27,17 @@ export interface LeasedWorkerParts {
   readonly onUnavailable: "failClosed" | "localLimits";
   /** Planted: writes its statement without a look at its lease. */
   readonly careless: boolean;
+  /** Planted: its wall clock stands still with the other one. */
+  readonly oneClock: boolean;
+}
+
+/** One query of a client, which may give up. */
+export interface Plan {
+  readonly group: string;
+  /** From the slot to the statement: work of its own. */
+  readonly beginsAfterMs: number;
+  readonly runMs: number;
+  readonly leavesAfterMs: number;
 }
 
 /** How messages to the control plane fare. */
@@ -55,7 +66,12 @@ export class LeasedWorker {
   readonly #reaping: Promise<void>;
   #dead = false;
   #frozen: (() => void)[] | undefined;
+  /** Since when its machine is suspended, and for how long it was in all: its monotonic clock counts neither. */
+  #suspendedAtMs: number | undefined;
+  #suspendedMs = 0;
+  #wallMovedMs = 0;
   #queries = 0;
+  #poised = 0;
   /** This worker alone reaches nobody. */
   cut = false;
   /** Queries that have not ended; those of a killed worker never do. */
@@ -65,8 +81,13 @@ export class LeasedWorker {
     names += 1;
     this.name = `worker-${names}`;
     this.#parts = parts;
-    const { host } = parts;
-    const clock = { ...host.clock, timer: (ms: number, fire: () => void) => this.#timer(ms, fire) };
+    const { host, oneClock } = parts;
+    const hiddenMs = () => (oneClock ? this.#hiddenMs() : 0);
+    const clock = {
+      nowMs: () => this.#nowMs(),
+      unixMs: () => host.clock.unixMs() + this.#wallMovedMs - hiddenMs(),
+      timer: (ms: number, fire: () => void) => this.#timer(ms, fire),
+    };
     this.#host = { ...host, clock };
     const source = this.#source(parts.control.source(this.name));
     const { onUnavailable } = parts;
@@ -80,6 +101,11 @@ export class LeasedWorker {
     return this.#dead;
   }
 
+  /** It has a slot and did not write yet, which is the worst moment to stand still. */
+  get poised(): boolean {
+    return this.#poised > 0 && this.#frozen === undefined;
+  }
+
   kill(): void {
     this.#dead = true;
     this.open = 0;
@@ -89,11 +115,25 @@ export class LeasedWorker {
     this.#frozen ??= [];
   }
 
-  /** What fell due meanwhile happens now, in its order. */
+  /** As its whole machine: the monotonic clock and the timers stand still, the wall clock goes on. */
+  suspend(): void {
+    if (this.#frozen !== undefined) return;
+    this.freeze();
+    this.#suspendedAtMs = this.#parts.host.clock.nowMs();
+  }
+
+  /** What fell due meanwhile happens now, in its order; after a suspension the rest of each timer is still to come. */
   thaw(): void {
     const due = this.#frozen ?? [];
+    this.#suspendedMs = this.#hiddenMs();
+    this.#suspendedAtMs = undefined;
     this.#frozen = undefined;
     for (const fire of due) if (!this.#dead) fire();
+  }
+
+  /** Somebody sets its wall clock, which needs a machine that runs. */
+  setWall(ms: number): void {
+    if (this.#suspendedAtMs === undefined) this.#wallMovedMs += ms;
   }
 
   async stop(): Promise<void> {
@@ -102,12 +142,8 @@ export class LeasedWorker {
     await this.capacity.close(AbortSignal.abort());
   }
 
-  /** One query of a client, which may give up. */
-  async run(plan: {
-    readonly group: string;
-    readonly runMs: number;
-    readonly leavesAfterMs: number;
-  }) {
+  /** Nothing is asked of one that is dead or stands still. */
+  async run(plan: Plan): Promise<void> {
     if (this.#dead || this.#frozen !== undefined) return;
     this.open += 1;
     this.#queries += 1;
@@ -132,14 +168,11 @@ export class LeasedWorker {
   }
 
   /** Writes, waits for the engine's first answer, then for its end. A slot lost on the way ends the statement. */
-  async #execute(
-    slot: Slot,
-    plan: { readonly group: string; readonly runMs: number },
-    id: QueryId,
-  ): Promise<void> {
+  async #execute(slot: Slot, plan: Plan, id: QueryId): Promise<void> {
     const { engine, dice, careless } = this.#parts;
-    // Between slot and statement comes work of its own.
-    await this.#pause(dice.chance(0.1) ? dice.between(0, 90_000) : dice.between(0, 20));
+    this.#poised += 1;
+    await this.#pause(plan.beginsAfterMs);
+    this.#poised -= 1;
     if (careless || slot.lease === undefined || slot.lease.valid()) {
       const tag = `gateway/${slot.holder}/${id}`;
       const place = { cluster: slot.cluster, group: plan.group };
@@ -167,14 +200,29 @@ export class LeasedWorker {
     });
   }
 
+  /** What its monotonic clock does not count. */
+  #hiddenMs(): number {
+    const { clock } = this.#parts.host;
+    const sinceMs = this.#suspendedAtMs === undefined ? 0 : clock.nowMs() - this.#suspendedAtMs;
+    return this.#suspendedMs + sinceMs;
+  }
+
+  #nowMs(): number {
+    return this.#parts.host.clock.nowMs() - this.#hiddenMs();
+  }
+
   #timer(ms: number, fire: () => void): Disposable {
+    const { clock } = this.#parts.host;
+    const dueMs = this.#nowMs() + ms;
     let disposed = false;
     const due = (): void => {
       if (disposed || this.#dead) return;
-      if (this.#frozen === undefined) fire();
-      else this.#frozen.push(due);
+      const restMs = dueMs - this.#nowMs();
+      if (this.#frozen !== undefined) this.#frozen.push(due);
+      else if (restMs > 0) timer = clock.timer(restMs, due);
+      else fire();
     };
-    const timer = this.#parts.host.clock.timer(ms, due);
+    let timer = clock.timer(ms, due);
     return {
       [Symbol.dispose]: () => {
         disposed = true;

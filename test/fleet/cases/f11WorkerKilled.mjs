@@ -1,4 +1,5 @@
 /** F11: a worker is killed with the whole cap in its hands: nothing runs beyond it, and its slots come back. */
+import { ready } from "../ops.mjs";
 import {
   check,
   cap,
@@ -19,6 +20,8 @@ export const seconds = 60 + 110 * rounds;
 const gone = 90;
 const reborn = 30;
 const runMs = 2_000;
+/** Long enough that all of them run at once now and then, however busy the machine is. */
+const loadMs = 400;
 
 export async function run(fleet) {
   const { engine, workers } = await sharedFleet(fleet, { states: true });
@@ -29,7 +32,7 @@ export async function run(fleet) {
     await first.kill();
     const fromMs = performance.now();
     if (returns) first.restart();
-    const loaded = load(others, { life: `others${round}` });
+    const loaded = load(others, { life: `others${round}`, runMs: loadMs });
     await idle(engine);
     await secondsUntilFull(engine, returns ? reborn : gone);
     const took = (performance.now() - fromMs) / 1000;
@@ -42,7 +45,7 @@ export async function run(fleet) {
     check(failures.length === 0, `queries of others failed: ${failures.slice(0, 3).join(", ")}`);
     await held.ends();
     if (!returns) first.restart();
-    await first.open();
+    await first.open().then(ready);
     await idle(engine);
   }
   judgeCap(engine, fleet, "killed");

@@ -29,6 +29,8 @@ function casesOf(tool, programs) {
         onServer(programs, "postgresNeon"),
       "a connection that is lost comes back, and listeners are woken": () =>
         onServer(programs, "postgresRestart"),
+      "what one control plane frees is told at another, also after a connection is cut": () =>
+        onServer(programs, "postgresReplicas"),
       "an upgrade of a million records while inserts go on": () =>
         onServer(programs, "postgresUpgrade"),
     },
