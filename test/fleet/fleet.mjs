@@ -96,7 +96,7 @@ class Fleet {
   }
 
   /** A worker of the control plane at `url`; `link` is put over `controlPlane`, `clockSecs` sets its clock, the rest is put over `gateway`. It runs in the folder `cwd`. */
-  async worker(name, url, { link = {}, clockSecs, cwd, ...more } = {}) {
+  async worker(name, url, { link = {}, clockSecs, collects, cwd, ...more } = {}) {
     const gateway = {
       role: "worker",
       workerName: name,
@@ -115,7 +115,7 @@ class Fleet {
       shutdownDrainTimeoutSecs: 5,
       ...more,
     };
-    return this.#start(name, { gateway }, { clockSecs, cwd });
+    return this.#start(name, { gateway }, { clockSecs, collects, cwd });
   }
 
   async proxy(...targets) {

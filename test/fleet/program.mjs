@@ -19,13 +19,21 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.e
 
 /**
  * Starts `gateway start` on `config` in the folder `cwd`; answers as soon as the process runs, not when
- * it listens. Its clock goes wrong by `clockSecs`.
+ * it listens. Its clock goes wrong by `clockSecs`; with `collects` it can be told to collect its garbage.
  */
-export async function startProgram(name, folder, { config, clockSecs = 0, cwd = folder }) {
+export async function startProgram(
+  name,
+  folder,
+  { config, clockSecs = 0, collects = false, cwd = folder },
+) {
   const file = join(folder, `${name}.yaml`);
   // JSON is YAML.
   await writeFile(file, JSON.stringify(config, undefined, 2), { mode: 0o600 });
-  return new Program(name, file, { clockSecs, cwd });
+  const options = [
+    ...(clockSecs === 0 ? [] : wrongClock(clockSecs)),
+    ...(collects ? collecting() : []),
+  ];
+  return new Program(name, file, { options, cwd });
 }
 
 class Program {
@@ -39,11 +47,11 @@ class Program {
   #options;
   #cwd;
 
-  constructor(name, file, { clockSecs, cwd }) {
+  constructor(name, file, { options, cwd }) {
     this.name = name;
     this.file = file;
     this.#cwd = cwd;
-    this.#options = clockSecs === 0 ? [] : wrongClock(clockSecs);
+    this.#options = options;
     this.#spawn();
   }
 
@@ -141,6 +149,11 @@ class Program {
     await this.#closed;
   }
 
+  /** Of a program that `collects`: what it holds afterwards it needs, or has leaked. */
+  collect() {
+    this.#child.kill("SIGUSR2");
+  }
+
   freeze() {
     this.#child.kill("SIGSTOP");
   }
@@ -159,7 +172,14 @@ class Program {
 
 /** The wall clock alone: what is measured is measured by another one. */
 function wrongClock(secs) {
-  const module = `const now = Date.now; Date.now = () => now() + ${secs * 1000};`;
+  return imported(`const now = Date.now; Date.now = () => now() + ${secs * 1000};`);
+}
+
+function collecting() {
+  return ["--expose-gc", ...imported(`process.on("SIGUSR2", () => gc());`)];
+}
+
+function imported(module) {
   return ["--import", `data:text/javascript,${encodeURIComponent(module)}`];
 }
 
