@@ -11,6 +11,7 @@ import { resetPasswordCommand } from "../command/resetPassword.ts";
 import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { usage, type Terminal } from "../command/terminal.ts";
+import { letHeapGrow } from "../host/heap.ts";
 
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
@@ -24,6 +25,7 @@ const configOption = {
   config: { type: "string", short: "c", default: "gateway.yaml" },
 } as const;
 
+letHeapGrow();
 process.exitCode = await main(process.argv.slice(2));
 // Listeners and threads are closed by now; whatever a library left open must not keep a stopped gateway alive.
 process.exit();
