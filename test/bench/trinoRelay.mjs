@@ -18,8 +18,8 @@ const self = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const rounds = 5;
 const pagesPerRound = 400;
-const queriesPerRound = 500;
-const memoryBytes = 10e9;
+const queriesPerRound = 2_000;
+const memoryBytes = Number(process.env.MEMORY_BYTES ?? 10e9);
 const pageBytes = 1.1e6;
 const [role, port] = process.argv.slice(2);
 /** The client's one connection. */
@@ -130,27 +130,33 @@ async function bench() {
 }
 
 async function measured(ways) {
-  const found = ways.map((way) => ({ ...way, rates: [], cpu: [], p50: [], p99: [] }));
+  const found = ways.map((way) => ({ ...way, rates: [], cpu: [], p50: [], p99: [], query: [] }));
   for (let round = 0; round <= rounds; round += 1) {
     for (const one of found) {
       const stream = await streamed(one);
-      const { p50, p99 } = await timed(one.at);
+      const { p50, p99, query } = await timed(one);
       // The first round warms up.
       if (round === 0) continue;
       one.rates.push(stream.rate);
       one.cpu.push(stream.cpu);
       one.p50.push(p50);
       one.p99.push(p99);
+      one.query.push(query);
     }
   }
   const reached = median(found.find(({ way }) => way === "bare Node relay").rates);
-  return found.map(({ way, rates, cpu, p50, p99 }) => ({
+  return found.map(({ way, rates, cpu, p50, p99, query }) => ({
     way,
     "MB/s": spread(rates, 0),
     "of the bare relay": `${((median(rates) / reached) * 100).toFixed(0)} %`,
     "its CPU s/GB": spread(cpu, 2),
     "SELECT 1 p50 ms": spread(p50, 3),
     "p99 ms": spread(p99, 2),
+    "its CPU µs": spread(query, 0),
+    "queries/s per core": spread(
+      query.map((each) => 1e6 / each),
+      0,
+    ),
   }));
 }
 
@@ -163,15 +169,21 @@ async function streamed({ at, pid }) {
   return { rate, cpu: (cpu() - cpuBefore) / (bytes / 1e9) };
 }
 
-async function timed(at) {
+async function timed({ at, pid }) {
   const times = [];
+  const cpuBefore = pid === undefined ? 0 : cpuOf(pid);
   for (let query = 0; query < queriesPerRound; query += 1) {
     const from = performance.now();
     await run(at, "select 1");
     times.push(performance.now() - from);
   }
+  const cpu = pid === undefined ? 0 : cpuOf(pid) - cpuBefore;
   times.sort((a, b) => a - b);
-  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+  return {
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    query: (cpu * 1e6) / queriesPerRound,
+  };
 }
 
 /** Runs a statement through a port, whatever host its links name; answers the bytes of all answers. */
