@@ -18,6 +18,23 @@ export function pinBeside() {
   if (pins) spawnSync("taskset", ["-a", "-p", "-c", beside, String(process.pid)]);
 }
 
+/**
+ * Keeps every core busy with what gives way to anything else, until this process ends. A core that
+ * nobody uses is halted, and a virtual machine takes longer to wake it than a short query takes: what is
+ * measured then is how often somebody had to wait for that. Without `chrt` it does nothing.
+ */
+export function keepAwake() {
+  if (!pins || spawnSync("chrt", ["-V"]).status !== 0) return;
+  const spin = [process.execPath, "-e", "for (;;);"];
+  const spinners = Array.from({ length: availableParallelism() }, (_, core) =>
+    spawn("taskset", ["-c", String(core), "chrt", "--idle", "0", ...spin], { stdio: "ignore" }),
+  );
+  for (const spinner of spinners) spinner.unref();
+  process.once("exit", () => {
+    for (const spinner of spinners) spinner.kill("SIGKILL");
+  });
+}
+
 /** Starts Node on the core of what is measured. */
 export function spawnMeasured(args, options) {
   const command = [process.execPath, ...args.map(String)];

@@ -15,6 +15,7 @@ import { identityRows } from "./identity.mjs";
 import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
 import { memoryRow } from "./memory.mjs";
+import { keepAwake } from "./processes.mjs";
 import { resultRows } from "./rows.mjs";
 import { wireRows } from "./wires.mjs";
 import { workerRows } from "./worker.mjs";
@@ -22,6 +23,7 @@ import { workerRows } from "./worker.mjs";
 const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const wanted = (name) => only.length === 0 || only.includes(name);
 
+keepAwake();
 const rows = [];
 if (wanted("control")) rows.push(...(await controlRows()));
 if (wanted("capacity")) rows.push(...(await capacityRows()));

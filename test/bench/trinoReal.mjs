@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { installTrinoServer, startTrinoServer } from "../real/trinoServer.mjs";
 import { quantile, spread } from "./figures.mjs";
 import { startGateway } from "./gateway.mjs";
+import { keepAwake } from "./processes.mjs";
 
 const relays = fileURLToPath(new URL("relays.mjs", import.meta.url));
 const agent = new Agent({ keepAlive: true });
@@ -25,6 +26,7 @@ const statements = {
 
 const installed = await installTrinoServer();
 if (installed !== true) throw new Error(installed);
+keepAwake();
 const trino = await startTrinoServer();
 const listener = { host, port: 0 };
 const gateway = await startGateway(

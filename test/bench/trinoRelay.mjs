@@ -12,14 +12,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, quantile, spread } from "./figures.mjs";
-import { bareRelay, cpuOf, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
+import { bareRelay, cpuOf, keepAwake, memoryOf, pinBeside, spawnMeasured } from "./processes.mjs";
 
 const self = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const rounds = 5;
 const pagesPerRound = 400;
 const queriesPerRound = 2_000;
-const memoryBytes = Number(process.env.MEMORY_BYTES ?? 10e9);
+const memoryBytes = 10e9;
 const pageBytes = 1.1e6;
 const [role, port] = process.argv.slice(2);
 /** The client's one connection. */
@@ -90,6 +90,7 @@ function serve(at) {
 }
 
 async function bench() {
+  keepAwake();
   pinBeside();
   const [origin, through, admin] = await Promise.all([freePort(), freePort(), freePort()]);
   const folder = await mkdtemp(join(tmpdir(), "bench-"));

@@ -7,6 +7,7 @@ const tls = { host, rejectUnauthorized: false };
 
 /** By what is measured: `open` answers a connection that asks and closes, `rest` one that only stays. */
 export const clients = [
+  { what: "a Node server that only answers", ...bare() },
   { what: "PostgreSQL simple, engine of no cost", ...postgres(["simple"]) },
   { what: "PostgreSQL extended, engine of no cost", ...postgres(["extended"]) },
   { what: "PostgreSQL prepared, engine of no cost", ...postgres(["prepared"]) },
@@ -52,6 +53,19 @@ async function secured(socket) {
     safe.once("secureConnect", resolve);
   });
   return safe;
+}
+
+/** The floor under every wire here. */
+function bare() {
+  const request = Buffer.alloc(32);
+  return {
+    wire: "bare",
+    open: async (ports) => {
+      const socket = await opened(ports.bare);
+      const send = exchange(socket, (bytes) => bytes.length >= 64);
+      return { ask: () => send(request), close: () => socket.destroy() };
+    },
+  };
 }
 
 function postgres([form]) {

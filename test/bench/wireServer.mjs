@@ -3,6 +3,7 @@
  * already. Tells its parent the ports, and what it used when asked.
  */
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { PolledQueries } from "@gateway/core/query/polled.ts";
 import { queryIds } from "@gateway/core/query/id.ts";
@@ -66,6 +67,15 @@ const opened = {
   mysql: await listenMysql(mysqlConfig.parse(listener), door, host),
   trino: await listenTrino(trinoConfig.parse(listener), door, host),
 };
+// Nothing of ours: what two processes of Node and this machine's network take by themselves.
+const answer = Buffer.alloc(64);
+const answering = createServer({ noDelay: true }, (socket) => {
+  socket.on("error", () => undefined);
+  socket.on("data", () => socket.write(answer));
+});
+await new Promise((resolve) => {
+  answering.listen(0, "127.0.0.1", resolve);
+});
 process.once("disconnect", () => process.exit(0));
 process.on("message", (asked) => {
   if (asked === "memory") {
@@ -79,14 +89,15 @@ process.on("message", (asked) => {
   }
   if (asked === "end") process.exit(0);
 });
-process.send(
-  Object.fromEntries(
+process.send({
+  bare: answering.address().port,
+  ...Object.fromEntries(
     Object.entries(opened).map(([wire, { ok, value, error }]) => {
       if (!ok) throw new Error(`${wire}: ${error.detail}`);
       return [wire, value.port];
     }),
   ),
-);
+});
 
 function certificateFiles() {
   const { cert, key } = certificateOf("localhost");
