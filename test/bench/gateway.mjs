@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { spawnMeasured } from "./processes.mjs";
 
 const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
 
@@ -21,14 +22,14 @@ routingFallback: default
 auth: {provider: none}
 `;
 
-/** `text`: another configuration, with the same listeners. */
-export async function startGateway(text = config) {
+/** `text`: another configuration, with the same listeners. `pinned`: on the core of what is measured. */
+export async function startGateway(text = config, { pinned = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
   const file = join(folder, "gateway.yaml");
   writeFileSync(file, text);
-  const child = spawn(process.execPath, [program, "start", "--config", file], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const args = [program, "start", "--config", file];
+  const stdio = ["ignore", "ignore", "pipe"];
+  const child = pinned ? spawnMeasured(args, { stdio }) : spawn(process.execPath, args, { stdio });
   const ports = {};
   const executionMs = [];
   let ready;
