@@ -23,15 +23,16 @@ import { workerRows } from "./worker.mjs";
 const only = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const wanted = (name) => only.length === 0 || only.includes(name);
 
-keepAwake();
 const rows = [];
 if (wanted("control")) rows.push(...(await controlRows()));
 if (wanted("capacity")) rows.push(...(await capacityRows()));
 if (wanted("worker")) rows.push(...(await workerRows()));
 if (wanted("lambda")) rows.push(...(await lambdaRows()));
+if (wanted("identity")) rows.push(...(await identityRows()));
+// From here on one client asks and waits. Where many are at work no core ever rests.
+keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));
 if (wanted("engines")) rows.push(...(await engineRows()));
-if (wanted("identity")) rows.push(...(await identityRows()));
 const gateway = await startGateway();
 try {
   if (wanted("latency")) rows.push(...(await latencyRows(gateway)));
