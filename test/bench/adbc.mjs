@@ -1,16 +1,18 @@
 /**
  * A million rows of six columns from a PostgreSQL server to a reader that only takes bytes: straight, and
- * through the gateway with the ADBC driver in a process of its own. Run directly; needs the driver's
+ * through the gateway with the ADBC driver in a process of its own; and the batches alone, which no
+ * protocol was made of. Run directly; needs the driver's
  * library and Debian's PostgreSQL, as `npm run test:real` brings them.
  */
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { driverFolder, installDrivers } from "../real/adbcDrivers.mjs";
 import { debianPrograms, startPostgres } from "../real/postgresServer.mjs";
+import { bundled } from "./bundled.mjs";
 import { spread } from "./figures.mjs";
 import { pgQuery, readUntilReady } from "./rawPostgres.mjs";
 
@@ -35,6 +37,7 @@ try {
   console.table([
     await measured("PostgreSQL, straight", server.port, rows, count),
     await measured("PostgreSQL through its ADBC driver", gateway.port, rows, count),
+    await batches(server.port),
   ]);
   console.table([
     await latency("SELECT 1, straight", server.port),
@@ -55,6 +58,18 @@ async function measured(what, port, sql, wanted) {
     if (round > 0) perSecond.push(wanted / ((performance.now() - from) / 1000));
   }
   return { what, "rows/s": spread(perSecond, 0) };
+}
+
+async function batches(port) {
+  const home = fileURLToPath(new URL("../../bench", import.meta.url));
+  mkdirSync(home, { recursive: true });
+  const reader = await bundled(fileURLToPath(new URL("adbcReader.mjs", import.meta.url)), home);
+  const dist = fileURLToPath(new URL("../../packages/gateway/dist", import.meta.url));
+  const uri = `postgresql://127.0.0.1:${port}/postgres`;
+  const args = [reader, dist, driverFolder, uri, rows, String(rounds)];
+  const perSecond = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
+  rmSync(reader);
+  return { what: "the driver's batches, in the process", "rows/s": spread(perSecond, 0) };
 }
 
 async function latency(what, port) {

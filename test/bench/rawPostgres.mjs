@@ -9,6 +9,20 @@ export function pgQuery(sql) {
   return Buffer.concat([Buffer.from("Q"), lengthOf(body.length + 4), body]);
 }
 
+/** The same through the extended protocol, all columns in binary. */
+export function pgBinaryQuery(sql) {
+  const message = (letter, body) =>
+    Buffer.concat([Buffer.from(letter), lengthOf(body.length + 4), body]);
+  const none = [0, 0];
+  const binary = [0, 1, 0, 1];
+  return Buffer.concat([
+    message("P", Buffer.concat([Buffer.from(`\0${sql}\0`, "utf8"), Buffer.from(none)])),
+    message("B", Buffer.from([0, 0, ...none, ...none, ...binary])),
+    message("E", Buffer.alloc(5)),
+    message("S", Buffer.alloc(0)),
+  ]);
+}
+
 /**
  * Reads messages until ReadyForQuery; answers how many rows and bytes came. `pace(bytes)` may answer
  * a promise, which holds the reading up. Only message heads are looked at.

@@ -4,7 +4,7 @@ import mysql from "mysql2";
 import pg from "pg";
 import { BasicAuth, Trino } from "trino-client";
 import { spread } from "./figures.mjs";
-import { pgStartup, pgQuery, readUntilReady } from "./rawPostgres.mjs";
+import { pgBinaryQuery, pgQuery, pgStartup, readUntilReady } from "./rawPostgres.mjs";
 
 const count = 1_000_000;
 const rounds = 3;
@@ -15,9 +15,11 @@ const sql = `select i as id, 'customer ' || (i % 1000) as name, i * 1.5 as amoun
 
 export async function resultRows(gateway) {
   return [
-    await measured("1 M rows × 6 to a raw PostgreSQL reader", gateway, rawPostgres),
+    await measured("1 M rows × 6 to a raw PostgreSQL reader", gateway, rawPostgres(pgQuery)),
+    await measured("… in binary", gateway, rawPostgres(pgBinaryQuery)),
     await measured("1 M rows × 6 to pg", gateway, byPg),
-    await measured("1 M rows × 6 to mysql2", gateway, byMysql),
+    await measured("1 M rows × 6 to mysql2", gateway, byMysql("query")),
+    await measured("… in binary, prepared", gateway, byMysql("execute")),
     await measured("1 M rows × 6 to trino-client", gateway, byTrino),
   ];
 }
@@ -45,14 +47,16 @@ async function measured(what, gateway, ask) {
   };
 }
 
-async function rawPostgres(ports) {
-  const socket = connect(ports.postgresWire, host);
-  socket.write(pgStartup("bench"));
-  await readUntilReady(socket);
-  socket.write(pgQuery(sql));
-  const { rows } = await readUntilReady(socket);
-  socket.destroy();
-  return rows;
+function rawPostgres(queryOf) {
+  return async (ports) => {
+    const socket = connect(ports.postgresWire, host);
+    socket.write(pgStartup("bench"));
+    await readUntilReady(socket);
+    socket.write(queryOf(sql));
+    const { rows } = await readUntilReady(socket);
+    socket.destroy();
+    return rows;
+  };
 }
 
 async function byPg(ports) {
@@ -63,21 +67,22 @@ async function byPg(ports) {
   return rows.length;
 }
 
-function byMysql(ports) {
-  const client = mysql.createConnection({ host, port: ports.mysqlWire, user: "bench" });
-  return new Promise((resolve, reject) => {
-    let rows = 0;
-    client
-      .query({ sql, rowsAsArray: true })
-      .on("result", () => {
-        rows += 1;
-      })
-      .on("error", reject)
-      .on("end", () => {
-        client.end();
-        resolve(rows);
-      });
-  });
+function byMysql(form) {
+  return (ports) => {
+    const client = mysql.createConnection({ host, port: ports.mysqlWire, user: "bench" });
+    return new Promise((resolve, reject) => {
+      let rows = 0;
+      client[form]({ sql, rowsAsArray: true })
+        .on("result", () => {
+          rows += 1;
+        })
+        .on("error", reject)
+        .on("end", () => {
+          client.end();
+          resolve(rows);
+        });
+    });
+  };
 }
 
 async function byTrino(ports) {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { bundled } from "./bundled.mjs";
 import { quantile, spread } from "./figures.mjs";
 import { clients } from "./wireClients.mjs";
 
@@ -32,7 +33,7 @@ const restingKinds = ["postgres", "mysql", "trino"].flatMap((wire) =>
 export async function wireRows(only = () => true) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-wires-"));
   try {
-    const program = await bundled(folder);
+    const program = await bundled(source, folder);
     const rows = [];
     for (const client of clients.filter(({ what }) => only(what))) {
       rows.push(await within(program, [folder, "plain"], (server) => speedRow(client, server)));
@@ -108,24 +109,6 @@ async function restingKb(wire, { ports, security, ask }) {
   }
   for (const socket of open) socket.destroy();
   return found;
-}
-
-/** As the gateway's own bundle is made: a loader of sources would be measured with them. */
-async function bundled(folder) {
-  const { build } = await import("esbuild");
-  const outfile = join(folder, "server.mjs");
-  const require = 'import { createRequire } from "node:module";';
-  await build({
-    entryPoints: [source],
-    outfile,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    logLevel: "error",
-    banner: { js: `${require}\nconst require = createRequire(${JSON.stringify(source)});` },
-  });
-  return outfile;
 }
 
 async function within(program, args, measure) {
