@@ -4,6 +4,7 @@
  * Native blocks carry the types' own names, so a DateTime is no UInt32 and a UUID no 16 bytes, as it is
  * in Arrow. What has no neutral type of its own arrives as text, so that no digit is lost.
  */
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import type { DataType, TimeUnit } from "@gateway/core/type/type.ts";
 import { parseTypeName, unquoted, type TypeName } from "./typeName.ts";
 
@@ -47,23 +48,14 @@ export type Rule =
     }
   | { readonly to: "text"; readonly show: (view: DataView, at: number) => string };
 
-/** Layouts of names that came before: nearly every result has the same few. */
-const known = new Map<string, Layout>();
-const knownMax = 1_000;
-/** An enumeration or a tuple with a longer name is read anew. */
-const knownNameLengthMax = 200;
+/** Nearly every result has the same few types; an enumeration or a tuple with a longer name is read anew. */
+const rememberedTypes = { textsMax: 1_000, lengthMax: 200 } as const;
 
 /** The layout of a type by its name; undefined for types that no reader here knows (`Variant`, `Dynamic`, states of aggregates). */
-export function layoutOf(text: string): Layout | undefined {
-  const before = known.get(text);
-  if (before !== undefined) return before;
+export const layoutOf = remembered((text): Layout | undefined => {
   const name = parseTypeName(text);
-  const layout = name === undefined ? undefined : layoutOfName(name);
-  if (layout === undefined || text.length > knownNameLengthMax) return layout;
-  if (known.size >= knownMax) known.clear();
-  known.set(text, layout);
-  return layout;
-}
+  return name === undefined ? undefined : layoutOfName(name);
+}, rememberedTypes);
 
 function layoutOfName({ name, args }: TypeName): Layout | undefined {
   const simple = simpleLayouts[name];
