@@ -3,6 +3,7 @@
  * served with that takes columns as they are. Run by adbc.mjs, bundled; prints rows a second of each round.
  */
 import { pathToFileURL } from "node:url";
+import { queryOf } from "@gateway/core/query/testPlane.ts";
 import { open } from "@gateway/engines/adbcDriver/adapter.ts";
 import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
@@ -23,7 +24,7 @@ const perSecond = [];
 for (let round = 0; round <= Number(rounds); round += 1) {
   const from = performance.now();
   let rows = 0;
-  for await (const event of backend.execute(query(sql), new AbortController().signal)) {
+  for await (const event of backend.execute(identified(sql), new AbortController().signal)) {
     if (event.kind === "failed") throw new Error(event.error.message);
     if (event.kind === "batch") rows += event.batch.rows;
   }
@@ -34,37 +35,15 @@ console.log(JSON.stringify(perSecond));
 process.exit(0);
 
 /** At the end of its way through the pipeline. */
-function query(text) {
+function identified(text) {
   return {
-    id: "bench",
-    sql: text,
+    ...queryOf(text),
     allowedSql: text,
     engineSql: text,
     maxExecutionMs: undefined,
-    parameters: [],
-    takes: [],
-    receivedAtMs: 0,
     group: "bench",
     trace: [],
     backendIdentity: { mode: "serviceAccount" },
-    slot: {
-      cluster: "bench",
-      fence: 0,
-      holder: "bench/0",
-      [Symbol.asyncDispose ?? Symbol.for("asyncDispose")]: async () => undefined,
-    },
-    session: {
-      frontend: "bench",
-      identity: { user: "bench", groups: [], roles: [], method: "none" },
-      credential: { kind: "none" },
-      clientAddress: "127.0.0.1",
-      dialect: "postgres",
-      catalog: undefined,
-      schema: undefined,
-      settings: new Map(),
-      tags: new Map(),
-      headers: new Map(),
-      pin: undefined,
-    },
+    slot: { cluster: "bench", fence: 0, holder: "bench/0" },
   };
 }
