@@ -24,6 +24,9 @@ export class Canceller {
   }
 }
 
+/** For what takes a signal where nobody could leave. Known by its identity: nothing needs to listen to it. */
+export const neverAborted: AbortSignal = new AbortController().signal;
+
 /** Passes an abort of `signal`, also one that was before, on to `controller`; until disposed. */
 export function abortedWith(
   signal: AbortSignal,

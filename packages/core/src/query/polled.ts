@@ -10,8 +10,8 @@ import type { AuthContext } from "../port/authenticator.ts";
 import type { Host } from "../port/host.ts";
 import { err, ok, type Result } from "../result.ts";
 import { Aged } from "./aged.ts";
-import { Canceller } from "./canceller.ts";
-import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
+import type { ResultEvent, ResultStream } from "./event.ts";
+import { ParkedQuery, type Absorb, type Parking } from "./parked.ts";
 import type { Query, QueryId } from "./query.ts";
 
 export interface PolledQuery {
@@ -21,18 +21,18 @@ export interface PolledQuery {
    * The next event, or undefined when none came within `waitMs` (progress can be shown) or after the
    * last one. One call at a time. Aborting `signal` (the client hung up) cancels the query.
    *
+   * `absorb`, when given, may be shown each event first: one that it answers true to is taken, and the
+   * wait goes on, which saves the caller a promise for every event that only tells something.
+   *
    * A call after the last event says that the client has seen the end: from then on the query stays
    * for `keepMs` only. A frontend that reads ahead makes this call when it gave its last answer.
    */
-  next(waitMs: number, signal: AbortSignal): Promise<ResultEvent | undefined>;
+  next(waitMs: number, signal: AbortSignal, absorb?: Absorb): Promise<ResultEvent | undefined>;
   /** Ends the query as the client's wish; its last event is `failed: query.cancelled` unless it is over already. */
   cancel(): void;
   /** The client was given nothing to ask again with: the query is not kept after its end. Absent where nothing is kept anyway. */
   forget?(): void;
 }
-
-/** For `next` without a client that could hang up. Known to the parking place, which then listens to nothing. */
-export const neverAborted: AbortSignal = new AbortController().signal;
 
 export interface PolledLimits {
   /** A query nobody asked for this long is ended, and forgotten when its end is not asked for either. */
@@ -55,15 +55,13 @@ export const polledLimits: PolledLimits = {
   seenMax: 5_000,
 };
 
-/** Events read from an engine that goes on after its query was ended, before the stream is cut. */
-const drainedEventsMax = 64;
-
 export type RunQuery = (query: Query, signal: AbortSignal) => ResultStream;
 
 /** Every started query of this process, by id. */
 export class PolledQueries {
   readonly #host: Host;
   readonly #limits: PolledLimits;
+  readonly #parking: Parking;
   readonly #queries = new Map<QueryId, ParkedQuery>();
   /** Those whose end was seen, oldest first. */
   readonly #seen = new Aged<QueryId, ParkedQuery>();
@@ -73,6 +71,11 @@ export class PolledQueries {
   constructor(host: Host, limits: PolledLimits = polledLimits) {
     this.#host = host;
     this.#limits = limits;
+    this.#parking = {
+      host,
+      endSeen: (parked) => this.#endSeen(parked),
+      forget: (id) => this.#forget(id),
+    };
   }
 
   /** Queries that can be resumed now. */
@@ -84,12 +87,8 @@ export class PolledQueries {
   start(query: Query, run: RunQuery): PolledQuery {
     this.#forgetSeen();
     const refusal = this.#refusal();
-    const parked = new ParkedQuery(query, refusal === undefined ? run : failing(refusal), {
-      host: this.#host,
-      onEndSeen: () => this.#endSeen(parked),
-      onForget: () => this.#forget(query.id),
-    });
-    if (refusal !== undefined) return parked;
+    if (refusal !== undefined) return new ParkedQuery(query, failing(refusal), this.#parking);
+    const parked = new ParkedQuery(query, run, this.#parking);
     this.#queries.set(query.id, parked);
     this.#sweeping ??= this.#sweepLater();
     return parked;
@@ -123,7 +122,7 @@ export class PolledQueries {
     this.#queries.clear();
     this.#seen.clear();
     for (const parked of all) parked.end(gatewayError("gateway.draining"));
-    await Promise.all(all.map((parked) => parked.over));
+    await Promise.all(all.map((parked) => parked.over()));
   }
 
   #refusal(): GatewayError | undefined {
@@ -176,195 +175,6 @@ export class PolledQueries {
       else parked.end(gatewayError("query.abandoned"));
     }
   }
-}
-
-interface Parking {
-  readonly host: Host;
-  readonly onEndSeen: () => void;
-  readonly onForget: () => void;
-}
-
-type Waiter = (event: ResultEvent | undefined) => void;
-
-class ParkedQuery implements PolledQuery {
-  #query: Query;
-  readonly owner: AuthContext;
-  /** Resolves when the stream has ended and everything it held was given back. */
-  readonly over: Promise<void>;
-  readonly #parking: Parking;
-  /** Undefined once the stream has ended: what is kept for late polls is kept small. */
-  #running: { readonly controller: Canceller; readonly stream: ResultStream } | undefined;
-  readonly #resolveOver: () => void;
-  #waiter: Waiter | undefined;
-  /** An event that came while nobody asked. */
-  #parked: ResultEvent | undefined;
-  #reading = false;
-  #ending: GatewayError | undefined;
-  #drained = 0;
-  #lastGiven = false;
-  #forgotten = false;
-  askedMs: number;
-  endSeenMs = Number.POSITIVE_INFINITY;
-
-  constructor(query: Query, run: RunQuery, parking: Parking) {
-    this.#query = query;
-    this.owner = query.session.identity;
-    this.#parking = parking;
-    this.askedMs = parking.host.clock.nowMs();
-    const resolvers: (() => void)[] = [];
-    this.over = new Promise((resolve) => resolvers.push(resolve));
-    this.#resolveOver = () => resolvers[0]?.();
-    const controller = new Canceller();
-    this.#running = { controller, stream: run(query, controller.signal) };
-  }
-
-  get query(): Query {
-    return this.#query;
-  }
-
-  /** True while a client's request waits here. */
-  get held(): boolean {
-    return this.#waiter !== undefined;
-  }
-
-  /** True when nothing of the query is left to run. */
-  get ended(): boolean {
-    return this.#running === undefined;
-  }
-
-  touch(): void {
-    this.askedMs = this.#parking.host.clock.nowMs();
-  }
-
-  async next(waitMs: number, signal: AbortSignal): Promise<ResultEvent | undefined> {
-    if (this.#waiter !== undefined) throw new Error("a polled query was asked twice at once");
-    this.touch();
-    if (this.#lastGiven) {
-      this.#seeEnd();
-      return undefined;
-    }
-    if (signal.aborted) {
-      this.cancel();
-      return undefined;
-    }
-    const parked = this.#parked;
-    if (parked !== undefined) {
-      this.#parked = undefined;
-      return this.#give(parked);
-    }
-    return this.#wait(waitMs, signal);
-  }
-
-  cancel(): void {
-    this.end(gatewayError("query.cancelled"));
-  }
-
-  forget(): void {
-    if (this.#running === undefined) this.#parking.onForget();
-    else this.#forgotten = true;
-  }
-
-  /** Ends the query unless it is over; its last event says why. */
-  end(reason: GatewayError): void {
-    if (this.#ending !== undefined || this.#running === undefined) return;
-    this.#ending = reason;
-    if (this.#parked !== undefined && !isLast(this.#parked)) this.#parked = undefined;
-    this.#running.controller.abort(reason);
-    // Nobody may ever ask again, and only a read stream gives back its slot.
-    this.#read();
-  }
-
-  #wait(waitMs: number, signal: AbortSignal): Promise<ResultEvent | undefined> {
-    return new Promise((resolve) => {
-      const onAbort = (): void => {
-        answer(undefined);
-        this.cancel();
-      };
-      const answer: Waiter = (event) => {
-        this.#waiter = undefined;
-        timer[Symbol.dispose]();
-        if (signal !== neverAborted) signal.removeEventListener("abort", onAbort);
-        this.touch();
-        resolve(event === undefined ? undefined : this.#give(event));
-      };
-      const timer = this.#parking.host.clock.timer(waitMs, () => answer(undefined));
-      if (signal !== neverAborted) signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiter = answer;
-      this.#read();
-    });
-  }
-
-  #give(event: ResultEvent): ResultEvent {
-    if (isLast(event)) this.#lastGiven = true;
-    return event;
-  }
-
-  #seeEnd(): void {
-    if (this.endSeenMs !== Number.POSITIVE_INFINITY) return;
-    this.endSeenMs = this.#parking.host.clock.nowMs();
-    this.#parking.onEndSeen();
-  }
-
-  /** Reads one event unless that is under way. The stream never rejects; if it does, that is a bug. */
-  #read(): void {
-    if (this.#reading || this.#running === undefined) return;
-    this.#reading = true;
-    this.#running.stream.next().then(
-      (step) => this.#arrived(step.done === true ? undefined : step.value),
-      (bug: unknown) => {
-        this.#parking.host.log.bug(bug, { queryId: this.query.id });
-        this.#arrived({ kind: "failed", error: gatewayError("internal.bug") });
-      },
-    );
-  }
-
-  #arrived(event: ResultEvent | undefined): void {
-    this.#reading = false;
-    if (event === undefined) {
-      // A stream that stops without a last event must never look like a complete result.
-      this.#finish({ kind: "failed", error: this.#ending ?? gatewayError("engine.broken") });
-    } else if (isLast(event)) {
-      this.#finish(event);
-    } else if (this.#ending === undefined) {
-      this.#offer(event);
-    } else {
-      this.#drain(this.#ending);
-    }
-  }
-
-  /** Reads on to the last event of an ended query. An engine that does not stop is cut off. */
-  #drain(reason: GatewayError): void {
-    this.#drained += 1;
-    if (this.#drained < drainedEventsMax) this.#read();
-    else this.#finish({ kind: "failed", error: reason });
-  }
-
-  #finish(last: LastEvent): void {
-    const stream = this.#running?.stream;
-    this.#running = undefined;
-    this.#query = withoutCredential(this.#query);
-    if (this.#forgotten) this.#parking.onForget();
-    this.#offer(last);
-    // The generator may still have its end to run (a `finally` behind its last `yield`).
-    stream?.return().then(this.#resolveOver, (bug: unknown) => {
-      this.#parking.host.log.bug(bug, { queryId: this.query.id });
-      this.#resolveOver();
-    });
-  }
-
-  #offer(event: ResultEvent): void {
-    if (this.#waiter === undefined) this.#parked = event;
-    else this.#waiter(event);
-  }
-}
-
-/** What stays for late polls asks no engine any more, so it keeps nothing that a client could be identified with. */
-function withoutCredential({ session, ...query }: Query): Query {
-  return { ...query, session: { ...session, credential: { kind: "none" } } };
-}
-
-function isLast(event: ResultEvent): event is LastEvent {
-  return event.kind === "done" || event.kind === "failed";
 }
 
 function failing(error: GatewayError): RunQuery {

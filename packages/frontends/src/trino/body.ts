@@ -15,18 +15,22 @@ export interface Pending {
 /**
  * The statement's text. Refused: a body longer than `bytesMax`, also one that only says it is; a
  * compressed one, because no client compresses statements; one that is not UTF-8; an empty one.
- * Undefined when the client left before its end.
+ * Undefined when the client left before its end. At once when all of it has come.
  */
 export function readStatement(
   request: IncomingMessage,
   bytesMax: number,
   pending: Pending,
-): Promise<Result<string, GatewayError> | undefined> {
+): Result<string, GatewayError> | Promise<Result<string, GatewayError> | undefined> {
   const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity")
-    return Promise.resolve(err(violation("compressed statements are not read")));
+  if (encoding !== "identity") return err(violation("compressed statements are not read"));
   const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > bytesMax) return Promise.resolve(err(gatewayError("protocol.tooLarge")));
+  if (announced > bytesMax) return err(gatewayError("protocol.tooLarge"));
+  // A short statement comes in one packet with its headers, and is there when its login was judged:
+  // to listen for it costs a microsecond or two.
+  if (request.complete || (announced > 0 && request.readableLength === announced)) {
+    return wholeOf(request, bytesMax);
+  }
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -48,6 +52,12 @@ export function readStatement(
     request.once("end", () => end(textOf(chunks)));
     request.once("close", () => end(undefined));
   });
+}
+
+function wholeOf(request: IncomingMessage, bytesMax: number): Result<string, GatewayError> {
+  const bytes = request.read() as Buffer | null;
+  if (bytes === null) return textOf([]);
+  return bytes.length > bytesMax ? err(gatewayError("protocol.tooLarge")) : textOf([bytes]);
 }
 
 function textOf(chunks: readonly Buffer[]): Result<string, GatewayError> {

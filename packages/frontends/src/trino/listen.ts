@@ -76,7 +76,7 @@ function httpServer(limits: HttpTimes, requests: Requests, peers: Peers): Server
     const connection = peers.connectionOf(request);
     connection?.handshakeDone();
     connection?.idle(false);
-    response.once("close", () => connection?.idle(true));
+    response.on("close", () => connection?.idle(true));
     void requests.handle(request, response);
   });
   server.setTimeout(limits.stalledMs);

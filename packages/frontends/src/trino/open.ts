@@ -30,16 +30,10 @@ export interface OpenParts {
 
 /** The statement, with nothing read from it yet. Whatever is wrong with it is its first event. */
 export function openStatement(sql: string, asked: TrinoSession, parts: OpenParts): Statement {
-  const session = inTransaction(asked, parts.transactions);
-  const handling = session.ok
-    ? handle(sql, { ...asked, session: session.value }, parts.door)
-    : failure(session.error);
-  return statementOf(
-    sql,
-    runnable(handling, asked, parts.door),
-    session.ok ? { ...asked, session: session.value } : asked,
-    parts,
-  );
+  const found = inTransaction(asked, parts.transactions);
+  const session = found.ok ? found.value : asked;
+  const handling = found.ok ? handle(sql, session, parts.door) : failure(found.error);
+  return statementOf(sql, runnable(handling, asked, parts.door), session, parts);
 }
 
 /** What the engine runs, unless nothing can run in the session. Trino's own tables are not the engine's; one that speaks Trino's own SQL judges tables and roles itself. */
@@ -107,12 +101,13 @@ function linksOf(
 
 /** The session with the pin of the transaction it names. */
 function inTransaction(
-  { session, transactionId }: TrinoSession,
+  asked: TrinoSession,
   transactions: Transactions,
-): Result<Session, GatewayError> {
-  if (transactionId === undefined) return ok(session);
+): Result<TrinoSession, GatewayError> {
+  const { session, transactionId } = asked;
+  if (transactionId === undefined) return ok(asked);
   const pin = transactions.find(transactionId, session.identity.user);
-  return pin.ok ? ok({ ...session, pin: pin.value }) : pin;
+  return pin.ok ? ok({ ...asked, session: { ...session, pin: pin.value } }) : pin;
 }
 
 function headersOf(
@@ -141,7 +136,8 @@ const timerMsMax = 2_147_483_647;
 
 /** JDBC's `setQueryTimeout` is this session property. */
 function timeLimitMs({ settings }: Session): number | undefined {
-  const limitMs = durationMs(settings.get("query_max_run_time") ?? "");
+  const asked = settings.get("query_max_run_time");
+  const limitMs = asked === undefined ? undefined : durationMs(asked);
   // Weeks: timers of the system do not reach further, and no query does.
   return limitMs === undefined || limitMs > timerMsMax ? undefined : limitMs;
 }

@@ -7,10 +7,8 @@ import type { ColumnsEvent, EngineWork, QueryStats } from "@gateway/core/query/e
 import type { ResultColumn, Warning } from "@gateway/wire/trino/results.ts";
 import { queryError } from "./errors.ts";
 import type { Notice, Progress } from "./machine.ts";
-import type { Framed } from "./spool.ts";
+import { framed, type Framed } from "./spool.ts";
 import { resultColumn } from "./types.ts";
-
-const decoder = new TextDecoder();
 
 /** One numbered answer. */
 export interface Page {
@@ -57,15 +55,24 @@ export function pageHead({ next, columns }: Page, { baseUrl, id }: Links): strin
 /** Little ones as text, which is smaller to keep and sent as it is. */
 export function keptData(data: Framed): Framed | string {
   const { before, rows, after } = data;
-  if (rows.length > rowsTextBytesMax) return data;
-  return before + Buffer.from(rows.buffer, rows.byteOffset, rows.length).toString("utf8") + after;
+  return rows.length > rowsTextBytesMax ? data : before + utf8Text(rows) + after;
+}
+
+/** The same for rows without an encoding. */
+export function plainData(rows: Uint8Array): Framed | string {
+  return rows.length > rowsTextBytesMax ? framed(rows) : `"data":[${utf8Text(rows)}],`;
+}
+
+/** A `TextDecoder` takes microseconds for a few bytes. */
+function utf8Text({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString("utf8");
 }
 
 /** The columns as an answer lists them, in the engine's own words where it speaks the same protocol. */
 export function columnsText({ columns, native }: ColumnsEvent): string {
   const text =
     native?.format === "trinoData"
-      ? decoder.decode(native.bytes)
+      ? utf8Text(native.bytes)
       : JSON.stringify(columns.map(resultColumn));
   return `"columns":${text},`;
 }
@@ -130,8 +137,13 @@ function statsText({ progress, elapsedMs, rows }: TailFacts, last: boolean): str
   return `{"state":"${state}","queued":${state === "QUEUED"},"scheduled":${started},${percentText(work)}${splitsText(work)},${times},${bytes}}`;
 }
 
+/** An engine's work as an answer shows it. */
+interface ShownWork extends Omit<EngineWork, "percent"> {
+  readonly percent: number | undefined;
+}
+
 /** One split that waits, runs, or is done. */
-function workOf(state: Progress["state"], stats: QueryStats | undefined): EngineWork {
+function workOf(state: Progress["state"], stats: QueryStats | undefined): ShownWork {
   if (stats?.work !== undefined) return engineWork(stats.work, state);
   const finished = state === "FINISHED";
   return {
@@ -143,22 +155,30 @@ function workOf(state: Progress["state"], stats: QueryStats | undefined): Engine
     rowsRead: stats?.rows ?? 0,
     bytesRead: stats?.bytes ?? 0,
     peakBytes: 0,
-    ...(finished ? { percent: 100 } : {}),
+    percent: finished ? 100 : undefined,
   };
 }
 
 /** What was last heard of a finished query may be a moment old; nothing of it runs any more. */
-function engineWork(work: EngineWork, state: Progress["state"]): EngineWork {
+function engineWork(work: EngineWork, state: Progress["state"]): ShownWork {
   const { splitsQueued, splitsRunning, splitsDone } = work;
   const all = splitsQueued + splitsRunning + splitsDone;
-  if (state === "FINISHED") {
-    return { ...work, splitsQueued: 0, splitsRunning: 0, splitsDone: all, percent: 100 };
-  }
-  const percent = work.percent ?? (all === 0 ? undefined : (splitsDone * 100) / all);
-  return percent === undefined ? work : { ...work, percent };
+  const finished = state === "FINISHED";
+  const known = work.percent ?? (all === 0 ? undefined : (splitsDone * 100) / all);
+  return {
+    splitsQueued: finished ? 0 : splitsQueued,
+    splitsRunning: finished ? 0 : splitsRunning,
+    splitsDone: finished ? all : splitsDone,
+    nodes: work.nodes,
+    cpuMs: work.cpuMs,
+    rowsRead: work.rowsRead,
+    bytesRead: work.bytesRead,
+    peakBytes: work.peakBytes,
+    percent: finished ? 100 : known,
+  };
 }
 
-function percentText({ percent, splitsRunning, splitsQueued, splitsDone }: EngineWork): string {
+function percentText({ percent, splitsRunning, splitsQueued, splitsDone }: ShownWork): string {
   if (percent === undefined) return "";
   const all = Math.max(splitsQueued + splitsRunning + splitsDone, 1);
   const running = (splitsRunning * 100) / all;
@@ -167,10 +187,10 @@ function percentText({ percent, splitsRunning, splitsQueued, splitsDone }: Engin
 
 /** Some clients read a number without a point as an integer. */
 function decimal(value: number): string {
-  return value.toFixed(1);
+  return Number.isInteger(value) ? `${value}.0` : value.toFixed(1);
 }
 
-function splitsText({ nodes, splitsQueued, splitsRunning, splitsDone }: EngineWork): string {
+function splitsText({ nodes, splitsQueued, splitsRunning, splitsDone }: ShownWork): string {
   const all = splitsQueued + splitsRunning + splitsDone;
   return `"nodes":${nodes},"totalSplits":${all},"queuedSplits":${splitsQueued},"runningSplits":${splitsRunning},"completedSplits":${splitsDone}`;
 }

@@ -16,6 +16,9 @@ import {
 } from "../listener/httpHost.ts";
 import { loopbackOnly, mayTakeCredentials } from "../listener/tls.ts";
 import type { TrinoConfig } from "./config.ts";
+import { checkHeaders } from "./identity.ts";
+import { sentHeaders, type SentHeaders } from "./sentHeaders.ts";
+import type { AskedSession } from "./session.ts";
 
 export interface Peer {
   readonly address: string;
@@ -28,6 +31,8 @@ export interface Peer {
   readonly readsFirstAnswer: boolean;
   /** The way to the client is longer than this machine. */
   readonly mayCompress: boolean;
+  /** What the headers ask for a statement's session, kept here once it was read of them. */
+  asked: AskedSession | undefined;
 }
 
 /** Why a request is refused before anything else is looked at. */
@@ -44,10 +49,11 @@ export interface PeerRefusal {
 const readsFirst =
   /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client|curl)\//;
 
-/** A connection, and what is read of it once. */
+/** A connection, what is read of it once, and what its last statement's headers said. */
 interface Known {
   readonly connection: Connection;
   readonly names: readonly string[];
+  last: { readonly sent: SentHeaders; readonly peer: Peer } | undefined;
 }
 
 /** Hosts remembered as allowed. A client may send any text, so only a few are kept. */
@@ -68,17 +74,31 @@ export class Peers {
 
   /** Tells whose socket it is; called before its first request. */
   add(socket: Socket, connection: Connection): void {
-    this.#connections.set(socket, { connection, names: connection.certificateNames() });
+    const names = connection.certificateNames();
+    this.#connections.set(socket, { connection, names, last: undefined });
   }
 
   connectionOf(request: IncomingMessage): Connection | undefined {
     return this.#connections.get(request.socket)?.connection;
   }
 
+  /** Judges where a request came from, and refuses headers that can be read in two ways. */
   of(request: IncomingMessage): Result<Peer, PeerRefusal> {
-    const { headers } = request;
+    const { rawHeaders } = request;
     const known = this.#connections.get(request.socket);
     if (known === undefined) return err({ status: 400, text: "The connection is gone" });
+    if (known.last?.sent.areSame(rawHeaders) === true) return ok(known.last.peer);
+    const judged = this.#judge(request.headers, known);
+    if (!judged.ok) return judged;
+    const checked = checkHeaders(rawHeaders);
+    if (!checked.ok) return err({ status: 400, text: checked.error.message });
+    // Polls have other headers, and less is read of them.
+    const sent = request.method === "POST" ? sentHeaders(rawHeaders) : undefined;
+    if (sent !== undefined) known.last = { sent, peer: judged.value };
+    return judged;
+  }
+
+  #judge(headers: IncomingHttpHeaders, known: Known): Result<Peer, PeerRefusal> {
     const host = headers.host;
     if (host === undefined || !this.#isAllowed(host)) {
       return err({ status: 403, text: "The Host header names no host of this listener" });
@@ -89,13 +109,14 @@ export class Peers {
     const { connection, names } = known;
     const client = this.#client(connection, headers);
     const scheme = client.secure ? "https" : "http";
-    return ok({
+    return ok<Peer>({
       address: client.address,
       mayTakeCredentials: client.secure || mayTakeCredentials(connection),
       certificateNames: names,
       baseUrl: this.#externalUrl ?? `${scheme}://${host}`,
       readsFirstAnswer: readsFirst.test(headers["user-agent"] ?? ""),
       mayCompress: !loopbackOnly(client.address),
+      asked: undefined,
     });
   }
 

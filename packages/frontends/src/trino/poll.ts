@@ -1,6 +1,13 @@
 /** What a poll asks for in its query string: how long it waits at most, and how large answers are to be. */
 import { durationMs } from "@gateway/wire/trino/results.ts";
-import type { Poll } from "./statement.ts";
+
+/** What one poll asks for beside its answer's number. */
+export interface Poll {
+  /** Held at most so long, when that is shorter than our own limit. */
+  readonly holdMs?: number;
+  /** About how many bytes of rows the answers are to have from now on. */
+  readonly targetBytes?: number;
+}
 
 /** Sizes beyond these are taken for the nearest of them: small pages cost requests, large ones memory. */
 const targetBytesMin = 16 * 1024;

@@ -7,7 +7,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { AuthContext, Login, Presented } from "@gateway/core/port/authenticator.ts";
+import type {
+  AuthContext,
+  Login,
+  Presented,
+  PresentedAt,
+} from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
@@ -16,14 +21,15 @@ import { parseStatementPath, statementPath, type StatementPath } from "@gateway/
 import { readStatement, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./handles.ts";
-import { checkHeaders, claimedUser, claimsAnother, presentedBy } from "./identity.ts";
+import type { Holder } from "./holder.ts";
+import { claimedUser, claimsAnother, presentedBy } from "./identity.ts";
 import { queryInfo, serverInfo } from "./info.ts";
 import { openStatement } from "./open.ts";
 import type { Page } from "./page.ts";
 import type { Peer, Peers } from "./peer.ts";
 import { pollOf } from "./poll.ts";
 import { sendJson, sendPage, sendRefusal, sendStatus } from "./respond.ts";
-import { sessionFrom } from "./session.ts";
+import { askedFrom, sessionOf, type AskedSession } from "./session.ts";
 import { Shelf } from "./shelf.ts";
 import type { Statement } from "./statement.ts";
 import { Transactions } from "./transactions.ts";
@@ -90,8 +96,6 @@ export class Requests {
     try {
       const peer = this.#peers.of(request);
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
-      const checked = checkHeaders(request.rawHeaders);
-      if (!checked.ok) return sendRefusal(request, response, checked.error);
       const challenges = this.#door.takesTokens === true ? bothChallenges : basicChallenge;
       await this.#route({ request, response, peer: peer.value, challenges });
     } catch (bug) {
@@ -138,20 +142,31 @@ export class Requests {
     if (this.#draining) return sendRefusal(request, response, gatewayError("gateway.draining"));
     const login = await this.#login(exchange);
     if (!login.ok) return refuse(exchange, login.error);
-    const session = sessionFrom(request.headers, login.value, peer.address);
-    if (!session.ok) return refuse(exchange, session.error);
-    const sql = await readStatement(request, this.#config.maxMessageBytes, this.#pending);
+    const asked = this.#asked(exchange);
+    if (!asked.ok) return refuse(exchange, asked.error);
+    const read = readStatement(request, this.#config.maxMessageBytes, this.#pending);
+    const sql = read instanceof Promise ? await read : read;
     if (sql === undefined) return undefined;
     if (!sql.ok) return refuse(exchange, sql.error);
 
-    const statement = openStatement(sql.value, session.value, {
+    const session = sessionOf(asked.value, request.headers, login.value, peer.address);
+    const statement = openStatement(sql.value, session, {
       door: this.#door,
       host: this.#host,
       local: this.#local,
       transactions: this.transactions,
       handles: this.#handles,
     });
-    return this.#held(exchange, statement, () => statement.first(peer.readsFirstAnswer));
+    const holder = this.#hold(exchange, statement);
+    const page = await statement.first(peer.readsFirstAnswer);
+    return this.#give(exchange, statement, holder, page);
+  }
+
+  #asked({ request, peer }: Exchange): Result<AskedSession, GatewayError> {
+    if (peer.asked !== undefined) return ok(peer.asked);
+    const asked = askedFrom(request.headers);
+    if (asked.ok) peer.asked = asked.value;
+    return asked;
   }
 
   /**
@@ -182,7 +197,9 @@ export class Requests {
     // A sign of life between polls; finding the query was all it asks for.
     if (method === "HEAD") return void response.end();
     if (method !== "GET") return notAllowed(exchange, "GET, HEAD, DELETE");
-    return this.#held(exchange, statement, () => statement.answer(handle.token, pollOf(asked)));
+    const holder = this.#hold(exchange, statement);
+    const page = await statement.answer(handle.token, pollOf(asked));
+    return this.#give(exchange, statement, holder, page);
   }
 
   async #query(exchange: Exchange, id: QueryId, method: string): Promise<void> {
@@ -211,18 +228,22 @@ export class Requests {
   }
 
   /** Holds the request until there is an answer. A client that leaves meanwhile cancels its query. */
-  async #held(
-    exchange: Exchange,
-    statement: Statement,
-    answer: () => Promise<Page | undefined>,
-  ): Promise<void> {
-    const { request, response, peer } = exchange;
+  #hold({ request, response }: Exchange, statement: Statement): Holder {
     const holder = statement.hold();
-    response.once("close", holder.hungUp);
+    response.on("close", () => holder.hungUp());
     // It may have left while its login was checked, and that is told only once.
     if (response.destroyed || request.socket.destroyed) holder.hungUp();
     this.#shelve(statement);
-    const page = await answer();
+    return holder;
+  }
+
+  #give(
+    exchange: Exchange,
+    statement: Statement,
+    holder: Holder,
+    page: Page | undefined,
+  ): Promise<void> | void {
+    const { request, response, peer } = exchange;
     holder.answered();
     const refusal = page?.token === 0 ? statement.refusal : undefined;
     if (refusal !== undefined) return this.#refuseStarted(exchange, statement, refusal);
@@ -231,8 +252,10 @@ export class Requests {
     if (page.token === 0 && page.next === undefined) this.shelf.remove(statement.id);
     else this.#shelve(statement);
     const links = { baseUrl: peer.baseUrl, id: statement.id };
-    await sendPage(request, response, page, { links, mayCompress: peer.mayCompress });
-    if (page.next !== undefined && this.shelf.hasRoom) this.#buildAhead(statement);
+    const sent = sendPage(request, response, page, { links, mayCompress: peer.mayCompress });
+    if (page.next === undefined) return sent;
+    if (sent !== undefined) return sent.then(() => this.#buildAhead(statement));
+    return this.#buildAhead(statement);
   }
 
   #refuseStarted(exchange: Exchange, statement: Statement, refusal: GatewayError): void {
@@ -251,6 +274,7 @@ export class Requests {
   }
 
   #buildAhead(statement: Statement): void {
+    if (!this.shelf.hasRoom) return;
     const counted = (): void => {
       if (this.shelf.get(statement.id) === statement) this.#shelve(statement);
     };
@@ -287,29 +311,48 @@ export class Requests {
     return login.ok ? ok(login.value.identity) : login;
   }
 
-  async #login({ request, peer }: Exchange): Promise<Result<Login, GatewayError>> {
+  #login(exchange: Exchange): Promise<Result<Login, GatewayError>> {
+    const { request, peer } = exchange;
     const presented = presentedBy(request.headers, peer.certificateNames);
-    const at = { frontend: "trinoHttp", address: peer.address, patienceMs };
-    const refuseUnjudged = (
-      error: GatewayError,
-      kind: Presented["kind"],
-    ): Result<never, GatewayError> => {
-      this.#door.refused(error.code, { kind, user: claimedUser(request.headers) }, at);
-      return err(error);
-    };
-    if (!presented.ok) return refuseUnjudged(presented.error, "nothing");
+    if (!presented.ok) {
+      return Promise.resolve(this.#refused(exchange, presented.error, "nothing"));
+    }
     const { kind } = presented.value;
     if (kind !== "nothing" && !peer.mayTakeCredentials) {
-      return refuseUnjudged(gatewayError("auth.cleartext"), kind);
+      return Promise.resolve(this.#refused(exchange, gatewayError("auth.cleartext"), kind));
     }
-    const login = await this.#door.authenticate(presented.value, at);
-    if (!login.ok) return login;
-    if (claimsAnother(request.headers, presented.value, login.value.identity)) {
-      const message = `Access Denied: User ${login.value.identity.user} cannot impersonate another user`;
-      return refuseUnjudged(gatewayError("query.permission", { message }), kind);
-    }
-    return login;
+    const login = this.#door.authenticate(presented.value, presentedAt(peer));
+    return kind === "nothing" ? login : this.#compared(exchange, presented.value, login);
   }
+
+  /** A verified login, unless the request claims to be somebody else beside it. */
+  async #compared(
+    exchange: Exchange,
+    presented: Presented,
+    verified: Promise<Result<Login, GatewayError>>,
+  ): Promise<Result<Login, GatewayError>> {
+    const login = await verified;
+    if (!login.ok) return login;
+    const { identity } = login.value;
+    if (!claimsAnother(exchange.request.headers, presented, identity)) return login;
+    const message = `Access Denied: User ${identity.user} cannot impersonate another user`;
+    return this.#refused(exchange, gatewayError("query.permission", { message }), presented.kind);
+  }
+
+  /** A login that the door did not judge, told to it. */
+  #refused(
+    { request, peer }: Exchange,
+    error: GatewayError,
+    kind: Presented["kind"],
+  ): Result<never, GatewayError> {
+    const shown = { kind, user: claimedUser(request.headers) };
+    this.#door.refused(error.code, shown, presentedAt(peer));
+    return err(error);
+  }
+}
+
+function presentedAt({ address }: Peer): PresentedAt {
+  return { frontend: "trinoHttp", address, patienceMs };
 }
 
 function refuse({ request, response, challenges }: Exchange, error: GatewayError): void {

@@ -14,13 +14,13 @@ const compressedBytesMin = 8 * 1024;
 const compression = { level: 1 } as const;
 const json = "application/json";
 
-/** Sends a page. `mayCompress` says whether the way to the client is worth it. */
-export async function sendPage(
+/** Sends a page, at once unless it is compressed. `mayCompress` says whether the way to the client is worth it. */
+export function sendPage(
   request: IncomingMessage,
   response: ServerResponse,
   page: Page,
   sent: { readonly links: Links; readonly mayCompress: boolean },
-): Promise<void> {
+): Promise<void> | void {
   const head = pageHead(page, sent.links);
   for (const [name, value] of page.headers) response.appendHeader(name, value);
   const { data = "", tail } = page;
@@ -31,7 +31,8 @@ export async function sendPage(
   response.setHeader("Content-Type", json);
   const worthwhile = sent.mayCompress && !data.dense && length >= compressedBytesMin;
   if (worthwhile && acceptsGzip(request)) {
-    return endCompressed(response, await compress(Buffer.concat(pieces), compression));
+    const packed = compress(Buffer.concat(pieces), compression);
+    return packed.then((bytes) => endCompressed(response, bytes));
   }
   response.setHeader("Content-Length", length);
   // Corked, the pieces leave in one system call without being copied together.
@@ -42,8 +43,13 @@ export async function sendPage(
 }
 
 function endText(response: ServerResponse, type: string, text: string): void {
-  const headers = ["Content-Type", type, "Content-Length", String(Buffer.byteLength(text))];
-  response.writeHead(response.statusCode, headers).end(text);
+  const length = Buffer.byteLength(text);
+  const headers = ["Content-Type", type, "Content-Length", String(length)];
+  response.writeHead(response.statusCode, headers);
+  // Given to `end`, the text goes out by `writev` together with an empty piece; so it is one `write`.
+  response.write(text, length === text.length ? "latin1" : "utf8");
+  response.socket?.uncork();
+  response.end();
 }
 
 function endCompressed(response: ServerResponse, bytes: Buffer): void {
@@ -77,11 +83,14 @@ export function sendStatus(
   text: string,
 ): void {
   response.statusCode = status;
-  if (!request.complete && hasBody(request)) response.setHeader("Connection", "close");
+  if (hasUnread(request)) response.setHeader("Connection", "close");
   endText(response, "text/plain; charset=utf-8", text);
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+/** A body that was taken as a whole is there before the parser says that it is complete. */
+function hasUnread(request: IncomingMessage): boolean {
+  const { complete, headers, readableDidRead, readableFlowing } = request;
+  if (complete || (readableDidRead && readableFlowing === null)) return false;
   const length = headers["content-length"] ?? "0";
   return length !== "0" || headers["transfer-encoding"] !== undefined;
 }

@@ -53,12 +53,32 @@ const hiddenHeaders: ReadonlySet<string> = new Set([
 
 const noTransaction = "NONE";
 
+/** What the headers of a request say of its session, whoever asks. */
+export interface AskedSession {
+  readonly catalog: string | undefined;
+  readonly schema: string | undefined;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly tags: ReadonlyMap<string, string>;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly prepared: ReadonlyMap<string, string>;
+  readonly transaction: string | undefined;
+  readonly style: TextStyle;
+  readonly encoding: Encoding | undefined;
+  readonly refusal: GatewayError | undefined;
+}
+
 /** The session of a request, or `protocol.violation` with the header that can not be read. */
 export function sessionFrom(
   headers: RequestHeaders,
   login: Login,
   clientAddress: string,
 ): Result<TrinoSession, GatewayError> {
+  const asked = askedFrom(headers);
+  return asked.ok ? ok(sessionOf(asked.value, headers, login, clientAddress)) : asked;
+}
+
+/** What the headers ask for, or `protocol.violation` with the one that can not be read. */
+export function askedFrom(headers: RequestHeaders): Result<AskedSession, GatewayError> {
   const properties = pairs(headers, requestHeader.session);
   if (!properties.ok) return properties;
   const prepared = pairs(headers, requestHeader.preparedStatement);
@@ -71,32 +91,55 @@ export function sessionFrom(
   if (zone !== undefined) settings.set(timeZoneSetting, zone);
   for (const [name, value] of properties.value) settings.set(settingOf(name), value);
 
-  const transaction = trimmed(headers, requestHeader.transactionId);
-  const session: Session = {
-    frontend: "trinoHttp",
-    identity: login.identity,
-    credential: login.credential,
-    clientAddress,
-    dialect: "trino",
+  const name = settings.get(timeZoneSetting);
+  const found = name === undefined ? utc : sessionZone(name);
+  return ok({
     catalog: trimmed(headers, requestHeader.catalog),
     schema: trimmed(headers, requestHeader.schema),
     settings,
     tags: tagsFrom(trimmed(headers, requestHeader.clientTags)),
     headers: visibleHeaders(headers),
-    pin: undefined,
-  };
-  const name = settings.get(timeZoneSetting);
-  const found = name === undefined ? utc : sessionZone(name);
-  return ok({
-    session,
+    prepared: new Map(prepared.value),
+    transaction: trimmed(headers, requestHeader.transactionId),
     style: styleIn(found ?? utc),
     encoding: encodingOf(single(headers[requestHeader.queryDataEncoding])),
     refusal: found === undefined ? unknownZone(name ?? "") : undefined,
-    prepared: new Map(prepared.value),
-    transactionId: transaction?.toUpperCase() === noTransaction ? undefined : transaction,
-    knowsTransactions: transaction !== undefined,
   });
 }
+
+/** The session of a request. `asked` may be of an earlier one whose headers differ in secrets and length only. */
+export function sessionOf(
+  asked: AskedSession,
+  headers: RequestHeaders,
+  { identity, credential }: Login,
+  clientAddress: string,
+): TrinoSession {
+  const { transaction } = asked;
+  const isSameLength = asked.headers.get(lengthHeader) === headers[lengthHeader];
+  return {
+    session: {
+      frontend: "trinoHttp",
+      identity,
+      credential,
+      clientAddress,
+      dialect: "trino",
+      catalog: asked.catalog,
+      schema: asked.schema,
+      settings: asked.settings,
+      tags: asked.tags,
+      headers: isSameLength ? asked.headers : visibleHeaders(headers),
+      pin: undefined,
+    },
+    style: asked.style,
+    encoding: asked.encoding,
+    refusal: asked.refusal,
+    prepared: asked.prepared,
+    transactionId: transaction?.toUpperCase() === noTransaction ? undefined : transaction,
+    knowsTransactions: transaction !== undefined,
+  };
+}
+
+const lengthHeader = "content-length";
 
 /** A zone as Java's clients name it: also `UTC+02:00` and `GMT-5`. */
 export function sessionZone(name: string): Zone | undefined {

@@ -7,16 +7,20 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
-import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
-import { neverAborted, type PolledQuery } from "@gateway/core/query/polled.ts";
+import { neverAborted } from "@gateway/core/query/canceller.ts";
+import type { DoneEvent, ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
+import type { Absorb } from "@gateway/core/query/parked.ts";
+import type { PolledQuery } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import type { TextStyle } from "@gateway/core/type/text.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
 import { Draft } from "./draft.ts";
 import { trinoErrors } from "./errors.ts";
 import type { LinkedQuery } from "./handles.ts";
+import { Holder } from "./holder.ts";
 import {
   ask,
+  carried,
   endedEarly,
   firstTurn,
   given,
@@ -32,11 +36,13 @@ import {
   columnsText,
   keptData,
   pageBytes,
+  plainData,
   resultlessColumns,
   tailText,
   type Page,
 } from "./page.ts";
-import { encoded, framed, type Encoding } from "./spool.ts";
+import type { Poll } from "./poll.ts";
+import { encoded, type Encoding } from "./spool.ts";
 
 /** How long requests are held for something new: rows, an error, the end. */
 export const holds = {
@@ -73,14 +79,6 @@ export interface StatementParts {
   readonly report: (bug: unknown) => void;
 }
 
-/** What one poll asks for beside its answer's number. */
-export interface Poll {
-  /** Held at most so long, when that is shorter than our own limit. */
-  readonly holdMs?: number;
-  /** About how many bytes of rows the answers are to have from now on. */
-  readonly targetBytes?: number;
-}
-
 export class Statement {
   readonly polled: PolledQuery;
   readonly #parts: StatementParts;
@@ -92,7 +90,8 @@ export class Statement {
   #rowsGiven = 0;
   /** Rows are at hand and nothing came behind them for a moment. */
   #lingered = false;
-  #step: Promise<void> | undefined;
+  /** The event that is waited for, by everybody who waits; the first of them takes it. */
+  #step: Promise<ResultEvent | undefined> | undefined;
   #upcoming: Promise<Page> | undefined;
   #holders = 0;
   #cancelled = false;
@@ -145,19 +144,17 @@ export class Statement {
    * The answer to the POST. Clients that do not look for rows in it (`readsRows` false) get the
    * state at once; what the statement gives meanwhile is in the next answer.
    */
-  async first(readsRows: boolean): Promise<Page> {
-    if (readsRows) return this.#produce(holds.firstMs);
-    await this.#advance(holds.refusalMs);
-    return this.#give(this.#statePage());
+  first(readsRows: boolean): Promise<Page> {
+    return readsRows ? this.#produce(holds.firstMs) : this.#firstState();
   }
 
   /** The answer of that number, held until there is something new; undefined when it is past or not due. */
-  async answer(token: number, poll: Poll = {}): Promise<Page | undefined> {
+  answer(token: number, poll: Poll = {}): Promise<Page | undefined> {
     switch (ask(this.#turn, token)) {
       case "repeat":
-        return this.#last;
+        return Promise.resolve(this.#last);
       case "gone":
-        return undefined;
+        return Promise.resolve(undefined);
       case "next":
         this.#draft.want(poll.targetBytes);
         this.#upcoming ??= this.#produce(Math.min(poll.holdMs ?? holds.pollMs, holds.pollMs));
@@ -167,25 +164,19 @@ export class Statement {
 
   /** Builds the next answer while the client reads the last one, as far as it comes within a poll's time. Never rejects. */
   ahead(): Promise<void> {
-    return this.#fill(holds.pollMs);
+    return this.#fill(holds.pollMs, undefined);
   }
 
   /** A request waits here. Its leave without an answer cancels the query, unless another one waits too. */
-  hold(): { readonly answered: () => void; readonly hungUp: () => void } {
+  hold(): Holder {
     this.#holders += 1;
-    let waits = true;
-    const leave = (): boolean => {
-      const left = waits;
-      if (waits) this.#holders -= 1;
-      waits = false;
-      return left && this.#holders === 0;
-    };
-    return {
-      answered: () => void leave(),
-      hungUp: () => {
-        if (leave()) this.cancel();
-      },
-    };
+    return new Holder(this);
+  }
+
+  /** Called by a holder, once. */
+  released(hungUp: boolean): void {
+    this.#holders -= 1;
+    if (hungUp && this.#holders === 0) this.cancel();
   }
 
   /** Ends the query as its client's wish, unless it is over. A later poll answers the failure. */
@@ -212,23 +203,49 @@ export class Statement {
   /** Nobody will ask again: ends the query and reads it to its end, as far as that comes in a poll's time. */
   async discard(): Promise<void> {
     this.cancel();
-    await this.#fill(holds.pollMs);
+    await this.#fill(holds.pollMs, undefined);
     if (isOver(this.#progress)) await this.#readEnd();
   }
 
   async #produce(holdMs: number): Promise<Page> {
-    await this.#fill(holdMs);
-    const page = await this.#page();
+    await this.#fill(holdMs, this.#absorb);
+    const last = isOver(this.#progress) && !this.#draft.hasMore;
+    const rows = this.#draft.take(last);
+    const rowOffset = this.#rowsGiven;
+    if (rows !== undefined) {
+      this.#rowsGiven += rows.count;
+      this.#lingered = false;
+    }
+    // Python's client does not look for segments in the answer to its POST, and for the few rows
+    // of it they would be a detour to every other one.
+    const encoding = nextToken(this.#turn) === 0 ? undefined : this.#parts.encoding;
+    const isPlain = rows !== undefined && encoding === undefined;
+    let page = this.#page(last, isPlain ? plainData(rows.bytes) : undefined);
+    if (rows !== undefined && encoding !== undefined) {
+      page = { ...page, data: keptData(await encoded(rows, rowOffset, encoding)) };
+    }
     this.#upcoming = undefined;
     return this.#give(page);
   }
 
+  /** The state at once, or a refusal that comes at once. */
+  async #firstState(): Promise<Page> {
+    const step = this.#ask(holds.refusalMs, undefined);
+    this.#settle(step, await step);
+    return this.#give(this.#statePage());
+  }
+
   /** Reads events until an answer is worth giving or the time is up. */
-  async #fill(holdMs: number): Promise<void> {
+  async #fill(holdMs: number, absorb: Absorb | undefined): Promise<void> {
     const { clock } = this.#parts;
     const endMs = clock.nowMs() + holdMs;
     for (let leftMs = holdMs; !this.#ready() && leftMs > 0; leftMs = endMs - clock.nowMs()) {
-      await this.#advance(leftMs);
+      if (this.#draft.hasMore) {
+        this.#draft.writeMore();
+        continue;
+      }
+      const step = this.#ask(leftMs, absorb);
+      this.#settle(step, await step);
     }
   }
 
@@ -237,29 +254,31 @@ export class Statement {
     return !this.#draft.hasMore && (this.#lingered || isOver(this.#progress));
   }
 
-  /** One step, shared by everybody who waits for it. What needs no waiting is done at once. */
-  #advance(waitMs: number): Promise<void> | undefined {
+  /** The next event: the one that somebody waits for already, or what the parking place has next. */
+  #ask(waitMs: number, absorb: Absorb | undefined): Promise<ResultEvent | undefined> {
     if (this.#step !== undefined) return this.#step;
-    if (this.#draft.hasMore) {
-      this.#draft.writeMore();
-      return undefined;
-    }
-    if (isOver(this.#progress)) return undefined;
-    this.#step = this.#takeStep(waitMs);
+    const limitMs =
+      this.#draft.rows > 0 ? Math.min(waitMs, lingerMs(this.#elapsedMs(), holds.lingerMs)) : waitMs;
+    // Leaving clients are counted by `hold`, and `cancel` says that none is left.
+    this.#step = this.polled.next(limitMs, neverAborted, absorb);
     return this.#step;
   }
 
-  async #takeStep(waitMs: number): Promise<void> {
-    const hasRows = this.#draft.rows > 0;
-    const limitMs = hasRows
-      ? Math.min(waitMs, lingerMs(this.#elapsedMs(), holds.lingerMs))
-      : waitMs;
-    // Leaving clients are counted by `hold`, and `cancel` says that none is left.
-    const event = await this.polled.next(limitMs, neverAborted);
+  /** Whoever waited first takes what came; to the others it is taken already. */
+  #settle(step: Promise<ResultEvent | undefined>, event: ResultEvent | undefined): void {
+    if (this.#step !== step) return;
     this.#step = undefined;
-    if (event === undefined) this.#lingered = hasRows;
+    if (event === undefined) this.#lingered = this.#draft.rows > 0;
     else this.#takeSafely(event);
   }
+
+  /** Takes what only tells something, while an answer waits for rows or the end. */
+  readonly #absorb: Absorb = (event) => {
+    if (event.kind === "batch" || event.kind === "done" || event.kind === "failed") return false;
+    this.#takeSafely(event);
+    // What could not be taken ends the statement, and the wait with it.
+    return !isOver(this.#progress);
+  };
 
   /** A batch that does not fit its columns must not leave its client waiting for ever. */
   #takeSafely(event: ResultEvent): void {
@@ -286,56 +305,39 @@ export class Statement {
   #take(event: ResultEvent): void {
     // It failed here meanwhile; what the engine says of its end is no news.
     if (isOver(this.#progress)) return;
+    // Only the first sign that it runs is timed.
+    const elapsedMs = this.#progress.queuedMs ?? this.#elapsedMs();
     const wished = event.kind === "failed" && event.error.code === "query.cancelled";
     this.#progress =
       this.#endsEarly && wished
-        ? endedEarly(this.#progress, this.#elapsedMs())
-        : observe(this.#progress, event, this.#elapsedMs());
+        ? endedEarly(this.#progress, elapsedMs)
+        : observe(this.#progress, event, elapsedMs);
     if (event.kind === "columns") this.#columns = columnsText(event);
     if (event.kind === "batch") this.#draft.put(event.batch, this.#progress.columns ?? []);
-    if (event.kind === "done") this.#end();
+    if (event.kind === "done") this.#end(event);
     if (isOver(this.#progress)) this.#limit?.[Symbol.dispose]();
   }
 
   /** A statement without a result shows how many rows it changed, in the form that Trino's clients know. */
-  #end(): void {
-    const { columns, updateType, updateCount } = this.#progress;
-    if (columns !== undefined) {
-      // Clients show a statement that has a type as a change only, and its rows never.
-      this.#progress = { ...this.#progress, updateType: undefined, updateCount: undefined };
-      return;
-    }
+  #end({ updateCount }: DoneEvent): void {
+    if (this.#progress.columns !== undefined) return;
     this.#columns = resultlessColumns(updateCount);
-    // Without a type clients take the statement for a query whose columns got lost.
-    if (updateType === undefined) this.#progress = { ...this.#progress, updateType: "STATEMENT" };
     // The one row that says how many were changed.
     if (updateCount !== undefined) this.#draft.replace(Buffer.from(`[${updateCount}]`), 1);
   }
 
-  /** What is at hand as an answer, and a fresh draft for the next one. */
-  async #page(): Promise<Page> {
-    const last = isOver(this.#progress) && !this.#draft.hasMore;
-    const rows = this.#draft.take(last);
-    const rowOffset = this.#rowsGiven;
-    if (rows !== undefined) {
-      this.#rowsGiven += rows.count;
-      this.#lingered = false;
-    }
-    const page: Omit<Page, "data"> = {
+  /** What is known as an answer. Called once for each, because it takes along what only one may carry. */
+  #page(last: boolean, data: Page["data"]): Page {
+    const page: Page = {
       token: nextToken(this.#turn),
       next: last ? undefined : this.#links(),
       columns: this.#columns,
+      data,
       tail: this.#tail(last),
       headers: this.#headers(last),
     };
-    this.#progress = { ...this.#progress, changes: [], notices: [] };
-    if (rows === undefined) return { ...page, data: undefined };
-    // Python's client does not look for segments in the answer to its POST, and for the few rows
-    // of it they would be a detour to every other one.
-    const encoding = page.token === 0 ? undefined : this.#parts.encoding;
-    const data =
-      encoding === undefined ? framed(rows.bytes) : await encoded(rows, rowOffset, encoding);
-    return { ...page, data: keptData(data) };
+    this.#progress = carried(this.#progress);
+    return page;
   }
 
   /** The state alone, for clients that read nothing else from the answer to their POST. */
@@ -378,23 +380,20 @@ export class Statement {
   }
 
   #tail(last: boolean): string {
+    const elapsedMs = this.#elapsedMs();
     const { sql } = this.#parts;
-    const facts = {
-      progress: this.#progress,
-      elapsedMs: this.#elapsedMs(),
-      rows: this.#rowsGiven,
-      sql,
-    };
-    return tailText(facts, last);
+    return tailText({ progress: this.#progress, elapsedMs, rows: this.#rowsGiven, sql }, last);
   }
 
   #headers(last: boolean): Page["headers"] {
-    const changed = this.#progress.changes.flatMap(this.#parts.headersOf);
-    const succeeded = last && this.#progress.error === undefined;
-    return succeeded ? [...changed, ...this.#parts.endHeaders] : changed;
+    const { changes, error } = this.#progress;
+    const ending = last && error === undefined ? this.#parts.endHeaders : noHeaders;
+    return changes.length === 0 ? ending : [...changes.flatMap(this.#parts.headersOf), ...ending];
   }
 
   #elapsedMs(): number {
     return this.#parts.clock.nowMs() - this.polled.query.receivedAtMs;
   }
 }
+
+const noHeaders: Page["headers"] = [];
