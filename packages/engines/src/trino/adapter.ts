@@ -18,7 +18,7 @@ import { TrinoHttp } from "./http.ts";
 import { beginTransaction } from "./lane.ts";
 import { callersOf } from "./identity.ts";
 import { Listing } from "./listing.ts";
-import { runStatement, type Lane } from "./run.ts";
+import { refused, runStatement, type Lane } from "./run.ts";
 import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./session.ts";
 import { sentStatement } from "./statement.ts";
 
@@ -68,14 +68,17 @@ class TrinoBackend implements Backend {
     return this.#listing.catalogs;
   }
 
-  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+  execute(query: Identified, signal: AbortSignal): ResultStream {
     const head = this.#headOf(query);
-    if (!head.ok) return yield { kind: "failed", error: head.error };
+    if (!head.ok) return refused(head.error);
     const sent = sentStatement(query.engineSql, query.parameters);
-    if (!sent.ok) return yield { kind: "failed", error: sent.error };
+    if (!sent.ok) return refused(sent.error);
+    const { sql, offset } = sent.value;
+    const { headers, caller } = head.value;
     const { session, takes } = query;
     const native = takes.includes("trinoData");
-    yield* runStatement(this.#lane, { ...sent.value, ...head.value, session, native }, signal);
+    const statement = { sql, offset, headers, caller, session, native };
+    return runStatement(this.#lane, statement, signal);
   }
 
   async describe(

@@ -1,14 +1,22 @@
 /** The `columns` of a page as neutral columns. */
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import { valueOfSpan, type ClientPage } from "@gateway/wire/trino/clientPage.ts";
+import { textOfSpan, type ClientPage } from "@gateway/wire/trino/clientPage.ts";
 import { typeOfName } from "./types.ts";
 
 /** More columns than Trino plans. */
 const columnsMax = 10_000;
 
-/** The columns a page lists; undefined when it lists none, or no list of columns. */
+/** The columns a page lists; undefined when it lists none, or no list of columns. Everybody who brings the same text is given the same ones. */
 export function columnsOf(page: ClientPage, bytes: Uint8Array): readonly Column[] | undefined {
-  const listed = valueOfSpan(bytes, page.columns);
+  return page.columns === undefined ? undefined : columnsIn(textOfSpan(bytes, page.columns));
+}
+
+/** A statement that is sent again is answered with the same text. */
+const columnsIn = remembered(readColumns, { textsMax: 128, lengthMax: 4_096 });
+
+function readColumns(text: string): readonly Column[] | undefined {
+  const listed = parsed(text);
   if (!Array.isArray(listed) || listed.length > columnsMax) return undefined;
   const columns: Column[] = [];
   for (const one of listed as readonly unknown[]) {
@@ -17,6 +25,14 @@ export function columnsOf(page: ClientPage, bytes: Uint8Array): readonly Column[
     columns.push(column);
   }
   return columns;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 function columnOf(listed: unknown): Column | undefined {

@@ -4,6 +4,9 @@
  *
  * A poll may be repeated, because the server answers the same link with the same page; a submission only
  * when the server took nothing. Links that lead elsewhere, and pages of another query, end it.
+ *
+ * On the way of every statement nothing is a promise but the reader's own wait: outcomes are noted as
+ * they come (`#hear`) and understood when they are taken.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -12,16 +15,25 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readClientPage, type ClientPage } from "@gateway/wire/trino/clientPage.ts";
 import { Cookies } from "./cookies.ts";
 import { errorOfHttp, errorOfStatus } from "./errors.ts";
-import type { HttpAnswer, HttpFailure, HttpHeaders, HttpRequest, TrinoHttp } from "./http.ts";
+import type {
+  HeaderList,
+  HttpAnswer,
+  HttpHeaders,
+  HttpOutcome,
+  HttpRequest,
+  Sent,
+  SentHeaders,
+  TrinoHttp,
+} from "./http.ts";
 import type { Caller } from "./identity.ts";
 import * as limits from "./limits.ts";
-import { headerValue, type RequestHeaders } from "./session.ts";
-import { waited, within } from "./wait.ts";
+import { headerValue } from "./session.ts";
+import { waited } from "./wait.ts";
 
 /** What a statement is sent with. */
 export interface Submission {
   readonly sql: string;
-  readonly headers: RequestHeaders;
+  readonly headers: HeaderList;
   /** Of the submission and of all that follows it. */
   readonly caller: Caller;
 }
@@ -33,45 +45,51 @@ export interface Answer {
 }
 
 type Answered = Result<Answer, GatewayError>;
-type Asked = Omit<HttpRequest, "headers" | "caller">;
 
 const statementPath = "/v1/statement";
 /** A path in which no reader of addresses changes a letter: its second name is the query. */
 const plainPath = /^\/v1\/statement\/(?:queued|executing)\/([\w-]+)\/[\w-]+\/\d+$/;
-/** The server is well, and can not answer now. */
-const busyStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** The same to a submission: only these say that it was not taken. */
-const refusedStatuses: ReadonlySet<number> = new Set([429, 503]);
+const plainId = /^[\w-]{1,128}$/;
 
 export class Conversation {
   readonly #http: TrinoHttp;
   readonly #host: Host;
-  readonly #headers: RequestHeaders;
   readonly #caller: Caller;
-  readonly #cookies = new Cookies();
+  /** The same for each request, until the server sets cookies. */
+  #headers: SentHeaders;
+  readonly #plainHeaders: SentHeaders;
+  #cookies: Cookies | undefined;
   readonly #signal: AbortSignal;
-  /** Aborted with `#signal`, which is listened to once and not for each answer. */
-  readonly #aborted = new Canceller();
-  /** Ends polls, not the submission: its answer names the query that is to be ended. */
-  readonly #polls = new Canceller();
-  #ahead: Promise<Answered> | undefined;
-  /** Path of the answer that is due; undefined before the first and behind the last. */
+  /** The request whose outcome is due, also while it waits to be sent again. */
+  #asked: HttpRequest | undefined;
+  #sent: Sent | undefined;
+  #pause: Disposable | undefined;
+  /** Times that the server could not answer `#asked`, and when it first said so. */
+  #refusals = 0;
+  #refusedAtMs = 0;
+  /** The outcome that is to be taken. */
+  #heard: HttpOutcome | undefined;
+  /** Wakes whoever waits for it. */
+  #wake: (() => void) | undefined;
+  /** Path of the answer behind the one that was understood last; undefined before the first and behind the last. */
   #due: string | undefined;
   #id: string | undefined;
   /** The engine said how it ended, or never began it. */
   #over = false;
   #left = false;
+  #ending: Promise<void> | undefined;
 
   /** Submits the statement at once. Aborting `signal` ends it. */
   constructor(http: TrinoHttp, host: Host, submission: Submission, signal: AbortSignal) {
+    const { sql, headers, caller } = submission;
     this.#http = http;
     this.#host = host;
-    this.#headers = submission.headers;
-    this.#caller = submission.caller;
+    this.#caller = caller;
+    this.#plainHeaders = http.headersOf(headers, caller);
+    this.#headers = this.#plainHeaders;
     this.#signal = signal;
-    if (signal.aborted) this.#aborted.abort();
-    else signal.addEventListener("abort", this.#onAbort);
-    this.#ahead = this.#submitted(submission);
+    signal.addEventListener("abort", this.#woken);
+    this.#ask("POST", statementPath, sql);
   }
 
   /** The server's id of the query, once it answered. */
@@ -79,56 +97,73 @@ export class Conversation {
     return this.#id;
   }
 
-  /** The next answer; undefined behind the last one. */
-  async next(): Promise<Answered | undefined> {
-    const ahead = this.#ahead;
+  /** Resolves when there is something to take, at the latest when the signal is aborted; undefined when there is already. For one reader. */
+  heard(): Promise<void> | undefined {
+    if (this.#asked === undefined || this.#left || this.#signal.aborted) return undefined;
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** The next answer; undefined behind the last one. Not before `heard`. */
+  take(): Answered | undefined {
     if (this.#left) return err(gatewayError("query.cancelled"));
-    if (ahead === undefined) return undefined;
-    const answered = await within(this.#aborted.signal, ahead);
+    const heard = this.#heard;
+    if (heard === undefined && this.#asked === undefined) return undefined;
     // Whoever ended it meanwhile does not read on.
-    if (answered === "aborted" || this.#leftBy()) return err(gatewayError("query.cancelled"));
-    const due = this.#due;
-    const follows = answered.ok && due !== undefined;
-    this.#ahead = follows ? this.#polled(due) : undefined;
+    if (heard === undefined || this.#signal.aborted) return err(gatewayError("query.cancelled"));
+    const answered = this.#understood(heard);
+    if (answered.ok && this.#due !== undefined) this.#ask("GET", this.#due, undefined);
     return answered;
   }
 
-  #leftBy(): boolean {
-    return this.#left;
-  }
-
-  /** Ends the query in the engine if it has not ended, and waits for that, for a bounded time. Idempotent; never rejects. */
-  async end(): Promise<void> {
+  /**
+   * Ends the query in the engine if it has not ended. Resolves when that is done or took too long;
+   * undefined when there is nothing to wait for. Idempotent; never rejects.
+   */
+  end(): Promise<void> | undefined {
+    if (this.#left) return this.#ending;
     this.#left = true;
-    this.#polls.abort();
-    this.#signal.removeEventListener("abort", this.#onAbort);
-    const ahead = this.#ahead;
-    this.#ahead = undefined;
-    if (ahead === undefined && this.#isEnded()) return;
-    const limit = new Canceller();
-    using _limit = this.#host.clock.timer(limits.cancelMs, () => limit.abort());
-    if (ahead !== undefined) await within(limit.signal, ahead);
-    if (this.#isEnded() || this.#due === undefined || limit.signal.aborted) return;
-    await this.#ask({ method: "DELETE", path: this.#due }, limit.signal);
-    await this.#untilGone(limit.signal);
-    this.#over = true;
+    this.#signal.removeEventListener("abort", this.#woken);
+    this.#woken();
+    if (this.#asked?.method === "GET") this.#sent?.abort();
+    if (this.#pause !== undefined) this.#drop();
+    // A submission is waited for: its answer names the query that is to be ended.
+    if (this.#asked !== undefined || !this.#isEnded()) this.#ending = this.#endInEngine();
+    return this.#ending;
   }
 
-  /** Nothing is left to end in the engine. A method, because it changes while others are awaited. */
+  /** Nothing is left to end in the engine, as far as was heard. */
   #isEnded(): boolean {
+    if (this.#heard !== undefined) this.#understood(this.#heard);
     return this.#over || this.#due === undefined;
   }
 
-  readonly #onAbort = (): void => this.#aborted.abort();
+  async #endInEngine(): Promise<void> {
+    const limit = new Canceller();
+    using _limit = this.#host.clock.timer(limits.cancelMs, () => {
+      limit.abort();
+      this.#woken();
+    });
+    if (this.#asked !== undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#isEnded() || this.#due === undefined || limit.signal.aborted) return;
+    await this.#http.ask(this.#request("DELETE", this.#due, undefined), limit.signal);
+    await this.#untilGone(limit.signal);
+    this.#over = true;
+  }
 
   /** Polls on until the server says that the query is over or unknown. */
   async #untilGone(signal: AbortSignal): Promise<void> {
     let delayMs: number = limits.retryDelayMs.first;
     while (!signal.aborted && this.#due !== undefined && !this.#over) {
       const due = this.#due;
-      const answer = await this.#ask({ method: "GET", path: due }, signal);
-      if (answer.ok && !busyStatuses.has(answer.value.status)) {
-        if (!this.#read(answer.value).ok) return;
+      const outcome = await this.#http.ask(this.#request("GET", due, undefined), signal);
+      if (outcome.ok && !isBusy(outcome.value.status)) {
+        if (!this.#read(outcome.value).ok) return;
         if (this.#due !== due) continue;
       }
       await waited(this.#host.clock, delayMs, signal);
@@ -136,61 +171,94 @@ export class Conversation {
     }
   }
 
-  async #submitted({ sql }: Submission): Promise<Answered> {
-    let delayMs: number = limits.retryDelayMs.first;
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#http.ask(
-        this.#request({ method: "POST", path: statementPath, body: sql }),
-      );
-      const refused = answer.ok && refusedStatuses.has(answer.value.status);
-      if (!refused) return this.#began(answer);
-      if (attempt === limits.submitAttemptsMax || this.#aborted.signal.aborted) {
-        return err(
-          gatewayError("cluster.connectFailed", { detail: `HTTP ${answer.value.status}` }),
-        );
-      }
-      await waited(this.#host.clock, this.#delay(answer, delayMs), this.#aborted.signal);
-      delayMs *= 2;
+  readonly #woken = (): void => {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  };
+
+  #request(method: HttpRequest["method"], path: string, body: string | undefined): HttpRequest {
+    // Once its reader left, what is asked is about the end.
+    return { method, path, headers: this.#headers, body, control: this.#left };
+  }
+
+  #ask(method: "GET" | "POST", path: string, body: string | undefined): void {
+    this.#refusals = 0;
+    this.#send(this.#request(method, path, body));
+  }
+
+  #send(request: HttpRequest): void {
+    this.#asked = request;
+    this.#sent = this.#http.send(request, this.#hear);
+  }
+
+  readonly #hear = (outcome: HttpOutcome): void => {
+    if (this.#asked === undefined) return;
+    if (this.#isToAskAgain(this.#asked, outcome)) return this.#askLater(this.#asked, outcome);
+    this.#note(outcome);
+  };
+
+  #note(outcome: HttpOutcome): void {
+    this.#asked = undefined;
+    this.#heard = outcome;
+    this.#woken();
+  }
+
+  /** A submission is sent again when it was not taken for certain, a poll when nothing of an answer came. */
+  #isToAskAgain({ method }: HttpRequest, outcome: HttpOutcome): boolean {
+    if (outcome.ok && outcome.value.status === 200) return false;
+    if (method === "POST") {
+      const more = this.#refusals + 1 < limits.submitAttemptsMax && !this.#isUnwanted();
+      return more && isRefusal(outcome);
     }
+    const nowMs = this.#host.clock.nowMs();
+    if (this.#refusals === 0) this.#refusedAtMs = nowMs;
+    return mayPollAgain(outcome) && nowMs - this.#refusedAtMs < limits.retryMs;
   }
 
-  #began(answer: Result<HttpAnswer, HttpFailure>): Answered {
-    if (answer.ok) return this.#read(answer.value);
-    this.#over = answer.error === "unreachable";
-    return err(errorOfHttp(answer.error, true));
+  #askLater(request: HttpRequest, outcome: HttpOutcome): void {
+    const { first, last } = limits.retryDelayMs;
+    const ownMs = Math.min(first * 2 ** this.#refusals, last);
+    this.#refusals += 1;
+    this.#pause = this.#host.clock.timer(this.#delay(outcome, ownMs), () => {
+      this.#pause = undefined;
+      if (request.method === "POST" && this.#isUnwanted()) this.#note(outcome);
+      else this.#send(request);
+    });
   }
 
-  async #polled(path: string): Promise<Answered> {
-    const endMs = this.#host.clock.nowMs() + limits.retryMs;
-    let delayMs: number = limits.retryDelayMs.first;
-    for (;;) {
-      const answer = await this.#ask({ method: "GET", path }, this.#polls.signal);
-      const again = mayPollAgain(answer) && this.#host.clock.nowMs() < endMs;
-      if (!again)
-        return answer.ok ? this.#read(answer.value) : err(errorOfHttp(answer.error, false));
-      await waited(this.#host.clock, this.#delay(answer, delayMs), this.#polls.signal);
-      delayMs = Math.min(delayMs * 2, limits.retryDelayMs.last);
-    }
+  #isUnwanted(): boolean {
+    return this.#left || this.#signal.aborted;
   }
 
-  #ask(request: Asked, signal: AbortSignal) {
-    // Once polls are over, what is asked is about the end.
-    const control = this.#polls.signal.aborted;
-    return this.#http.ask(this.#request({ ...request, control }), signal);
-  }
-
-  #request(request: Asked): HttpRequest {
-    const headers = this.#cookies.isEmpty
-      ? this.#headers
-      : { ...this.#headers, ...this.#cookies.header() };
-    return { ...request, headers, caller: this.#caller };
+  /** Gives up what waits to be sent again: the server has nothing of it. */
+  #drop(): void {
+    this.#pause?.[Symbol.dispose]();
+    this.#pause = undefined;
+    this.#asked = undefined;
   }
 
   /** What the server asks for, within reason, or our own delay with jitter. */
-  #delay(answer: Result<HttpAnswer, HttpFailure>, ownMs: number): number {
-    const asked = answer.ok ? Number(headerValue(answer.value.headers, "retry-after")) : Number.NaN;
+  #delay(outcome: HttpOutcome, ownMs: number): number {
+    const headers = outcome.ok ? outcome.value.headers : undefined;
+    const asked = headers === undefined ? Number.NaN : Number(headerValue(headers, "retry-after"));
     if (asked >= 0) return Math.min(asked * 1_000, limits.retryDelayMs.last);
     return ownMs * (0.5 + this.#host.random() / 2);
+  }
+
+  /** What the outcome that was heard means. */
+  #understood(outcome: HttpOutcome): Answered {
+    this.#heard = undefined;
+    const submitting = this.#id === undefined;
+    if (!outcome.ok) {
+      if (submitting) this.#over = outcome.error === "unreachable";
+      return err(errorOfHttp(outcome.error, submitting));
+    }
+    if (submitting && isRefusal(outcome)) {
+      const detail = `HTTP ${outcome.value.status}`;
+      return err(gatewayError("cluster.connectFailed", { detail }));
+    }
+    return this.#read(outcome.value);
   }
 
   /** Reads a page and where the next one is. */
@@ -198,15 +266,26 @@ export class Conversation {
     if (status !== 200) return this.#lost(errorOfStatus(status, this.#caller));
     const page = readClientPage(body);
     if (page === undefined) return err(unreadable("an answer that is no page"));
-    if (!/^[\w-]{1,128}$/.test(page.id)) return err(unreadable("an id that is none"));
+    if (this.#id === undefined && !plainId.test(page.id)) {
+      return err(unreadable("an id that is none"));
+    }
     this.#id ??= page.id;
     if (page.id !== this.#id) return err(unreadable("an answer of another query"));
     const due = page.nextUri === undefined ? undefined : this.#pathOf(page.nextUri);
     if (due === undefined && page.nextUri !== undefined) return err(unreadable("a link elsewhere"));
-    this.#cookies.take(headers);
+    if (headers["set-cookie"] !== undefined) this.#takeCookies(headers);
     this.#due = due;
     this.#over = due === undefined;
     return ok({ page, bytes: body, headers });
+  }
+
+  #takeCookies(headers: HttpHeaders): void {
+    this.#cookies ??= new Cookies();
+    this.#cookies.take(headers);
+    const { text } = this.#cookies;
+    if (text === "") return;
+    const sent: HeaderList = [...this.#plainHeaders, "cookie", text];
+    this.#headers = sent as SentHeaders;
   }
 
   /** An answer without a page: the server does not know the query, or never took it. */
@@ -228,10 +307,20 @@ export class Conversation {
   }
 }
 
+/** The server is well, and can not answer now. */
+function isBusy(status: number): boolean {
+  return status === 429 || status === 502 || status === 503 || status === 504;
+}
+
+/** Answers to a submission that say that it was not taken. */
+function isRefusal(outcome: HttpOutcome): boolean {
+  return outcome.ok && (outcome.value.status === 429 || outcome.value.status === 503);
+}
+
 /** Nothing of an answer came, or it says to come again. */
-function mayPollAgain(answer: Result<HttpAnswer, HttpFailure>): boolean {
-  if (answer.ok) return busyStatuses.has(answer.value.status);
-  return answer.error === "unreachable" || answer.error === "closed";
+function mayPollAgain(outcome: HttpOutcome): boolean {
+  if (outcome.ok) return isBusy(outcome.value.status);
+  return outcome.error === "unreachable" || outcome.error === "closed";
 }
 
 function unreadable(detail: string): GatewayError {

@@ -5,9 +5,9 @@ import { cookieBytesMax, cookiesMax } from "./limits.ts";
 export class Cookies {
   readonly #values = new Map<string, string>();
 
-  /** Most queries have none. */
-  get isEmpty(): boolean {
-    return this.#values.size === 0;
+  /** The header's value to send; empty when there is none. */
+  get text(): string {
+    return Array.from(this.#values, ([name, value]) => `${name}=${value}`).join("; ");
   }
 
   /** Keeps what an answer sets; what is too much is left out. */
@@ -22,11 +22,5 @@ export class Cookies {
       if (mark <= 0 || pair.length > cookieBytesMax || !room) continue;
       this.#values.set(name, pair.slice(mark + 1).trim());
     }
-  }
-
-  /** The header to send, or none. */
-  header(): Readonly<Record<string, string>> {
-    if (this.#values.size === 0) return {};
-    return { cookie: [...this.#values].map(([name, value]) => `${name}=${value}`).join("; ") };
   }
 }

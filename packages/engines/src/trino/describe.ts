@@ -8,7 +8,7 @@ import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import { formEncode, requestHeader } from "@gateway/wire/trino/headers.ts";
 import { askOwn, textOf } from "./own.ts";
 import type { Lane } from "./run.ts";
-import type { RequestHead } from "./session.ts";
+import { withHeader, type RequestHead } from "./session.ts";
 import { placedStatement, type Placed, type Sent } from "./statement.ts";
 import { typeOfName } from "./types.ts";
 
@@ -54,7 +54,7 @@ export async function describeStatement(
     const message = "a statement of this length can not be described before it runs";
     return err(gatewayError("query.unsupported", { message }));
   }
-  const prepared = { ...headers, [requestHeader.preparedStatement]: `${name}=${encoded}` };
+  const prepared = withHeader(headers, requestHeader.preparedStatement, `${name}=${encoded}`);
   const ask = (sql: string) => askOwn(lane, { sql, headers: prepared, caller, rowsMax }, signal);
   const input = await ask(`DESCRIBE INPUT ${name}`);
   if (!input.ok)

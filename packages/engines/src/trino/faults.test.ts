@@ -142,6 +142,21 @@ describe("a server that can not answer now", () => {
     expect(fake.seen.filter(isPost)).toHaveLength(1);
   });
 
+  it("is not given a submission again that nobody wants any more", async () => {
+    const controller = new AbortController();
+    const later = { kind: "status", status: 503, headers: { "retry-after": "1" } } as const;
+    fake.fault = (seen) => {
+      if (!isPost(seen)) return undefined;
+      setImmediate(() => controller.abort());
+      return later;
+    };
+    const { signal } = controller;
+    expect(codeOf(await ran(backend, "select 1", { signal }))).toBe("query.cancelled");
+    fake.fault = () => undefined;
+    expect((await ran(backend, "select 1")).rows).toEqual([[1n]]);
+    expect(fake.seen.filter(isPost)).toHaveLength(2);
+  });
+
   it("that is not there is cluster.connectFailed", async () => {
     const gone = await fakeTrino();
     await gone[Symbol.asyncDispose]();
@@ -171,6 +186,32 @@ describe("a query that nobody wants any more", () => {
     await stream.next();
     await stream.next();
     expect(fake.seen.some(({ method }) => method === "DELETE")).toBe(true);
+    expect(fake.running()).toBe(0);
+  });
+
+  it("is ended in the engine when it goes in the middle of its submission", async () => {
+    const controller = new AbortController();
+    fake.fault = (seen) => {
+      if (isPost(seen)) controller.abort();
+      return undefined;
+    };
+    const { signal } = controller;
+    const ended = await ran(backend, "select * from endless", { signal });
+    expect(codeOf(ended)).toBe("query.cancelled");
+    expect(fake.seen.map(({ method }) => method)).toContain("DELETE");
+    expect(fake.running()).toBe(0);
+  });
+
+  it("is ended in the engine when its reader leaves while polls are repeated", async () => {
+    const stream = backend.execute(identifiedOf("select * from flood"), never);
+    await stream.next();
+    const busy = { kind: "status", status: 503, headers: { "retry-after": "1" } } as const;
+    fake.fault = (seen) => (isPoll(seen) && seen.path.endsWith("/3") ? busy : undefined);
+    await stream.next();
+    await stream.next();
+    fake.fault = () => undefined;
+    await stream.return();
+    expect(fake.seen.map(({ method }) => method)).toContain("DELETE");
     expect(fake.running()).toBe(0);
   });
 

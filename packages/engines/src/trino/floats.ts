@@ -9,10 +9,12 @@ const sizeMax = 64;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
+const none = new Uint8Array(0);
+
 /** Cells that became longer than their place; they stand behind the page. */
 export class LongCells {
   readonly #base: number;
-  #bytes = new Uint8Array(0);
+  #bytes = none;
   #used = 0;
 
   /** `base`: bytes of the page. */

@@ -15,7 +15,7 @@ import { errorOfHttp, errorOfStatus } from "./errors.ts";
 import { proofMs } from "./limits.ts";
 import { askOwn } from "./own.ts";
 import type { Lane } from "./run.ts";
-import type { RequestHead } from "./session.ts";
+import { withHeader, type RequestHead } from "./session.ts";
 
 const infoPath = "/v1/info";
 const queriesPath = "/v1/query";
@@ -86,8 +86,7 @@ export class Health {
     if (!listed.ok) return listed;
     for (const { id } of listed.value.filter((one) => !one.ended && one.tags.at(-1) === tag)) {
       const path = `${queriesPath}/${encodeURIComponent(id)}`;
-      const request = { method: "DELETE", path, ...own, control: true } as const;
-      const answer = await this.#lane.http.ask(request, signal);
+      const answer = await this.#request("DELETE", path, own, signal);
       if (!answer.ok) return err(errorOfHttp(answer.error, true));
       const { status } = answer.value;
       if (status !== 204 && status !== 410) return err(errorOfStatus(status, own.caller));
@@ -101,9 +100,7 @@ export class Health {
   }
 
   async #started(signal: AbortSignal): Promise<boolean> {
-    const asked = { method: "GET", path: infoPath, headers: {}, control: true } as const;
-    const request = { ...asked, caller: "nobody" } as const;
-    const answer = await this.#lane.http.ask(request, signal);
+    const answer = await this.#request("GET", infoPath, nobody, signal);
     if (!answer.ok || answer.value.status !== 200) return false;
     const info = parsed(answer.value.body);
     return fieldOf(info, "starting") === false;
@@ -113,7 +110,7 @@ export class Health {
   async #prove(own: RequestHead, signal: AbortSignal): Promise<boolean> {
     const mark = Buffer.from(this.#lane.host.randomBytes(12)).toString("hex");
     const tag = `gateway-probe-${mark}`;
-    const headers = { ...own.headers, [requestHeader.clientTags]: tag };
+    const headers = withHeader(own.headers, requestHeader.clientTags, tag);
     const run = await this.#ask("SELECT 1", { ...own, headers }, signal);
     if (!run.ok) return false;
     const listed = await this.#list(own, signal);
@@ -130,6 +127,17 @@ export class Health {
     return listed.ok;
   }
 
+  #request(
+    method: "GET" | "DELETE",
+    path: string,
+    { headers, caller }: RequestHead | typeof nobody,
+    signal: AbortSignal,
+  ) {
+    const { http } = this.#lane;
+    const sent = http.headersOf(headers, caller);
+    return http.ask({ method, path, headers: sent, body: undefined, control: true }, signal);
+  }
+
   #ask(sql: string, head: RequestHead, signal: AbortSignal) {
     return askOwn(this.#lane, { ...head, sql, rowsMax: rowsOfCheckMax }, signal);
   }
@@ -138,8 +146,7 @@ export class Health {
     own: RequestHead,
     signal: AbortSignal,
   ): Promise<Result<readonly Listed[], GatewayError>> {
-    const request = { method: "GET", path: queriesPath, ...own, control: true } as const;
-    const answer = await this.#lane.http.ask(request, signal);
+    const answer = await this.#request("GET", queriesPath, own, signal);
     if (!answer.ok) return err(errorOfHttp(answer.error, true));
     if (answer.value.status !== 200) return err(errorOfStatus(answer.value.status, own.caller));
     const all = parsed(answer.value.body);
@@ -147,6 +154,9 @@ export class Health {
     return err(gatewayError("engine.broken", { detail: "a list of statements that is none" }));
   }
 }
+
+/** Who asks for what the server shows to everyone. */
+const nobody = { headers: [], caller: "nobody" } as const;
 
 /** Modes in which users log in themselves, so that a refused service account is nobody's outage. */
 const bringsLogin: ReadonlySet<QueryAuthMode> = new Set(["passthrough", "tokenExchange"]);

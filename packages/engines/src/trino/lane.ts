@@ -13,12 +13,13 @@ import { requestHeader, responseHeader } from "@gateway/wire/trino/headers.ts";
 import type { Conversation } from "./conversation.ts";
 import { describeStatement } from "./describe.ts";
 import { isSameUser, refusalOf } from "./identity.ts";
-import { headerValue, type HeadOf, type RequestHead } from "./session.ts";
+import { headerValue, withHeader, type HeadOf, type RequestHead } from "./session.ts";
 import { askOwn } from "./own.ts";
 import { runStatement, type Lane } from "./run.ts";
 import { sentStatement } from "./statement.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
+const startedTransaction = responseHeader.startedTransactionId.toLowerCase();
 /** What a client sends to say that it knows transactions and is in none. */
 const noTransaction = "NONE";
 
@@ -35,7 +36,7 @@ export async function beginTransaction(
   const sql = startStatement(query.engineSql);
   const answer = await askOwn(lane, { ...asked, sql, rowsMax: 1 }, signal);
   if (!answer.ok) return answer;
-  const id = headerValue(answer.value.headers, responseHeader.startedTransactionId);
+  const id = headerValue(answer.value.headers, startedTransaction);
   if (id !== undefined && /^[\w-]{1,128}$/.test(id)) {
     return ok(new TransactionLane(lane, headOf, id, head.value));
   }
@@ -158,7 +159,7 @@ class TransactionLane implements PinnedLane {
 }
 
 function within({ headers, caller }: RequestHead, id: string): RequestHead {
-  return { headers: { ...headers, [requestHeader.transactionId]: id }, caller };
+  return { headers: withHeader(headers, requestHeader.transactionId, id), caller };
 }
 
 function nothing(): void {}

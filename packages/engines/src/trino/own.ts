@@ -6,12 +6,11 @@ import type { Value } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { Conversation } from "./conversation.ts";
 import { errorOf, readFailure } from "./errors.ts";
-import type { HttpHeaders } from "./http.ts";
+import type { HeaderList, HttpHeaders } from "./http.ts";
 import type { Caller } from "./identity.ts";
 import { RowReader } from "./rows.ts";
 import { columnsOf } from "./columns.ts";
 import type { Lane } from "./run.ts";
-import type { RequestHeaders } from "./session.ts";
 import { valueOfSpan } from "@gateway/wire/trino/clientPage.ts";
 
 /** What a statement of ours came to. */
@@ -25,7 +24,7 @@ export interface OwnAnswer {
 /** A statement of ours; `rowsMax` rows at most, more are an error. */
 export interface OwnStatement {
   readonly sql: string;
-  readonly headers: RequestHeaders;
+  readonly headers: HeaderList;
   readonly caller: Caller;
   readonly rowsMax: number;
 }
@@ -53,7 +52,8 @@ async function readAll(
   let headers: HttpHeaders = {};
   let reader: RowReader | undefined;
   for (;;) {
-    const answer = await conversation.next();
+    await conversation.heard();
+    const answer = conversation.take();
     if (answer === undefined) return ok({ id: conversation.id ?? "", rows, headers });
     if (!answer.ok) return answer;
     const { page, bytes } = answer.value;

@@ -21,14 +21,31 @@ import { ZoneReader } from "./zones.ts";
 const broken = gatewayError("engine.broken", { detail: "rows that can not be read" });
 const decoder = new TextDecoder();
 
+/** What follows from the columns of a result. */
+interface RowPlan {
+  readonly types: readonly DataType[];
+  readonly canonical: readonly (Canonical | undefined)[];
+  /** A cell may be an array or an object. */
+  readonly nested: boolean;
+}
+
+/** Kept with the columns, which results share (columns.ts). */
+const plans = new WeakMap<readonly Column[], RowPlan>();
+
+function planOf(columns: readonly Column[]): RowPlan {
+  const known = plans.get(columns);
+  if (known !== undefined) return known;
+  const types = columns.map(({ type }) => type);
+  const plan = { types, canonical: types.map(canonicalOf), nested: types.some(isNested) };
+  plans.set(columns, plan);
+  return plan;
+}
+
 /** Reads the pages of one result. Changes their bytes. */
 export class RowReader {
   readonly #columns: readonly Column[];
-  readonly #types: readonly DataType[];
-  readonly #canonical: readonly (Canonical | undefined)[];
+  readonly #plan: RowPlan;
   readonly #native: boolean;
-  /** A cell may be an array or an object. */
-  readonly #nested: boolean;
   readonly #zones = new ZoneReader();
   /** Cells of the page before this one. */
   #expected: number | undefined;
@@ -36,18 +53,17 @@ export class RowReader {
   /** `native`: the reader of the batches takes rows as Trino wrote them. */
   constructor(columns: readonly Column[], native: boolean) {
     this.#columns = columns;
-    this.#types = columns.map(({ type }) => type);
-    this.#canonical = this.#types.map(canonicalOf);
+    this.#plan = planOf(columns);
     this.#native = native;
-    this.#nested = this.#types.some(isNested);
   }
 
   /** The rows in a span. Fails with `engine.broken`, or `query.data` for a value that no neutral type holds. */
   read(bytes: Uint8Array, span: Span): Result<Batch, GatewayError> {
     if (!isUtf8(bytes.subarray(span.start, span.end))) return err(broken);
     if (this.#native) return nativeBatch(bytes, span);
-    if (this.#nested) return this.#values(bytes, span);
-    const cells = readCells(bytes, span, this.#types.length, this.#expected);
+    const { types, nested } = this.#plan;
+    if (nested) return this.#values(bytes, span);
+    const cells = readCells(bytes, span, types.length, this.#expected);
     if (cells === undefined) return err(broken);
     if (cells === "nested") return this.#values(bytes, span);
     this.#expected = cells.starts.length;
@@ -55,7 +71,7 @@ export class RowReader {
   }
 
   #values(bytes: Uint8Array, span: Span): Result<Batch, GatewayError> {
-    const rows = readRows(bytes, span, this.#types);
+    const rows = readRows(bytes, span, this.#plan.types);
     return rows.ok ? ok(batchOf(this.#columns, rows.value)) : rows;
   }
 
@@ -63,18 +79,18 @@ export class RowReader {
     bytes: Uint8Array,
     { rows, starts, lengths }: Cells,
   ): Result<Batch, GatewayError> {
+    const { types, canonical } = this.#plan;
     const long = new LongCells(bytes.length);
-    const columns = this.#types.length;
+    const columns = types.length;
     const page: CellPage = { bytes, rows, columns, starts, lengths, long, zones: this.#zones };
     const without = new Set<number>();
     for (let column = 0; column < columns; column += 1) {
-      const type = this.#types[column];
+      const type = types[column];
       if (type !== undefined && !hasText(type)) without.add(column);
-      const problem = this.#canonical[column]?.(page, column);
+      const problem = canonical[column]?.(page, column);
       if (problem === "malformed") return err(broken);
       if (problem === "columns") without.add(column);
     }
-    const types = this.#types;
     const all = long.behind(bytes);
     const text: TextBatch = { form: "text", rows, types, bytes: all, starts, lengths };
     return without.size === 0 ? ok(text) : columnar(text, without);

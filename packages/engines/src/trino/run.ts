@@ -43,28 +43,61 @@ export interface Statement extends Submission {
   begun?(conversation: Conversation): void;
 }
 
+/** A statement that failed before it began. */
+export async function* refused(error: GatewayError): ResultStream {
+  yield { kind: "failed", error };
+}
+
 /** Runs it. Ending the generator early ends the query in the engine, and waits for that. */
 export async function* runStatement(
   lane: Lane,
   statement: Statement,
   signal: AbortSignal,
 ): ResultStream {
-  if (signal.aborted) return yield { kind: "failed", error: abortError(signal) };
+  if (signal.aborted) {
+    yield { kind: "failed", error: abortError(signal) };
+    return;
+  }
   const conversation = new Conversation(lane.http, lane.host, statement, signal);
   statement.begun?.(conversation);
   const reading = new Reading(lane, statement);
   try {
     for (;;) {
-      const answer = await conversation.next();
-      if (answer === undefined) return yield reading.done();
-      if (!answer.ok) return yield { kind: "failed", error: answer.error };
-      const over = yield* reading.events(answer.value, signal);
-      if (over !== undefined) return yield { kind: "failed", error: over };
-      if (signal.aborted) return yield { kind: "failed", error: abortError(signal) };
+      // What is there already is not awaited: each promise costs a third of a microsecond and a turn.
+      const due = conversation.heard();
+      if (due !== undefined) await due;
+      const answer = conversation.take();
+      if (answer === undefined) {
+        yield reading.done();
+        return;
+      }
+      if (!answer.ok) {
+        yield { kind: "failed", error: answer.error };
+        return;
+      }
+      const { events, spooled, error } = reading.read(answer.value);
+      for (const event of events) yield event;
+      const over = spooled === undefined ? error : yield* reading.spooled(spooled, signal);
+      const progress = over === undefined ? reading.progress(answer.value) : undefined;
+      if (progress !== undefined) yield progress;
+      if (over !== undefined || signal.aborted) {
+        yield { kind: "failed", error: over ?? abortError(signal) };
+        return;
+      }
     }
   } finally {
-    await conversation.end();
+    const ending = conversation.end();
+    if (ending !== undefined) await ending;
   }
+}
+
+/** What one answer says, but for how far the work is. */
+interface Read {
+  readonly events: readonly ResultEvent[];
+  /** Rows that come as segments, in place of a batch. */
+  readonly spooled: unknown;
+  /** What the statement ends with. */
+  readonly error: GatewayError | undefined;
 }
 
 /** What is known of a result while its answers come in. */
@@ -78,7 +111,8 @@ class Reading {
   /** The columns are a change's outcome, which is told by `done`. */
   #outcome = false;
   #rows: RowReader | undefined;
-  #counted = { rows: 0, bytes: 0 };
+  #rowCount = 0;
+  #byteCount = 0;
   #work: EngineWork | undefined;
   #updateType: string | undefined;
   #updateCount: number | undefined;
@@ -93,40 +127,61 @@ class Reading {
   }
 
   done(): DoneEvent {
-    const { updateType, updateCount } = {
-      updateType: this.#updateType,
-      updateCount: this.#updateCount,
-    };
-    return {
-      kind: "done",
-      stats: this.#stats(),
-      ...(updateType === undefined ? {} : { updateType }),
-      ...(updateCount === undefined ? {} : { updateCount }),
-    };
+    const updateType = this.#updateType;
+    const updateCount = this.#updateCount;
+    return { kind: "done", stats: this.#stats(), updateType, updateCount };
   }
 
-  /** The events of one answer, and the error that it ends with, if it does. */
-  async *events(
-    answer: Answer,
-    signal: AbortSignal,
-  ): AsyncGenerator<ResultEvent, GatewayError | undefined, void> {
+  /** Reads one answer. */
+  read(answer: Answer): Read {
     const { page, bytes, headers } = answer;
-    for (const change of this.#changes.read(headers)) yield { kind: "session", change };
-    if (page.warnings !== undefined) yield* this.#notices(bytes, page.warnings);
-    if (page.error !== undefined) return this.#failure(bytes, page.error);
+    const events: ResultEvent[] = [];
+    for (const change of this.#changes.read(headers)) events.push({ kind: "session", change });
+    if (page.warnings !== undefined) this.#notice(bytes, page.warnings, events);
+    if (page.error !== undefined) return ended(events, this.#failure(bytes, page.error));
     this.#updateType ??= page.updateType?.toUpperCase();
     this.#updateCount = page.updateCount ?? this.#updateCount;
     if (page.columns !== undefined && this.#columns === undefined) {
       const columns = this.#begin(answer);
-      if (!columns.ok) return columns.error;
-      if (columns.value !== undefined) yield columns.value;
+      if (!columns.ok) return ended(events, columns.error);
+      if (columns.value !== undefined) events.push(columns.value);
     }
-    if (page.data !== undefined && !this.#outcome) {
-      const over = yield* this.#data(bytes, page.data, signal);
-      if (over !== undefined) return over;
+    if (page.data === undefined || this.#outcome) return ended(events, undefined);
+    if (this.#rows === undefined) return ended(events, unreadable("rows without columns"));
+    if (bytes[page.data.start] !== openArray) {
+      return { events, spooled: valueOfSpan(bytes, page.data) ?? null, error: undefined };
     }
-    yield* this.#progress(answer);
+    const batch = this.#batch(bytes, page.data);
+    if (!batch.ok) return ended(events, batch.error);
+    events.push({ kind: "batch", batch: batch.value });
+    return ended(events, undefined);
+  }
+
+  /** Batches of the segments of spooled rows, each as it comes, and the error that they end with, if they do. */
+  async *spooled(
+    spooled: unknown,
+    signal: AbortSignal,
+  ): AsyncGenerator<ResultEvent, GatewayError | undefined, void> {
+    const from = { http: this.#lane.http, caller: this.#statement.caller };
+    for await (const segment of segmentsOf(from, spooled, signal)) {
+      const batch = segment.ok ? this.#segment(segment.value) : segment;
+      if (!batch.ok) return batch.error;
+      yield { kind: "batch", batch: batch.value };
+    }
     return undefined;
+  }
+
+  /** How far the work is. Told now and then, so that a client can draw a bar; the last answer's is for `done`. */
+  progress({ page, bytes }: Answer): ResultEvent | undefined {
+    const nowMs = this.#lane.host.clock.nowMs();
+    const last = page.nextUri === undefined;
+    if (!last && nowMs - this.#saidMs < limits.progressMs) return undefined;
+    this.#saidMs = nowMs;
+    const stats = statsOf(bytes, page.stats);
+    this.#work = stats?.work ?? this.#work;
+    if (last) return undefined;
+    const state = stats?.queued === true ? "queued" : "running";
+    return { kind: "progress", state, stats: this.#stats() };
   }
 
   #begin({ page, bytes }: Answer): Result<ColumnsEvent | undefined, GatewayError> {
@@ -139,30 +194,8 @@ class Reading {
     this.#rows = new RowReader(columns, native);
     if (!native || page.columns === undefined) return ok({ kind: "columns", columns });
     const { start, end } = page.columns;
-    const described = { format: "trinoData", bytes: bytes.slice(start, end) } as const;
+    const described = { format: "trinoData", bytes: bytes.subarray(start, end) } as const;
     return ok({ kind: "columns", columns, native: described });
-  }
-
-  async *#data(
-    bytes: Uint8Array,
-    span: Span,
-    signal: AbortSignal,
-  ): AsyncGenerator<ResultEvent, GatewayError | undefined, void> {
-    if (this.#rows === undefined) return unreadable("rows without columns");
-    if (bytes[span.start] === openArray) {
-      const batch = this.#batch(bytes, span);
-      if (!batch.ok) return batch.error;
-      yield { kind: "batch", batch: batch.value };
-      return undefined;
-    }
-    const spooled = valueOfSpan(bytes, span);
-    const from = { http: this.#lane.http, caller: this.#statement.caller };
-    for await (const segment of segmentsOf(from, spooled, signal)) {
-      const batch = segment.ok ? this.#segment(segment.value) : segment;
-      if (!batch.ok) return batch.error;
-      yield { kind: "batch", batch: batch.value };
-    }
-    return undefined;
   }
 
   #segment(segment: SpooledRows): Result<Batch, GatewayError> {
@@ -172,29 +205,17 @@ class Reading {
   #batch(bytes: Uint8Array, span: Span): Result<Batch, GatewayError> {
     const batch = this.#rows?.read(bytes, span) ?? err(unreadable("rows without columns"));
     if (batch.ok) {
-      this.#counted.rows += batch.value.rows;
-      this.#counted.bytes += batchBytes(batch.value);
+      this.#rowCount += batch.value.rows;
+      this.#byteCount += batchBytes(batch.value);
     }
     return batch;
   }
 
-  *#notices(bytes: Uint8Array, span: Span): Generator<ResultEvent, void, void> {
+  #notice(bytes: Uint8Array, span: Span, events: ResultEvent[]): void {
     const all = noticesOf(bytes, span);
-    for (const notice of all.slice(this.#warnings, limits.warningsMax)) yield notice;
+    if (all.length === 0) return;
+    for (const notice of all.slice(this.#warnings, limits.warningsMax)) events.push(notice);
     this.#warnings = Math.max(this.#warnings, all.length);
-  }
-
-  /** Now and then, so that a client can draw a bar. */
-  *#progress({ page, bytes }: Answer): Generator<ResultEvent, void, void> {
-    const nowMs = this.#lane.host.clock.nowMs();
-    const last = page.nextUri === undefined;
-    if (!last && nowMs - this.#saidMs < limits.progressMs) return;
-    this.#saidMs = nowMs;
-    const stats = statsOf(bytes, page.stats);
-    this.#work = stats?.work ?? this.#work;
-    if (last) return;
-    const state = stats?.queued === true ? "queued" : "running";
-    yield { kind: "progress", state, stats: this.#stats() };
   }
 
   #failure(bytes: Uint8Array, span: Span): GatewayError {
@@ -207,9 +228,16 @@ class Reading {
 
   #stats(): QueryStats {
     const executionMs = this.#lane.host.clock.nowMs() - this.#startedMs;
-    const work = this.#work === undefined ? {} : { work: this.#work };
-    return { queueMs: 0, executionMs, ...this.#counted, ...work };
+    const rows = this.#rowCount;
+    const bytes = this.#byteCount;
+    const work = this.#work;
+    if (work === undefined) return { queueMs: 0, executionMs, rows, bytes };
+    return { queueMs: 0, executionMs, rows, bytes, work };
   }
+}
+
+function ended(events: readonly ResultEvent[], error: GatewayError | undefined): Read {
+  return { events, spooled: undefined, error };
 }
 
 const openArray = 0x5b;

@@ -24,10 +24,10 @@ const unitMs: Readonly<Record<string, number>> = {
 /** The property's value: the session's own where that is shorter. What can not be read is not shorter. */
 export function runTimeOf(own: string | undefined, maxExecutionMs: number): string {
   const limit = `${maxExecutionMs}ms`;
-  const [, count = "", unit = ""] =
-    /^(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]{1,2})$/.exec(own ?? "") ?? [];
+  if (own === undefined) return limit;
+  const [, count = "", unit = ""] = /^(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]{1,2})$/.exec(own) ?? [];
   const ms = Number(count) * (unitMs[unit] ?? Number.NaN);
-  return own !== undefined && ms <= maxExecutionMs ? own : limit;
+  return ms <= maxExecutionMs ? own : limit;
 }
 
 /**
@@ -42,7 +42,7 @@ export function maySetRunTime(sql: string, prepared: string | undefined): boolea
 }
 
 function maySetIt(sql: string): boolean {
-  // Escapes in a text that is executed hide words.
-  if (/\bexecute\b/i.test(sql) && /u&'/i.test(sql)) return true;
+  // Escapes in a text that is executed hide words. The rarer of the two is looked for first.
+  if (/u&'/i.test(sql) && /\bexecute\b/i.test(sql)) return true;
   return /query_max_run_time/i.test(sql) && /\bwith\b/i.test(sql) && /\bsession\b/i.test(sql);
 }

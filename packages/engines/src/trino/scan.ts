@@ -15,6 +15,8 @@ const open = 0x5b;
 const close = 0x5d;
 /** Cells that a page is expected to hold when nothing is known. */
 const cellsAtFirst = 4_096;
+/** Bytes of rows up to which plain code has found them before a chunk is handed over. */
+const plainMax = 64;
 
 interface Shared<T> {
   value: T;
@@ -85,7 +87,7 @@ class Scanner {
   ): Cells | undefined {
     if (bytes[start] !== open) return undefined;
     const kernel = this.#kernel;
-    const found = new CellTable(Math.min(expected, bytes.length));
+    const found = new CellTable(Math.min(expected, end - start));
     for (let at = start + 1; at < end; at += kernel.consumed.value) {
       const size = this.#take(bytes, at, end);
       const rows = kernel.readCells(size, columns, at);
@@ -165,7 +167,8 @@ const scanner = scannerOf();
 
 /** As `countRows` of the wire package, which judges what is not found here. */
 export function countRows(bytes: Uint8Array, span: Span): number {
-  const rows = scanner?.countRows(bytes, span) ?? unread;
+  const small = span.end - span.start <= plainMax;
+  const rows = small ? unread : (scanner?.countRows(bytes, span) ?? unread);
   return rows === unread ? countPlainly(bytes, span) : rows;
 }
 
@@ -176,6 +179,7 @@ export function readCells(
   columns: number,
   expected = cellsAtFirst,
 ): Cells | "nested" | undefined {
-  const found = scanner?.readCells(bytes, span, columns, expected);
+  const small = span.end - span.start <= plainMax;
+  const found = small ? undefined : scanner?.readCells(bytes, span, columns, expected);
   return found ?? readPlainly(bytes, span, columns, expected);
 }

@@ -9,6 +9,7 @@ import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import {
   formEncode,
   listItems,
@@ -17,16 +18,14 @@ import {
   responseHeader,
 } from "@gateway/wire/trino/headers.ts";
 import type { TrinoConfig } from "./config.ts";
-import type { HttpHeaders } from "./http.ts";
+import type { HeaderList, HttpHeaders } from "./http.ts";
 import type { Caller, Callers } from "./identity.ts";
 import { maySetRunTime, runTimeOf, runTimeProperty } from "./runTime.ts";
 
-/** What one request says beside its statement. */
-export type RequestHeaders = Readonly<Record<string, string>>;
-
 /** Everything of a request but its statement. */
 export interface RequestHead {
-  readonly headers: RequestHeaders;
+  /** What it says beside its statement and its caller. */
+  readonly headers: HeaderList;
   readonly caller: Caller;
 }
 
@@ -50,12 +49,26 @@ const passedOn = [
 const capabilities = ["PATH", "PARAMETRIC_DATETIME"] as const;
 
 /** Headers of every request that is the gateway's own. */
-export const ownHeaders: RequestHeaders = {
-  [requestHeader.source]: "gateway",
-  [requestHeader.clientTags]: "gateway-own",
-  [requestHeader.clientCapabilities]: capabilities.join(","),
-  "user-agent": "gateway",
-};
+export const ownHeaders: HeaderList = [
+  requestHeader.source,
+  "gateway",
+  requestHeader.clientTags,
+  "gateway-own",
+  requestHeader.clientCapabilities,
+  capabilities.join(","),
+  "user-agent",
+  "gateway",
+];
+
+/** The headers with one that says this, and nothing else under its name. */
+export function withHeader(headers: HeaderList, name: string, value: string): HeaderList {
+  const changed: string[] = [];
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    if (headers[at] !== name) changed.push(headers[at] ?? "", headers[at + 1] ?? "");
+  }
+  changed.push(name, value);
+  return changed;
+}
 
 /** Head of a client's statement; `auth.noBackendIdentity` where it has no caller, `query.unsupported` where its text may raise its own limit. */
 export type HeadOf = (query: Identified) => Result<RequestHead, GatewayError>;
@@ -74,47 +87,59 @@ export function headsOf(config: TrinoConfig, callers: Callers): HeadOf {
   };
 }
 
-function statementHeaders(config: TrinoConfig, query: Identified): RequestHeaders {
+function statementHeaders(config: TrinoConfig, query: Identified): HeaderList {
   const { session } = query;
   const fromTrino = session.frontend === "trinoHttp";
-  const headers: Record<string, string> = {
-    ...ownHeaders,
-    [requestHeader.clientTags]: tagsOf(query),
-    [requestHeader.clientInfo]: headerText(session.identity.user),
-    ...place(config, session),
-  };
   const source = fromTrino ? session.headers.get(requestHeader.source) : undefined;
-  headers[requestHeader.source] = source ?? `gateway/${session.frontend}`;
+  const headers: string[] = [
+    requestHeader.source,
+    source ?? `gateway/${session.frontend}`,
+    requestHeader.clientTags,
+    tagsOf(query),
+    requestHeader.clientCapabilities,
+    capabilitiesOf(query),
+    "user-agent",
+    "gateway",
+    requestHeader.clientInfo,
+    headerText(session.identity.user),
+  ];
+  const catalog = session.catalog ?? config.catalog;
+  const schema = session.schema ?? (catalog === config.catalog ? config.schema : undefined);
+  if (catalog !== undefined) headers.push(requestHeader.catalog, headerText(catalog));
+  if (schema !== undefined) headers.push(requestHeader.schema, headerText(schema));
   const zone = session.settings.get(timeZoneSetting);
-  if (zone !== undefined) headers[requestHeader.timeZone] = headerText(zone);
-  if (config.spooling) headers[requestHeader.queryDataEncoding] = "json";
+  if (zone !== undefined) headers.push(requestHeader.timeZone, headerText(zone));
+  if (config.spooling) headers.push(requestHeader.queryDataEncoding, "json");
   const properties = propertiesOf(fromTrino ? session.settings : noSettings, query.maxExecutionMs);
-  if (properties !== "") headers[requestHeader.session] = properties;
+  if (properties !== "") headers.push(requestHeader.session, properties);
   if (!fromTrino) return headers;
   for (const name of passedOn) {
     const value = session.headers.get(name);
-    if (value !== undefined) headers[name] = value;
-  }
-  // A client that gets the engine's own rows must be able to read them.
-  if (query.takes.includes("trinoData")) {
-    const claimed = listItems(session.headers.get(requestHeader.clientCapabilities) ?? "");
-    const shared = capabilities.filter((one) => claimed.includes(one));
-    headers[requestHeader.clientCapabilities] = shared.join(",");
+    if (value !== undefined) headers.push(name, value);
   }
   return headers;
 }
 
-function place(config: TrinoConfig, { catalog, schema }: Session): RequestHeaders {
-  const where = catalog ?? config.catalog;
-  const within = schema ?? (where === config.catalog ? config.schema : undefined);
-  return {
-    ...(where === undefined ? {} : { [requestHeader.catalog]: headerText(where) }),
-    ...(within === undefined ? {} : { [requestHeader.schema]: headerText(within) }),
-  };
+/** Ours; for a client that gets the engine's own rows, and so must be able to read them, those that are its own as well. */
+function capabilitiesOf({ session, takes }: Identified): string {
+  if (session.frontend !== "trinoHttp" || !takes.includes("trinoData")) return allCapabilities;
+  return sharedCapabilities(session.headers.get(requestHeader.clientCapabilities) ?? "");
 }
+
+const allCapabilities = capabilities.join(",");
+
+/** Every client of one kind claims the same. */
+const sharedCapabilities = remembered(
+  (claimed) => {
+    const claims = listItems(claimed);
+    return capabilities.filter((one) => claims.includes(one)).join(",");
+  },
+  { textsMax: 64, lengthMax: 512 },
+);
 
 /** The client's tags and ours, which comes last; tags that look like ours are left out. */
 function tagsOf(query: Identified): string {
+  if (query.session.tags.size === 0) return statementTag(query);
   const tags: string[] = [];
   for (const [name, value] of query.session.tags) {
     const tag = value === "" ? name : `${name}:${value}`;
@@ -145,10 +170,21 @@ function headerText(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) ? text : formEncode(text);
 }
 
+/** Names of the headers that say a change, as answers have them. */
+const answerHeader = {
+  setCatalog: responseHeader.setCatalog.toLowerCase(),
+  setSchema: responseHeader.setSchema.toLowerCase(),
+  setSession: responseHeader.setSession.toLowerCase(),
+  clearSession: responseHeader.clearSession.toLowerCase(),
+} as const;
+
+const noChanges: readonly SessionChange[] = [];
+
 /** Reads the changes out of a statement's answers, each once: Trino repeats them. */
 export class ChangeReader {
   readonly #session: Session;
-  readonly #seen = new Set<string>();
+  /** Undefined until something came: most statements change nothing. */
+  #seen: Set<string> | undefined;
 
   constructor(session: Session) {
     this.#session = session;
@@ -156,9 +192,12 @@ export class ChangeReader {
 
   /** Changes in these headers that are new. */
   read(headers: HttpHeaders): readonly SessionChange[] {
+    const catalog = this.#new(headers, answerHeader.setCatalog);
+    const schema = this.#new(headers, answerHeader.setSchema);
+    const set = this.#new(headers, answerHeader.setSession);
+    const cleared = this.#new(headers, answerHeader.clearSession);
+    if ((catalog ?? schema ?? set ?? cleared) === undefined) return noChanges;
     const changes: SessionChange[] = [];
-    const catalog = this.#new(headers, responseHeader.setCatalog);
-    const schema = this.#new(headers, responseHeader.setSchema);
     if (catalog !== undefined || schema !== undefined) {
       changes.push({
         kind: "catalog",
@@ -166,11 +205,9 @@ export class ChangeReader {
         schema: schema ?? (catalog === undefined ? this.#session.schema : undefined),
       });
     }
-    const set = this.#new(headers, responseHeader.setSession);
     for (const [name, value] of propertyPairs(set ?? "") ?? []) {
       changes.push({ kind: "setting", name: settingOf(name), value });
     }
-    const cleared = this.#new(headers, responseHeader.clearSession);
     for (const name of listItems(cleared ?? "")) {
       changes.push({ kind: "setting", name: settingOf(name), value: undefined });
     }
@@ -179,15 +216,16 @@ export class ChangeReader {
 
   #new(headers: HttpHeaders, name: string): string | undefined {
     const value = headerValue(headers, name);
-    if (value === undefined || this.#seen.has(`${name}:${value}`)) return undefined;
+    if (value === undefined || this.#seen?.has(`${name}:${value}`) === true) return undefined;
+    this.#seen ??= new Set();
     this.#seen.add(`${name}:${value}`);
     return value;
   }
 }
 
-/** A header of an answer, several of one name joined; undefined when there is none. */
+/** A header of an answer by its name in lower case, several of one name joined; undefined when there is none. */
 export function headerValue(headers: HttpHeaders, name: string): string | undefined {
-  const value = headers[name.toLowerCase()];
+  const value = headers[name];
   return typeof value === "string" || value === undefined ? value : value.join(",");
 }
 

@@ -5,7 +5,7 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { TrinoHttp } from "./http.ts";
+import type { HeaderList, TrinoHttp } from "./http.ts";
 import type { Caller } from "./identity.ts";
 
 /** The rows of one segment, as the JSON array of a page. */
@@ -63,8 +63,9 @@ async function fetchRows(
 ): Promise<Fetched> {
   const path = pathOf(http, fieldOf(segment, "uri"));
   if (path === undefined) return refusal("a segment in another place than the coordinator");
-  const headers = headersOf(fieldOf(segment, "headers"));
-  const answer = await http.ask({ method: "GET", path, headers, caller }, signal);
+  const headers = http.headersOf(headersIn(fieldOf(segment, "headers")), caller);
+  const request = { method: "GET", path, headers, body: undefined, control: false } as const;
+  const answer = await http.ask(request, signal);
   if (!answer.ok) {
     return answer.error === "aborted"
       ? err(gatewayError("query.cancelled"))
@@ -74,22 +75,21 @@ async function fetchRows(
   const acknowledge = pathOf(http, fieldOf(segment, "ackUri"));
   if (acknowledge !== undefined) {
     // Trino removes what nobody acknowledged by itself, so the answer does not matter.
-    const done = { method: "GET", path: acknowledge, headers, caller, control: true } as const;
-    await http.ask(done, signal);
+    await http.ask({ ...request, path: acknowledge, control: true }, signal);
   }
   return ok({ bytes: answer.value.body });
 }
 
 /** Headers that the storage asks for. None may replace ours. */
-function headersOf(value: unknown): Readonly<Record<string, string>> {
-  if (typeof value !== "object" || value === null) return {};
-  const headers: Record<string, string> = {};
+function headersIn(value: unknown): HeaderList {
+  if (typeof value !== "object" || value === null) return [];
+  const headers = new Map<string, string>();
   for (const [name, values] of Object.entries(value as Readonly<Record<string, unknown>>)) {
     const [first] = Array.isArray(values) ? (values as readonly unknown[]) : [values];
     const own = /^(authorization|cookie|host|x-trino-)/i.test(name);
-    if (!own && typeof first === "string") headers[name.toLowerCase()] = first;
+    if (!own && typeof first === "string") headers.set(name.toLowerCase(), first);
   }
-  return headers;
+  return [...headers].flat();
 }
 
 function pathOf(http: TrinoHttp, link: unknown): string | undefined {

@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { findPlaces, rewritePlaces } from "@gateway/core/sql/places.ts";
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { quoteText, quoteValue } from "./quote.ts";
@@ -23,10 +24,13 @@ export interface Sent {
 }
 
 /** The only statement of a text, with its places as Trino knows them. Refuses none and several. */
-export function placedStatement(text: string): Result<Placed & Sent, GatewayError> {
+export const placedStatement = remembered(readStatement, { textsMax: 256, lengthMax: 2_048 });
+
+function readStatement(text: string): Result<Placed & Sent, GatewayError> {
   const one = onlyStatement(text);
   if (!one.ok) return one;
   const { sql, offset } = one.value;
+  if (!/[?$]/.test(sql)) return ok({ sql, order: [], count: 0, offset });
   // Clients of every protocol come here, so both `?` and `$1` are places.
   const found = findPlaces(sql, "generic", ["question", "dollarNumber"]);
   if (!found.ok || found.value.count === 0) {

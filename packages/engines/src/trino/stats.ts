@@ -7,6 +7,8 @@ export interface TrinoStats {
   readonly work: EngineWork;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Stages are a tree of any size behind the counters, and nothing here needs them. */
 const stages = ',"rootStage":';
 
@@ -17,31 +19,35 @@ export function statsOf(bytes: Uint8Array, span: Span | undefined): TrinoStats |
   const cut = text.indexOf(stages);
   const fields = parsed(cut < 0 ? text : `${text.slice(0, cut)}}`);
   if (fields === undefined) return undefined;
-  const count = (name: string): number => {
-    const value = fields[name];
-    return typeof value === "number" && value > 0 ? value : 0;
-  };
-  const percent = fields["progressPercentage"];
   return {
     queued: fields["queued"] === true || fields["state"] === "QUEUED",
-    work: {
-      splitsQueued: count("queuedSplits"),
-      splitsRunning: count("runningSplits"),
-      splitsDone: count("completedSplits"),
-      nodes: count("nodes"),
-      cpuMs: count("cpuTimeMillis"),
-      rowsRead: count("processedRows"),
-      bytesRead: count("processedBytes"),
-      peakBytes: count("peakMemoryBytes"),
-      ...(typeof percent === "number" ? { percent } : {}),
-    },
+    work: workOf(fields),
   };
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+function workOf(fields: Fields): EngineWork {
+  const work = {
+    splitsQueued: countOf(fields["queuedSplits"]),
+    splitsRunning: countOf(fields["runningSplits"]),
+    splitsDone: countOf(fields["completedSplits"]),
+    nodes: countOf(fields["nodes"]),
+    cpuMs: countOf(fields["cpuTimeMillis"]),
+    rowsRead: countOf(fields["processedRows"]),
+    bytesRead: countOf(fields["processedBytes"]),
+    peakBytes: countOf(fields["peakMemoryBytes"]),
+  };
+  const percent = fields["progressPercentage"];
+  return typeof percent === "number" ? Object.assign(work, { percent }) : work;
+}
+
+function countOf(value: unknown): number {
+  return typeof value === "number" && value > 0 ? value : 0;
+}
+
+function parsed(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : undefined;
+    return typeof value === "object" && value !== null ? (value as Fields) : undefined;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@
  * What has no neutral type is text, as Trino writes it: `time with time zone`, fractions beyond
  * nanoseconds, `ipaddress`, sketches and whatever a newer version adds.
  */
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
 import type { DataType, Field, TimeUnit } from "@gateway/core/type/type.ts";
 
@@ -14,7 +15,9 @@ const text: DataType = { kind: "text" };
 const precisionDefault = 3;
 
 /** The neutral type of a name as Trino writes it: `decimal(12, 2)`, `row(a bigint, "b c" varchar(3))`. Never fails. */
-export function typeOfName(name: string): DataType {
+export const typeOfName = remembered(readType, { textsMax: 256, lengthMax: 256 });
+
+function readType(name: string): DataType {
   const reader = new NameReader(name);
   const type = reader.type(0);
   return type !== undefined && reader.atEnd() ? type : text;

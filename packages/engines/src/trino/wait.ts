@@ -14,13 +14,3 @@ export function waited(clock: Clock, delayMs: number, signal: AbortSignal): Prom
     signal.addEventListener("abort", stop);
   });
 }
-
-/** The promise's value, or `aborted` when the signal comes first. */
-export function within<T>(signal: AbortSignal, promise: Promise<T>): Promise<T | "aborted"> {
-  if (signal.aborted) return Promise.resolve("aborted");
-  return new Promise((resolve, reject) => {
-    const stop = (): void => resolve("aborted");
-    signal.addEventListener("abort", stop);
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
-}

@@ -4,19 +4,21 @@ import { instantOf, utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
 const decoder = new TextDecoder();
 /** Of the longest zone's name, and more. */
 const nameSizeMax = 64;
+const none = new Uint8Array(0);
 
 /** Turns readings of one zone's clock into instants, both in seconds. */
 export type ToInstant = (localSeconds: number) => number;
 
 export class ZoneReader {
-  #name = new Uint8Array(0);
+  #name = none;
   #instant: ToInstant | undefined;
 
   /** The zone whose name stands between two places; undefined when there is none of that name. */
   zone(bytes: Uint8Array, start: number, end: number): ToInstant | undefined {
     if (end - start > nameSizeMax) return undefined;
     if (this.#isSame(bytes, start, end)) return this.#instant;
-    this.#name = bytes.slice(start, end);
+    // A copy: the page is changed in place, and the slice of a Buffer is the page itself.
+    this.#name = new Uint8Array(bytes.subarray(start, end));
     this.#instant = toInstant(zoneOf(decoder.decode(this.#name)));
     return this.#instant;
   }

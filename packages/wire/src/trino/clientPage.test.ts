@@ -3,6 +3,16 @@ import { describe, expect, it } from "vitest";
 import { readClientPage, textOfSpan, valueOfSpan } from "./clientPage.ts";
 
 const encoder = new TextEncoder();
+const nothing = {
+  nextUri: undefined,
+  columns: undefined,
+  data: undefined,
+  stats: undefined,
+  error: undefined,
+  warnings: undefined,
+  updateType: undefined,
+  updateCount: undefined,
+};
 
 describe("readClientPage", () => {
   it("finds each member, wherever it stands and whatever it holds", () => {
@@ -42,6 +52,33 @@ describe("readClientPage", () => {
     const bytes = encoder.encode(JSON.stringify({ id: "q", data, stats: {}, warnings: [] }));
     const span = readClientPage(bytes)?.data;
     expect(span === undefined ? "" : textOfSpan(bytes, span)).toBe(JSON.stringify(data));
+  });
+
+  it("reads the last member of a name that is not null, and none of a name that is not its own", () => {
+    const read = readClientPage(
+      encoder.encode(
+        '{"id":"a","id":"b","id":null,"iD":"c","state":"d","nextUrl":"e","updateCount":1,"updateCount":2,"updateType":null}',
+      ),
+    );
+    expect(read).toEqual({ ...nothing, id: "b", updateCount: 2 });
+  });
+
+  it("reads texts with escapes and other letters as JSON does", () => {
+    for (const text of ["", "a\u0041", "caf\u00e9", '\\"', "\\u00e9\\n", "\ud83d\ude00", "\x7f"]) {
+      const bytes = encoder.encode(JSON.stringify({ id: "q", nextUri: text }));
+      expect(readClientPage(bytes)?.nextUri).toBe(text);
+    }
+    for (const broken of ['"a\nb"', '"\\q"', "17", "{}"]) {
+      expect(readClientPage(encoder.encode(`{"id":"q","nextUri":${broken}}`))?.nextUri).toBe(
+        undefined,
+      );
+    }
+  });
+
+  it("reads no answer with more members than any has", () => {
+    const members = (count: number): string => '"x":1,'.repeat(count);
+    expect(readClientPage(encoder.encode(`{${members(60)}"id":"q"}`))?.id).toBe("q");
+    expect(readClientPage(encoder.encode(`{${members(70)}"id":"q"}`))).toBeUndefined();
   });
 
   it("reads no answer that is cut anywhere", () => {

@@ -38,14 +38,14 @@ function tableOf(holds: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0));
 }
 
-/** The cells of `columns` columns. `nested` when a cell is an array or object; undefined when it is no such page. `expected` is a guess of the number of cells. */
+/** The cells of `columns` columns. `nested` when a cell is an array or object; undefined when it is no such page. `expected` is a guess of the number of cells; room is made for no more of them than the span has bytes. */
 export function readCells(
   bytes: Uint8Array,
   { start, end }: Span,
   columns: number,
   expected = cellsAtFirst,
 ): Cells | "nested" | undefined {
-  const table = new CellTable(expected, bytes, end);
+  const table = new CellTable(Math.min(expected, end - start), bytes, end);
   if (bytes[start] !== open || columns < 1) return undefined;
   if (bytes[start + 1] === close) return start + 2 === end ? table.cells(0) : undefined;
   let at = start;
@@ -69,8 +69,7 @@ class CellTable {
   #used = 0;
 
   constructor(expected: number, bytes: Uint8Array, end: number) {
-    // Not more than the bytes can hold: a cell takes two with what is around it.
-    const capacity = Math.max(16, Math.min(expected, bytes.length));
+    const capacity = Math.max(16, expected);
     this.#bytes = bytes;
     this.#end = end;
     this.#starts = new Int32Array(capacity);

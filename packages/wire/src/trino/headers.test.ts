@@ -18,6 +18,11 @@ describe("formEncode", () => {
     );
   });
 
+  it("leaves what stands for itself", () => {
+    expect(formEncode("aZ_09-.*")).toBe("aZ_09-.*");
+    expect(formEncode("a\n")).toBe("a%0A");
+  });
+
   it("encodes text that is not well-formed instead of throwing", () => {
     expect(formEncode("a\ud800b")).toBe("a%EF%BF%BDb");
   });

@@ -1,0 +1,62 @@
+/**
+ * Ends what waits for bytes that do not come. One timer looks after all exchanges with a server: one
+ * for each costs more than the rest of its bookkeeping.
+ */
+import type { Clock } from "@gateway/core/port/clock.ts";
+
+/** Looks in the time after which silence is a stall. */
+const looks = 4;
+
+/** What is looked after. */
+export interface Watched {
+  /** Bytes that came so far. */
+  readonly bytes: number;
+  /** Told when none came for the whole time. */
+  stalled(): void;
+}
+
+interface Silence {
+  bytes: number;
+  looks: number;
+}
+
+export class StallWatch {
+  readonly #clock: Clock;
+  readonly #everyMs: number;
+  readonly #watched = new Map<Watched, Silence>();
+  #timer: Disposable | undefined;
+
+  /** Silence of `stallMs` is a stall; it is told a quarter of that later at most. */
+  constructor(clock: Clock, stallMs: number) {
+    this.#clock = clock;
+    this.#everyMs = stallMs / looks;
+  }
+
+  add(one: Watched): void {
+    this.#watched.set(one, { bytes: one.bytes, looks: 0 });
+    this.#timer ??= this.#clock.timer(this.#everyMs, this.#look);
+  }
+
+  remove(one: Watched): void {
+    this.#watched.delete(one);
+  }
+
+  /** Looks no more. */
+  close(): void {
+    this.#timer?.[Symbol.dispose]();
+  }
+
+  /** Goes on while there is anything to look after. */
+  readonly #look = (): void => {
+    const stalled: Watched[] = [];
+    for (const [one, silence] of this.#watched) {
+      silence.looks = one.bytes === silence.bytes ? silence.looks + 1 : 0;
+      silence.bytes = one.bytes;
+      // The first look may come right behind the last byte.
+      if (silence.looks > looks) stalled.push(one);
+    }
+    for (const one of stalled) one.stalled();
+    const more = this.#watched.size > 0;
+    this.#timer = more ? this.#clock.timer(this.#everyMs, this.#look) : undefined;
+  };
+}
