@@ -1,7 +1,13 @@
 /** Columns of a MySQL text result: their neutral types, and what their cells need to be canonical text. */
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
-import { collationId, columnFlag, columnType } from "@gateway/wire/mysql/protocol.ts";
+import {
+  collationId,
+  columnFlag,
+  columnType,
+  packetHeaderBytes,
+} from "@gateway/wire/mysql/protocol.ts";
 import type { Packet } from "./packets.ts";
 
 /** What must happen to the text of a cell. */
@@ -37,6 +43,23 @@ export interface ReadColumn extends TextColumn {
  * the fixed fields, which is left out of what a client is given.
  */
 export function readColumn({ payload, bytes }: Packet): ReadColumn | undefined {
+  if (bytes.length > knownBytesMax) return columnOf(payload, bytes);
+  return knownColumn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"));
+}
+
+/** Longer definitions are read each time. */
+const knownBytesMax = 256;
+
+/** Applications read the same columns again and again. */
+const knownColumn = remembered(
+  (text) => {
+    const bytes = Buffer.from(text, "latin1");
+    return columnOf(bytes.subarray(packetHeaderBytes), bytes);
+  },
+  { textsMax: 1_000, lengthMax: knownBytesMax },
+);
+
+function columnOf(payload: Uint8Array, bytes: Uint8Array): ReadColumn | undefined {
   const names = new ByteReader(payload);
   for (let part = 0; part < 4; part += 1) names.lenencBytes();
   const name = decoder.decode(names.lenencBytes());

@@ -3,6 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type {
   ColumnsEvent,
+  DoneEvent,
   FailedEvent,
   LastEvent,
   QueryStats,
@@ -42,7 +43,8 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
   const stats = (): QueryStats => ({
     queueMs: 0,
     executionMs: clock.nowMs() - startedMs,
-    ...counted,
+    rows: counted.rows,
+    bytes: counted.bytes,
   });
   trace.open = true;
   member.send(commandPackets(commandCode.query, sql));
@@ -50,7 +52,7 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
   const first = packets.held() ?? (await packets.one());
   const begun = begin(first, packets, { tag: statement.tag, trace });
   if (begun.kind === "failed") return yield begun;
-  if (begun.kind === "done") return yield { ...begun, stats: stats() };
+  if (begun.kind === "done") return yield doneWith(begun, stats());
   const columns = await readColumns(packets, begun.count, endsWithOk);
   if ("code" in columns) return yield failed(columns);
   yield columnsEvent(columns, native);
@@ -67,7 +69,11 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
     yield event;
   }
   const last = await endOfRows(packets, trace, endsWithOk);
-  yield last.kind === "done" ? { ...last, stats: stats() } : last;
+  yield last.kind === "done" ? doneWith(last, stats()) : last;
+}
+
+function doneWith({ updateType, updateCount }: DoneEvent, stats: QueryStats): DoneEvent {
+  return { kind: "done", stats, updateType, updateCount };
 }
 
 type Begun = LastEvent | { readonly kind: "columns"; readonly count: number };
@@ -153,16 +159,11 @@ async function readColumns(
   return end === undefined ? brokenOf(packets) : columns;
 }
 
-function columnsEvent(columns: readonly ReadColumn[], native: boolean): ColumnsEvent {
-  const event: ColumnsEvent = {
-    kind: "columns",
-    columns: columns.map(({ column }) => column),
-  };
-  if (!native) return event;
-  return {
-    ...event,
-    native: { format: "mysqlRows", bytes: Buffer.concat(columns.map(({ bytes }) => bytes)) },
-  };
+function columnsEvent(read: readonly ReadColumn[], native: boolean): ColumnsEvent {
+  const columns = read.map(({ column }) => column);
+  if (!native) return { kind: "columns", columns };
+  const bytes = Buffer.concat(read.map((column) => column.bytes));
+  return { kind: "columns", columns, native: { format: "mysqlRows", bytes } };
 }
 
 /** Behind the rows of a procedure stands how it ended, and nothing more that could be shown. */
