@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import { codeOf, identifiedOf, never, ran, valueOf } from "@gateway/engines/engine.suite.ts";
+import { createConnection } from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, portOf } from "../e2e/gateway.ts";
@@ -136,6 +137,25 @@ describe("Flight SQL behind its driver", () => {
         rowMode: "array",
       });
       expect(rows).toEqual([["one"]]);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it("shows its tables to clients of the MySQL protocol, though it has no information_schema", async () => {
+    const clusters = { flight: { engine: "adbc", driver: flightDriver, uri, poolSize: 2 } };
+    const clusterGroups = { default: { members: ["flight"], maxRunningQueries: 2 } };
+    await using gateway = await gatewayOf(configOf({ clusters, clusterGroups }));
+    const port = portOf(gateway, "mysqlWire");
+    const client = await createConnection({ host: "127.0.0.1", port, user: "alice" });
+    const ask = async (sql: string) => (await client.query({ sql, rowsAsArray: true }))[0];
+    try {
+      expect(await ask("SHOW FULL TABLES LIKE 'real%'")).toEqual([["real_t", "BASE TABLE"]]);
+      expect(await ask("SHOW DATABASES")).toEqual([["main"]]);
+      expect(await ask("DESCRIBE main.real_t")).toEqual([
+        ["id", "bigint", "YES", "", null, ""],
+        ["label", "text", "YES", "", null, ""],
+      ]);
     } finally {
       await client.end();
     }

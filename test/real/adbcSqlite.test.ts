@@ -93,6 +93,19 @@ describe("SQLite behind its driver", () => {
     await ran(backend, "drop table listed");
   });
 
+  it("stands where a session names its only catalog, as a library nobody knows, and goes nowhere else", async () => {
+    const library = join(driverFolder, "libadbc_driver_sqlite.so");
+    const home = await mkdtemp(join(folder, "unknown-"));
+    const driver = await unknownLibrary(library, home);
+    await using byDriver = await clusterOf({ driver, uri: join(home, "b.db") });
+    for (const session of [{ catalog: "main", schema: "main" }, { schema: "main" }]) {
+      expect((await ran(byDriver, "select 1", { session })).rows).toEqual([[1n]]);
+    }
+    for (const session of [{ catalog: "other" }, { catalog: "main", schema: "other" }]) {
+      expect(codeOf(await ran(byDriver, "select 1", { session }))).toBe("query.unsupported");
+    }
+  });
+
   it("shows its tables in the schema by which they are written", async () => {
     await ran(backend, "create table written (id integer)");
     const tables = valueOf(await backend.listTables(identifiedOf("show tables"), never));

@@ -40,6 +40,8 @@ export type FailureCode =
   | "refused"
   /** Another number of parameters than the statement has. */
   | "parameters"
+  /** A catalog or schema that the driver can not go to; `status` is 0 where it does not say why. */
+  | "unplaced"
   /** A column of an Arrow layout that is not read here. */
   | "unreadable"
   /** The library can not be loaded, or is not the one this was built for. */

@@ -49,8 +49,8 @@ export interface StatementRequest {
   readonly parameters: readonly Parameter[];
   /** Runs on a new connection that is closed behind it; undefined means the thread's kept connection. */
   readonly database: Address | undefined;
-  /** Statements run before it on the same connection, such as the choice of a schema. */
-  readonly before: readonly string[];
+  /** Taken before it on the same connection, such as the choice of a schema. */
+  readonly before: readonly Step[];
   /** What the engine itself must say about the text before it runs; undefined asks nothing. Needs `inspect`. */
   readonly expected: ExpectedStatement | undefined;
   /** Set on the statement before its text, in this order. */
@@ -61,6 +61,9 @@ export interface StatementRequest {
 
 /** A driver's own key and value. */
 export type Option = readonly [key: string, value: string];
+
+/** What brings a connection somewhere: a statement whose result nobody wants, or one of `placeOptions`. */
+export type Step = string | Option;
 
 /** Checked by the engine's own parser, whose word counts. */
 export interface ExpectedStatement {
@@ -110,10 +113,10 @@ export interface ListedColumn {
 export type Request =
   | { readonly kind: "openDatabase"; readonly database: DatabaseOptions }
   | { readonly kind: "closeDatabase"; readonly database: Address }
-  | { readonly kind: "connect"; readonly database: Address; readonly before: readonly string[] }
+  | { readonly kind: "connect"; readonly database: Address; readonly before: readonly Step[] }
   | { readonly kind: "disconnect" }
-  /** Statements on the kept connection whose results nobody wants. */
-  | { readonly kind: "runAll"; readonly statements: readonly string[] }
+  /** Steps on the kept connection. */
+  | { readonly kind: "runAll"; readonly statements: readonly Step[] }
   /** Begins a transaction on the kept connection, then runs statements in it. */
   | { readonly kind: "begin"; readonly statements: readonly string[] }
   /** Ends the transaction; afterwards each statement is one of its own again. */

@@ -10,18 +10,20 @@ import { parentPort, workerData } from "node:worker_threads";
 import { err, ok } from "@gateway/core/result.ts";
 import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { DriverControl } from "./control.ts";
-import { Driver, failureOf, type AdbcResult } from "./driver.ts";
+import { Driver, failureOf, type AdbcFailure, type AdbcResult } from "./driver.ts";
 import { Inspector } from "./inspect.ts";
 import type {
   Answer,
   Request,
   ResultMessage,
   StatementRequest,
+  Step,
   ThreadData,
   ThreadMessage,
 } from "./message.ts";
 import type { Address } from "./native.ts";
 import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
+import { takeSteps } from "./place.ts";
 import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
 import { threadStructs } from "./structs.ts";
 
@@ -126,12 +128,12 @@ function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
   }
 }
 
-function connect(driver: Driver, database: Address, before: readonly string[]): AdbcResult<Answer> {
+function connect(driver: Driver, database: Address, before: readonly Step[]): AdbcResult<Answer> {
   kept?.[Symbol.dispose]();
   kept = undefined;
   const opened = Connection.open(driver, database, tools.structs.connection);
   if (!opened.ok) return opened;
-  const failure = opened.value.runAll(before);
+  const failure = bring(opened.value, before);
   if (failure !== undefined) {
     opened.value[Symbol.dispose]();
     return err(failure);
@@ -149,7 +151,7 @@ function onKept(
       ? kept.end(request.how)
       : request.kind === "begin"
         ? kept.begin(request.statements)
-        : kept.runAll(request.statements);
+        : bring(kept, request.statements);
   return failure === undefined ? ok({ kind: "done" }) : err(failure);
 }
 
@@ -162,12 +164,16 @@ function onConnection<T>(
 ): AdbcResult<T> {
   if (database === undefined) {
     if (kept === undefined) return err(noConnection);
-    const failure = kept.runAll(before);
+    const failure = bring(kept, before);
     return failure === undefined ? use(kept) : err(failure);
   }
   const opened = Connection.open(driver, database, tools.structs.connection);
   if (!opened.ok) return opened;
   using connection = opened.value;
-  const failure = connection.runAll(before);
+  const failure = bring(connection, before);
   return failure === undefined ? use(connection) : err(failure);
+}
+
+function bring(connection: Connection, steps: readonly Step[]): AdbcFailure | undefined {
+  return takeSteps(connection, steps, () => catalogNames(connection, tools));
 }

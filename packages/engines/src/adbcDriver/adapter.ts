@@ -22,6 +22,7 @@ import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import { isFatalFailure } from "../adbc/duckDb/failure.ts";
+import type { Step } from "../adbc/message.ts";
 import { inMemoryPath, realDatabasePath } from "../adbc/sharing.ts";
 import { RunningTags } from "../running.ts";
 import type { AdbcConfig } from "./config.ts";
@@ -264,8 +265,8 @@ class AdbcBackend implements Backend {
     return taken.ok ? ok({ taken: taken.value, place }) : taken;
   }
 
-  /** Statements that make the connection the session's and the query's. */
-  #before({ taken, place }: Placed, query: Identified): readonly string[] {
+  /** What makes the connection the session's and the query's. */
+  #before({ taken, place }: Placed, query: Identified): readonly Step[] {
     return [...taken.goTo(place), ...limitStatements(this.#profile, taken, query)];
   }
 
@@ -296,7 +297,7 @@ class AdbcBackend implements Backend {
 
   async #begun(
     taken: Taken,
-    place: readonly string[],
+    place: readonly Step[],
     modes: string | undefined,
     signal: AbortSignal,
   ): Promise<AdbcFailure | undefined> {

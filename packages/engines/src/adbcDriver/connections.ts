@@ -10,7 +10,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import type { DriverThread, ProcessLimits } from "../adbc/driverThread.ts";
-import type { DatabaseOptions } from "../adbc/message.ts";
+import type { DatabaseOptions, Step } from "../adbc/message.ts";
 import type { Address } from "../adbc/native.ts";
 import { ThreadPool, type TakenThread } from "../adbc/pool.ts";
 import type { DriverLibrary } from "../adbc/reach.ts";
@@ -43,8 +43,8 @@ export interface ConnectionPlan {
 interface Link {
   database: Address;
   connected: boolean;
-  /** Statements said to bring the connection where it stands. */
-  place: readonly string[];
+  /** What brought the connection where it stands. */
+  place: readonly Step[];
   readonly limit: LimitState;
   usedMs: number;
 }
@@ -53,8 +53,8 @@ interface Link {
 export interface Use {
   /** For a transaction, which has a connection of its own. */
   readonly pinned: boolean;
-  /** Statements that bring it where the session stands. */
-  readonly place: readonly string[];
+  /** What brings it where the session stands. */
+  readonly place: readonly Step[];
 }
 
 /** A connection taken for one statement or one transaction. */
@@ -62,8 +62,8 @@ export interface Taken {
   readonly thread: DriverThread;
   /** Where a statement opens a connection of its own; undefined means the kept one. */
   readonly database: Address | undefined;
-  /** Statements that bring the connection to a place, none when it stands there. */
-  goTo(place: readonly string[]): readonly string[];
+  /** What brings the connection to a place, nothing when it stands there. */
+  goTo(place: readonly Step[]): readonly Step[];
   /** How long its statements may run in the engine. */
   readonly limit: LimitState;
   /** The connection may be in any state and is not used again. */
@@ -111,7 +111,7 @@ export class Connections {
   }
 
   /** Opens a first connection and brings it to a place, or says why it can not be. It has the limits of a connection. */
-  async placed(place: readonly string[]): Promise<Result<void, GatewayError>> {
+  async placed(place: readonly Step[]): Promise<Result<void, GatewayError>> {
     const never = new AbortController().signal;
     const taken = await this.take({ pinned: false, place }, never);
     if (!taken.ok) return taken;
@@ -249,7 +249,7 @@ export class Connections {
       database: own ? link.database : undefined,
       goTo: (place) => {
         if (own) return place;
-        if (sameList(place, link.place)) return [];
+        if (sameSteps(place, link.place)) return [];
         link.place = place;
         return place;
       },
@@ -291,16 +291,21 @@ export class Connections {
 }
 
 /** Whether each part of a place is said anew by the next one, so that nothing of it stays. */
-function covers(next: readonly string[], before: readonly string[]): boolean {
+function covers(next: readonly Step[], before: readonly Step[]): boolean {
   const said = new Set(next.map(objectOf));
-  return before.every((statement) => said.has(objectOf(statement)));
+  return before.every((step) => said.has(objectOf(step)));
 }
 
-/** `USE SCHEMA` of `USE SCHEMA "s"`. */
-function objectOf(statement: string): string {
-  return statement.split(" ", 2).join(" ");
+/** `USE SCHEMA` of `USE SCHEMA "s"`; an option's key. */
+function objectOf(step: Step): string {
+  return typeof step === "string" ? step.split(" ", 2).join(" ") : step[0];
 }
 
-function sameList(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((one, index) => one === right[index]);
+function sameSteps(left: readonly Step[], right: readonly Step[]): boolean {
+  return left.length === right.length && left.every((one, index) => isSame(one, right[index]));
+}
+
+function isSame(left: Step, right: Step | undefined): boolean {
+  if (typeof left === "string" || typeof right === "string") return left === right;
+  return left[0] === right?.[0] && left[1] === right[1];
 }

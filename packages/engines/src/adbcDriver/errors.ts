@@ -22,7 +22,9 @@ export function errorOf(
   failure: AdbcFailure,
   statement: Pick<Written, "sql" | "prefix" | "original"> & { readonly writes: boolean },
 ): GatewayError {
-  if (failure.code !== "driver") return errorOfBinding(failure.code, failure.message);
+  const { code, message } = failure;
+  const said = code === "driver" || (code === "unplaced" && failure.status !== 0);
+  if (!said) return errorOfBinding(code, message);
   if (profile.name !== "duckdb") return driverError(profile, failure, statement);
   const { original: sql, writes } = statement;
   return errorOfFailure(readFailure(failure.message), { sql, writes });
@@ -36,8 +38,7 @@ export function connectError(failure: AdbcFailure): GatewayError {
 
 /** True when the connection may be in any state afterwards, or is gone. */
 export function breaksConnection({ name }: Profile, failure: AdbcFailure): boolean {
-  if (failure.code === "cancelled" || failure.code === "broken" || failure.code === "bug")
-    return true;
+  if (breaking.has(failure.code)) return true;
   const state = failure.sqlState?.slice(0, 2);
   if (state !== undefined) return lostStates.has(state);
   if (failure.vendorCode !== undefined) {
@@ -45,6 +46,14 @@ export function breaksConnection({ name }: Profile, failure: AdbcFailure): boole
   }
   return name !== "duckdb" && name !== "sqlite";
 }
+
+/** Behind `unplaced` it may stand anywhere. */
+const breaking: ReadonlySet<AdbcFailure["code"]> = new Set([
+  "broken",
+  "bug",
+  "cancelled",
+  "unplaced",
+]);
 
 /** Connection exceptions, an administrator's shutdown, faults of the server. */
 const lostStates: ReadonlySet<string> = new Set(["08", "57", "58", "XX"]);

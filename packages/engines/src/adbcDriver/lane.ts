@@ -10,6 +10,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Step } from "../adbc/message.ts";
 import { connectError, errorOf } from "./errors.ts";
 import { limitStatements } from "./limit.ts";
 import { ownExpected, preparedFor } from "./prepared.ts";
@@ -87,14 +88,14 @@ export class TransactionLane implements PinnedLane {
     return this.#closed;
   }
 
-  #before(query: Identified): readonly string[] {
+  #before(query: Identified): readonly Step[] {
     const { profile, taken } = this.#lane;
     const place = taken.goTo(this.#place(query.session));
     return [...place, ...limitStatements(profile, taken, query)];
   }
 
   /** A connection that went elsewhere in the transaction has to be told the way back too. */
-  #place(session: Identified["session"]): readonly string[] {
+  #place(session: Identified["session"]): readonly Step[] {
     const place = this.#lane.place(session);
     this.#moved ||= place.length > 0;
     return this.#moved ? this.#lane.profile.place(session) : place;

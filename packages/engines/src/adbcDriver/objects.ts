@@ -13,7 +13,8 @@ import type { Column, DataType } from "@gateway/core/type/type.ts";
 import { statusNotImplemented } from "../adbc/abi.ts";
 import { failureOf, type AdbcFailure } from "../adbc/driver.ts";
 import { readSchemaMessage } from "../adbc/ipc.ts";
-import type { ListedColumn, ListedTable } from "../adbc/message.ts";
+import type { ListedColumn, ListedTable, Step } from "../adbc/message.ts";
+import { namelessCatalog, namelessSchema } from "../adbc/place.ts";
 import type { Taken } from "./connections.ts";
 import { knownTypeOf, knownTypeOfCode, withTypeNames } from "./types.ts";
 
@@ -35,17 +36,13 @@ export const objectLimits: ObjectLimits = {
 /** Tables asked for at once: the process answers them in one message. */
 const schemasAtOnce = 50;
 
-/** A catalog without a name; the name of SQLite's, for a schema without one in it. */
-const namelessCatalog = "adbc";
-const namelessSchema = "main";
-
 /** What a listing runs on. */
 export interface ObjectLane {
   readonly taken: Pick<Taken, "database"> & {
     readonly thread: Pick<Taken["thread"], "ask" | "list">;
   };
-  /** Statements that bring the connection where it should be. */
-  readonly before: readonly string[];
+  /** What brings the connection where it should be. */
+  readonly before: readonly Step[];
   readonly clock: Pick<Clock, "nowMs">;
   readonly limits: ObjectLimits;
 }

@@ -4,7 +4,8 @@
  */
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
-import type { Option } from "../adbc/message.ts";
+import type { Option, Step } from "../adbc/message.ts";
+import { placeOptions } from "../adbc/place.ts";
 import type { DriverName } from "./config.ts";
 import type { LimitStatements } from "./limit.ts";
 import { quoteIdentifier, quoteText } from "./quote.ts";
@@ -34,8 +35,8 @@ export interface Profile {
   readonly errorAborts: boolean;
   /** Says a description's columns itself; otherwise they are asked for by a query without rows. */
   readonly namesColumns: boolean;
-  /** Statements that make a connection stand where the session does; empty where it does by itself. */
-  place(session: Place): readonly string[];
+  /** What makes a connection stand where the session does; empty where it does by itself. */
+  place(session: Place): readonly Step[];
   /** What a session may choose that its connections then keep; absent where nothing is kept. */
   readonly choice?: Choice;
   /** What is set on a statement. */
@@ -221,7 +222,10 @@ const other: Profile = {
   transactions: undefined,
   errorAborts: false,
   namesColumns: true,
-  place: nowhere,
+  place: ({ catalog, schema }) => [
+    ...(catalog === undefined ? [] : [[placeOptions.catalog, catalog] as const]),
+    ...(schema === undefined ? [] : [[placeOptions.schema, schema] as const]),
+  ],
   statementOptions: noOptions,
   readOnlyStatement: undefined,
   catalogsSql: undefined,
@@ -234,6 +238,7 @@ const flightsql: Profile = {
   name: "flightsql",
   label: "Flight SQL",
   namesColumns: false,
+  place: nowhere,
 };
 
 const profiles = { snowflake, duckdb, postgresql, sqlite, flightsql } as const satisfies Record<

@@ -13,7 +13,7 @@ import { valueAt } from "@gateway/core/type/value.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { failureOf, type AdbcFailure } from "../adbc/driver.ts";
 import { readSchemaMessage } from "../adbc/ipc.ts";
-import type { Executed, StatementRequest } from "../adbc/message.ts";
+import type { Executed, StatementRequest, Step } from "../adbc/message.ts";
 import type { Taken } from "./connections.ts";
 import { breaksConnection, errorOf } from "./errors.ts";
 import type { Judged } from "./guard.ts";
@@ -26,8 +26,8 @@ export interface Lane {
   readonly cluster: string;
   readonly profile: Profile;
   readonly taken: Taken;
-  /** Statements that bring the connection where a session stands, none where it stands by itself. */
-  place(session: Place): readonly string[];
+  /** What brings the connection where a session stands, nothing where it stands by itself. */
+  place(session: Place): readonly Step[];
   readonly clock: Clock;
   readonly log: Log;
   /** Told of every failure before it becomes an error. */
@@ -38,8 +38,8 @@ export interface Lane {
 export interface Statement {
   readonly written: Written;
   readonly judged: Judged;
-  /** Statements that go before it on its connection. */
-  readonly before: readonly string[];
+  /** What goes before it on its connection. */
+  readonly before: readonly Step[];
 }
 
 /** Runs it. Ending the generator early waits until the engine has stopped. */
@@ -169,7 +169,7 @@ const nothing: Parameter = { type: { kind: "null" }, value: null };
 export async function rowsOf(
   { taken }: Pick<Lane, "taken">,
   request: Pick<StatementRequest, "sql" | "expected" | "options"> & {
-    readonly before?: readonly string[];
+    readonly before?: readonly Step[];
   },
   signal: AbortSignal,
 ): Promise<Result<readonly (readonly Value[])[], AdbcFailure>> {

@@ -11,7 +11,7 @@ import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
-import type { DatabaseOptions } from "../adbc/message.ts";
+import type { DatabaseOptions, Step } from "../adbc/message.ts";
 import { Connections, type ConnectionPlan, type Taken } from "./connections.ts";
 import {
   callerConnectError,
@@ -47,10 +47,10 @@ const callerConnectionsMax = 2;
 const buildsMax = 8;
 const waitingMax = 1_024;
 
-/** A connection, and the statements that bring it where the session stands. */
+/** A connection, and what brings it where the session stands. */
 export interface Placed {
   readonly taken: Taken;
-  readonly place: readonly string[];
+  readonly place: readonly Step[];
 }
 
 /** What a statement's connections are told apart by; undefined for the cluster's own. */

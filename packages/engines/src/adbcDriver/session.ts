@@ -6,6 +6,7 @@ import type { ResultEvent, ResultStream, SessionChange } from "@gateway/core/que
 import type { Identified } from "@gateway/core/query/query.ts";
 import { classifyStatement } from "@gateway/core/sql/classify.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type { Step } from "../adbc/message.ts";
 import { errorOf } from "./errors.ts";
 import { textOf } from "./listing.ts";
 import { ownExpected } from "./prepared.ts";
@@ -47,7 +48,7 @@ export function speaksOfSession({ dialect }: Profile, sql: string): boolean {
 export async function* runUse(
   lane: Lane,
   used: Used,
-  before: readonly string[],
+  before: readonly Step[],
   signal: AbortSignal,
 ): ResultStream {
   const startedMs = lane.clock.nowMs();

@@ -238,6 +238,8 @@ export class Conversation {
     { query, statement, form, hasColumns, rows }: Answer,
   ): Promise<boolean> {
     if (typeof ended === "object") {
+      const answered = hasColumns ? undefined : await statement.orElse?.(ended);
+      if (answered !== undefined) return answered;
       if (!mayAskOtherwise(statement, ended, hasColumns)) {
         return this.putError(errorReply(ended, query.id));
       }

@@ -108,7 +108,8 @@ async function clientOf(
   server: OpenServer,
   options: ConnectionConfig = {},
 ): Promise<Connection & AsyncDisposable> {
-  const base = { host: "127.0.0.1", port: server.port, user: "ann" };
+  // The package gives up after a second, which a busy machine takes to make a key.
+  const base = { host: "127.0.0.1", port: server.port, user: "ann", connectTimeout: 30_000 };
   const client = await createConnection({ ...base, ...options });
   return Object.assign(client, { [Symbol.asyncDispose]: async () => client.destroy() });
 }

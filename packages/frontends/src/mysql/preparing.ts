@@ -105,7 +105,7 @@ async function statementOf(
 
   const source = text.slice(slice.start, slice.end);
   const local = parts.answerLocally(source);
-  if (local !== undefined) return await localStatement(parts, source, local);
+  if (local !== undefined) return localStatement(source, local);
   const forwarded = forwardedSql(source);
   if (!forwarded.ok) return forwarded;
   const catalog = parts.catalogSql(forwarded.value);
@@ -155,17 +155,14 @@ function placesReply(error: PlacesError, source: string): ErrorReply {
 /** Characters of the end of a text that is open there. */
 const shownOfEnd = 40;
 
-async function localStatement(
-  parts: PreparedParts,
-  source: string,
-  answer: LocalAnswer,
-): Promise<Result<Unsaved, ErrorReply>> {
+function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, ErrorReply> {
   const statement = classifyStatement(source, "mysql");
   const made = (columns: readonly Column[]) =>
     ok({ source, statement, sql: undefined, parameters: [], columns } as const);
   switch (answer.kind) {
     case "rows":
     case "asked":
+    case "rewritten":
       return made(answer.columns);
     case "changed":
     case "use":
@@ -173,10 +170,6 @@ async function localStatement(
       return made([]);
     case "error":
       return err(answer.reply);
-    case "rewritten": {
-      const described = await describe(parts.talk, source, answer.sql);
-      return described.ok ? made(described.value.columns) : described;
-    }
   }
 }
 

@@ -15,7 +15,8 @@ import { putFieldList, putRowsEnd } from "./encode.ts";
 import { errorReply, ownErrors } from "./errors.ts";
 import { forwardedSql } from "./forward.ts";
 import { answerLocally } from "./local.ts";
-import type { AskedRows, LocalAnswer } from "./local/answer.ts";
+import { answerInstead } from "./instead.ts";
+import type { AskedRows, LocalAnswer, RewrittenRows } from "./local/answer.ts";
 import { isLike } from "./local/filter.ts";
 import { catalogSql } from "./local/informationSchema.ts";
 import type { ShowContext } from "./local/show.ts";
@@ -227,8 +228,11 @@ export class Runner {
         talk.putOk(form.moreFollow);
         return true;
       }
-      case "rewritten":
-        return await talk.answer({ ...answer, rowLimit: undefined, timeMs: undefined }, form);
+      case "rewritten": {
+        const orElse = (error: GatewayError) => this.#instead(answer, error, form);
+        const statement = { ...answer, rowLimit: undefined, timeMs: undefined, orElse };
+        return await talk.answer(statement, form);
+      }
       case "asked":
         return await this.#asked(answer, form);
       case "use":
@@ -245,9 +249,13 @@ export class Runner {
     const { talk } = this.#parts;
     const rows = await collect(talk, asked);
     if (rows.ok) return await this.#local(asked.make(rows.value), form);
-    return asked.orElse !== undefined && notKnown.has(rows.error.code)
-      ? await this.#local(asked.orElse(), form)
-      : talk.putError(errorReply(rows.error));
+    return (await this.#instead(asked, rows.error, form)) ?? talk.putError(errorReply(rows.error));
+  }
+
+  /** Undefined where the engine's error is the answer. */
+  async #instead(asked: AskedRows | RewrittenRows, error: GatewayError, form: AnswerForm) {
+    const answer = await answerInstead(this.#parts.talk, asked, error);
+    return answer && (await this.#local(answer, form));
   }
 
   async #kill(id: number, whole: boolean, form: AnswerForm): Promise<boolean> {
@@ -379,14 +387,6 @@ export class Runner {
     };
   }
 }
-
-/** How an engine says that it does not list something. */
-const notKnown: ReadonlySet<GatewayError["code"]> = new Set([
-  "query.invalid",
-  "query.syntax",
-  "query.unknownObject",
-  "query.unsupported",
-]);
 
 /** Less than a client waits for its login, enough for an engine that is awake. */
 const loginUseMsMax = 3000;

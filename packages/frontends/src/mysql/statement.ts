@@ -3,6 +3,7 @@
  *
  * What the frontend answers itself never comes here.
  */
+import type { GatewayError } from "@gateway/core/error.ts";
 import type { StatementClass } from "@gateway/core/sql/classify.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
@@ -32,6 +33,8 @@ export interface EngineStatement {
   readonly timeMs: number | undefined;
   /** The same question for an engine that has no such tables; nothing was answered when it is asked. */
   readonly otherwise?: string | undefined;
+  /** Answers it without the engine, where nothing was answered yet; undefined where its error is the answer. */
+  readonly orElse?: (error: GatewayError) => Promise<boolean | undefined>;
 }
 
 /** Runs it and writes its whole answer. False when it failed. */

@@ -1,4 +1,5 @@
 /** What the frontend may answer to a statement without asking an engine. */
+import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Parameter, Column, Value } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { ClientSession } from "../clientSession.ts";
@@ -12,12 +13,7 @@ export type LocalAnswer =
     }
   /** An OK; the session changed. `commit`: an open transaction is committed first. */
   | { readonly kind: "changed"; readonly client: ClientSession; readonly commit: boolean }
-  /** The engine answers a rewritten statement. */
-  | {
-      readonly kind: "rewritten";
-      readonly sql: string;
-      readonly parameters: readonly Parameter[];
-    }
+  | RewrittenRows
   | AskedRows
   /** The engine goes there when it can, and says so; an engine without USE is told with each statement. */
   | {
@@ -30,8 +26,23 @@ export type LocalAnswer =
   | { readonly kind: "kill"; readonly connectionId: number; readonly whole: boolean }
   | { readonly kind: "error"; readonly reply: ErrorReply };
 
+/** The engine answers a rewritten statement about its tables. */
+export interface RewrittenRows extends Listed {
+  readonly kind: "rewritten";
+  /** Of the answer. */
+  readonly columns: readonly Column[];
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** An answer that can be made of what the door lists too, for engines without an `information_schema`. */
+export interface Listed {
+  /** `tables` are all that there are for the session, in any order. */
+  readonly listed: (tables: readonly TableListing[]) => LocalAnswer;
+}
+
 /** The engine is asked, and its rows, as text, become the answer. */
-export interface AskedRows {
+export interface AskedRows extends Partial<Listed> {
   readonly kind: "asked";
   /** Of the answer in the end. */
   readonly columns: readonly Column[];

@@ -1,4 +1,5 @@
 /** A session and its surroundings for the tests of what the frontend answers itself. */
+import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import { openClientSession, type ClientSession } from "../clientSession.ts";
@@ -58,6 +59,11 @@ export function rowsOf(sql: string, client = clientOf()): readonly (readonly Val
   const answer = answerOf(sql, client);
   if (answer?.kind !== "rows") throw new Error(`${sql}: ${answer?.kind ?? "not answered"}`);
   return answer.rows;
+}
+
+/** A table without columns in the catalog and schema of these tests. */
+export function tableOf(name: string, more: Partial<TableListing> = {}): TableListing {
+  return { catalog: "lake", schema: "s", name, kind: "table", columns: [], ...more };
 }
 
 /** The session after a statement that changes it. */

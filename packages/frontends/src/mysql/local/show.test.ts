@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { answerOf, clientOf, errnoOf, rowsOf } from "./local.suite.ts";
+import type { Value } from "@gateway/core/type/type.ts";
+import { answerOf, clientOf, errnoOf, rowsOf, tableOf } from "./local.suite.ts";
 
 describe("answerShow", () => {
   it("filters variables by LIKE and WHERE", () => {
@@ -74,7 +75,7 @@ describe("answerShow", () => {
 describe("listings of the engine's tables", () => {
   it("ask information_schema with every name as a parameter", () => {
     const answer = answerOf("SHOW FULL TABLES FROM `a'b` LIKE 'x%'");
-    expect(answer).toEqual({
+    expect(answer).toMatchObject({
       kind: "rewritten",
       sql:
         'SELECT table_name AS "Tables_in_a\'b", ' +
@@ -121,3 +122,47 @@ describe("listings of the engine's tables", () => {
     expect(answerOf("SHOW TABLE STATUS FROM s LIKE 't'")).toMatchObject({ kind: "rewritten" });
   });
 });
+
+describe("listings for an engine without information_schema", () => {
+  it("are the door's tables of the session's catalog, under the same conditions", () => {
+    expect(listedFor("SHOW TABLES FROM s")).toEqual([["a_t"], ["t"], ["v"]]);
+    expect(listedFor("SHOW TABLES FROM s LIKE '%\\_t'")).toEqual([["a_t"]]);
+    expect(listedFor("SHOW TABLES", "other")).toEqual([["u"]]);
+    expect(listedFor("SHOW TABLES")).toEqual([["a_t"], ["t"], ["u"], ["v"]]);
+    expect(listedFor("SHOW TABLES FROM nowhere")).toEqual([]);
+  });
+
+  it("tell views from tables, and are filtered by it", () => {
+    const sql = "SHOW FULL TABLES FROM s";
+    const view = ["v", "VIEW"];
+    expect(listedFor(sql)).toEqual([["a_t", "BASE TABLE"], ["t", "BASE TABLE"], view]);
+    expect(listedFor(`${sql} WHERE Table_type = 'VIEW'`)).toEqual([view]);
+    expect(listedFor(`${sql} WHERE Tables_in_s LIKE 't%'`)).toEqual([["t", "BASE TABLE"]]);
+  });
+
+  it("name databases once, and as much of a table's state as the engine's own", () => {
+    expect(listedFor("SHOW DATABASES")).toEqual([["other"], ["s"]]);
+    expect(listedFor("SHOW SCHEMAS LIKE 'o%'")).toEqual([["other"]]);
+    const sql = "SHOW TABLE STATUS FROM s WHERE";
+    expect(errnoOf(sql)).toBe(1064);
+    const [table, , view] = listedFor("SHOW TABLE STATUS FROM s");
+    expect(table).toHaveLength(18);
+    expect([table?.[0], table?.[1], table?.at(-1)]).toEqual(["a_t", "Gateway", ""]);
+    expect([view?.[0], view?.[1], view?.at(-1)]).toEqual(["v", null, "VIEW"]);
+  });
+});
+
+function listedFor(sql: string, schema?: string): readonly (readonly Value[])[] {
+  const answer = answerOf(sql, clientOf({}, schema));
+  if (answer?.kind !== "rewritten") throw new Error(`${sql}: ${answer?.kind ?? "not answered"}`);
+  const listed = answer.listed([
+    tableOf("v", { kind: "view" }),
+    tableOf("t"),
+    tableOf("a_t"),
+    tableOf("u", { schema: "other" }),
+    tableOf("t", { catalog: "far" }),
+  ]);
+  if (listed.kind !== "rows") throw new Error(`${sql}: ${listed.kind}`);
+  expect(listed.columns).toEqual(answer.columns);
+  return listed.rows;
+}

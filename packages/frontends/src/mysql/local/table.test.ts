@@ -1,8 +1,10 @@
+import type { TableListing } from "@gateway/core/port/backend.ts";
+import type { DataType } from "@gateway/core/type/type.ts";
 import { describe, expect, it } from "vitest";
 import type { LocalAnswer } from "./answer.ts";
 import type { Row } from "./filter.ts";
-import { answerOf, clientOf, errnoOf } from "./local.suite.ts";
-import { columnTypeText } from "./typeText.ts";
+import { answerOf, clientOf, errnoOf, tableOf } from "./local.suite.ts";
+import { columnTypeOf, columnTypeText } from "./typeText.ts";
 
 const columns: readonly Row[] = [
   ["id", "INTEGER", "NO", null],
@@ -92,6 +94,67 @@ describe("questions about one table", () => {
   });
 });
 
+describe("questions about one table of an engine without information_schema", () => {
+  const tables = [
+    tableOf("t", {
+      columns: [
+        { name: "id", type: { kind: "integer", bits: 64, signed: true }, nullable: false },
+        { name: "label", type: { kind: "text" }, nullable: true },
+      ],
+      keys: [
+        { kind: "primary", columns: ["id"] },
+        { kind: "unique", columns: ["label", "id"] },
+        { kind: "foreign", columns: ["id"], table: "u", tableColumns: ["id"] },
+      ],
+    }),
+    tableOf("bare"),
+  ];
+
+  it("are answered out of what the door lists, keys among it", () => {
+    expect(listedFor("DESC s.t", tables)).toMatchObject({
+      rows: [
+        ["id", "bigint", "NO", "PRI", null, ""],
+        ["label", "text", "YES", "UNI", null, ""],
+      ],
+    });
+    expect(listedFor("SHOW COLUMNS FROM t FROM s LIKE 'l%'", tables)).toMatchObject({
+      rows: [["label", "text", "YES", "UNI", null, ""]],
+    });
+    const keysOf = listedFor("SHOW KEYS FROM s.t WHERE Key_name <> 'PRIMARY'", tables);
+    const places = keysOf.kind === "rows" ? keysOf.rows.map((row) => row.slice(2, 5)) : keysOf;
+    expect(places).toEqual([
+      ["label_id", "1", "label"],
+      ["label_id", "2", "id"],
+    ]);
+  });
+
+  it("find a table whose columns nobody lists, and no other", () => {
+    expect(listedFor("DESC s.bare", tables)).toMatchObject({ kind: "rows", rows: [] });
+    expect(listedFor("DESC s.missing", tables)).toMatchObject({ reply: { errno: 1146 } });
+  });
+});
+
+describe("columnTypeOf", () => {
+  it("says of a neutral type what a value of it is sent as", () => {
+    const integer = (bits: 8 | 64 | 128, signed: boolean) =>
+      ({ kind: "integer", bits, signed }) as const;
+    const cases: readonly (readonly [DataType, string])[] = [
+      [{ kind: "boolean" }, "tinyint(1)"],
+      [integer(8, false), "tinyint unsigned"],
+      [integer(64, true), "bigint"],
+      [integer(128, false), "decimal(39,0)"],
+      [{ kind: "float", bits: 32 }, "float"],
+      [{ kind: "decimal", precision: 12, scale: 2 }, "decimal(12,2)"],
+      [{ kind: "time", unit: "us" }, "time(6)"],
+      [{ kind: "timestamp", unit: "ns", zoned: false }, "varchar(29)"],
+      [{ kind: "timestamp", unit: "us", zoned: true }, "timestamp(6)"],
+      [{ kind: "timestamp", unit: "us", zoned: false }, "datetime(6)"],
+      [{ kind: "list", item: { kind: "text" } }, "json"],
+    ];
+    for (const [type, wanted] of cases) expect([type, columnTypeOf(type)]).toEqual([type, wanted]);
+  });
+});
+
 describe("columnTypeText", () => {
   it("knows the names of several engines", () => {
     const cases = [
@@ -118,6 +181,13 @@ describe("columnTypeText", () => {
     }
   });
 });
+
+function listedFor(sql: string, tables: readonly TableListing[]): LocalAnswer {
+  const answer = answerOf(sql);
+  const listed = answer?.kind === "asked" ? answer.listed?.(tables) : undefined;
+  if (listed === undefined) throw new Error(`${sql}: ${answer?.kind ?? "not answered"}`);
+  return listed;
+}
 
 function parametersOf(sql: string, schema?: string): readonly unknown[] {
   const answer = answerOf(sql, clientOf({}, schema));

@@ -1,8 +1,8 @@
 /**
  * What is told about one table: `SHOW COLUMNS`, `SHOW KEYS`, `SHOW CREATE TABLE`, `DESCRIBE`.
  *
- * Columns and keys are asked of the engine's `information_schema`; an engine that does not list keys
- * has tables without them.
+ * Columns and keys are asked of the engine's `information_schema`, and come from what the door lists where
+ * there is none; an engine that does not list keys has tables without them.
  */
 import {
   atEnd,
@@ -12,6 +12,8 @@ import {
   takeWords,
   type TokenReader,
 } from "@gateway/core/sql/tokenReader.ts";
+import type { TableListing } from "@gateway/core/port/backend.ts";
+import type { Column } from "@gateway/core/type/type.ts";
 import { ownErrors } from "../errors.ts";
 import { textColumn, textRows, type AskedRows, type LocalAnswer } from "./answer.ts";
 import { isLike, takeFilter, type Row } from "./filter.ts";
@@ -24,7 +26,7 @@ import {
   type ListingDefaults,
 } from "./schema.ts";
 import { takeName, takeString } from "./take.ts";
-import { columnTypeText, isTextType } from "./typeText.ts";
+import { columnTypeOf, columnTypeText, isTextType } from "./typeText.ts";
 
 interface TableName {
   readonly schema: string | undefined;
@@ -147,11 +149,13 @@ function ask(
     kind: "asked",
     columns: result,
     ...listing.statement(select, "ordinal_position"),
+    listed: (tables) => {
+      const found = listing.of(tables);
+      const columns = found.flatMap((one) => one.columns).map(listedColumn);
+      return found.length === 0 ? unknownTable(table) : make(columns, found.flatMap(listedKeys));
+    },
     make: (rows) => {
-      if (rows.length === 0) {
-        const error = ownErrors.unknownTable(table.schema ?? "", table.name);
-        return { kind: "error", reply: error };
-      }
+      if (rows.length === 0) return unknownTable(table);
       const columns = rows.map(columnOf);
       return {
         kind: "asked",
@@ -167,6 +171,10 @@ function ask(
   };
 }
 
+function unknownTable({ schema, name }: TableName): LocalAnswer {
+  return { kind: "error", reply: ownErrors.unknownTable(schema ?? "", name) };
+}
+
 const selectKeys =
   "SELECT c.constraint_type, k.constraint_name, k.column_name " +
   "FROM information_schema.key_column_usage k JOIN information_schema.table_constraints c " +
@@ -177,7 +185,7 @@ function ofTable(table: TableName, defaults: ListingDefaults, prefix: string): L
   const listing = new Listing();
   inCatalog(listing, `${prefix}table_catalog`, defaults);
   inSchema(listing, table.schema, prefix);
-  listing.where(`${prefix}table_name = ?`, table.name);
+  listing.where(`${prefix}table_name = ?`, table.name, ({ name }) => name === table.name);
   return listing;
 }
 
@@ -188,6 +196,20 @@ function columnOf([name, type, nullable, standard]: Row): ColumnFacts {
     nullable: nullable !== "NO",
     standard: defaultOf(standard ?? null),
   };
+}
+
+function listedColumn({ name, type, nullable }: Column): ColumnFacts {
+  return { name, type: columnTypeOf(type), nullable, standard: null };
+}
+
+/** Listings do not name their keys, so they are called by their columns. */
+function listedKeys({ keys = [] }: TableListing): readonly KeyColumn[] {
+  return keys.flatMap(({ kind, columns }) => {
+    if (kind === "foreign") return [];
+    const primary = kind === "primary";
+    const key = primary ? "PRIMARY" : columns.join("_");
+    return columns.map((column) => ({ primary, key, column }));
+  });
 }
 
 /** The value of a default that is a literal; an expression of the engine means nothing to a MySQL client. */

@@ -3,6 +3,7 @@
  * theirs. Engines tell types as text in `information_schema`; what is not known is `text`, as which
  * every value can be read.
  */
+import type { DataType } from "@gateway/core/type/type.ts";
 import { isLike } from "./filter.ts";
 
 interface TypeName {
@@ -73,6 +74,50 @@ export function columnTypeText(engineType: string): string {
   if (found === undefined) return otherwise;
   return found.column ?? engineType.toLowerCase();
 }
+
+/** The same of a neutral type. */
+export function columnTypeOf(type: DataType): string {
+  switch (type.kind) {
+    case "boolean":
+      return "tinyint(1)";
+    case "integer":
+      return `${integers[type.bits]}${type.signed || type.bits === 128 ? "" : " unsigned"}`;
+    case "float":
+      return type.bits === 32 ? "float" : "double";
+    case "decimal":
+      return `decimal(${type.precision},${type.scale})`;
+    case "date":
+      return "date";
+    case "time":
+    case "timestamp":
+      // MySQL's types end at microseconds.
+      if (type.unit === "ns") return "varchar(29)";
+      if (type.kind === "time") return "time(6)";
+      return type.zoned ? "timestamp(6)" : "datetime(6)";
+    case "interval":
+      return "varchar(255)";
+    case "uuid":
+      return "char(36)";
+    case "binary":
+      return "longblob";
+    case "json":
+    case "list":
+    case "struct":
+    case "map":
+      return "json";
+    case "text":
+    case "null":
+      return otherwise;
+  }
+}
+
+const integers = {
+  8: "tinyint",
+  16: "smallint",
+  32: "int",
+  64: "bigint",
+  128: "decimal(39,0)",
+} as const satisfies Record<Extract<DataType, { kind: "integer" }>["bits"], string>;
 
 /** True for types whose columns have a character set. */
 export function isTextType(columnType: string): boolean {
