@@ -41,17 +41,7 @@ const imports = {
   },
   gateway: {
     packages: ["contract", "core", "access", "sql", "engines", "frontends", "control"],
-    npm: [
-      "zod",
-      "hono",
-      "@hono/node-server",
-      "sst",
-      "yaml",
-      "pino",
-      "prom-client",
-      "undici",
-      "esbuild",
-    ],
+    npm: ["zod", "hono", "@hono/node-server", "sst", "yaml", "prom-client", "undici", "esbuild"],
   },
   studio: {
     packages: ["contract", "control"],

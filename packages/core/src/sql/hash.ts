@@ -44,6 +44,12 @@ function avalanche(lane: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
+const hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 function hexOf(lane: number): string {
-  return (lane >>> 0).toString(16).padStart(8, "0");
+  return pairOf(lane >>> 24) + pairOf(lane >>> 16) + pairOf(lane >>> 8) + pairOf(lane);
+}
+
+function pairOf(bits: number): string {
+  return hexPairs[bits & 0xff] ?? "";
 }

@@ -1,4 +1,5 @@
 /** History of the roles with a store: records kept by it, redacted as the configuration says, and swept. */
+import { recordBatchMax } from "@gateway/contract/record.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import { historySettingSchema } from "@gateway/control/config/objects.ts";
 import type { Store } from "@gateway/control/store/store.ts";
@@ -22,6 +23,8 @@ export interface ControlHistory extends History {
 
 /** At a drain's end the records of the last queries are still on their way: this long at least. */
 const flushMsMin = 5_000;
+/** Memory needs no batch, and a record that waits for one survives a collection, which costs more than it. */
+const memoryBatchRecords = 25;
 
 export function controlHistory(
   { retention, logLevel }: Pick<GatewayConfig, "retention" | "logLevel">,
@@ -32,9 +35,11 @@ export function controlHistory(
     keep: (batch, nowMs) => store.records.ingest(batch, nowMs),
     redaction: redactionOf(configuration),
     texts: logLevel === "debug",
+    batchRecordsMax: store.kind === "memory" ? memoryBatchRecords : recordBatchMax,
   });
   const sweeps = startRetention(store, retention, host);
   return {
+    begin: () => sender.begin?.(),
     append: (record) => sender.append(record),
     close: async () => {
       const limit = new AbortController();

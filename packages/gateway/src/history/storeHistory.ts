@@ -2,13 +2,13 @@
  * Records on their way to a store: redacted, batched, tried again until they are kept, and counted
  * wherever one is lost. The query path never waits for any of it.
  *
- * Redacting, hashing and the log line happen in a turn of the event loop after the query's last byte,
- * a few records at a time. Sending twice is harmless: a store keeps the first record of an id.
+ * Redacting, hashing and the log line happen in a turn of the event loop some milliseconds after the
+ * query's last byte, a few records at a time. Sending twice is harmless: a store keeps the first record
+ * of an id.
  */
-import { createHash } from "node:crypto";
-import { canonicalJson } from "@gateway/contract/canonical.ts";
 import { recordBatchMax, type QueryRecord } from "@gateway/contract/record.ts";
 import type { IncomingRecord, Ingested, RecordStore } from "@gateway/control/store/store.ts";
+import { incomingRecord } from "@gateway/control/store/written.ts";
 import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { redact, type Redaction } from "@gateway/core/record/redact.ts";
@@ -22,16 +22,20 @@ import { writeQueryLine, writeQueryText } from "./queryLine.ts";
 const waitingMax = 50_000;
 /** Characters that may wait, for the same reason: one statement may be a megabyte. */
 const waitingCharsMax = 64_000_000;
-/** Characters of one batch; a longer record goes alone. */
-const batchCharsMax = 4_000_000;
-/** How long a record waits for others to make a batch. */
+/** Characters of one batch, each counted in its record and in what was written of it; a longer one goes alone. */
+const batchCharsMax = 8_000_000;
+/** How long a record waits for others to make a batch, with the wait for its turn. */
 const batchMs = 200;
+/** How long a record waits for others to be made ready with it: one alone would find all code cold. */
+const turnMs = 5;
 /** A store that has not answered by then is asked again. */
 const answerMsMax = 30_000;
 const retryMs = 1_000;
 const retryMsMax = 60_000;
-/** Records made ready in one turn of the event loop, some 100 µs each, and characters of them. */
-const turnRecords = 16;
+/** Records made ready in one turn of the event loop, some 15 µs each, and characters of them. */
+const turnRecords = 8;
+/** So many are worth a turn while there is time for one. */
+const turnWorthwhile = 4;
 const turnChars = 100_000;
 
 export interface StoreHistoryParts {
@@ -41,6 +45,8 @@ export interface StoreHistoryParts {
   readonly redaction: () => Redaction;
   /** Also log each statement's text, its literals masked. */
   readonly texts: boolean;
+  /** Records of one batch at most, `recordBatchMax` unless told. */
+  readonly batchRecordsMax?: number;
 }
 
 export interface StoreHistory extends History {
@@ -63,13 +69,33 @@ class Sender implements StoreHistory {
   readonly #queued;
   readonly #sent;
   readonly #dropped;
+  readonly #batchMax: number;
   /** As the pipeline made them. */
   readonly #fresh = new Fifo<QueryRecord>(charsOf);
-  /** Redacted. */
-  readonly #ready = new Fifo<IncomingRecord>(({ record }) => charsOf(record));
+  /** Redacted and written. */
+  readonly #ready = new Fifo<IncomingRecord>(
+    ({ record, rest }) => charsOf(record) + (rest?.length ?? 0),
+  );
   /** Taken out of `#ready` and not known to be kept. */
   #sending = 0;
   #turnPlanned = false;
+  /** Until the turn of what is fresh. */
+  #turnWait: Disposable | undefined;
+  readonly #turnNow = (): void => {
+    this.#turnWait?.[Symbol.dispose]();
+    this.#turnWait = undefined;
+    if (this.#turnPlanned) return;
+    this.#turnPlanned = true;
+    setImmediate(this.#turn);
+  };
+  readonly #turn = (): void => {
+    this.#turnPlanned = false;
+    for (const record of this.#fresh.take(turnRecords, turnChars)) this.#makeReady(record);
+    if (this.#fresh.size > 0) this.#turnNow();
+    if (!this.#worthWaiting) this.#wake?.("full");
+    if (!this.#running) void this.#run();
+    this.#settle();
+  };
   #running = false;
   #hurry = false;
   #ended = false;
@@ -82,10 +108,16 @@ class Sender implements StoreHistory {
 
   constructor(parts: StoreHistoryParts) {
     this.#parts = parts;
+    this.#batchMax = parts.batchRecordsMax ?? recordBatchMax;
     const { metrics } = parts.host;
     this.#queued = metrics.gauge(historyFamilies.queued, {});
     this.#sent = metrics.counter(historyFamilies.sent, {});
     this.#dropped = metrics.counter(historyFamilies.dropped, {});
+  }
+
+  /** A turn that is asked for here comes when the query waits for its engine, and nobody waits for the turn. */
+  begin(): void {
+    if (this.#fresh.size >= turnWorthwhile) this.#turnNow();
   }
 
   append(record: QueryRecord): void {
@@ -93,11 +125,14 @@ class Sender implements StoreHistory {
     this.#fresh.push(record);
     while (this.#waiting > waitingMax || this.#chars > waitingCharsMax) this.#dropOldest();
     this.#queued.set(this.#waiting);
-    this.#planTurn();
+    if (this.#hurry || this.#fresh.size >= turnRecords) this.#turnNow();
+    else if (!this.#turnPlanned)
+      this.#turnWait ??= this.#parts.host.clock.timer(turnMs, this.#turnNow);
   }
 
   async flush(deadline: AbortSignal): Promise<void> {
     this.#hurry = true;
+    if (this.#fresh.size > 0) this.#turnNow();
     this.#wake?.("hurry");
     await this.#idleOr(deadline);
     this.#hurry = false;
@@ -115,7 +150,7 @@ class Sender implements StoreHistory {
 
   /** The next batch may still grow; in a hurry only by what is here already. */
   get #worthWaiting(): boolean {
-    return this.#ready.size < recordBatchMax && (!this.#hurry || this.#fresh.size > 0);
+    return this.#ready.size < this.#batchMax && (!this.#hurry || this.#fresh.size > 0);
   }
 
   #dropOldest(): void {
@@ -126,28 +161,13 @@ class Sender implements StoreHistory {
     this.#full = true;
   }
 
-  #planTurn(): void {
-    if (this.#turnPlanned) return;
-    this.#turnPlanned = true;
-    setImmediate(() => this.#turn());
-  }
-
-  #turn(): void {
-    this.#turnPlanned = false;
-    for (const record of this.#fresh.take(turnRecords, turnChars)) this.#makeReady(record);
-    if (this.#fresh.size > 0) this.#planTurn();
-    if (!this.#worthWaiting) this.#wake?.("full");
-    if (!this.#running) void this.#run();
-    this.#settle();
-  }
-
   #makeReady(record: QueryRecord): void {
     const { host, texts, redaction } = this.#parts;
     try {
       const redacted = redact(record, redaction());
       writeQueryLine(redacted, host.log);
       if (texts) writeQueryText(record, host.log);
-      this.#ready.push({ record: redacted, contentHash: contentHashOf(redacted) });
+      this.#ready.push(incomingRecord(redacted));
     } catch (bug) {
       host.log.bug(bug, { queryId: record.proxyQueryId });
       this.#dropped.add(1);
@@ -158,8 +178,8 @@ class Sender implements StoreHistory {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#ready.size > 0) {
-      if (this.#worthWaiting) await this.#wait(batchMs, "full");
-      const batch = this.#ready.take(recordBatchMax, batchCharsMax);
+      if (this.#worthWaiting) await this.#wait(batchMs - turnMs, "full");
+      const batch = this.#ready.take(this.#batchMax, batchCharsMax);
       this.#sending = batch.length;
       if (batch.length > 0) await this.#deliver(batch);
       if (!this.#ended) this.#sending = 0;
@@ -280,6 +300,8 @@ class Sender implements StoreHistory {
   /** What was sent and not answered counts as lost, although it may have been kept. */
   #giveUp(): void {
     this.#ended = true;
+    this.#turnWait?.[Symbol.dispose]();
+    this.#turnWait = undefined;
     const left = this.#waiting;
     this.#fresh.take(left);
     this.#ready.take(left);
@@ -288,11 +310,6 @@ class Sender implements StoreHistory {
     this.#settle();
     this.#wake?.("hurry");
   }
-}
-
-/** `sha256:…` over the record's canonical JSON: tells a repeat from a conflict. */
-export function contentHashOf(record: QueryRecord): string {
-  return `sha256:${createHash("sha256").update(canonicalJson(record)).digest("hex")}`;
 }
 
 /** SQLSTATE classes 22 (the value) and 23 (a constraint): the same record would be refused again. */

@@ -18,6 +18,37 @@ describe("lineSink", () => {
     expect(target.pieces.every((piece) => piece.endsWith("\n"))).toBe(true);
   });
 
+  it("lets the lines of a busy process wait longer for each other, and no longer when it is quiet", async () => {
+    const { host, sink, target } = sinkOf(65_536);
+    const line = `${"x".repeat(499)}\n`;
+    for (let n = 0; n < 10; n += 1) sink.write(line);
+    await host.advance(10);
+    expect(target.lengths).toEqual([5_000]);
+    sink.write(line);
+    await host.advance(49);
+    expect(target.lengths).toEqual([5_000]);
+    await host.advance(1);
+    sink.write(line);
+    await host.advance(10);
+    expect(target.lengths).toEqual([5_000, 500, 500]);
+    for (let n = 0; n < 200; n += 1) sink.write(line);
+    await host.advance(50);
+    expect(target.lengths.slice(3)).toEqual([65_500, 34_500]);
+  });
+
+  it("writes full pieces that came while another was written, and lets the last one wait", async () => {
+    const { host, sink, target } = sinkOf(10);
+    target.stands = true;
+    for (let n = 0; n < 2; n += 1) sink.write(`${n}-\n`);
+    await host.advance(10);
+    for (let n = 2; n < 9; n += 1) sink.write(`${n}-\n`);
+    target.goOn();
+    await host.settle();
+    expect(target.pieces).toEqual(["0-\n1-\n", "2-\n3-\n4-\n", "5-\n6-\n7-\n"]);
+    await host.advance(50);
+    expect(target.pieces.slice(3)).toEqual(["8-\n"]);
+  });
+
   it("writes the rest of what was taken in part, and again what was not taken", async () => {
     const { host, sink, target } = sinkOf();
     target.answers.push(3, "EAGAIN", 2);
@@ -35,7 +66,7 @@ describe("lineSink", () => {
     await host.advance(10);
     for (let n = 0; n < 20; n += 1) sink.write(line);
     target.goOn();
-    await host.advance(10);
+    await host.advance(100);
     const counts = target.text.match(/dropped \d+/gu) ?? [];
     const lost = counts.reduce((sum, text) => sum + Number(text.slice("dropped ".length)), 0);
     expect(target.text.split(line).length - 1).toBe(40 - lost);
@@ -94,10 +125,50 @@ describe("jsonLog", () => {
     expect(events()).toEqual(["query.ended", "internal.bug", "later"]);
     expect(target.text).not.toContain("secret");
   });
+
+  it("writes level and time first and the event last, leaves out what is not there, and escapes", () => {
+    const { sink, target } = sinkOf();
+    const log = jsonLog(
+      "error",
+      () => {},
+      () => sink,
+    );
+    const fields = {
+      text: 'a"\n\u2028',
+      none: undefined,
+      nothing: null,
+      no: Number.NaN,
+      yes: true,
+    };
+    log.write("error", "some.event", fields);
+    log.write("error", "bare");
+    log.write("warn", "below");
+    const time = /"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
+    expect(target.text.replaceAll(time, '"time":"T"')).toBe(
+      '{"level":"error","time":"T","text":"a\\"\\n\u2028","nothing":null,"no":null,"yes":true,"event":"some.event"}\n' +
+        '{"level":"error","time":"T","event":"bare"}\n',
+    );
+    const [written = ""] = /\d{4}-[^"]+/.exec(target.text) ?? [];
+    expect(Math.abs(Date.parse(written) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it("writes nothing when it is silent, and counts bugs all the same", () => {
+    const { sink, target } = sinkOf();
+    let bugs = 0;
+    const log = jsonLog(
+      "silent",
+      () => (bugs += 1),
+      () => sink,
+    );
+    log.bug(new Error("secret"));
+    log.write("error", "not.said");
+    expect([target.text, bugs]).toEqual(["", 1]);
+  });
 });
 
 /** A target that takes all, unless `answers` says otherwise or it stands still. */
 class TestTarget implements LineTarget {
+  readonly pieceBytesMax: number;
   readonly pieces: string[] = [];
   readonly lengths: number[] = [];
   readonly answers: (number | string)[] = [];
@@ -106,6 +177,10 @@ class TestTarget implements LineTarget {
   opened = 0;
   #open = 0;
   #held: (() => void)[] = [];
+
+  constructor(pieceBytesMax: number) {
+    this.pieceBytesMax = pieceBytesMax;
+  }
 
   get text(): string {
     return this.pieces.join("");
@@ -142,9 +217,9 @@ class TestTarget implements LineTarget {
   }
 }
 
-function sinkOf() {
+function sinkOf(pieceBytesMax = 4_096) {
   const host = virtualHost(1);
-  const target = new TestTarget();
+  const target = new TestTarget(pieceBytesMax);
   return { host, target, sink: lineSink(target, host.clock, dropped) };
 }
 

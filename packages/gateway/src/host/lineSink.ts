@@ -1,18 +1,19 @@
 /**
- * Lines on their way to a file descriptor. A query only puts its line into a list; they are written
- * some milliseconds later, many at once, by another thread.
+ * Lines on their way to a target. A query only adds its line to those that wait; they are written some
+ * milliseconds later, many at once.
  *
  * A reader that stands still costs lines and no memory: what does not fit is counted, and a line says
- * so when it reads again. Not a log: it knows neither levels nor fields.
+ * so when it reads again. Not a log: it knows neither levels nor fields, nor what the target is made of.
  */
-import { write, writeSync } from "node:fs";
 import type { Clock } from "@gateway/core/port/clock.ts";
 
 /** Where the bytes go. */
 export interface LineTarget {
-  /** Calls back with how many bytes were taken, or with the code of the failure. */
+  /** Bytes that one write may have so that the lines of several processes stay apart; a longer line goes alone. */
+  readonly pieceBytesMax: number;
+  /** Calls back later with how many bytes were taken, or with the code of the failure. */
   write(bytes: Uint8Array, done: (taken: number, failure: string | undefined) => void): void;
-  /** Blocks. Answers how many bytes were taken, or the code of the failure. */
+  /** May block. Answers how many bytes were taken, or the code of the failure. */
   writeNow(bytes: Uint8Array): number | string;
 }
 
@@ -26,8 +27,9 @@ export interface LineSink {
 }
 
 const delayMs = 10;
-/** A pipe takes so many at once (POSIX: PIPE_BUF), so lines of several processes never mix. */
-const writeBytesMax = 4_096;
+/** As every write wakes a thread and then the event loop, many lines wait for still more of them. */
+const delayBusyMs = 50;
+const busyBytes = 4_096;
 /** Characters that may wait. */
 const waitingCharsMax = 8_000_000;
 /** How long the end waits for a full pipe. */
@@ -47,12 +49,23 @@ class Sink implements LineSink {
   readonly #target: LineTarget;
   readonly #clock: Pick<Clock, "timer">;
   readonly #droppedLine: (count: number) => string;
-  #lines: string[] = [];
+  /** Lines joined as they will be written, oldest first; nothing is added to them. */
+  #pieces: string[] = [];
+  /** The piece that grows. */
+  #open = "";
+  #openBytes = 0;
   #waitingChars = 0;
   #dropped = 0;
+  #busy = false;
   /** What is left of the bytes that are written now; nothing else is begun before it is. */
   #rest: Uint8Array | undefined;
   #planned: Disposable | undefined;
+  readonly #onTime = (): void => {
+    this.#planned = undefined;
+    this.#busy = this.#pieces.length > 0 || this.#openBytes >= busyBytes;
+    this.#close();
+    this.#goOn(undefined);
+  };
 
   constructor(
     target: LineTarget,
@@ -69,9 +82,8 @@ class Sink implements LineSink {
       this.#dropped += 1;
       return;
     }
-    this.#lines.push(line);
-    this.#waitingChars += line.length;
-    this.#plan();
+    this.#add(line);
+    if (this.#rest === undefined) this.#plan();
   }
 
   flush(): void {
@@ -83,49 +95,53 @@ class Sink implements LineSink {
     this.#drain(endTries);
   }
 
-  #plan(): void {
-    if (this.#rest !== undefined) return;
-    this.#planned ??= this.#clock.timer(delayMs, () => {
-      this.#planned = undefined;
-      this.#begin(this.#take());
-    });
+  #add(line: string): void {
+    const bytes = Buffer.byteLength(line);
+    if (this.#openBytes + bytes > this.#target.pieceBytesMax) this.#close();
+    this.#open += line;
+    this.#openBytes += bytes;
+    this.#waitingChars += line.length;
   }
 
-  /** Whole lines, as many as go in one write. */
-  #take(): Uint8Array | undefined {
+  #close(): void {
+    if (this.#openBytes === 0) return;
+    this.#pieces.push(this.#open);
+    this.#open = "";
+    this.#openBytes = 0;
+  }
+
+  #plan(): void {
+    this.#planned ??= this.#clock.timer(this.#busy ? delayBusyMs : delayMs, this.#onTime);
+  }
+
+  /** The oldest piece to which nothing is added any more; with `all`, otherwise the one that grows. */
+  #take(all: boolean): Uint8Array | undefined {
     if (this.#dropped > 0 && this.#waitingChars < waitingCharsMax / 2) {
-      const line = this.#droppedLine(this.#dropped);
-      this.#lines.push(line);
-      this.#waitingChars += line.length;
+      this.#add(this.#droppedLine(this.#dropped));
       this.#dropped = 0;
     }
-    let count = 0;
-    let length = 0;
-    for (const line of this.#lines) {
-      const next = length + Buffer.byteLength(line);
-      if (count > 0 && next > writeBytesMax) break;
-      length = next;
-      count += 1;
-    }
-    if (count === 0) return undefined;
-    const lines = this.#lines.splice(0, count);
-    this.#waitingChars -= lines.reduce((sum, line) => sum + line.length, 0);
-    return Buffer.from(lines.join(""), "utf8");
+    if (all && this.#pieces.length === 0) this.#close();
+    const piece = this.#pieces.shift();
+    if (piece === undefined) return undefined;
+    this.#waitingChars -= piece.length;
+    return Buffer.from(piece, "utf8");
   }
 
-  #begin(bytes: Uint8Array | undefined): void {
+  /** Writes the rest of a piece, then all others, one after the other. */
+  #goOn(rest: Uint8Array | undefined): void {
+    const bytes = rest ?? this.#take(false);
     this.#rest = bytes;
-    if (bytes === undefined) return;
+    if (bytes === undefined) {
+      if (this.#openBytes > 0) this.#plan();
+      return;
+    }
     this.#target.write(bytes, (taken, failure) => {
       // Its end came in the meantime.
       if (this.#rest !== bytes) return;
-      if (failure === "EAGAIN") {
-        this.#clock.timer(delayMs, () => this.#begin(this.#rest));
-        return;
-      }
-      // Nobody reads any more, and there is nobody to tell.
-      const left = failure === undefined ? bytes.subarray(taken) : undefined;
-      this.#begin(left === undefined || left.length === 0 ? this.#take() : left);
+      if (failure !== "EAGAIN") return this.#goOn(leftOf(bytes, failure ?? taken));
+      this.#clock.timer(delayMs, () => {
+        if (this.#rest === bytes) this.#goOn(bytes);
+      });
     });
   }
 
@@ -134,36 +150,24 @@ class Sink implements LineSink {
     this.#planned = undefined;
     // The bytes under way are the other thread's: it writes them also when the process ends.
     this.#rest = undefined;
-    let bytes = this.#take();
+    let bytes = this.#take(true);
     for (let left = tries; bytes !== undefined;) {
       const taken = this.#target.writeNow(bytes);
       if (taken !== "EAGAIN") {
-        // Nobody reads any more where it is another failure.
-        const rest = typeof taken === "number" ? bytes.subarray(taken) : undefined;
-        bytes = rest === undefined || rest.length === 0 ? this.#take() : rest;
+        bytes = leftOf(bytes, taken) ?? this.#take(true);
         continue;
       }
       left -= 1;
       if (left === 0) break;
       sleep(endPauseMs);
     }
-    this.#begin(bytes);
+    this.#goOn(bytes);
   }
 }
 
-/** A file descriptor of this process. */
-export function descriptorTarget(descriptor: number): LineTarget {
-  return {
-    write: (bytes, done) =>
-      write(descriptor, bytes, (failure, taken) => done(taken, failure?.code ?? undefined)),
-    writeNow: (bytes) => {
-      try {
-        return writeSync(descriptor, bytes);
-      } catch (error) {
-        return error instanceof Error && "code" in error ? String(error.code) : "failed";
-      }
-    },
-  };
+/** What is still to be written of `bytes`. After a failure nothing: nobody reads any more, and there is nobody to tell. */
+function leftOf(bytes: Uint8Array, taken: number | string): Uint8Array | undefined {
+  return typeof taken === "number" && taken < bytes.length ? bytes.subarray(taken) : undefined;
 }
 
 function sleep(ms: number): void {

@@ -1,40 +1,35 @@
 /** JSON lines on standard error. */
-import { pino, type Logger } from "pino";
-import type { Log } from "@gateway/core/port/log.ts";
+import type { Log, LogFields, LogLevel } from "@gateway/core/port/log.ts";
 import { systemClock } from "./clock.ts";
-import { descriptorTarget, lineSink, type LineSink } from "./lineSink.ts";
+import { lineSink, type LineSink } from "./lineSink.ts";
+import { descriptorTarget } from "./lineTarget.ts";
 
-export type LogThreshold = "debug" | "info" | "warn" | "error" | "silent";
+export type LogThreshold = LogLevel | "silent";
+
+const ranks = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const;
 
 /**
  * Lines below `level` are not written. Bugs are counted by `onBug`. Lines come some milliseconds after
  * their event, those of errors and what stands before them at once, and all of them before the process
- * exits; whoever kills it may take the last ten milliseconds.
+ * exits; whoever kills it may take what waits.
  */
 export function jsonLog(
   level: LogThreshold,
   onBug: () => void,
   sink: () => LineSink = standardError,
 ): Log {
-  const logger: Logger = pino(
-    {
-      level,
-      base: null,
-      messageKey: "event",
-      timestamp: timeMember,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    { write: (line: string) => sink().write(line) },
-  );
+  const rankMin = ranks[level];
+  const write = (at: LogLevel, event: string, fields: LogFields | undefined): void => {
+    if (ranks[at] < rankMin) return;
+    const to = sink();
+    to.write(lineOf(at, event, fields));
+    if (at === "error") to.flush();
+  };
   return {
-    write: (at, event, fields) => {
-      logger[at](fields ?? {}, event);
-      if (at === "error" && logger.isLevelEnabled("error")) sink().flush();
-    },
+    write,
     bug: (error, fields) => {
       onBug();
-      logger.error({ ...fields, stack: stackOf(error) }, "internal.bug");
-      if (logger.isLevelEnabled("error")) sink().flush();
+      write("error", "internal.bug", { ...fields, stack: stackOf(error) });
     },
   };
 }
@@ -50,11 +45,27 @@ function standardError(): LineSink {
 }
 
 function droppedLine(count: number): string {
-  return `{"level":"warn"${timeMember()},"count":${count},"event":"log.dropped"}\n`;
+  return lineOf("warn", "log.dropped", { count });
 }
 
-function timeMember(): string {
-  return `,"time":"${new Date().toISOString()}"`;
+/** `{"level":"info","time":"2026-01-01T00:00:00.000Z",` then the fields, the event last. */
+function lineOf(level: LogLevel, event: string, fields: LogFields = {}): string {
+  const members = JSON.stringify(fields).slice(1, -1);
+  const separator = members === "" ? "" : ",";
+  return `{"level":"${level}","time":"${timeText(Date.now())}"${separator}${members},"event":${JSON.stringify(event)}}\n`;
+}
+
+let second = 0;
+let secondText = "";
+
+/** ISO 8601 in UTC with milliseconds. All but those stays the same for a thousand lines and more. */
+function timeText(unixMs: number): string {
+  const ms = unixMs % 1_000;
+  if (unixMs - ms !== second || secondText === "") {
+    second = unixMs - ms;
+    secondText = new Date(second).toISOString().slice(0, -"000Z".length);
+  }
+  return `${secondText}${String(ms).padStart(3, "0")}Z`;
 }
 
 /** Frames only: the message of a foreign error may hold values of a query. */

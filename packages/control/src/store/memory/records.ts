@@ -2,10 +2,13 @@
  * Query history in memory: the newest records, oldest forgotten first.
  *
  * One array in order of time, so that a page and the end of the oldest are slices of it. New records
- * belong near its end, where putting one in is cheap.
+ * belong near its end, where putting one in is cheap. A record is kept as a database would keep it:
+ * fields to find it by, and one text of the rest, because a hundred thousand records of twenty objects
+ * each are what the collector would walk again and again.
  */
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import { byTime, emptyPage } from "../keyset.ts";
+import type { RecordRest } from "../records.sql.ts";
 import { storableRecord } from "../storable.ts";
 import type {
   IncomingRecord,
@@ -16,13 +19,27 @@ import type {
   RecordFilter,
   RecordStore,
 } from "../store.ts";
-import { compareKeys, pageOf, stored } from "./order.ts";
+import { restOf } from "../written.ts";
+import { pageOf, stored } from "./order.ts";
 
-/** Records kept. At one to two kilobytes each this is some hundred megabytes. */
+/** Records kept. At about one kilobyte each this is a hundred megabytes. */
 const recordsMaxDefault = 100_000;
+/** So many at a time are forgotten when the array is full, as the others move then. */
+const forgottenPartOf = 100;
 
 interface Kept {
-  readonly record: QueryRecord;
+  readonly proxyQueryId: string;
+  /** Whole milliseconds of `createdAt`, because that is what a column of the other stores orders by. */
+  readonly at: number;
+  readonly user: string;
+  readonly status: QueryRecord["status"];
+  readonly clusterGroup: string | undefined;
+  readonly cluster: string | undefined;
+  readonly frontend: string;
+  readonly errorCode: string | undefined;
+  readonly worker: string | undefined;
+  /** The other members as JSON, without the braces. */
+  readonly rest: string;
   readonly contentHash: string;
 }
 
@@ -30,7 +47,7 @@ interface KeptConflict extends RecordConflict {
   readonly contentHash: string;
 }
 
-type TimeKey = [number, string];
+type TimeKey = readonly [number, string];
 
 /** History in memory; `recordsMax` is smaller in tests only. */
 export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
@@ -38,11 +55,12 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
   /** Oldest first. */
   const inOrder: Kept[] = [];
   const conflicts = new Map<string, KeptConflict>();
+  const overMax = Math.floor(recordsMax / forgottenPartOf);
 
   function forgetOldest(count: number): void {
-    for (const { record } of inOrder.splice(0, count)) {
-      byId.delete(record.proxyQueryId);
-      conflicts.delete(record.proxyQueryId);
+    for (const { proxyQueryId } of inOrder.splice(0, count)) {
+      byId.delete(proxyQueryId);
+      conflicts.delete(proxyQueryId);
     }
   }
 
@@ -50,30 +68,33 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
     let accepted = 0;
     let duplicates = 0;
     const conflicting = new Set<string>();
-    for (const { record: sent, contentHash } of batch) {
-      const record = storableRecord(sent);
-      const there = byId.get(record.proxyQueryId);
+    for (const incoming of batch) {
+      const record = mended(incoming);
+      const id = record.proxyQueryId;
+      const there = byId.get(id);
       if (there === undefined) {
         accepted += 1;
-        const kept = { record, contentHash };
-        byId.set(record.proxyQueryId, kept);
-        inOrder.splice(placeOf(inOrder, keyOf(kept)), 0, kept);
-      } else if (there.contentHash === contentHash) {
+        const kept = keptOf(record, incoming);
+        byId.set(id, kept);
+        place(inOrder, kept);
+      } else if (there.contentHash === incoming.contentHash) {
         duplicates += 1;
       } else {
-        conflicting.add(record.proxyQueryId);
-        const known = conflicts.get(record.proxyQueryId);
-        conflicts.set(record.proxyQueryId, conflictOf(known, { record, contentHash }, nowMs));
+        conflicting.add(id);
+        conflicts.set(id, conflictOf(conflicts.get(id), record, incoming.contentHash, nowMs));
       }
     }
-    forgetOldest(Math.max(0, inOrder.length - recordsMax));
+    if (inOrder.length > recordsMax + overMax) forgetOldest(inOrder.length - recordsMax);
     return { accepted, duplicates, conflicts: [...conflicting] };
   }
 
   return {
     ingest: (batch, nowMs) => stored(take(batch, nowMs)),
     list: (filter, page) => stored(newestFirst(inOrder, filter, page)),
-    get: (id) => stored(byId.get(id)?.record),
+    get: (id) => {
+      const kept = byId.get(id);
+      return stored(kept && recordOf(kept));
+    },
     conflicts: (page) => {
       const rows = pageOf(conflicts.values(), page, {
         keyset: byTime,
@@ -94,6 +115,44 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
   };
 }
 
+/** Whoever wrote the rest wrote nothing that no store can hold. */
+function mended({ record, rest }: IncomingRecord): QueryRecord {
+  return rest === undefined ? storableRecord(record) : record;
+}
+
+function keptOf(record: QueryRecord, incoming: IncomingRecord): Kept {
+  return {
+    proxyQueryId: record.proxyQueryId,
+    at: Math.floor(record.createdAt),
+    user: record.user,
+    status: record.status,
+    clusterGroup: record.clusterGroup,
+    cluster: record.cluster,
+    frontend: record.frontend,
+    errorCode: record.errorCode,
+    worker: record.worker,
+    rest: restOf(incoming),
+    contentHash: incoming.contentHash,
+  };
+}
+
+/** The record as it came. */
+function recordOf(kept: Kept): QueryRecord {
+  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker } = kept;
+  const rest = JSON.parse(`{${kept.rest}}`) as RecordRest;
+  return {
+    ...rest,
+    proxyQueryId,
+    user,
+    status,
+    frontend,
+    clusterGroup,
+    cluster,
+    errorCode,
+    worker,
+  };
+}
+
 function newestFirst(
   inOrder: readonly Kept[],
   filter: RecordFilter,
@@ -105,47 +164,47 @@ function newestFirst(
   let index = after === undefined ? inOrder.length : placeOf(inOrder, after);
   for (index -= 1; index >= 0 && found.length <= limit; index -= 1) {
     const kept = inOrder[index];
-    if (kept !== undefined && fits(kept.record, filter)) found.push(kept);
+    if (kept !== undefined && fits(kept, filter)) found.push(kept);
   }
-  const page = byTime.page(found, limit, keyOf);
-  return { ...page, items: page.items.map(({ record }) => record) };
+  const page = byTime.page(found, limit, ({ at, proxyQueryId }) => [at, proxyQueryId]);
+  return { ...page, items: page.items.map(recordOf) };
+}
+
+function place(inOrder: Kept[], kept: Kept): void {
+  const newest = inOrder.at(-1);
+  if (newest === undefined || isBefore(newest, kept.at, kept.proxyQueryId)) inOrder.push(kept);
+  else inOrder.splice(placeOf(inOrder, [kept.at, kept.proxyQueryId]), 0, kept);
 }
 
 /** How many come before `key`: where it belongs. */
-function placeOf(inOrder: readonly Kept[], key: TimeKey): number {
+function placeOf(inOrder: readonly Kept[], [at, id]: TimeKey): number {
   let low = 0;
   let high = inOrder.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const kept = inOrder[middle];
-    if (kept !== undefined && compareKeys(keyOf(kept), key) < 0) low = middle + 1;
+    if (kept !== undefined && isBefore(kept, at, id)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function keyOf({ record }: Kept): TimeKey {
-  return [recordTime(record), record.proxyQueryId];
+function isBefore(kept: Kept, at: number, id: string): boolean {
+  return kept.at === at ? kept.proxyQueryId < id : kept.at < at;
 }
 
-/** Whole milliseconds, because that is what a column of the other stores orders by. */
-function recordTime({ createdAt }: QueryRecord): number {
-  return Math.floor(createdAt);
-}
-
-function fits(record: QueryRecord, filter: RecordFilter): boolean {
-  const { from, to, ...equal } = filter;
-  const at = recordTime(record);
-  if (from !== undefined && at < from) return false;
-  if (to !== undefined && at >= to) return false;
+function fits(kept: Kept, filter: RecordFilter): boolean {
+  const { from, to } = filter;
+  if (from !== undefined && kept.at < from) return false;
+  if (to !== undefined && kept.at >= to) return false;
   return (
-    matches(equal.user, record.user) &&
-    matches(equal.status, record.status) &&
-    matches(equal.clusterGroup, record.clusterGroup) &&
-    matches(equal.cluster, record.cluster) &&
-    matches(equal.worker, record.worker) &&
-    matches(equal.frontend, record.frontend) &&
-    matches(equal.errorCode, record.errorCode)
+    matches(filter.user, kept.user) &&
+    matches(filter.status, kept.status) &&
+    matches(filter.clusterGroup, kept.clusterGroup) &&
+    matches(filter.cluster, kept.cluster) &&
+    matches(filter.worker, kept.worker) &&
+    matches(filter.frontend, kept.frontend) &&
+    matches(filter.errorCode, kept.errorCode)
   );
 }
 
@@ -156,7 +215,8 @@ function matches(wanted: string | undefined, there: string | undefined): boolean
 /** Repeats of the newest different one are the sender's retries, and count once. */
 function conflictOf(
   known: KeptConflict | undefined,
-  { record, contentHash }: Kept,
+  record: QueryRecord,
+  contentHash: string,
   nowMs: number,
 ): KeptConflict {
   const count = (known?.count ?? 0) + (known?.contentHash === contentHash ? 0 : 1);

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { answered, firstPage, incomingOf, recordOf, startMs } from "../suite/samples.suite.ts";
+import { incomingRecord } from "../written.ts";
+import { memoryRecords } from "./records.ts";
+
+describe("memoryRecords", () => {
+  it("gives back what was written before it came", async () => {
+    const records = memoryRecords();
+    const full = recordOf("q1", {
+      createdAt: startMs + 0.5,
+      worker: "w1",
+      clusterGroup: "g",
+      cluster: "c",
+      errorCode: "e",
+      sql: 'a "🦆"',
+      tags: { __proto: "x" },
+    });
+    await answered(records.ingest([incomingRecord(full), incomingRecord(recordOf("q2"))], startMs));
+    expect(await answered(records.get("q1"))).toEqual(full);
+    expect(await answered(records.get("q2"))).toEqual(recordOf("q2"));
+    const { items } = await answered(records.list({ worker: "w1" }, firstPage));
+    expect(items).toEqual([full]);
+    const again = await answered(records.ingest([incomingRecord(full)], startMs));
+    expect(again).toEqual({ accepted: 0, duplicates: 1, conflicts: [] });
+  });
+
+  it("keeps no more than a hundredth over its limit, and the newest", async () => {
+    const records = memoryRecords(200);
+    const counts: number[] = [];
+    for (let n = 0; n < 210; n += 1) {
+      const record = recordOf(`q${n}`, { createdAt: startMs + n });
+      await answered(records.ingest([incomingOf(record)], startMs));
+      const { items } = await answered(records.list({}, { ...firstPage, limit: 1_000 }));
+      expect(items[0]).toEqual(record);
+      counts.push(items.length);
+    }
+    expect(counts.slice(199)).toEqual([200, 201, 202, 200, 201, 202, 200, 201, 202, 200, 201]);
+    expect(await answered(records.get("q0"))).toBeUndefined();
+  });
+});
