@@ -13,7 +13,9 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { HttpClient, type HttpQuestion } from "../connect/http.ts";
 import type { OpenFgaConfig } from "./config.ts";
 
-export interface ClosableAuthorizer extends Authorizer, AsyncDisposable {}
+export interface ClosableAuthorizer extends Authorizer, AsyncDisposable {
+  mayUse(...asked: Parameters<Authorizer["mayUse"]>): Promise<boolean>;
+}
 
 type Relation = "reader" | "can_cancel";
 

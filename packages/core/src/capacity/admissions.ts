@@ -63,6 +63,11 @@ export class Admissions implements Capacity {
     this.#places = places;
   }
 
+  admitNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
+    const free = this.#free(request, this.#heard(request));
+    return free === undefined ? undefined : ok(free);
+  }
+
   async *admit(
     request: AdmitRequest,
     signal: AbortSignal,
@@ -176,21 +181,30 @@ export class Admissions implements Capacity {
   ):
     | { readonly kind: "decided"; readonly outcome: Result<PlacedSlot, GatewayError> }
     | { readonly kind: "waits"; readonly waiter: Waiter } {
-    this.#sequence += 1;
-    const sequence = this.#sequence;
-    const candidates = request.candidates(this.#load);
+    const candidates = this.#heard(request);
     const { group } = request;
-    if (this.#places.hear(group, candidates, sequence)) this.grantAll();
-
-    const free = this.#firstWithRoom(group, candidates);
-    if (free !== undefined) return { kind: "decided", outcome: ok(this.#take(request, free)) };
+    const free = this.#free(request, candidates);
+    if (free !== undefined) return { kind: "decided", outcome: ok(free) };
     if (this.#queue.sizeOf(group) >= (request.maxQueued ?? Number.POSITIVE_INFINITY)) {
       return {
         kind: "decided",
         outcome: err(gatewayError("capacity.queueFull", { retryAfterMs })),
       };
     }
-    return { kind: "waits", waiter: this.#wait(request, sequence, candidates) };
+    return { kind: "waits", waiter: this.#wait(request, this.#sequence, candidates) };
+  }
+
+  /** Where a newcomer may run. Its word on the caps counts from now on. */
+  #heard(request: AdmitRequest): readonly Candidate[] {
+    this.#sequence += 1;
+    const candidates = request.candidates(this.#load);
+    if (this.#places.hear(request.group, candidates, this.#sequence)) this.grantAll();
+    return candidates;
+  }
+
+  #free(request: AdmitRequest, candidates: readonly Candidate[]): PlacedSlot | undefined {
+    const cluster = this.#firstWithRoom(request.group, candidates);
+    return cluster === undefined ? undefined : this.#take(request, cluster);
   }
 
   #wait(request: AdmitRequest, sequence: number, candidates: readonly Candidate[]): Waiter {

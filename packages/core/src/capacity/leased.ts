@@ -114,6 +114,10 @@ class Leased implements LeasedCapacity {
     });
   }
 
+  admitNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
+    return this.#admissions.admitNow(request);
+  }
+
   admit(
     request: AdmitRequest,
     signal: AbortSignal,

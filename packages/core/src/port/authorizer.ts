@@ -2,8 +2,8 @@
 import type { AuthContext } from "./authenticator.ts";
 
 export interface Authorizer {
-  /** True when `identity` may use `group`. An error inside denies. */
-  mayUse(identity: AuthContext, group: string, signal: AbortSignal): Promise<boolean>;
+  /** True when `identity` may use `group`. An error inside denies. A promise only where somebody is asked. */
+  mayUse(identity: AuthContext, group: string, signal: AbortSignal): boolean | Promise<boolean>;
   /** True when `identity` may cancel queries of others; `group` is where the query went, undefined before it went anywhere. An error inside denies. */
   mayCancel(identity: AuthContext, group: string | undefined): Promise<boolean>;
 }

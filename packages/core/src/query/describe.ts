@@ -12,6 +12,7 @@ import { lossAskedOf, lossOf } from "./lost.ts";
 import { describePinned } from "./pinned.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Policed, Query } from "./query.ts";
+import { admittedOn } from "./stages.ts";
 
 type Described = Result<Description, GatewayError>;
 
@@ -82,7 +83,7 @@ async function describeOn(
   signal: AbortSignal,
 ): Promise<Described> {
   await using slot = held;
-  const translated = generation.translate({ ...query, slot });
+  const translated = generation.translate(admittedOn(query, slot));
   if (!translated.ok) return translated;
   const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;

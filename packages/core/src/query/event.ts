@@ -69,9 +69,9 @@ export type DoneEvent = {
   readonly kind: "done";
   readonly stats: QueryStats;
   /** What the statement did, in upper case, when it was not a plain query: `INSERT`, `CREATE TABLE`, `SET`. */
-  readonly updateType?: string;
+  readonly updateType?: string | undefined;
   /** Rows changed, when the engine says so. */
-  readonly updateCount?: number;
+  readonly updateCount?: number | undefined;
 };
 export type FailedEvent = { readonly kind: "failed"; readonly error: GatewayError };
 export type LastEvent = DoneEvent | FailedEvent;

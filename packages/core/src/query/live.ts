@@ -33,6 +33,11 @@ export interface LiveView {
   readonly rows: number;
 }
 
+/** Of a record that has none: the same for all, since nobody changes a record. */
+const noTags: QueryRecord["tags"] = {};
+const noActions: QueryRecord["policyActions"] = [];
+const noStats: QueryRecord["engineStats"] = {};
+
 export class LiveQuery implements LiveView {
   readonly query: Query;
   readonly createdAt: number;
@@ -124,7 +129,10 @@ export class LiveQuery implements LiveView {
   }
 
   /** Ends timers and listeners and answers what remains. Hashes are left to whoever writes it. */
-  close(last: LastEvent, revision: string): QueryRecord {
+  close(
+    last: LastEvent,
+    { revision, worker }: { readonly revision: string; readonly worker: string | undefined },
+  ): QueryRecord {
     this.#limit?.[Symbol.dispose]();
     this.#client.removeEventListener("abort", this.#onClientAbort);
     const { queueMs, executionMs } = this.stats();
@@ -136,7 +144,7 @@ export class LiveQuery implements LiveView {
       createdAt: this.createdAt,
       startedAt: this.#startedAt,
       finishedAt: this.#clock.unixMs(),
-      worker: undefined,
+      worker,
       frontend: session.frontend,
       user: session.identity.user,
       clientAddress: session.clientAddress,
@@ -145,7 +153,7 @@ export class LiveQuery implements LiveView {
       engine: this.engine,
       catalog: session.catalog,
       schema: session.schema,
-      tags: Object.fromEntries(session.tags),
+      tags: session.tags.size === 0 ? noTags : Object.fromEntries(session.tags),
       sql,
       translatedSql: this.engineSql === sql ? undefined : this.engineSql,
       sourceDialect: session.dialect,
@@ -160,8 +168,8 @@ export class LiveQuery implements LiveView {
       backendIdentityMode: this.identityMode,
       enginePrincipal: this.principal,
       routingTrace: this.trace,
-      policyActions: [],
-      engineStats: {},
+      policyActions: noActions,
+      engineStats: noStats,
       revision,
     };
   }

@@ -155,7 +155,7 @@ function leasedPlane(execute: Execute) {
       },
     });
   }
-  const capacity: Capacity = { admit, wake: () => {}, counts: () => [] };
+  const capacity: Capacity = { admitNow: () => undefined, admit, wake: () => {}, counts: () => [] };
   const plane = { ...planeOf({ clusters: { main: counted } }), capacity };
   return {
     plane,

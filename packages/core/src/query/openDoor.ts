@@ -49,7 +49,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     catalogs: () => generations.active?.catalogs() ?? [],
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: async (presented, at) => {
-      if (at.patienceMs !== undefined) {
+      if (at.patienceMs !== undefined && generations.active === undefined) {
         await generations.waitForActive(host.clock, at.patienceMs);
       }
       const held = generations.hold();

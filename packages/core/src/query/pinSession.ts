@@ -13,6 +13,7 @@ import { readSessionStatement } from "../sql/session.ts";
 import type { Pin } from "./pin.ts";
 import { Savepoints } from "./pinSavepoints.ts";
 import type { Identified, Query, Routed } from "./query.ts";
+import { routedTo } from "./stages.ts";
 
 /** What BEGIN took. */
 export interface Held {
@@ -167,7 +168,7 @@ export async function identify(
   { routed, slot, generation }: Place,
   signal: AbortSignal,
 ): Promise<Result<Identified, GatewayError>> {
-  const policed = generation.police({ ...query, group: routed.group, trace: routed.trace });
+  const policed = generation.police(routedTo(query, routed.group, routed.trace));
   if (!policed.ok) return policed;
   const translated = generation.translate({ ...policed.value, slot });
   return translated.ok ? await generation.identify(translated.value, signal) : translated;

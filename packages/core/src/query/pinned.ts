@@ -44,9 +44,9 @@ export async function* beginTransaction(open: OpenQuery, plane: DataPlane): Stag
 
     const admission = generation.admission(policed.value, new Set());
     if (!admission.ok) return { kind: "failed", error: admission.error };
-    const admitted = yield* open.waiting(plane.capacity.admit(admission.value, open.live.signal));
-    if (!admitted.ok) return { kind: "failed", error: admitted.error };
-    const slot = admitted.value;
+    const granted = open.slotNow(admission.value) ?? (yield* open.slotLater(admission.value));
+    if (!granted.ok) return { kind: "failed", error: granted.error };
+    const slot = granted.value;
     const running = open.running(slot.cluster, generation);
     try {
       const lane = await openLane(routed.value, slot, held.value, open);
@@ -87,7 +87,7 @@ async function openLane(
   const identified = await identify(open.query, place, open.live.signal);
   if (!identified.ok) return identified;
   open.live.identified(identified.value);
-  using tried = open.attempt(slot.cluster, hold.generation);
+  using tried = open.tried(slot.cluster, hold.generation);
   using _lost = endedWhenLost(slot, open.live);
   const lost = lossOf(slot) && (await lossAskedOf(slot));
   if (lost !== undefined) return err(lost);

@@ -1,7 +1,7 @@
 /** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
 import { abortError, gatewayError, withoutPosition } from "../error.ts";
 import type { Slot } from "../port/capacity.ts";
-import type { LastEvent, ResultEvent, ResultStream } from "./event.ts";
+import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "./event.ts";
 import type { LiveQuery } from "./live.ts";
 import { lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
 
@@ -38,7 +38,7 @@ export async function* relay(
     }
     switch (event.kind) {
       case "done":
-        return { last: { ...event, stats: live.stats() }, reached: true };
+        return { last: doneWith(event, live), reached: true };
       case "failed":
         return endedBy(event, live, started);
       case "batch": {
@@ -61,6 +61,11 @@ export async function* relay(
   }
   // An adapter that stops without a last event must never look like a complete result.
   return { last: { kind: "failed", error: gatewayError("engine.broken") }, reached: true };
+}
+
+/** The engine's end of a query with our own counts. */
+function doneWith({ updateType, updateCount }: DoneEvent, live: LiveQuery): DoneEvent {
+  return { kind: "done", stats: live.stats(), updateType, updateCount };
 }
 
 /** What the engine says of a query that was aborted is not what the client is told: the reason is. */

@@ -7,22 +7,20 @@
  * holds nothing.
  */
 import { gatewayError, type GatewayError } from "../error.ts";
-import type { Generation } from "../snapshot/generation.ts";
+import { Attempt } from "./attempt.ts";
 import type { LastEvent, ResultStream, Stage } from "./event.ts";
-import { closeQuery, openQuery, type OpenQuery } from "./lifecycle.ts";
+import { OpenQuery } from "./lifecycle.ts";
 import { isChained } from "./pinDivided.ts";
 import { divideNothing, readDivision, wordsOf } from "./pinSavepoints.ts";
-import { endedWhenLost } from "./lost.ts";
 import { beginTransaction, runPinned, transactionStatement } from "./pinned.ts";
 import type { Pin } from "./pin.ts";
 import type { DataPlane } from "./plane.ts";
-import type { Policed, Query } from "./query.ts";
+import type { Query } from "./query.ts";
 import { relay } from "./relay.ts";
-import { freedOnAbort } from "./unread.ts";
 
 /** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
 export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {
-  const open = openQuery(query, plane, signal);
+  const open = new OpenQuery(query, plane, signal);
   let last: LastEvent = failed(gatewayError("query.cancelled"));
   try {
     last = yield* query.session.pin === undefined
@@ -32,7 +30,7 @@ export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSig
     plane.host.log.bug(bug, { queryId: query.id });
     last = failed(gatewayError("internal.bug"));
   } finally {
-    closeQuery(open, last, plane);
+    open.close(last);
   }
   yield last;
 }
@@ -59,63 +57,33 @@ async function* runUnpinned(open: OpenQuery, plane: DataPlane): Stage {
   const held = plane.generations.hold();
   if (!held.ok) return failed(held.error);
   using hold = held.value;
-  open.revision = hold.generation.revision;
+  const { generation } = hold;
+  open.revision = generation.revision;
 
-  const routed = await hold.generation.route(open.query, open.live.trace, open.live.signal);
+  const routed = await generation.route(open.query, open.live.trace, open.live.signal);
   if (!routed.ok) return failed(routed.error);
   open.live.group = routed.value.group;
 
-  const policed = hold.generation.police(routed.value);
+  const policed = generation.police(routed.value);
   if (!policed.ok) return failed(policed.error);
 
-  return yield* runOnReachable(policed.value, hold.generation, open, plane);
-}
-
-/** A connection failure before the first event gives the slot back and admits again without that cluster. */
-async function* runOnReachable(
-  query: Policed,
-  generation: Generation,
-  open: OpenQuery,
-  plane: DataPlane,
-): Stage {
+  // A connection failure before the first event gives the slot back and admits again without that cluster.
   const excluded = new Set<string>();
   for (;;) {
-    const ended = yield* attempt(query, generation, open, { plane, excluded });
-    if (ended.kind !== "unreachable") return ended;
-    excluded.add(ended.cluster);
-    open.live.trace.push({ step: "attempt", outcome: `${ended.cluster} unreachable` });
+    const admission = generation.admission(policed.value, excluded);
+    if (!admission.ok) return failed(admission.error);
+    const slot = open.slotNow(admission.value) ?? (yield* open.slotLater(admission.value));
+    if (!slot.ok) return failed(slot.error);
+    await using attempt = new Attempt(slot.value, open, generation, plane.host.log);
+    const begun = await attempt.begin(policed.value);
+    if (!begun.ok) return failed(begun.error);
+    const ended = yield* relay(begun.value, open.live, slot.value);
+    attempt.ended(ended.last);
+    if (ended.reached) return ended.last;
+    const { cluster } = slot.value;
+    excluded.add(cluster);
+    open.live.trace.push({ step: "attempt", outcome: `${cluster} unreachable` });
   }
-}
-
-type Unreachable = { readonly kind: "unreachable"; readonly cluster: string };
-
-async function* attempt(
-  query: Policed,
-  generation: Generation,
-  open: OpenQuery,
-  { plane, excluded }: { readonly plane: DataPlane; readonly excluded: ReadonlySet<string> },
-): Stage<LastEvent | Unreachable> {
-  const admission = generation.admission(query, excluded);
-  if (!admission.ok) return failed(admission.error);
-  const admitted = yield* open.waiting(plane.capacity.admit(admission.value, open.live.signal));
-  if (!admitted.ok) return failed(admitted.error);
-  await using slot = admitted.value;
-  using _running = open.running(slot.cluster, generation);
-  using _lost = endedWhenLost(slot, open.live);
-
-  const translated = generation.translate({ ...query, slot });
-  if (!translated.ok) return failed(translated.error);
-
-  const identified = await generation.identify(translated.value, open.live.signal);
-  if (!identified.ok) return failed(identified.error);
-  open.live.identified(identified.value);
-
-  using tried = open.attempt(slot.cluster, generation);
-  const events = generation.backend(slot.cluster).execute(identified.value, open.live.signal);
-  using _unread = freedOnAbort(events, slot, open.live, plane.host.log);
-  const ended = yield* relay(events, open.live, slot);
-  tried.ended(ended.last);
-  return ended.reached ? ended.last : { kind: "unreachable", cluster: slot.cluster };
 }
 
 /** A savepoint with nothing begun. */

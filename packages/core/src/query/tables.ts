@@ -12,6 +12,7 @@ import { admitted } from "./describe.ts";
 import { lossAskedOf, lossOf } from "./lost.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Policed, Query } from "./query.ts";
+import { admittedOn } from "./stages.ts";
 
 /** The tables of the place a session's statements go to. */
 export interface TableScope {
@@ -80,7 +81,7 @@ async function listOn(
   signal: AbortSignal,
 ): Promise<Listed> {
   await using slot = held;
-  const translated = generation.translate({ ...query, slot });
+  const translated = generation.translate(admittedOn(query, slot));
   if (!translated.ok) return translated;
   const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;

@@ -201,7 +201,7 @@ function capacityOf(options: PlaneOptions, slots: Set<string>): Capacity {
       [Symbol.asyncDispose]: async () => void slots.delete(key),
     });
   }
-  return { admit, wake: () => {}, counts: () => [] };
+  return { admitNow: () => undefined, admit, wake: () => {}, counts: () => [] };
 }
 
 /** A query of alice over PostgreSQL. */

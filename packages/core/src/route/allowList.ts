@@ -24,7 +24,7 @@ export function allowListAuthorizer(
   const operatorGroups = new Set(operators.groups);
   const operatorRoles = new Set(operators.roles);
   return {
-    mayUse: async (identity, group) => doors.get(group)?.(identity) ?? false,
+    mayUse: (identity, group) => doors.get(group)?.(identity) ?? false,
     mayCancel: async ({ groups: ofUser, roles }) =>
       ofUser.some((group) => operatorGroups.has(group)) ||
       roles.some((role) => operatorRoles.has(role)),

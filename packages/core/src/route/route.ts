@@ -11,6 +11,7 @@ import type { RouterConfig } from "@gateway/contract/config/router.ts";
 import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Query, Routed } from "../query/query.ts";
+import { routedTo } from "../query/stages.ts";
 import { err, ok, unreachable, type Result } from "../result.ts";
 import { compoundRule } from "./rule/compound.ts";
 import { headerRule } from "./rule/header.ts";
@@ -70,7 +71,7 @@ class CompiledRoutes implements Routes {
     this.#authorizer = authorizer;
   }
 
-  async route(
+  route(
     query: Query,
     trace: RoutingStep[],
     signal: AbortSignal,
@@ -82,7 +83,7 @@ class CompiledRoutes implements Routes {
         continue;
       }
       trace.push({ step, outcome: outcomeOf(answer) });
-      if (answer.kind === "deny") return err(denied(answer.error));
+      if (answer.kind === "deny") return Promise.resolve(err(denied(answer.error)));
       return this.#matched(query, answer.group, trace, signal);
     }
     return this.#unmatched(query, trace, signal);
@@ -94,7 +95,8 @@ class CompiledRoutes implements Routes {
     trace: RoutingStep[],
     signal: AbortSignal,
   ): Promise<Result<Routed, GatewayError>> {
-    const allowed = await this.#authorizer.mayUse(query.session.identity, group, signal);
+    const asked = this.#authorizer.mayUse(query.session.identity, group, signal);
+    const allowed = typeof asked === "boolean" ? asked : await asked;
     if (signal.aborted) return err(abortError(signal));
     if (!allowed) {
       trace.push({ step: "authorization", outcome: `${group} is not allowed` });
@@ -104,7 +106,7 @@ class CompiledRoutes implements Routes {
       trace.push({ step: "group", outcome: `${group} is disabled` });
       return err(gatewayError("route.noGroup"));
     }
-    return ok({ ...query, group, trace });
+    return ok(routedTo(query, group, trace));
   }
 
   async #unmatched(
@@ -114,11 +116,12 @@ class CompiledRoutes implements Routes {
   ): Promise<Result<Routed, GatewayError>> {
     this.#fallbacks ??= fallbacksOf(this.#config);
     for (const group of this.#fallbacks) {
-      const allowed = await this.#authorizer.mayUse(query.session.identity, group, signal);
+      const asked = this.#authorizer.mayUse(query.session.identity, group, signal);
+      const allowed = typeof asked === "boolean" ? asked : await asked;
       if (signal.aborted) return err(abortError(signal));
       if (allowed) {
         trace.push({ step: "fallback", outcome: `group ${group}` });
-        return ok({ ...query, group, trace });
+        return ok(routedTo(query, group, trace));
       }
       trace.push({ step: "fallback", outcome: `${group} is not allowed` });
     }

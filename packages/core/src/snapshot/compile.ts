@@ -21,6 +21,7 @@ import type { Host } from "../port/host.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { LiveLimits } from "../query/live.ts";
 import type { Admitted, Query, Translated } from "../query/query.ts";
+import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
 import { relex } from "../sql/relex.ts";
 import { compileRoutes } from "../route/route.ts";
@@ -98,7 +99,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const { defaultTags } = found(groups, routed.value.group);
       return defaultTags.length === 0 ? routed : ok(withTags(routed.value, defaultTags));
     },
-    police: (query) => ok({ ...query, allowedSql: query.sql }),
+    police: (query) => ok(policedAs(query, query.sql)),
     admission: (query, excluded) => {
       const group = found(groups, query.group);
       const source = candidateSource(group, excluded);
@@ -148,7 +149,7 @@ function inWordsOf(
   const engineSql = relex(query.allowedSql, query.session.dialect, dialect);
   if (!engineSql.ok) return engineSql;
   const maxExecutionMs = engineLimitOf(limits, query.slot);
-  return ok({ ...query, engineSql: engineSql.value, maxExecutionMs });
+  return ok(translatedTo(query, engineSql.value, maxExecutionMs));
 }
 
 /** The group's limit may have changed since the slot was leased, and whoever gave it counts on the one of then. */

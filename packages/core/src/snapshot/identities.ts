@@ -7,6 +7,7 @@ import type { Backend } from "../port/backend.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
 import { backendIdentityOf, type IdentityRule } from "../query/identity.ts";
 import type { Identified, Policed, Translated } from "../query/query.ts";
+import { identifiedAs } from "../query/stages.ts";
 import { ok, type Result } from "../result.ts";
 import type { Generation } from "./generation.ts";
 
@@ -40,7 +41,7 @@ export function compileIdentities(
     identify: (query, signal) => {
       const rule = ruleOf(query.slot.cluster);
       return isShared(rule)
-        ? ok({ ...query, backendIdentity: serviceAccount })
+        ? ok(identifiedAs(query, serviceAccount))
         : asThemselves(query, rule, signal);
     },
     audience: ({ session }, members) =>
@@ -58,9 +59,7 @@ async function asThemselves(
   signal: AbortSignal,
 ): Promise<Result<Identified, GatewayError>> {
   const backendIdentity = await backendIdentityOf(query, rule, signal);
-  return backendIdentity.ok
-    ? ok({ ...query, backendIdentity: backendIdentity.value })
-    : backendIdentity;
+  return backendIdentity.ok ? ok(identifiedAs(query, backendIdentity.value)) : backendIdentity;
 }
 
 function isShared({ queryAuth }: IdentityRule): boolean {

@@ -9,6 +9,7 @@ import { openSql, type LexDoubt, type SqlCursor } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { readHeadWords, type HeadWords } from "./headWords.ts";
 import { nextSignificant } from "./lex.ts";
+import { remembered } from "./remembered.ts";
 import { nextInStatement, walkStatement, type StatementWalk } from "./statement.ts";
 import { kindOfFirstWord, writingKinds, type StatementKind } from "./statementKind.ts";
 import { tagOf } from "./tag.ts";
@@ -36,8 +37,20 @@ export interface StatementClass {
   readonly doubt: StatementDoubt | undefined;
 }
 
-/** Classifies the first statement of a text. Walks the text once; never throws. */
+/** Classifies the first statement of a text. Walks the text once, and not again for one that came lately; never throws. */
 export function classifyStatement(sql: string, dialect: Dialect): StatementClass {
+  let read = readers.get(dialect);
+  if (read === undefined) {
+    read = remembered((text) => classify(text, dialect), { textsMax: 256, lengthMax: 2_048 });
+    readers.set(dialect, read);
+  }
+  return read(sql);
+}
+
+/** Every stage and every adapter asks, each for its own reason. */
+const readers = new Map<Dialect, (sql: string) => StatementClass>();
+
+function classify(sql: string, dialect: Dialect): StatementClass {
   const cursor = openSql(sql, dialect);
   const walk = firstWalk(cursor);
   const head = readHeadWords(walk, dialect);

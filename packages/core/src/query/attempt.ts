@@ -1,0 +1,85 @@
+/**
+ * One attempt to run a query on one cluster: everything it holds, given back in one place.
+ *
+ * A generator goes on only when it is asked for the next event, so a client that stopped reading would
+ * keep a slot beyond every time limit. Here an abort itself ends the engine's stream and, when the
+ * engine is done, gives the slot back. What the client is told waits until it reads.
+ */
+import { attemptOutcome } from "../cluster/breaker.ts";
+import type { EndAttempt } from "../cluster/breakers.ts";
+import type { GatewayError } from "../error.ts";
+import type { Slot } from "../port/capacity.ts";
+import type { Log } from "../port/log.ts";
+import { ok, type Result } from "../result.ts";
+import type { Generation } from "../snapshot/generation.ts";
+import type { LastEvent, ResultStream } from "./event.ts";
+import type { OpenQuery } from "./lifecycle.ts";
+import { endedWhenLost } from "./lost.ts";
+import type { Policed } from "./query.ts";
+import { admittedOn } from "./stages.ts";
+
+export class Attempt implements AsyncDisposable {
+  readonly #slot: Slot;
+  readonly #open: OpenQuery;
+  readonly #generation: Generation;
+  readonly #log: Log;
+  readonly #running: Disposable;
+  readonly #lost: Disposable;
+  /** Set once the engine is asked. */
+  #events: ResultStream | undefined;
+  #end: EndAttempt | undefined;
+
+  /** Takes over the slot; the query counts as running. */
+  constructor(slot: Slot, open: OpenQuery, generation: Generation, log: Log) {
+    this.#slot = slot;
+    this.#open = open;
+    this.#generation = generation;
+    this.#log = log;
+    this.#running = open.running(slot.cluster, generation);
+    this.#lost = endedWhenLost(slot, open.live);
+  }
+
+  /** Translates, identifies and hands the query to the cluster's adapter, which asks the engine with the first look at the events. */
+  async begin(query: Policed): Promise<Result<ResultStream, GatewayError>> {
+    const { live } = this.#open;
+    const translated = this.#generation.translate(admittedOn(query, this.#slot));
+    if (!translated.ok) return translated;
+    const asked = this.#generation.identify(translated.value, live.signal);
+    const identified = asked instanceof Promise ? await asked : asked;
+    if (!identified.ok) return identified;
+    live.identified(identified.value);
+
+    const { cluster } = this.#slot;
+    this.#end = this.#generation.attempt(live.group ?? "none", cluster);
+    const events = this.#generation.backend(cluster).execute(identified.value, live.signal);
+    this.#events = events;
+    live.signal.addEventListener("abort", this.#free, { once: true });
+    return ok(events);
+  }
+
+  /** Tells breaker and health how the engine answered. Without an answer nothing is said about the cluster. */
+  ended(last: LastEvent): void {
+    this.#end?.(attemptOutcome(last.kind === "failed" ? last.error.code : undefined));
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    this.#open.live.signal.removeEventListener("abort", this.#free);
+    this.#end?.("neutral");
+    this.#lost[Symbol.dispose]();
+    this.#running[Symbol.dispose]();
+    return this.#slot[Symbol.asyncDispose]();
+  }
+
+  /** Ending the stream and giving the slot back a second time does nothing. */
+  readonly #free = (): void => {
+    void this.#endEvents().then(() => this.#slot[Symbol.asyncDispose]());
+  };
+
+  async #endEvents(): Promise<void> {
+    try {
+      await this.#events?.return();
+    } catch (bug) {
+      this.#log.bug(bug, { queryId: this.#open.query.id });
+    }
+  }
+}
