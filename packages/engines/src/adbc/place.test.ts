@@ -7,7 +7,8 @@ import { Driver, failureOf, type AdbcFailure } from "./driver.ts";
 import { duckDbDriver } from "./duckDb/library.ts";
 import type { Step } from "./message.ts";
 import { Block } from "./native.ts";
-import { placeOptions, takeSteps } from "./place.ts";
+import { takeSteps } from "./place.ts";
+import { placeOptions } from "./placeNames.ts";
 
 const { catalog, schema } = placeOptions;
 

@@ -9,16 +9,7 @@ import type { Connection } from "./connection.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "./driver.ts";
 import type { Option, Step } from "./message.ts";
 import { Block, countIn } from "./native.ts";
-
-/** ADBC's names of where a connection stands. Set in this order: another catalog may bring another schema. */
-export const placeOptions = {
-  catalog: "adbc.connection.catalog",
-  schema: "adbc.connection.db_schema",
-} as const;
-
-/** What a catalog without a name is shown as, and a schema without one in it. */
-export const namelessCatalog = "adbc";
-export const namelessSchema = "main";
+import { namelessCatalog, namelessSchema, placeOptions } from "./placeNames.ts";
 
 /** Drivers put the name into a statement without quotes (DuckDB's into `USE`), so no other text reaches them. */
 const plainName = /^[\p{L}_][\p{L}\p{N}_$]*$/u;

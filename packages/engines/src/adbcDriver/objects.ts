@@ -14,7 +14,7 @@ import { statusNotImplemented } from "../adbc/abi.ts";
 import { failureOf, type AdbcFailure } from "../adbc/driver.ts";
 import { readSchemaMessage } from "../adbc/ipc.ts";
 import type { ListedColumn, ListedTable, Step } from "../adbc/message.ts";
-import { namelessCatalog, namelessSchema } from "../adbc/place.ts";
+import { namelessCatalog, namelessSchema } from "../adbc/placeNames.ts";
 import type { Taken } from "./connections.ts";
 import { knownTypeOf, knownTypeOfCode, withTypeNames } from "./types.ts";
 

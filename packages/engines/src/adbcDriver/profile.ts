@@ -5,7 +5,7 @@
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import type { Option, Step } from "../adbc/message.ts";
-import { placeOptions } from "../adbc/place.ts";
+import { placeOptions } from "../adbc/placeNames.ts";
 import type { DriverName } from "./config.ts";
 import type { LimitStatements } from "./limit.ts";
 import { quoteIdentifier, quoteText } from "./quote.ts";
