@@ -54,7 +54,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
       }
       const held = generations.hold();
       if (!held.ok) return held;
-      using hold = held.value;
+      const hold = held.value;
       try {
         const login = await hold.generation.authenticator.authenticate(presented, at);
         if (!login.ok) {
@@ -64,6 +64,8 @@ export function openDoor(plane: DataPlane): OpenDoor {
       } catch (bug) {
         host.log.bug(bug);
         return err(gatewayError("internal.bug"));
+      } finally {
+        hold[Symbol.dispose]();
       }
     },
     refused: noteRefusal,

@@ -34,8 +34,6 @@ const retryMs = 1_000;
 const retryMsMax = 60_000;
 /** Records made ready in one turn of the event loop, some 15 µs each, and characters of them. */
 const turnRecords = 8;
-/** So many are worth a turn while there is time for one. */
-const turnWorthwhile = 4;
 const turnChars = 100_000;
 
 export interface StoreHistoryParts {
@@ -117,7 +115,8 @@ class Sender implements StoreHistory {
 
   /** A turn that is asked for here comes when the query waits for its engine, and nobody waits for the turn. */
   begin(): void {
-    if (this.#fresh.size >= turnWorthwhile) this.#turnNow();
+    // The next turn of the event loop may be the one that writes to the engine.
+    if (this.#fresh.size > 0) setImmediate(this.#turnNow);
   }
 
   append(record: QueryRecord): void {
