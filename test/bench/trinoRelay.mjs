@@ -23,6 +23,11 @@ const queriesPerRound = 2_000;
 const queriesBefore = 20_000;
 const memoryBytes = 10e9;
 const pageBytes = 1.1e6;
+const quantiles = [
+  ["p50", 0.5],
+  ["p95", 0.95],
+  ["p99", 0.99],
+];
 const [role, port] = process.argv.slice(2);
 /** The client's one connection. */
 const agent = new Agent({ keepAlive: true });
@@ -170,12 +175,6 @@ function latencyRow(way, rows, direct) {
   }
   return row;
 }
-
-const quantiles = [
-  ["p50", 0.5],
-  ["p95", 0.95],
-  ["p99", 0.99],
-];
 
 /** None where nothing stands between client and server. */
 function cpuFigures(micros) {

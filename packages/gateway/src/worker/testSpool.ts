@@ -7,6 +7,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openSpool, type Spool, type SpoolParts } from "./spool.ts";
 import type { Cell } from "./stateDir.ts";
 import type { Uplink, UplinkFailure } from "./uplink.ts";
+import { systemClock } from "../host/clock.ts";
 
 interface BatchAnswer {
   readonly accepted: number;
@@ -92,8 +93,8 @@ const patienceMs = 20_000;
 
 /** Moves the clock on; compressing and writing take real turns of the event loop. */
 export async function passes(host: VirtualHost, done: () => boolean): Promise<void> {
-  const untilMs = performance.now() + patienceMs;
-  for (let turn = 0; performance.now() < untilMs; turn += 1) {
+  const untilMs = systemClock.nowMs() + patienceMs;
+  for (let turn = 0; systemClock.nowMs() < untilMs; turn += 1) {
     if (done()) return;
     await host.settle();
     if (turn % 20 === 19) await host.advance(1_000);
