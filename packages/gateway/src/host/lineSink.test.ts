@@ -91,6 +91,19 @@ describe("lineSink", () => {
     expect(target.text.split("\n").toSorted()).toEqual(linesOf(3).split("\n").toSorted());
   });
 
+  it("writes at the end also what was not taken before", async () => {
+    const { host, sink, target } = sinkOf();
+    target.answers.push("EAGAIN");
+    sink.write("line 0\n");
+    await host.advance(10);
+    sink.write("line 1\n");
+    expect(target.text).toBe("");
+    sink.end();
+    expect(target.text).toBe(linesOf(2));
+    await host.advance(100);
+    expect(target.text).toBe(linesOf(2));
+  });
+
   it("loses nothing to a full pipe at a flush, and gives up on a reader that is gone", async () => {
     const { host, sink, target } = sinkOf();
     target.answers.push("EAGAIN");

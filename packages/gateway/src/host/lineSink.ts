@@ -11,7 +11,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 export interface LineTarget {
   /** Bytes that one write may have so that the lines of several processes stay apart; a longer line goes alone. */
   readonly pieceBytesMax: number;
-  /** Calls back later with how many bytes were taken, or with the code of the failure. */
+  /** Calls back with how many bytes were taken, or with the code of the failure; at once only with `EAGAIN`. */
   write(bytes: Uint8Array, done: (taken: number, failure: string | undefined) => void): void;
   /** May block. Answers how many bytes were taken, or the code of the failure. */
   writeNow(bytes: Uint8Array): number | string;
@@ -59,6 +59,8 @@ class Sink implements LineSink {
   #busy = false;
   /** What is left of the bytes that are written now; nothing else is begun before it is. */
   #rest: Uint8Array | undefined;
+  /** The target took nothing of `#rest` and is asked again later. */
+  #refused = false;
   #planned: Disposable | undefined;
   readonly #onTime = (): void => {
     this.#planned = undefined;
@@ -131,6 +133,7 @@ class Sink implements LineSink {
   #goOn(rest: Uint8Array | undefined): void {
     const bytes = rest ?? this.#take(false);
     this.#rest = bytes;
+    this.#refused = false;
     if (bytes === undefined) {
       if (this.#openBytes > 0) this.#plan();
       return;
@@ -139,6 +142,7 @@ class Sink implements LineSink {
       // Its end came in the meantime.
       if (this.#rest !== bytes) return;
       if (failure !== "EAGAIN") return this.#goOn(leftOf(bytes, failure ?? taken));
+      this.#refused = true;
       this.#clock.timer(delayMs, () => {
         if (this.#rest === bytes) this.#goOn(bytes);
       });
@@ -148,9 +152,9 @@ class Sink implements LineSink {
   #drain(tries: number): void {
     this.#planned?.[Symbol.dispose]();
     this.#planned = undefined;
-    // The bytes under way are the other thread's: it writes them also when the process ends.
+    // The bytes under way are the other thread's, unless they were refused: it writes them also when the process ends.
+    let bytes = (this.#refused ? this.#rest : undefined) ?? this.#take(true);
     this.#rest = undefined;
-    let bytes = this.#take(true);
     for (let left = tries; bytes !== undefined;) {
       const taken = this.#target.writeNow(bytes);
       if (taken !== "EAGAIN") {

@@ -35,6 +35,7 @@ function pipeTarget(descriptor: number): LineTarget {
     pieceBytesMax: pipeBytes,
     write: (bytes, done) => {
       const taken = writtenNow(descriptor, bytes);
+      if (taken === "EAGAIN") return done(0, taken);
       // The next piece in another turn: there may be megabytes of them.
       if (typeof taken === "number") setImmediate(done, taken, undefined);
       else setImmediate(done, 0, taken);

@@ -1,6 +1,6 @@
 /**
  * Many timers over one timer of the runtime. A query makes some and cancels nearly all of them: here
- * that is a step in a heap, where each of the runtime's own costs three microseconds.
+ * that is a step in a heap, where each of the runtime's own is a list, a handle and calls into libuv.
  *
  * A cancelled timer leaves at once. The one real timer is only ever moved forward, so it may find
  * nothing due; then it waits for what is due next, or stays away when nothing is.
