@@ -63,9 +63,8 @@ export class Admissions implements Capacity {
     this.#places = places;
   }
 
-  admitNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
-    const free = this.#free(request, this.#heard(request));
-    return free === undefined ? undefined : ok(free);
+  admitNow(request: AdmitRequest): Slot | undefined {
+    return this.#free(request, this.#heard(request));
   }
 
   async *admit(

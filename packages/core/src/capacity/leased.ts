@@ -114,7 +114,7 @@ class Leased implements LeasedCapacity {
     });
   }
 
-  admitNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
+  admitNow(request: AdmitRequest): Slot | undefined {
     return this.#admissions.admitNow(request);
   }
 

@@ -63,8 +63,8 @@ export interface AdmitRequest {
 }
 
 export interface Capacity {
-  /** A slot, where nobody has to wait for one; undefined otherwise, and then nothing happened: `admit` is to be asked. */
-  admitNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined;
+  /** A slot, where nobody has to wait for one; undefined where `admit` is to be asked, which alone refuses. */
+  admitNow(request: AdmitRequest): Slot | undefined;
   /**
    * Waits for a slot; yields the position whenever it changed. Refuses with `capacity.queueFull`,
    * `capacity.timeout`, `cluster.unavailable`, or the signal's reason. Ending the generator early

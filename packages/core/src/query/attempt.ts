@@ -5,15 +5,13 @@
  * keep a slot beyond every time limit. Here an abort itself ends the engine's stream and, when the
  * engine is done, gives the slot back. What the client is told waits until it reads.
  */
-import { attemptOutcome } from "../cluster/breaker.ts";
-import type { EndAttempt } from "../cluster/breakers.ts";
 import type { GatewayError } from "../error.ts";
 import type { Slot } from "../port/capacity.ts";
 import type { Log } from "../port/log.ts";
 import { ok, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
 import type { LastEvent, ResultStream } from "./event.ts";
-import type { OpenQuery } from "./lifecycle.ts";
+import type { OpenQuery, Tried } from "./lifecycle.ts";
 import { endedWhenLost } from "./lost.ts";
 import type { Policed } from "./query.ts";
 import { admittedOn } from "./stages.ts";
@@ -23,25 +21,26 @@ export class Attempt implements AsyncDisposable {
   readonly #open: OpenQuery;
   readonly #generation: Generation;
   readonly #log: Log;
-  readonly #running: Disposable;
-  readonly #lost: Disposable;
+  #running: Disposable | undefined;
+  #lost: Disposable | undefined;
   /** Set once the engine is asked. */
   #events: ResultStream | undefined;
-  #end: EndAttempt | undefined;
+  #tried: Tried | undefined;
 
-  /** Takes over the slot; the query counts as running. */
+  /** Takes over the slot. */
   constructor(slot: Slot, open: OpenQuery, generation: Generation, log: Log) {
     this.#slot = slot;
     this.#open = open;
     this.#generation = generation;
     this.#log = log;
-    this.#running = open.running(slot.cluster, generation);
-    this.#lost = endedWhenLost(slot, open.live);
   }
 
-  /** Translates, identifies and hands the query to the cluster's adapter, which asks the engine with the first look at the events. */
+  /** Counts the query as running, translates, identifies and hands it to the cluster's adapter, which asks the engine with the first look at the events. */
   async begin(query: Policed): Promise<Result<ResultStream, GatewayError>> {
     const { live } = this.#open;
+    const { cluster } = this.#slot;
+    this.#running = this.#open.running(cluster, this.#generation);
+    this.#lost = endedWhenLost(this.#slot, live);
     const translated = this.#generation.translate(admittedOn(query, this.#slot));
     if (!translated.ok) return translated;
     const asked = this.#generation.identify(translated.value, live.signal);
@@ -49,8 +48,7 @@ export class Attempt implements AsyncDisposable {
     if (!identified.ok) return identified;
     live.identified(identified.value);
 
-    const { cluster } = this.#slot;
-    this.#end = this.#generation.attempt(live.group ?? "none", cluster);
+    this.#tried = this.#open.tried(cluster, this.#generation);
     const events = this.#generation.backend(cluster).execute(identified.value, live.signal);
     this.#events = events;
     live.signal.addEventListener("abort", this.#free, { once: true });
@@ -59,14 +57,14 @@ export class Attempt implements AsyncDisposable {
 
   /** Tells breaker and health how the engine answered. Without an answer nothing is said about the cluster. */
   ended(last: LastEvent): void {
-    this.#end?.(attemptOutcome(last.kind === "failed" ? last.error.code : undefined));
+    this.#tried?.ended(last);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     this.#open.live.signal.removeEventListener("abort", this.#free);
-    this.#end?.("neutral");
-    this.#lost[Symbol.dispose]();
-    this.#running[Symbol.dispose]();
+    this.#tried?.[Symbol.dispose]();
+    this.#lost?.[Symbol.dispose]();
+    this.#running?.[Symbol.dispose]();
     return this.#slot[Symbol.asyncDispose]();
   }
 

@@ -2,7 +2,7 @@
 import { attemptOutcome } from "../cluster/breaker.ts";
 import { abortError, type GatewayError } from "../error.ts";
 import type { AdmitRequest, Slot } from "../port/capacity.ts";
-import { err, type Result } from "../result.ts";
+import { err, ok, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
 import type { LastEvent, Queued } from "./event.ts";
 import type { LiveQuery } from "./live.ts";
@@ -48,9 +48,10 @@ export class OpenQuery {
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
     const { signal } = this.live;
     if (signal.aborted) return err(abortError(signal));
-    const granted = this.#plane.capacity.admitNow(request);
-    if (granted !== undefined) this.#waited();
-    return granted;
+    const slot = this.#plane.capacity.admitNow(request);
+    if (slot === undefined) return undefined;
+    this.#waited();
+    return ok(slot);
   }
 
   /** Waits for a slot, passes queue positions on and keeps the gauge of waiting queries right, however the wait ends. */

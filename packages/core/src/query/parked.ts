@@ -268,7 +268,7 @@ const noCredential: Session["credential"] = { kind: "none" };
 
 /**
  * What stays for late polls asks no engine any more, so it keeps nothing that a client could be identified
- * with. Written out, because spreading both takes five microseconds, and every query comes by.
+ * with. Written out, because a spread takes many times as long, and every query comes by.
  */
 function withoutCredential(query: Query): Query {
   const { session } = query;

@@ -13,7 +13,7 @@ import { readSessionStatement } from "../sql/session.ts";
 import type { Pin } from "./pin.ts";
 import { Savepoints } from "./pinSavepoints.ts";
 import type { Identified, Query, Routed } from "./query.ts";
-import { routedTo } from "./stages.ts";
+import { admittedOn, routedTo } from "./stages.ts";
 
 /** What BEGIN took. */
 export interface Held {
@@ -170,6 +170,6 @@ export async function identify(
 ): Promise<Result<Identified, GatewayError>> {
   const policed = generation.police(routedTo(query, routed.group, routed.trace));
   if (!policed.ok) return policed;
-  const translated = generation.translate({ ...policed.value, slot });
+  const translated = generation.translate(admittedOn(policed.value, slot));
   return translated.ok ? await generation.identify(translated.value, signal) : translated;
 }

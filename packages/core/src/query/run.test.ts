@@ -95,6 +95,7 @@ describe("runQuery", () => {
     };
     for (const options of [
       { clusters: { main: rowsOf(1) }, routeThrows: true },
+      { clusters: { main: rowsOf(1) }, limitsThrow: true },
       { clusters: { main: broken } },
     ] satisfies PlaneOptions[]) {
       const plane = planeOf(options);

@@ -36,6 +36,7 @@ export interface PlaneOptions {
     readonly admit?: GatewayError;
   };
   readonly routeThrows?: boolean;
+  readonly limitsThrow?: boolean;
   /** What the translator makes of every statement; the client's own text unless told. */
   readonly engineSql?: string;
   /** Positions shown before the slot. */
@@ -132,7 +133,10 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
     },
     backends: () => backends,
     catalogs: () => ["memory"],
-    limits: () => options.limits ?? { maxExecutionMs: undefined, maxRows: undefined },
+    limits: () => {
+      if (options.limitsThrow === true) throw new Error("a bug in a group");
+      return options.limits ?? { maxExecutionMs: undefined, maxRows: undefined };
+    },
     attempt: (_group, cluster) => (outcome) => void reached.push(`${cluster} ${outcome}`),
     close: async () => {},
   };

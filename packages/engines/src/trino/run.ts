@@ -63,7 +63,7 @@ export async function* runStatement(
   const reading = new Reading(lane, statement);
   try {
     for (;;) {
-      // What is there already is not awaited: each promise costs a third of a microsecond and a turn.
+      // What is there already is not awaited: a promise is garbage and a turn of its own.
       const due = conversation.heard();
       if (due !== undefined) await due;
       const answer = conversation.take();

@@ -26,7 +26,7 @@ const waitingCharsMax = 64_000_000;
 const batchCharsMax = 8_000_000;
 /** How long a record waits for others to make a batch, with the wait for its turn. */
 const batchMs = 200;
-/** How long a record waits for others to be made ready with it: one alone would find all code cold. */
+/** How long a record waits for the next query, whose wait for its engine hides the turn. */
 const turnMs = 5;
 /** A store that has not answered by then is asked again. */
 const answerMsMax = 30_000;
