@@ -9,6 +9,7 @@ import { Gatherer } from "./gather.ts";
 import { readBatchMessage } from "./ipc.ts";
 import { layoutOf } from "./layout.ts";
 import { addressOf, Block } from "./native.ts";
+import { arraysHeldMax } from "./structs.ts";
 import { textOf } from "./textual.ts";
 
 const blocks: Block[] = [];
@@ -219,6 +220,27 @@ describe("layoutOf and Gatherer", () => {
     let type = field("i");
     for (let depth = 0; depth < 100; depth += 1) type = field("+l", [type]);
     expect(layoutOf(type).ok).toBe(false);
+  });
+});
+
+describe("Gatherer", () => {
+  it("has no place behind its last one", () => {
+    const layout = layoutOf(field("i"));
+    if (!layout.ok) throw new Error(layout.error);
+    const room = new Block(arrayStruct.bytes * arraysHeldMax);
+    blocks.push(room);
+    using gatherer = new Gatherer([layout.value], room);
+    const one = { length: 1, buffers: [undefined], children: [] };
+    const ints = { length: 1, buffers: [undefined, words32(7)] };
+    for (let held = 0; held < arraysHeldMax; held += 1) {
+      expect(gatherer.crowded).toBe(false);
+      fill(room, gatherer.next - room.address, { ...one, children: [ints] });
+      gatherer.take();
+    }
+    expect([gatherer.crowded, gatherer.full, gatherer.rows]).toEqual([true, true, arraysHeldMax]);
+    expect(() => gatherer.next).toThrow(RangeError);
+    expect([...gatherer.messages()]).toHaveLength(1);
+    expect(gatherer.next).toBe(room.address);
   });
 });
 

@@ -134,6 +134,37 @@ describe("executeStatement", () => {
   });
 });
 
+/** Many arrays of few rows, which come faster than any clock moves. */
+const crowds: readonly (readonly [what: string, sql: string, rows: number])[] = [
+  [
+    "a recursive query of 900 rows",
+    "with recursive r(i) as (select 1 union all select i + 1 from r where i < 900) select i from r",
+    900,
+  ],
+  [
+    "a filter that lets one row in 2,048 pass",
+    "select id from (select range as id, (range * 7919) % 2048 as device from range(3000000)) where device = 5",
+    1_465,
+  ],
+  ["64 arrays", unionOf(64), 64],
+  ["65 arrays", unionOf(65), 65],
+  ["a union of 300 branches", unionOf(300), 300],
+];
+
+/** What a thread's clock may show: nothing, jumps in both directions, an hour with every look. */
+const clocks: readonly (readonly [what: string, clock: () => () => number])[] = [
+  ["stands still", () => () => 0],
+  ["jumps back and forth", () => alternating([0, 5_000, -5_000, 3])],
+  ["runs ahead", () => alternating(Array.from({ length: 10_000 }, (_, n) => n * 3_600_000))],
+];
+
+describe.each(clocks)("executeStatement while the clock %s", (_clock, clockOf) => {
+  it.each(crowds)("sends every row of %s", (_what, sql, rows) => {
+    expect(executed(sql, [1], undefined, 10_000, clockOf()).ok).toBe(true);
+    expect(rowsOf(messages).reduce((sum, more) => sum + more, 0)).toBe(rows);
+  });
+});
+
 describe("listObjects", () => {
   const wide = Array.from({ length: 900 }, (_, index) => `c${index} integer`).join(", ");
   const tables = [1, 2, 3, 4].map((index) => `listed.w${index}`);
@@ -203,11 +234,28 @@ describe("describeStatement", () => {
 const messages: ResultMessage[] = [];
 let flushes = 0;
 
-function executed(sql: string, types: readonly number[], expandedType?: number, credits = 4) {
+// oxlint-disable-next-line max-params -- what most statements of these tests leave out stands last
+function executed(
+  sql: string,
+  types: readonly number[],
+  expandedType?: number,
+  credits = 4,
+  nowMs = () => 0,
+) {
   return using(
-    (connection, tools) => executeStatement(connection, requestOf(sql, types, expandedType), tools),
+    (connection, tools) =>
+      executeStatement(connection, requestOf(sql, types, expandedType), { ...tools, nowMs }),
     credits,
   );
+}
+
+function unionOf(branches: number): string {
+  return Array.from({ length: branches }, () => "select 1").join(" union all ");
+}
+
+function alternating(values: readonly number[]): () => number {
+  let looks = 0;
+  return () => values[looks++ % values.length] ?? 0;
 }
 
 function using<T>(run: (connection: Connection, tools: StatementTools) => T, credits = 4): T {

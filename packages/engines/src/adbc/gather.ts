@@ -34,8 +34,9 @@ export class Gatherer implements Disposable {
     this.#structs = arrays;
   }
 
-  /** Where the driver writes its next array. `take` keeps it. */
+  /** Where the driver writes its next array. `take` keeps it. Throws when the block is full: behind it lies other memory. */
   get next(): Address {
+    if (this.#held >= arraysHeldMax) throw new RangeError("no room for another array");
     return this.#structs.address + this.#held * arrayStruct.bytes;
   }
 
@@ -46,14 +47,19 @@ export class Gatherer implements Disposable {
   /** Keeps the array at `next` until `messages` was called. */
   take(): void {
     const { length } = readArray(this.next);
-    if (length === 0) return releaseArray(this.next);
+    if (length <= 0) return releaseArray(this.next);
     this.#held += 1;
     this.#rows += length;
   }
 
+  /** True when there is no room for another array: what is held must become messages now, whatever the time. */
+  get crowded(): boolean {
+    return this.#held >= arraysHeldMax;
+  }
+
   /** True when what is held makes a message. The first array does, so that a client sees its first rows at once. */
   get full(): boolean {
-    return this.#held === arraysHeldMax || this.#rows >= this.#rowsWanted;
+    return this.crowded || this.#rows >= this.#rowsWanted;
   }
 
   /** Makes everything held into messages, usually one, and gives the arrays back to the driver. */

@@ -257,10 +257,12 @@ class Statement implements Disposable {
       const nowMs = this.#tools.nowMs();
       const last = !isPresent(gatherer.next);
       if (!last) gatherer.take();
+      // No clock decides about room: behind the last place lies somebody else's memory.
+      const { crowded } = gatherer;
       // Rows of a slow query are not kept waiting for more of them; those of a quick one wait for
       // its end, which is likely the next thing to come.
       const due = gatherer.full && (nowMs - startedMs > quickMs || gatherer.rows >= fewRows);
-      const wanted = last || nowMs - calledMs > slowMs || due;
+      const wanted = last || crowded || nowMs - calledMs > slowMs || due;
       if (wanted && !this.#gathered(gatherer)) return cancelled;
       if (last) return undefined;
       if (wanted) this.#tools.flush();
