@@ -12,6 +12,7 @@ import { controlRows } from "./control.mjs";
 import { engineRows } from "./engines.mjs";
 import { startGateway } from "./gateway.mjs";
 import { identityRows } from "./identity.mjs";
+import { isolationRows } from "./isolation.mjs";
 import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
 import { memoryRow } from "./memory.mjs";
@@ -32,6 +33,7 @@ if (wanted("identity")) rows.push(...(await identityRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
 keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));
+if (wanted("isolation")) rows.push(...(await isolationRows()));
 if (wanted("engines")) rows.push(...(await engineRows()));
 const gateway = await startGateway();
 try {

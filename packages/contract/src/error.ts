@@ -100,6 +100,11 @@ export const errorCatalogue = {
   },
   "engine.failed": { class: "engine", retry: "never", text: "The engine failed." },
   "engine.resources": { class: "engine", retry: "later", text: "The engine ran out of resources." },
+  "engine.crashed": {
+    class: "engine",
+    retry: "later",
+    text: "The engine's process ended while the statement ran; it is started again.",
+  },
   "engine.broken": {
     class: "engine",
     retry: "never",

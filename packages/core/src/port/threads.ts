@@ -2,11 +2,10 @@
 export interface Threads {
   start(name: "adbc" | "catalogMirror" | "hash" | "judge" | "pglite", data: unknown): Thread;
   /**
-   * Starts a process of its own that is spoken with like a thread, except that buffers are copied and
-   * that `terminate` ends it whatever it does. It has nothing of our environment and ends with us.
-   * Absent on a host without processes.
+   * Starts a process of its own, with a socket to it for each pair of `lines`. It has nothing of our
+   * environment and ends with us. Absent on a host without processes.
    */
-  readonly spawn?: (name: "adbc", data: unknown) => Thread;
+  readonly spawn?: (name: "adbc", lines: readonly SocketPair[]) => ChildProcess;
 }
 
 /** One running thread. Messages keep their order. */
@@ -21,4 +20,50 @@ export interface Thread {
   ref(on: boolean): void;
   /** Ends the thread as soon as it is not inside a native call. */
   terminate(): Promise<void>;
+}
+
+/** Descriptors of two sockets that are connected with each other. The host takes both over. */
+export interface SocketPair {
+  readonly ours: number;
+  readonly theirs: number;
+}
+
+/** A process of our own making, reached by messages for what is rare and by lines for what is not. */
+export interface ChildProcess {
+  /** Opens our end of a line, by its place among the pairs; once for each. */
+  line(index: number, reader: LineReader): Line;
+  post(message: unknown): void;
+  /** Called for every message of the process. Set once, right after the start. */
+  onMessage(handle: (message: unknown) => void): void;
+  /** Called once when the process is gone. What it had written to its lines may still be on its way. */
+  onExit(handle: (end: ProcessEnd) => void): void;
+  /** Ends it at once, whatever it does. */
+  kill(): void;
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  /** `exit code 134`, `signal SIGSEGV`, or why it could not be started. */
+  readonly how: string;
+  /** The last of what it wrote to its standard error; for the operator only. */
+  readonly lastWords: string;
+}
+
+/** Our end of a socket to a process. Bytes keep their order. */
+export interface Line {
+  write(bytes: Uint8Array): void;
+  /** Reads on after the reader had enough. */
+  resume(): void;
+  /** Whether the line keeps our process alive. */
+  ref(on: boolean): void;
+}
+
+/** Says where bytes go before they arrive, so that nobody copies them. */
+export interface LineReader {
+  /** Where the next bytes are put; never empty. Asked for after each `take`. */
+  place(): Uint8Array;
+  /** So many bytes were put there. False stops reading until `resume`. */
+  take(bytes: number): boolean;
+  /** Nothing more will come. */
+  end(): void;
 }

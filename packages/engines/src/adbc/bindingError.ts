@@ -28,6 +28,8 @@ export function errorOfBinding(
     case "library":
     case "broken":
       return gatewayError("engine.broken", { detail: message });
+    case "crashed":
+      return gatewayError("engine.crashed", { detail: message });
     case "bug":
       return gatewayError("internal.bug", { detail: message });
   }

@@ -48,6 +48,8 @@ export type FailureCode =
   | "library"
   /** The driver's thread is gone. */
   | "broken"
+  /** The driver's process is gone with everything in it; `message` says how, for the operator. */
+  | "crashed"
   /** A fault of ours; `message` holds the stack and is for the log only. */
   | "bug";
 

@@ -9,6 +9,7 @@ import { DriverThread } from "./driverThread.ts";
 import { draftBatch, schemaMessage } from "./ipc.ts";
 import type { Request, StatementRequest, ThreadData, ThreadMessage } from "./message.ts";
 import { ThreadPool } from "./pool.ts";
+import { threadReach } from "./reach.ts";
 
 describe("DriverThread", () => {
   it("gives a message back for each that was read, and no more", async () => {
@@ -97,7 +98,7 @@ describe("DriverThread", () => {
 describe("ThreadPool", () => {
   it("starts no more threads than allowed, and serves in the order of coming", async () => {
     const { threads, script } = scripted();
-    const pool = new ThreadPool(threads, clock, choice, 2);
+    const pool = new ThreadPool(starting(threads), clock, { sizeMax: 2 });
     const first = await pool.take(never);
     const second = await pool.take(never);
     const order: string[] = [];
@@ -115,7 +116,7 @@ describe("ThreadPool", () => {
 
   it("replaces a thread that has ended", async () => {
     const { threads, script } = scripted();
-    const pool = new ThreadPool(threads, clock, choice, 1);
+    const pool = new ThreadPool(starting(threads), clock, { sizeMax: 1 });
     const first = await pool.take(never);
     const waiting = pool.take(never);
     script[0]?.exit(undefined);
@@ -126,7 +127,7 @@ describe("ThreadPool", () => {
 
   it("gives up a place in the line when the signal says so, and lets everybody go when it closes", async () => {
     const { threads, script } = scripted();
-    const pool = new ThreadPool(threads, clock, choice, 1);
+    const pool = new ThreadPool(starting(threads), clock, { sizeMax: 1 });
     const first = await pool.take(never);
     const controller = new AbortController();
     const left = pool.take(controller.signal);
@@ -204,9 +205,13 @@ function scripted(): { readonly threads: Threads; readonly script: ScriptedSide[
   return { threads, script };
 }
 
+function starting(threads: Threads): () => DriverThread {
+  return () => new DriverThread(threadReach(threads, choice), clock);
+}
+
 function threadOf() {
   const { threads, script } = scripted();
-  return { thread: new DriverThread(threads, clock, choice), script };
+  return { thread: starting(threads)(), script };
 }
 
 async function last(stream: ReturnType<DriverThread["execute"]>) {

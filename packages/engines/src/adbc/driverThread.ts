@@ -7,7 +7,6 @@
  * else use the thread or the slot. A process that does not stop in time is killed; a thread can not be.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
-import type { Thread, Threads } from "@gateway/core/port/threads.ts";
 import { err } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
@@ -23,22 +22,16 @@ import type {
   StatementRequest,
   ThreadMessage,
 } from "./message.ts";
-import { processReach, threadReach, type DriverLibrary, type Reach } from "./reach.ts";
+import type { Reach, ReachEnd } from "./reach.ts";
 
-/** Which driver is called, and where. */
-export interface DriverChoice extends DriverLibrary {
-  /** In a process of its own, which is killed when the driver does not answer; absent: in a thread. */
-  readonly process?: ProcessLimits;
-}
-
-/** How long a driver's process may take before it is killed. Milliseconds. */
+/** How long a driver in a process may take before its process is killed. Milliseconds. */
 export interface ProcessLimits {
   /** From a cancel to its answer. */
   readonly cancelMs: number;
-  /** To open, connect or close. */
-  readonly connectMs: number;
-  /** Without use, in a pool. */
-  readonly idleMs: number;
+  /** A cancel is repeated this often until the driver answers: one that comes before the engine began is lost. */
+  readonly cancelAgainMs: number;
+  /** To open, connect or close; undefined: as long as it takes, and a cancel gives it `cancelMs`. */
+  readonly connectMs: number | undefined;
 }
 
 /** What a statement's result is made of, in order: the columns, then batches. */
@@ -60,13 +53,10 @@ type Streamed = Extract<Request, { kind: "execute" | "objects" }>;
 /** Messages that a thread may send before the first of them was read. Each has about 256 KiB. */
 const messagesAhead = 4;
 
-/** A cancel is repeated this often until the thread answers: one that comes before the engine began is lost. */
+/** The same for a thread of this process, which has no other limits: it can not be ended. */
 const cancelAgainMs = 20;
-/** Cancels of drivers in processes ask a server, each over a connection of its own. */
-const cancelServerAgainMs = 250;
 
 const cancelled = failureOf("cancelled", "the statement was cancelled");
-const gone = failureOf("broken", "the driver has ended");
 
 /** What is known of the request under way. */
 interface Pending {
@@ -89,26 +79,24 @@ function nothing(): void {}
 
 export class DriverThread {
   readonly #reach: Reach;
-  readonly #thread: Thread;
   readonly #limits: ProcessLimits | undefined;
   readonly #clock: Clock;
   #pending: Pending | undefined;
   #ended = false;
+  #gone = failureOf("broken", "the driver has ended");
 
-  constructor(threads: Threads, clock: Clock, choice: DriverChoice) {
-    const { process: limits, ...library } = choice;
-    this.#reach = (limits === undefined ? threadReach : processReach)(threads, library);
+  /** `limits` are those of a process; without them what hangs is waited for. */
+  constructor(reach: Reach, clock: Clock, limits?: ProcessLimits) {
+    this.#reach = reach;
     this.#limits = limits;
     this.#clock = clock;
-    this.#thread = this.#reach.thread;
-    this.#thread.ref(false);
-    this.#thread.onMessage((messages) => this.#received(messages as readonly ThreadMessage[]));
-    this.#thread.onExit((error) => this.#exited(error));
+    reach.onMessages((messages) => this.#received(messages));
+    reach.onEnd((end) => this.#exited(end));
   }
 
   /** False once the thread is gone; it can not be used again. */
   get alive(): boolean {
-    return !this.#ended;
+    return !this.#ended && this.#reach.alive;
   }
 
   /** Runs a statement. Nothing else may be asked of this thread before the generator has ended. */
@@ -186,10 +174,10 @@ export class DriverThread {
     this.#finish(pending);
   }
 
-  /** Ends the thread as soon as it is not inside a native call. */
+  /** Gives the thread up: ended as soon as it is not inside a native call, or left to others. */
   async end(): Promise<void> {
     this.#ended = true;
-    await this.#thread.terminate();
+    await this.#reach.leave();
   }
 
   #begin(request: Request): Pending {
@@ -197,10 +185,10 @@ export class DriverThread {
     const pending = newPending();
     this.#pending = pending;
     if (this.#ended) {
-      this.#received([{ kind: "answer", answer: err(gone) }]);
+      this.#received([{ kind: "answer", answer: err(this.#gone) }]);
       return pending;
     }
-    this.#thread.ref(true);
+    this.#reach.ref(true);
     this.#reach.post(request, messagesAhead);
     return pending;
   }
@@ -208,7 +196,7 @@ export class DriverThread {
   #finish(pending: Pending): void {
     if (this.#pending !== pending) return;
     this.#pending = undefined;
-    if (!this.#ended) this.#thread.ref(false);
+    this.#reach.ref(false);
   }
 
   async #next(pending: Pending): Promise<ThreadMessage> {
@@ -230,20 +218,20 @@ export class DriverThread {
     pending.wake = undefined;
   }
 
-  #exited(error: unknown): void {
+  #exited({ crashed, reason }: ReachEnd): void {
     this.#ended = true;
-    const detail = error instanceof Error ? failureOf("broken", error.message) : gone;
-    this.#received([{ kind: "answer", answer: err(detail) }]);
+    this.#gone = failureOf(crashed ? "crashed" : "broken", reason);
+    this.#received([{ kind: "answer", answer: err(this.#gone) }]);
   }
 
   /** Ends a process whose driver takes too long to open, connect or close. What runs for a client has no limit here. */
   #limitOf({ kind }: Request): Disposable | undefined {
-    if (this.#limits === undefined || unlimited.has(kind)) return undefined;
-    return this.#killAfter(this.#limits.connectMs);
+    const limitMs = this.#limits?.connectMs;
+    return limitMs === undefined || unlimited.has(kind) ? undefined : this.#killAfter(limitMs);
   }
 
   #killAfter(delayMs: number): Disposable {
-    return this.#clock.timer(delayMs, () => void this.#thread.terminate());
+    return this.#clock.timer(delayMs, () => this.#reach.kill());
   }
 
   /**
@@ -254,12 +242,11 @@ export class DriverThread {
     let timer: Disposable | undefined;
     let limit: Disposable | undefined;
     let over = false;
-    const againMs = this.#limits === undefined ? cancelAgainMs : cancelServerAgainMs;
+    const againMs = this.#limits?.cancelAgainMs ?? cancelAgainMs;
     const now = (): void => {
       if (over || this.#ended) return;
       this.#reach.cancel();
-      const waitMs = unlimited.has(kind) ? this.#limits?.cancelMs : 0;
-      if (this.#limits !== undefined) limit ??= this.#killAfter(waitMs ?? 0);
+      if (this.#limits !== undefined) limit ??= this.#killAfter(graceOf(kind, this.#limits));
       timer = this.#clock.timer(againMs, now);
     };
     const onAbort = (): void => {
@@ -278,6 +265,11 @@ export class DriverThread {
       },
     };
   }
+}
+
+/** How long a cancel is waited for. What only connects has nothing that could be cancelled. */
+function graceOf(kind: Request["kind"], { cancelMs, connectMs }: ProcessLimits): number {
+  return unlimited.has(kind) || connectMs === undefined ? cancelMs : 0;
 }
 
 /** Requests that a client waits for, and ends when it will. */

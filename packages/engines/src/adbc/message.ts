@@ -7,19 +7,30 @@ import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import type { AdbcFailure, AdbcResult } from "./driver.ts";
 import type { Address } from "./native.ts";
 
-/** What a driver's process is told by its parent; it answers with groups of `ThreadMessage`. */
+/** What a driver's process is told beside its lines. */
 export type ProcessMessage =
-  | { readonly kind: "request"; readonly request: Request; readonly credits: number }
-  | { readonly kind: "credit" }
-  | { readonly kind: "cancel" };
+  | { readonly kind: "start"; readonly library: DriverLibrary }
+  /** Starts the thread that reads a line. */
+  | { readonly kind: "open"; readonly line: number }
+  | { readonly kind: "cancel"; readonly line: number; readonly turn: number }
+  /** Answered at once, unless the process hangs. The next one comes soon, unless the gateway does. */
+  | { readonly kind: "ping" }
+  /** Nobody waits for anything: no `ping` will come. */
+  | { readonly kind: "idle" };
 
-/** What a thread is started with. */
-export interface ThreadData {
+/** Which driver to call. */
+export interface DriverLibrary {
   readonly library: string;
   readonly entrypoint: string;
   /** `duckDb`: statements are looked at through the DuckDB C API that the same library has. */
   readonly inspect: "none" | "duckDb";
+}
+
+/** What a thread is started with. */
+export interface ThreadData extends DriverLibrary {
   readonly control: SharedArrayBuffer;
+  /** The descriptor of the line it reads; undefined: it is spoken with by messages. */
+  readonly line: number | undefined;
 }
 
 export interface DatabaseOptions {

@@ -132,6 +132,49 @@ function instructionsOf(offset: number): Uint8Array<ArrayBuffer> | undefined {
   return new Uint8Array(words.buffer);
 }
 
+/**
+ * Two sockets that are connected with each other, as descriptors that no child inherits by accident. Both
+ * block; the caller closes them. Throws when there are no more descriptors, or where there are no such sockets.
+ */
+export function socketPair(): { readonly ours: number; readonly theirs: number } {
+  const pair = process.func("socketpair", "int", ["int", "int", "int", "void *"]);
+  const found = new Int32Array(2);
+  const made = Number(pair(unixFamily, streamType | closeOnExec, 0, addressOf(found.buffer)));
+  const [ours, theirs] = found;
+  if (made !== 0 || ours === undefined || theirs === undefined)
+    throw new Error("no sockets for a process of a driver");
+  setBufferSize(theirs);
+  return { ours, theirs };
+}
+
+/** Asks for room for a whole message, so that the other thread goes on while this one reads; the system gives what it allows. */
+function setBufferSize(socket: number): void {
+  if (platform !== "linux") return;
+  const set = process.func("setsockopt", "int", ["int", "int", "int", "void *", "uint32"]);
+  set(socket, socketLevel, sendBuffer, addressOf(Int32Array.of(messageBytes).buffer), 4);
+}
+
+/** `SOL_SOCKET` and `SO_SNDBUF` of Linux. */
+const socketLevel = 1;
+const sendBuffer = 7;
+const messageBytes = 1 << 20;
+
+/** `AF_UNIX`, `SOCK_STREAM` and `SOCK_CLOEXEC` of Linux; elsewhere a child may inherit one, which only keeps it open. */
+const unixFamily = 1;
+const streamType = 1;
+const closeOnExec = platform === "linux" ? 0x8_0000 : 0;
+
+/** Has the system end this process when its parent ends, however that ends. Does nothing but on Linux. */
+export function endWithParent(): void {
+  if (platform !== "linux") return;
+  const control = process.func("prctl", "int", ["int", "uint64", "uint64", "uint64", "uint64"]);
+  control(parentDeathSignal, killSignal, 0, 0, 0);
+}
+
+/** `PR_SET_PDEATHSIG` and `SIGKILL`. */
+const parentDeathSignal = 1;
+const killSignal = 9;
+
 /** Copies bytes between any two places. The caller answers for both ranges. */
 export function copy(to: Address, from: Address, length: number): void {
   if (length > 0) copyBytes(to, from, length);

@@ -4,12 +4,17 @@
  * Who comes when all are busy waits in line. The pool knows nothing of statements.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
-import type { Threads } from "@gateway/core/port/threads.ts";
-import { DriverThread, type DriverChoice } from "./driverThread.ts";
+import type { DriverThread } from "./driverThread.ts";
 
 /** A thread taken out of the pool. Disposing gives it back, once. */
 export interface TakenThread extends Disposable {
   readonly thread: DriverThread;
+}
+
+export interface PoolLimits {
+  readonly sizeMax: number;
+  /** A thread that nobody wants for so long is ended; absent: it is kept. Milliseconds. */
+  readonly idleMs?: number | undefined;
 }
 
 interface Waiter {
@@ -27,11 +32,11 @@ export class ThreadPool {
   readonly #waiters = new Set<Waiter>();
   #closed = false;
 
-  constructor(threads: Threads, clock: Clock, choice: DriverChoice, sizeMax: number) {
-    this.#start = () => new DriverThread(threads, clock, choice);
+  constructor(start: () => DriverThread, clock: Clock, limits: PoolLimits) {
+    this.#start = start;
     this.#clock = clock;
-    this.#sizeMax = sizeMax;
-    this.#idleMs = choice.process?.idleMs;
+    this.#sizeMax = limits.sizeMax;
+    this.#idleMs = limits.idleMs;
   }
 
   /** True when nobody has a thread. */
@@ -41,7 +46,13 @@ export class ThreadPool {
 
   /** True when a thread can be had without waiting. */
   get free(): boolean {
-    return this.#idle.length > 0 || this.#busy.size < this.#sizeMax;
+    return this.#busy.size < this.#sizeMax;
+  }
+
+  /** Takes over a thread that nobody uses. */
+  adopt(thread: DriverThread): void {
+    if (this.#closed) void thread.end();
+    else this.#giveBack(thread);
   }
 
   /** Waits for a thread. Undefined when `signal` was aborted first or the pool is closed. */
@@ -73,6 +84,7 @@ export class ThreadPool {
   }
 
   #freeThread(): DriverThread | undefined {
+    if (this.#busy.size >= this.#sizeMax) return undefined;
     for (;;) {
       const idle = this.#idle.pop();
       if (idle === undefined) break;
@@ -81,7 +93,7 @@ export class ThreadPool {
       // A thread that ended while nobody used it leaves its place to a new one.
       if (idle.alive) return this.#nowBusy(idle);
     }
-    return this.#busy.size < this.#sizeMax ? this.#nowBusy(this.#start()) : undefined;
+    return this.#nowBusy(this.#start());
   }
 
   #nowBusy(thread: DriverThread): DriverThread {

@@ -1,38 +1,55 @@
 /**
- * The middle of a driver's process: passes what the parent says to the thread that calls the driver,
- * and what the thread answers to the parent.
+ * The middle of a driver's process: starts the threads that read its lines, and cancels what they do.
  *
- * The thread does the work, so that this side is free to cancel while the driver is inside a call.
- * Should even this side hang, the parent ends the process.
+ * The threads do the work, so that this side is free to cancel while a driver is inside a call. Should even
+ * this side hang, the gateway ends the process.
  */
 import type { Threads } from "@gateway/core/port/threads.ts";
-import type { ProcessMessage } from "./message.ts";
-import { threadReach, type DriverLibrary } from "./reach.ts";
+import { CancelControl, controlBlock } from "./control.ts";
+import type { DriverLibrary, ProcessMessage } from "./message.ts";
+import { cancelOn } from "./reach.ts";
 
-/** The parent, as its child sees it. */
+/** The gateway, as its child sees it. */
 export interface Parent {
-  send(message: unknown): void;
-  /** Called when the driver's thread is gone: nothing can be answered any more. */
+  /** Answers a ping, and expects the next one. */
+  answer(): void;
+  /** No further ping is expected. */
+  rest(): void;
+  /** Called when a driver's thread is gone: what was asked of it can not be answered any more. */
   lost(): void;
 }
 
-/** Starts the thread; the answer takes every later message of the parent. */
+/** Answers what takes every message of the gateway. `firstLine` is the descriptor of line 0. */
 export function serveDriver(
   threads: Threads,
-  library: DriverLibrary,
   parent: Parent,
+  firstLine: number,
 ): (message: ProcessMessage) => void {
-  const reach = threadReach(threads, library);
-  reach.thread.onMessage((messages) => parent.send(messages));
-  reach.thread.onExit(() => parent.lost());
+  const controls = new Map<number, CancelControl>();
+  let library: DriverLibrary | undefined;
   return (message) => {
     switch (message.kind) {
-      case "request":
-        return reach.post(message.request, message.credits);
-      case "credit":
-        return reach.addCredit();
-      case "cancel":
-        return reach.cancel();
+      case "start":
+        library = message.library;
+        return;
+      case "open": {
+        if (library === undefined) return parent.lost();
+        const control = controlBlock();
+        const data = { ...library, control, line: firstLine + message.line };
+        threads.start("adbc", data).onExit(() => parent.lost());
+        controls.set(message.line, new CancelControl(control));
+        return;
+      }
+      case "cancel": {
+        const control = controls.get(message.line);
+        if (control !== undefined && library !== undefined)
+          cancelOn(control, message.turn, library);
+        return;
+      }
+      case "ping":
+        return parent.answer();
+      case "idle":
+        return parent.rest();
     }
   };
 }

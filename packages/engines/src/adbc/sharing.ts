@@ -11,6 +11,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { failureOf, type AdbcFailure } from "./driver.ts";
 import type { DriverThread } from "./driverThread.ts";
+import type { Home } from "./home.ts";
 import type { DatabaseOptions, OpenedDatabase } from "./message.ts";
 import type { Address } from "./native.ts";
 
@@ -26,6 +27,7 @@ export interface SharedKey {
 
 /** One database object. Its users count themselves in and out. */
 interface Shared {
+  readonly home: Home;
   /** What it was opened with, to be compared. */
   readonly settings: string;
   readonly opening: Promise<Result<OpenedDatabase, AdbcFailure>>;
@@ -69,20 +71,28 @@ function realFolder(folder: string): string {
   }
 }
 
-/** Opens a database on `thread`, or takes a share in it when it is open already. Refuses other settings than it has. */
+/** A thread that opens a database, and where it does. */
+export interface Opener {
+  readonly home: Home;
+  readonly thread: DriverThread;
+}
+
+/** Opens a database, or takes a share in it when it is open already. Refuses other settings than it has. */
 export async function shareObject(
   { key, settings }: SharedKey,
   options: DatabaseOptions,
-  thread: DriverThread,
+  { home, thread }: Opener,
 ): Promise<Result<DatabaseShare, AdbcFailure>> {
   // An object that is being closed still holds the file.
   while (closing.has(key)) await closing.get(key);
   const open = databases.get(key);
-  if (open === undefined) {
-    const shared: Shared = { settings, opening: openOn(thread, options), users: 1, broken: false };
+  // What lived in a process is gone with it, and its file is free.
+  if (open?.home.alive !== true) {
+    const opening = openOn(thread, options);
+    const shared: Shared = { home, settings, opening, users: 1, broken: false };
     databases.set(key, shared);
     const opened = await shared.opening;
-    if (!opened.ok) databases.delete(key);
+    if (!opened.ok) forget(key, shared);
     return opened.ok ? ok(shareOf(key, shared, opened.value)) : opened;
   }
   if (open.broken) return err(failureOf("library", "the database waits to be opened again"));
@@ -107,8 +117,7 @@ function shareOf(key: string, shared: Shared, { address, skipped }: OpenedDataba
       if (given) return undefined;
       given = true;
       shared.users -= 1;
-      if (shared.users > 0) return undefined;
-      databases.delete(key);
+      if (shared.users > 0 || !forget(key, shared)) return undefined;
       const closed = thread.ask({ kind: "closeDatabase", database: address });
       closing.set(key, closed);
       const answer = await closed;
@@ -116,6 +125,11 @@ function shareOf(key: string, shared: Shared, { address, skipped }: OpenedDataba
       return answer.ok ? undefined : answer.error;
     },
   };
+}
+
+/** True when it was the open object of its key. */
+function forget(key: string, shared: Shared): boolean {
+  return databases.get(key) === shared && databases.delete(key);
 }
 
 async function openOn(

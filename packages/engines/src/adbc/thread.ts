@@ -1,16 +1,19 @@
 /**
  * The program of a driver's thread: takes requests one by one and answers each.
  *
- * One thread serves one connection at a time. It blocks in native calls, which is why it is a thread.
+ * One thread serves one connection at a time. It blocks in native calls, which is why it is a thread; in a
+ * process of drivers it also blocks on its line, so that nothing stands between the line and the driver.
  * It ends when the main thread ends it; everything native that must outlive it (databases) is held by
  * address on the main side.
  */
+import { readSync, writevSync } from "node:fs";
 import { hrtime } from "node:process";
 import { parentPort, workerData } from "node:worker_threads";
 import { err, ok } from "@gateway/core/result.ts";
 import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { DriverControl } from "./control.ts";
 import { Driver, failureOf, type AdbcFailure, type AdbcResult } from "./driver.ts";
+import { messageFrames, nextRequest } from "./frames.ts";
 import { Inspector } from "./inspect.ts";
 import type {
   Answer,
@@ -31,8 +34,9 @@ const data = workerData as ThreadData;
 const loaded = Driver.load(data.library, data.entrypoint);
 let kept: Connection | undefined;
 
+const control = new DriverControl(data.control);
 const tools: StatementTools = {
-  control: new DriverControl(data.control),
+  control,
   inspector:
     loaded.ok && data.inspect === "duckDb" ? new Inspector(loaded.value.library) : undefined,
   structs: threadStructs(),
@@ -51,10 +55,25 @@ function buffersOf(result: ResultMessage): readonly ArrayBuffer[] {
 }
 
 function post(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
-  parentPort?.postMessage(messages, [...transfer]);
+  if (data.line === undefined) parentPort?.postMessage(messages, [...transfer]);
+  else writeAll(data.line, messageFrames(messages));
 }
 
-parentPort?.on("message", (request: Request) => {
+/** Waits until the other side has taken everything: a slow reader stops the engine here. */
+function writeAll(line: number, pieces: readonly Uint8Array[]): void {
+  let waiting = pieces.filter(({ length }) => length > 0);
+  while (waiting.length > 0) {
+    let written = writevSync(line, waiting);
+    const left: Uint8Array[] = [];
+    for (const piece of waiting) {
+      if (written < piece.length) left.push(piece.subarray(written));
+      written = Math.max(written - piece.length, 0);
+    }
+    waiting = left;
+  }
+}
+
+function serve(request: Request): void {
   let answer: AdbcResult<Answer>;
   try {
     answer = loaded.ok ? answerOf(loaded.value, request) : loaded;
@@ -73,7 +92,18 @@ parentPort?.on("message", (request: Request) => {
   }
   post([...results, { kind: "answer", answer }], transfer);
   tools.unsent.length = 0;
-});
+}
+
+/** Until the gateway's end of the line is gone. */
+function serveLine(line: number): void {
+  const read = (into: Uint8Array): number => readSync(line, into, 0, into.length, null);
+  for (;;) {
+    const next = nextRequest(read);
+    if (next === undefined) return;
+    control.enter(next.turn);
+    serve(next.request);
+  }
+}
 
 function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
   switch (request.kind) {
@@ -177,3 +207,7 @@ function onConnection<T>(
 function bring(connection: Connection, steps: readonly Step[]): AdbcFailure | undefined {
   return takeSteps(connection, steps, () => catalogNames(connection, tools));
 }
+
+// At the end of the file: it does not come back while the line lives.
+if (data.line === undefined) parentPort?.on("message", serve);
+else serveLine(data.line);

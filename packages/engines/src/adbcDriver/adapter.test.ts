@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { pid, platform } from "node:process";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Thread } from "@gateway/core/port/threads.ts";
+import type { ChildProcess, SocketPair } from "@gateway/core/port/threads.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { duckDbDriver } from "../adbc/duckDb/library.ts";
@@ -59,10 +59,10 @@ describe("a driver's process", () => {
     const [victim] = host.children.splice(0);
     const other = backend.execute(identifiedOf(samples.flood), never);
     expect((await other.next()).value).toMatchObject({ kind: "columns" });
-    await victim?.terminate();
+    victim?.kill();
     const events = [];
     for await (const event of doomed) events.push(event);
-    expect(events.at(-1)).toMatchObject({ kind: "failed", error: { code: "engine.broken" } });
+    expect(events.at(-1)).toMatchObject({ kind: "failed", error: { code: "engine.crashed" } });
     expect((await other.next()).value).toMatchObject({ kind: "batch" });
     await other.return();
     expect((await ran(backend, "select 1")).rows).toEqual([[1n]]);
@@ -189,7 +189,7 @@ async function inProcess(host: Host, of: ProcessOf = {}): Promise<Backend> {
       profile,
       library,
       size,
-      limits: { cancelMs, connectMs, idleMs: 300_000 },
+      limits: { cancelMs, cancelAgainMs: 250, connectMs, idleMs: 300_000 },
       shared: { key: cluster, settings: "" },
       options: () => databaseOptions(cluster, profile, config, host.egress),
     },
@@ -206,15 +206,15 @@ function driverOf() {
 
 interface Watched extends Host {
   /** In the order they were started. */
-  readonly children: Thread[];
+  readonly children: ChildProcess[];
 }
 
 /** A host that remembers the processes it started. */
 function watchedHost(): Watched {
   const host = hostOf();
-  const children: Thread[] = [];
-  const spawn = (name: "adbc", data: unknown): Thread => {
-    const child = host.threads.spawn?.(name, data);
+  const children: ChildProcess[] = [];
+  const spawn = (name: "adbc", lines: readonly SocketPair[]): ChildProcess => {
+    const child = host.threads.spawn?.(name, lines);
     if (child === undefined) throw new Error("no processes");
     children.push(child);
     return child;
@@ -224,14 +224,18 @@ function watchedHost(): Watched {
 
 /** Real processes to which some messages never come: all of them, or a cancel and what goes with it. */
 function deafThreads({ threads }: Host, { mute }: { readonly mute: boolean }): Host["threads"] {
-  const spawn = (name: "adbc", data: unknown): Thread => {
-    const child = threads.spawn?.(name, data);
+  const spawn = (name: "adbc", lines: readonly SocketPair[]): ChildProcess => {
+    const child = threads.spawn?.(name, lines);
     if (child === undefined) throw new Error("no processes");
     const post = (message: unknown): void => {
       const cancels = typeof message === "object" && message !== null && "kind" in message;
-      if (!mute && !(cancels && message.kind === "cancel")) child.post(message);
+      if (!(cancels && message.kind === "cancel")) child.post(message);
     };
-    return { ...child, post };
+    const line: ChildProcess["line"] = (index, reader) => {
+      const opened = child.line(index, reader);
+      return mute ? { ...opened, write: () => {} } : opened;
+    };
+    return { ...child, post, line };
   };
   return { ...threads, spawn };
 }

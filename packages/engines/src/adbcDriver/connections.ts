@@ -2,25 +2,39 @@
  * The connections of one cluster: opened when they are needed, used again only when nothing of the
  * last session is left on them.
  *
- * A driver in a process has its own database object and one connection. Drivers in threads share one
- * object, and each statement has a connection of its own.
+ * Every driver is in a process of its own. One that talks to a network has a process for each connection,
+ * with a database object of its own, because a call that hangs ends with its process. An embedded one has
+ * one process and one object for all, in which each statement has a connection of its own.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import type { DriverThread, ProcessLimits } from "../adbc/driverThread.ts";
-import type { DatabaseOptions, Step } from "../adbc/message.ts";
+import { ownProcess, processHome, type Home, type HomePlan } from "../adbc/home.ts";
+import type { DatabaseOptions, DriverLibrary, Step } from "../adbc/message.ts";
 import type { Address } from "../adbc/native.ts";
 import { ThreadPool, type TakenThread } from "../adbc/pool.ts";
-import type { DriverLibrary } from "../adbc/reach.ts";
 import { shareObject, type DatabaseShare } from "../adbc/sharing.ts";
 import { connectError, errorOf } from "./errors.ts";
 import type { LimitState } from "./limit.ts";
 import type { Profile } from "./profile.ts";
 
-/** What a driver's process may take, unless a test says less. */
-export const processLimits: ProcessLimits = { cancelMs: 5_000, connectMs: 20_000, idleMs: 300_000 };
+/** What a driver's process may take. */
+export interface ConnectionLimits extends ProcessLimits {
+  /** Without use, in a pool. Milliseconds. */
+  readonly idleMs: number;
+}
+
+/** Unless a test says less. Cancels ask a server, each over a connection of its own. */
+export const processLimits: ConnectionLimits = {
+  cancelMs: 5_000,
+  cancelAgainMs: 250,
+  connectMs: 20_000,
+  idleMs: 300_000,
+};
+/** An embedded database asks nobody, and opens as long as it must. */
+const embeddedLimits: ProcessLimits = { cancelMs: 2_000, cancelAgainMs: 20, connectMs: undefined };
 /** A connection unused for longer is asked whether it still lives: servers and firewalls drop them silently. */
 const pingAfterMs = 30_000;
 
@@ -30,8 +44,8 @@ export interface ConnectionPlan {
   readonly profile: Profile;
   readonly library: DriverLibrary;
   readonly size: number;
-  readonly limits: ProcessLimits;
-  /** Names the shared object of an in-process driver, and what it was opened with. */
+  readonly limits: ConnectionLimits;
+  /** Names the shared object of an embedded driver, and what it was opened with. */
   readonly shared: { readonly key: string; readonly settings: string };
   /** Asked for each new database object, because addresses change. */
   options(): Promise<Result<DatabaseOptions, string>>;
@@ -80,13 +94,43 @@ export class Connections {
   readonly #tasks = new Set<Promise<void>>();
   #share: Promise<Result<DatabaseShare, AdbcFailure>> | undefined;
   #condemned = false;
+  #home: Home | undefined;
 
   constructor(plan: ConnectionPlan, host: Host) {
     this.#plan = plan;
     this.#host = host;
-    const { profile, library, limits, size } = plan;
-    const choice = profile.isolated ? { ...library, process: limits } : library;
-    this.#pool = new ThreadPool(host.threads, host.clock, choice, size);
+    const { profile, limits, size: sizeMax } = plan;
+    this.#pool = profile.isolated
+      ? new ThreadPool(() => ownProcess(this.#homePlan, limits), host.clock, {
+          sizeMax,
+          idleMs: limits.idleMs,
+        })
+      : new ThreadPool(() => this.#sharedHome().thread(), host.clock, { sizeMax });
+  }
+
+  get #homePlan(): HomePlan {
+    const { threads, clock } = this.#host;
+    return { threads, clock, library: this.#plan.library };
+  }
+
+  /** The process of an embedded driver, started with the first connection and anew after its end. */
+  #sharedHome(): Home {
+    if (this.#home !== undefined) return this.#home;
+    const { shared, size } = this.#plan;
+    // Twice: the generation before this one may still use all of its own.
+    const wish = { key: shared.key, lines: 2 * size, limits: embeddedLimits };
+    const home = processHome(this.#homePlan, wish);
+    home.onEnd(({ how }) => {
+      if (this.#home !== home) return;
+      this.#host.log.write("error", "driver.crashed", { cluster: this.#plan.cluster, reason: how });
+      home.release();
+      this.#home = undefined;
+      this.#share = undefined;
+      this.#condemned = false;
+      this.#links = new WeakMap();
+    });
+    this.#home = home;
+    return home;
   }
 
   /** True when a connection can be had without waiting. */
@@ -142,6 +186,9 @@ export class Connections {
     };
     // What a process opened ends with it.
     await this.#pool.close(this.#plan.profile.isolated ? undefined : giveBack);
+    const home = this.#home;
+    this.#home = undefined;
+    home?.release();
     await Promise.all(this.#tasks);
   }
 
@@ -222,7 +269,10 @@ export class Connections {
       if (answer.value.kind !== "opened") throw new Error("a database answered by something else");
       return ok(answer.value.opened.address);
     }
-    this.#share ??= shareObject(this.#plan.shared, options, thread);
+    this.#share ??= shareObject(this.#plan.shared, options, {
+      home: this.#sharedHome(),
+      thread,
+    });
     const share = await this.#share;
     if (!share.ok) this.#share = undefined;
     return share.ok ? ok(share.value.address) : share;

@@ -6,7 +6,7 @@ import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { duckDbDriver } from "../adbc/duckDb/library.ts";
-import type { DriverLibrary } from "../adbc/reach.ts";
+import type { DriverLibrary } from "../adbc/message.ts";
 import { driverNames, knownDriver, type AdbcConfig } from "./config.ts";
 
 const endings = ["so", "dylib", "dll"];

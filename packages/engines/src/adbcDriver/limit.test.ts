@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { duckDbDriver } from "../adbc/duckDb/library.ts";
 import { hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../engine.suite.ts";
 import { backendOf } from "./adapter.ts";
+import { processLimits } from "./connections.ts";
 import { limitStatements, type LimitState } from "./limit.ts";
 import { profileOf, type Profile } from "./profile.ts";
 
@@ -111,7 +112,7 @@ function clusterOf(): Backend {
       profile,
       library: found.value,
       size: 1,
-      limits: { cancelMs: 5_000, connectMs: 20_000, idleMs: 300_000 },
+      limits: processLimits,
       shared: { key: "limited", settings: "" },
       options: async () => ok({ options: [["path", ":memory:"]], setup: [] }),
     },

@@ -11,6 +11,7 @@ import { failureOf } from "../adbc/driver.ts";
 import { duckDbDriver } from "../adbc/duckDb/library.ts";
 import { codeOf, hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../engine.suite.ts";
 import { backendOf } from "./adapter.ts";
+import { processLimits } from "./connections.ts";
 import { callerConnectError, callerOf, configAs, type CallerIdentity } from "./identity.ts";
 import { adbcConfig } from "./config.ts";
 import { databaseOptions } from "./options.ts";
@@ -334,7 +335,7 @@ function clusterOf(of: ClusterOf): Backend {
       profile,
       library: library === undefined ? found.value : { ...found.value, library },
       size,
-      limits: { cancelMs: 5_000, connectMs: 20_000, idleMs: 300_000 },
+      limits: processLimits,
       shared: { key: "scoped", settings: "" },
       options: async () => database("own"),
       scoped: {

@@ -1,6 +1,6 @@
 /**
- * A DuckDB cluster as a backend: one shared database object, a pool of threads, a new connection for
- * every statement.
+ * A DuckDB cluster as a backend: one shared database object, in a process of its own or in this one, a
+ * pool of threads there, a new connection for every statement. A process that ends is replaced at once.
  *
  * A new connection costs microseconds here, and nothing a statement leaves behind on one (settings,
  * temporary tables, prepared statements) can reach another session. Transactions keep theirs
@@ -15,19 +15,22 @@ import type {
   TableListing,
 } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { ProcessEnd } from "@gateway/core/port/threads.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import type { DriverThread } from "../adbc/driverThread.ts";
-import type { SetupStatement } from "../adbc/message.ts";
+import type { ProcessLimits } from "../adbc/driverThread.ts";
+import { processHome, threadHome, type Home } from "../adbc/home.ts";
+import type { DriverLibrary, SetupStatement } from "../adbc/message.ts";
 import { ThreadPool } from "../adbc/pool.ts";
-import { realDatabasePath, type DatabaseShare } from "../adbc/sharing.ts";
+import { inMemoryPath, realDatabasePath, type DatabaseShare } from "../adbc/sharing.ts";
 import type { Contents } from "../descriptor.ts";
 import { RunningTags } from "../running.ts";
 import type { DuckDbConfig } from "./config.ts";
-import { shareDatabase, type DatabaseKey } from "./database.ts";
+import { objectKey, shareDatabase, type DatabaseKey } from "./database.ts";
 import { isFatalFailure, readFailure } from "../adbc/duckDb/failure.ts";
 import { folderStatements } from "./folder.ts";
 import { guardStatement } from "../adbc/duckDb/guard.ts";
@@ -55,18 +58,20 @@ export async function open(
   if (!driver.ok) return unopened(driver.error);
   const setup = await setupOf(contents, config);
   if (!setup.ok) return unopened(setup.error);
-  const pool = new ThreadPool(host.threads, host.clock, driver.value, config.poolSize);
   const key = {
     cluster,
     path: realDatabasePath(config.databasePath),
     config: await withRealFolders(config),
   };
-  const backend = new DuckDbBackend(key, host, pool, setup.value);
+  const backend = new DuckDbBackend(key, host, driver.value, setup.value);
   const failure = await backend.connect();
   if (failure === undefined) return ok(backend);
   await backend[Symbol.asyncDispose]();
   return unopened(messageOf(failure));
 }
+
+/** A statement that ignores its cancel for longer ends with the engine's process: planning can not be interrupted. */
+const processLimits: ProcessLimits = { cancelMs: 2_000, cancelAgainMs: 20, connectMs: undefined };
 
 function unopened(detail: string): Result<Backend, GatewayError> {
   return err(gatewayError("cluster.connectFailed", { detail }));
@@ -112,22 +117,32 @@ class DuckDbBackend implements Backend {
   readonly cluster: string;
   readonly #key: DatabaseKey;
   readonly #host: Host;
+  readonly #library: DriverLibrary;
   readonly #pool: ThreadPool;
   readonly #setup: readonly SetupStatement[];
   readonly #running = new RunningTags();
+  #home: Home;
   #share: DatabaseShare | undefined;
   #catalogs: readonly string[] = [];
-  /** The engine refuses everything until its database was opened again. */
+  /** The engine refuses everything, or is gone, until its database was opened again. */
   #fatal = false;
   #reopening: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(key: DatabaseKey, host: Host, pool: ThreadPool, setup: readonly SetupStatement[]) {
+  constructor(
+    key: DatabaseKey,
+    host: Host,
+    library: DriverLibrary,
+    setup: readonly SetupStatement[],
+  ) {
     this.cluster = key.cluster;
     this.#key = key;
     this.#host = host;
-    this.#pool = pool;
+    this.#library = library;
     this.#setup = setup;
+    this.#home = this.#newHome();
+    const limits = { sizeMax: key.config.poolSize };
+    this.#pool = new ThreadPool(() => this.#home.thread(), host.clock, limits);
   }
 
   get catalogs(): readonly string[] {
@@ -224,31 +239,65 @@ class DuckDbBackend implements Backend {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed ??= this.#pool.close(async (thread) => {
-      const failure = await this.#share?.giveBack(thread);
-      if (failure !== undefined) this.#warn("duckDb.closeFailed", failure);
-    });
+    this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** Opens the database and learns its catalogs. Called once by `open`, and after a fatal fault. */
+  async #close(): Promise<void> {
+    await this.#pool.close(async (thread) => {
+      const failure = await this.#share?.giveBack(thread);
+      if (failure !== undefined) this.#warn("duckDb.closeFailed", failure);
+    });
+    this.#home.release();
+  }
+
+  /** Opens the database and learns its catalogs. Called once by `open`, and after a fatal fault or the end of its process. */
   async connect(): Promise<AdbcFailure | undefined> {
-    const never = new AbortController().signal;
-    using taken = await this.#pool.take(never);
-    if (taken === undefined) return undefined;
+    const home = this.#home;
+    // Not one of the pool: those may all be held by transactions that ended with the last process.
+    const thread = home.thread();
+    const failure = await this.#connectOn(home, thread);
+    this.#pool.adopt(thread);
+    return failure;
+  }
+
+  async #connectOn(home: Home, thread: DriverThread): Promise<AdbcFailure | undefined> {
     const { path, config } = this.#key;
     const options = databaseOptions(path, config, this.#setup);
-    const shared = await shareDatabase(this.#key, options, taken.thread);
+    const shared = await shareDatabase(this.#key, options, { home, thread });
     if (!shared.ok) return shared.error;
     this.#share = shared.value;
     for (const { label, failure } of shared.value.skipped) {
       this.#warn("duckDb.fileSkipped", failure, label);
     }
     const request = ownStatement(catalogsSql, shared.value.address);
-    const catalogs = await rowsOf(taken.thread, request, never);
+    const catalogs = await rowsOf(thread, request, new AbortController().signal);
     if (!catalogs.ok) return catalogs.error;
     this.#catalogs = catalogs.value.map(([name]) => textOf(name));
     return undefined;
+  }
+
+  #newHome(): Home {
+    const { threads, clock } = this.#host;
+    const plan = { threads, clock, library: this.#library };
+    const { isolation, poolSize } = this.#key.config;
+    if (isolation === "thread") return threadHome(plan);
+    // Twice: the generation before this one may still use all of its own.
+    const lines = 2 * poolSize;
+    const home = processHome(plan, { key: objectKey(this.#key), lines, limits: processLimits });
+    home.onEnd((end) => this.#crashed(home, end));
+    return home;
+  }
+
+  /** Everything in the process is gone and everybody in it was told. The next process is started at once. */
+  #crashed(home: Home, { how }: ProcessEnd): void {
+    if (home !== this.#home || this.#closed !== undefined) return;
+    this.#host.log.write("error", "driver.crashed", { cluster: this.cluster, reason: how });
+    home.release();
+    this.#fatal = true;
+    this.#share = undefined;
+    this.#home = this.#newHome();
+    void this.#reopen();
   }
 
   get #defaultCatalog(): string {
@@ -264,8 +313,9 @@ class DuckDbBackend implements Backend {
   }
 
   async #reopenNow(): Promise<void> {
-    if (!this.#pool.quiet) return;
     const share = this.#share;
+    // An object that broke is closed first, once nobody uses it.
+    if (share !== undefined && !this.#pool.quiet) return;
     this.#share = undefined;
     if (share !== undefined) {
       using taken = await this.#pool.take(new AbortController().signal);
@@ -290,8 +340,16 @@ class DuckDbBackend implements Backend {
       database: this.#share.address,
       clock,
       log,
+      afterCrash: this.#afterCrash,
       failed: (failure) => this.#failed(failure),
     };
+  }
+
+  get #afterCrash(): string | undefined {
+    if (this.#key.path !== inMemoryPath) return undefined;
+    return this.#setup.length === 0
+      ? "The database lived in its memory: its contents are gone."
+      : "The database lived in its memory: it is filled from its source again, changes since then are gone.";
   }
 
   #failed(failure: AdbcFailure): void {

@@ -9,6 +9,7 @@ describe("duckDbConfig", () => {
       databasePath: ":memory:",
       readOnly: false,
       allowedDirectories: [],
+      isolation: "process",
       poolSize: 16,
     });
   });

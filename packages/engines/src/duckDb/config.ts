@@ -1,4 +1,4 @@
-/** Config of a DuckDB cluster: an embedded database in the gateway's own process. */
+/** Config of a DuckDB cluster: an embedded database, in a process beside the gateway or in the gateway's own. */
 import { clusterShape } from "@gateway/contract/config/cluster.ts";
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ export const duckDbConfig = z
       title: "Database file",
       "x-file-path": true,
       description:
-        "Path of the database; it is made when it does not exist. `:memory:` lives as long as the process.",
+        "Path of the database; it is made when it does not exist. `:memory:` lives as long as the engine's process.",
     }),
     readOnly: z.boolean().default(false).meta({
       title: "Read only",
@@ -29,6 +29,11 @@ export const duckDbConfig = z
           "What the engine's buffers may take; beyond it queries use `tempDirectory`, or fail. Absent: 80 % of the machine's memory, which the gateway shares.",
         examples: ["4GB"],
       }),
+    isolation: z.enum(["process", "thread"]).default("process").meta({
+      title: "Isolation",
+      description:
+        "Where the engine runs. `process`: in a process of its own; a crash, or a statement that ignores its cancel for two seconds, ends what runs in that process with `engine.crashed`, and it is started again. `thread`: inside the gateway, which a crash of the engine then ends with every connection; a statement that ignores its cancel keeps its slot.",
+    }),
     threads: z.int().min(1).max(1024).optional().meta({
       title: "Threads",
       description: "Threads that execute queries. Absent: one per CPU.",
@@ -51,7 +56,7 @@ export const duckDbConfig = z
     poolSize: z.int().min(1).max(256).default(16).meta({
       title: "Connections",
       description:
-        "Most statements and transactions at once; each has a thread of the gateway while it runs. More wait.",
+        "Most statements and transactions at once; each has a thread of the engine while it runs. More wait.",
       "x-unit": "connections",
     }),
   })

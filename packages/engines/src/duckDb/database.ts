@@ -1,9 +1,8 @@
 /** Which database object a cluster shares: by its file, or by its own name in memory. */
 import type { Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
-import type { DriverThread } from "../adbc/driverThread.ts";
 import type { DatabaseOptions } from "../adbc/message.ts";
-import { inMemoryPath, shareObject, type DatabaseShare } from "../adbc/sharing.ts";
+import { inMemoryPath, shareObject, type DatabaseShare, type Opener } from "../adbc/sharing.ts";
 import type { DuckDbConfig } from "./config.ts";
 
 /** What two openings must agree on to share an object; other settings belong to the cluster alone. */
@@ -14,14 +13,19 @@ export interface DatabaseKey {
   readonly config: DuckDbConfig;
 }
 
-/** Opens a database on `thread`, or takes a share in it when it is open already. Refuses other settings than it has. */
+/** Names the object, and the process it lives in. */
+export function objectKey({ cluster, path }: Pick<DatabaseKey, "cluster" | "path">): string {
+  return path === inMemoryPath ? `memory:${cluster}` : `file:${path}`;
+}
+
+/** Opens a database, or takes a share in it when it is open already. Refuses other settings than it has. */
 export function shareDatabase(
-  { cluster, path, config }: DatabaseKey,
+  key: DatabaseKey,
   options: DatabaseOptions,
-  thread: DriverThread,
+  opener: Opener,
 ): Promise<Result<DatabaseShare, AdbcFailure>> {
-  const key = path === inMemoryPath ? `memory:${cluster}` : `file:${path}`;
-  return shareObject({ key, settings: settingsOf(config) }, options, thread);
+  const { config } = key;
+  return shareObject({ key: objectKey(key), settings: settingsOf(config) }, options, opener);
 }
 
 function settingsOf({
@@ -30,6 +34,14 @@ function settingsOf({
   threads,
   allowedDirectories,
   tempDirectory,
+  isolation,
 }: DuckDbConfig): string {
-  return JSON.stringify([readOnly, memoryLimit, threads, allowedDirectories, tempDirectory]);
+  return JSON.stringify([
+    readOnly,
+    memoryLimit,
+    threads,
+    allowedDirectories,
+    tempDirectory,
+    isolation,
+  ]);
 }

@@ -11,8 +11,9 @@ export function errorOf(failure: AdbcFailure, statement: FailedStatement): Gatew
     : errorOfBinding(failure.code, failure.message);
 }
 
-/** True when the transaction can only be rolled back. */
+/** True when the transaction can only be rolled back, or is gone with the engine. */
 export function isTransactionOver(failure: AdbcFailure): boolean {
+  if (failure.code === "crashed" || failure.code === "broken") return true;
   return failure.code === "driver" && readFailure(failure.message).type === "TransactionContext";
 }
 

@@ -38,6 +38,8 @@ export interface Lane {
   readonly database: Address | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  /** What became of the database's contents when the engine's process ended; undefined: nothing, they are in a file. */
+  readonly afterCrash: string | undefined;
   /** Told of every failure before it becomes an error. */
   failed(failure: AdbcFailure): void;
 }
@@ -201,7 +203,9 @@ export function failureOf(
 ): GatewayError {
   lane.failed(failure);
   if (failure.code === "bug") lane.log.bug(new Error(failure.message), { cluster: lane.cluster });
-  return errorOf(failure, statement);
+  const error = errorOf(failure, statement);
+  if (failure.code !== "crashed" || lane.afterCrash === undefined) return error;
+  return { ...error, message: `${error.message} ${lane.afterCrash}` };
 }
 
 async function askDescription(

@@ -36,6 +36,7 @@ export const mysqlErrors = {
   "cluster.connectFailed": { errno: 1429, sqlState: "HY000" },
   "engine.failed": { errno: 1296, sqlState: "HY000" },
   "engine.resources": { errno: 1041, sqlState: "HY000" },
+  "engine.crashed": { errno: 1296, sqlState: "HY000" },
   "engine.broken": { errno: 1296, sqlState: "HY000" },
   "query.syntax": { errno: 1064, sqlState: "42000" },
   "query.unknownObject": { errno: 1146, sqlState: "42S02" },

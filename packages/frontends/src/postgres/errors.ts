@@ -37,6 +37,7 @@ export const pgErrors = {
   "cluster.connectFailed": { sqlState: "57P03", severity: "ERROR" },
   "engine.failed": { sqlState: "58000", severity: "ERROR" },
   "engine.resources": { sqlState: "53000", severity: "ERROR" },
+  "engine.crashed": { sqlState: "57P02", severity: "ERROR" },
   "engine.broken": { sqlState: "58030", severity: "ERROR" },
   "query.syntax": { sqlState: "42601", severity: "ERROR" },
   "query.unknownObject": { sqlState: "42P01", severity: "ERROR" },

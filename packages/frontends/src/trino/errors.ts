@@ -87,6 +87,7 @@ export const trinoErrors = {
   "cluster.connectFailed": { name: "REMOTE_HOST_GONE", status: 200 },
   "engine.failed": { name: "GENERIC_INTERNAL_ERROR", status: 200 },
   "engine.resources": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
+  "engine.crashed": { name: "REMOTE_HOST_GONE", status: 200 },
   "engine.broken": { name: "PAGE_TRANSPORT_ERROR", status: 200 },
   "query.syntax": { name: "SYNTAX_ERROR", status: 200 },
   "query.unknownObject": { name: "NOT_FOUND", status: 200 },

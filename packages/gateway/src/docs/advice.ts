@@ -107,6 +107,11 @@ export const advice = {
     operator:
       "The engine hit a limit of memory, disk or threads. Raise it there, or lower `maxRunningQueries`.",
   },
+  "engine.crashed": {
+    user: "Run the query again if it only reads; if it crashes again, write it another way. The connection goes on, a transaction does not.",
+    operator:
+      "The log line `driver.crashed` says how the process ended. Contents of a database in memory are gone, unless its source fills it again.",
+  },
   "engine.broken": {
     user: "Run the query again if it only reads. What arrived is not the whole result.",
     operator: "The engine's connection ended inside a result; look for a restart of it.",

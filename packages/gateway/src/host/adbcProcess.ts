@@ -1,32 +1,59 @@
 /**
- * The program of a driver's process: the first message says which driver, the later ones what to do.
+ * The program of a driver's process: its messages say which driver, which lines to serve and what to
+ * cancel; the lines themselves are read by its threads.
  *
  * It lives as long as its parent: a native call would keep it from an orderly end, so it kills itself.
  */
+import { writeFileSync } from "node:fs";
 import type { ProcessMessage } from "@gateway/engines/adbc/message.ts";
+import { endWithParent } from "@gateway/engines/adbc/native.ts";
 import { serveDriver } from "@gateway/engines/adbc/process.ts";
-import type { DriverLibrary } from "@gateway/engines/adbc/reach.ts";
+import { firstLine } from "./childProcess.ts";
 import { workerThreads } from "./threads.ts";
 
-type Start = { readonly kind: "start"; readonly data: DriverLibrary };
+/**
+ * A gateway that asked once whether we live asks again every two seconds while it waits. One that does not
+ * is frozen: others may be given its slots after 15 s at the earliest, so nothing may run here then.
+ */
+const silenceMsMax = 10_000;
+let silence: NodeJS.Timeout | undefined;
 
+endWithParent();
+preferredVictim();
 const threads = workerThreads(new URL(".", import.meta.url));
-const parent = {
-  send: (message: unknown): void => void process.send?.(message, undefined, undefined, endNow),
-  lost: () => endNow(),
-};
-let serve: ((message: ProcessMessage) => void) | undefined;
+const serve = serveDriver(
+  threads,
+  {
+    answer: () => {
+      clearTimeout(silence);
+      silence = setTimeout(endNow, silenceMsMax);
+      process.send?.("pong", undefined, undefined, endOnError);
+    },
+    rest: () => clearTimeout(silence),
+    lost: endNow,
+  },
+  firstLine,
+);
 
-process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+process.on("disconnect", endNow);
 // A terminal's Ctrl-C reaches the whole group; the parent drains first and ends this itself.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
-process.on("message", (message: Start | ProcessMessage) => {
-  if (message.kind === "start") serve = serveDriver(threads, message.data, parent);
-  else serve?.(message);
-});
+process.on("message", (message: ProcessMessage) => serve(message));
 
-/** Called with the error of a message that could not be sent, or without one when all is well. */
-function endNow(error?: Error | null): void {
-  if (error !== null) process.kill(process.pid, "SIGKILL");
+function endOnError(error: Error | null): void {
+  if (error !== null) endNow();
+}
+
+function endNow(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+/** When the machine runs out of memory, a query's process is ended rather than the gateway. */
+function preferredVictim(): void {
+  try {
+    writeFileSync("/proc/self/oom_score_adj", "800");
+  } catch {
+    // Not Linux, or not allowed: the system then chooses by size, which is this one as well.
+  }
 }

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { arch, platform } from "node:process";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { DriverChoice } from "../driverThread.ts";
+import type { DriverLibrary } from "../message.ts";
 
 const fileNames: Readonly<Record<string, string>> = {
   linux: "libduckdb.so",
@@ -11,7 +11,7 @@ const fileNames: Readonly<Record<string, string>> = {
 };
 
 /** The driver inside the library, or why it is not there. */
-export function duckDbDriver(): Result<DriverChoice, string> {
+export function duckDbDriver(): Result<DriverLibrary, string> {
   const file = fileNames[platform];
   if (file === undefined) return err(`no DuckDB library for ${platform}`);
   const name = `@duckdb/node-bindings-${platform}-${arch}`;

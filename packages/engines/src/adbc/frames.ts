@@ -1,0 +1,188 @@
+/**
+ * What goes over a line between the gateway and a driver's thread in another process, as bytes.
+ *
+ * A request is its turn and a value in V8's own format. What comes back are frames: Arrow messages as
+ * they are, everything else as a value. A large message is read where it stays: nobody copies it here.
+ */
+import { Buffer } from "node:buffer";
+import { deserialize, serialize } from "node:v8";
+import type { LineReader } from "@gateway/core/port/threads.ts";
+import type { Request, ThreadMessage } from "./message.ts";
+
+/** Kind, length and the statement's type, each 32 bits, little-endian; then padding up to 16. */
+const headerBytes = 16;
+const kinds = { schema: 1, batch: 2, value: 3 } as const;
+const noType = -1;
+
+/** Small frames of one group fit into it together, so that they are one read. What it holds of a large one is copied. */
+const scratchBytes = 8 << 10;
+
+/** One row of a result may have this many. */
+const frameBytesMax = 0x7fff_ffff;
+
+/** A request: its turn, how long the rest is, and the rest. */
+export function requestFrame(turn: number, request: Request): Uint8Array {
+  const body = serialize(request);
+  const frame = new Uint8Array(8 + body.length);
+  const view = new DataView(frame.buffer);
+  view.setUint32(0, turn, true);
+  view.setUint32(4, body.length, true);
+  frame.set(body, 8);
+  return frame;
+}
+
+/** Takes requests from a line, one after the other, with calls that wait. Undefined at the line's end. */
+export function nextRequest(
+  read: (into: Uint8Array) => number,
+): { readonly turn: number; readonly request: Request } | undefined {
+  const head = new Uint8Array(8);
+  if (!filled(head, read)) return undefined;
+  const view = new DataView(head.buffer);
+  const body = new Uint8Array(view.getUint32(4, true));
+  if (!filled(body, read)) return undefined;
+  return { turn: view.getUint32(0, true), request: deserialize(body) as Request };
+}
+
+function filled(bytes: Uint8Array, read: (into: Uint8Array) => number): boolean {
+  let at = 0;
+  while (at < bytes.length) {
+    const more = read(bytes.subarray(at));
+    if (more <= 0) return false;
+    at += more;
+  }
+  return true;
+}
+
+/** The frames of a group of messages, to be written in order. */
+export function messageFrames(messages: readonly ThreadMessage[]): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (const message of messages) {
+    switch (message.kind) {
+      case "schema":
+        pieces.push(
+          header(kinds.schema, message.message.byteLength, message.statementType),
+          new Uint8Array(message.message),
+        );
+        break;
+      case "batch":
+        pieces.push(
+          header(kinds.batch, message.message.byteLength),
+          new Uint8Array(message.message),
+        );
+        break;
+      default: {
+        const body = serialize(message);
+        pieces.push(header(kinds.value, body.length), body);
+      }
+    }
+  }
+  return pieces;
+}
+
+function header(kind: number, length: number, statementType = noType): Uint8Array {
+  const bytes = new Uint8Array(headerBytes);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, kind, true);
+  view.setUint32(4, length, true);
+  view.setInt32(8, statementType, true);
+  return bytes;
+}
+
+/** A frame whose body is still coming. */
+interface Body {
+  readonly kind: number;
+  readonly statementType: number;
+  readonly bytes: Buffer<ArrayBuffer>;
+  filled: number;
+}
+
+/**
+ * Makes frames into messages as bytes arrive. `take` answers what the owner's `onMessages` says:
+ * whether to read on. Throws on what is no frame; the process at the other end is then not to be trusted.
+ */
+export class FrameReader implements LineReader {
+  readonly #onMessages: (messages: readonly ThreadMessage[]) => boolean;
+  readonly #onEnd: () => void;
+  readonly #scratch = new Uint8Array(scratchBytes);
+  #held = 0;
+  #body: Body | undefined;
+  #ready: ThreadMessage[] = [];
+
+  constructor(onMessages: (messages: readonly ThreadMessage[]) => boolean, onEnd: () => void) {
+    this.#onMessages = onMessages;
+    this.#onEnd = onEnd;
+  }
+
+  place(): Uint8Array {
+    const body = this.#body;
+    return body === undefined
+      ? this.#scratch.subarray(this.#held)
+      : body.bytes.subarray(body.filled);
+  }
+
+  take(count: number): boolean {
+    if (this.#body === undefined) this.#held += count;
+    else this.#body.filled += count;
+    this.#deliver();
+    this.#parse();
+    if (this.#ready.length === 0) return true;
+    const messages = this.#ready;
+    this.#ready = [];
+    return this.#onMessages(messages);
+  }
+
+  end(): void {
+    this.#onEnd();
+  }
+
+  /** Reads what the scratch holds, and keeps the beginning of a header there. */
+  #parse(): void {
+    let at = 0;
+    const view = new DataView(this.#scratch.buffer);
+    while (this.#body === undefined && this.#held - at >= headerBytes) {
+      const length = view.getUint32(at + 4, true);
+      if (length > frameBytesMax) throw new RangeError(`a frame of ${length} bytes`);
+      const body: Body = {
+        kind: view.getUint32(at, true),
+        statementType: view.getInt32(at + 8, true),
+        // Not zeroed first: nobody sees it before all of it was read.
+        bytes: Buffer.allocUnsafeSlow(length),
+        filled: 0,
+      };
+      at += headerBytes;
+      const here = Math.min(length, this.#held - at);
+      body.bytes.set(this.#scratch.subarray(at, at + here));
+      body.filled = here;
+      at += here;
+      this.#body = body;
+      this.#deliver();
+    }
+    this.#scratch.copyWithin(0, at, this.#held);
+    this.#held -= at;
+  }
+
+  /** Hands on the body when it is whole. */
+  #deliver(): void {
+    const body = this.#body;
+    if (body === undefined || body.filled < body.bytes.length) return;
+    this.#body = undefined;
+    this.#ready.push(messageOf(body));
+  }
+}
+
+function messageOf({ kind, statementType, bytes }: Body): ThreadMessage {
+  switch (kind) {
+    case kinds.schema:
+      return {
+        kind: "schema",
+        message: bytes.buffer,
+        statementType: statementType === noType ? undefined : statementType,
+      };
+    case kinds.batch:
+      return { kind: "batch", message: bytes.buffer };
+    case kinds.value:
+      return deserialize(bytes) as ThreadMessage;
+    default:
+      throw new RangeError(`a frame of the unknown kind ${kind}`);
+  }
+}

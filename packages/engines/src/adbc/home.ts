@@ -1,0 +1,120 @@
+/**
+ * Where a database object lives: in a process of its own, or in threads of this one.
+ *
+ * An object is one for all who use it, so its process is too: whoever names the same key gets the same
+ * process, until that has ended. Then the next one who asks starts another.
+ */
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { ProcessEnd, Threads } from "@gateway/core/port/threads.ts";
+import { DriverProcess } from "./driverProcess.ts";
+import { DriverThread, type ProcessLimits } from "./driverThread.ts";
+import type { DriverLibrary } from "./message.ts";
+import { threadReach, type Reach } from "./reach.ts";
+
+/** What is needed to call a driver somewhere. */
+export interface HomePlan {
+  readonly threads: Threads;
+  readonly clock: Clock;
+  readonly library: DriverLibrary;
+}
+
+export interface Home {
+  /** False once its process has ended, with everything in it. */
+  readonly alive: boolean;
+  /** A new thread in it; one that is asked after the end answers with that. */
+  thread(): DriverThread;
+  /** Called once when the process has ended, also behind its last user; never for threads. */
+  onEnd(handle: (end: ProcessEnd) => void): void;
+  /** Says that it is not needed any more; a process ends with its last user. */
+  release(): void;
+}
+
+/** Threads of this process. What crashes in one ends all of us. */
+export function threadHome({ threads, clock, library }: HomePlan): Home {
+  return {
+    alive: true,
+    thread: () => new DriverThread(threadReach(threads, library), clock),
+    onEnd: () => {},
+    release: () => {},
+  };
+}
+
+interface SharedProcess {
+  readonly process: DriverProcess;
+  users: number;
+}
+
+const processes = new Map<string, SharedProcess>();
+
+/** Who shares a process, and how much may be asked of it at once. */
+export interface ProcessWish {
+  readonly key: string;
+  readonly lines: number;
+  readonly limits: ProcessLimits;
+}
+
+/** The process of a key, started for the first who asks. */
+export function processHome(plan: HomePlan, { key, lines, limits }: ProcessWish): Home {
+  const name = `${plan.library.library}\0${key}`;
+  const shared = processes.get(name) ?? started(plan, name, lines);
+  shared.users += 1;
+  let released = false;
+  return {
+    get alive() {
+      return shared.process.alive;
+    },
+    thread: () => new DriverThread(shared.process.reach(), plan.clock, limits),
+    onEnd: (handle) => shared.process.onEnd(handle),
+    release: () => {
+      if (released) return;
+      released = true;
+      shared.users -= 1;
+      if (shared.users > 0) return;
+      if (processes.get(name) === shared) processes.delete(name);
+      shared.process.kill("nobody uses it");
+    },
+  };
+}
+
+function started(
+  { threads, clock, library }: HomePlan,
+  name: string,
+  lines: number,
+): SharedProcess {
+  const shared = { process: new DriverProcess(threads, clock, library, lines), users: 0 };
+  processes.set(name, shared);
+  shared.process.onEnd(() => {
+    if (processes.get(name) === shared) processes.delete(name);
+  });
+  return shared;
+}
+
+/** A thread with a process to itself, which ends when the thread is given up. */
+export function ownProcess(
+  { threads, clock, library }: HomePlan,
+  limits: ProcessLimits,
+): DriverThread {
+  const process = new DriverProcess(threads, clock, library, 1);
+  const ended = new Promise<void>((resolve) => process.onEnd(() => resolve()));
+  const reach: Reach = process.reach();
+  return new DriverThread(
+    {
+      get alive() {
+        return reach.alive;
+      },
+      onMessages: (handle) => reach.onMessages(handle),
+      onEnd: (handle) => reach.onEnd(handle),
+      post: (request, credits) => reach.post(request, credits),
+      addCredit: () => reach.addCredit(),
+      cancel: () => reach.cancel(),
+      ref: (on) => reach.ref(on),
+      kill: () => reach.kill(),
+      leave: async () => {
+        process.kill("nobody uses it");
+        await ended;
+      },
+    },
+    clock,
+    limits,
+  );
+}
