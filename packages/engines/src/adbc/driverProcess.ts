@@ -8,7 +8,7 @@
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ChildProcess, ProcessEnd, Threads } from "@gateway/core/port/threads.ts";
 import { LineReach, ProcessLine } from "./lineReach.ts";
-import type { DriverLibrary, ProcessMessage } from "./message.ts";
+import type { DriverLibrary, ProcessMessage, ProcessReport } from "./message.ts";
 import { socketPair } from "./native.ts";
 import type { Reach } from "./reach.ts";
 
@@ -19,6 +19,16 @@ import type { Reach } from "./reach.ts";
 const pingMs = 2_000;
 /** So many asked in a row without an answer: it hangs. */
 const pingsMissedMax = 5;
+
+const overgrown: ProcessReport = "overgrown";
+
+/** How much a process may be. */
+export interface ChildLimits {
+  /** Most connections at once; more wait. */
+  readonly lines: number;
+  /** Resident bytes beyond which it is ended; absent: as many as there are. */
+  readonly memoryMax?: number | undefined;
+}
 
 export class DriverProcess {
   readonly #child: ChildProcess;
@@ -37,8 +47,9 @@ export class DriverProcess {
   #pingsMissed = 0;
   #pinged = false;
 
-  /** `lines`: most connections at once; more wait. Throws on a host without processes. */
-  constructor({ spawn }: Threads, clock: Clock, library: DriverLibrary, lines: number) {
+  /** Throws on a host without processes. */
+  constructor({ spawn }: Threads, clock: Clock, library: DriverLibrary, limits: ChildLimits) {
+    const { lines, memoryMax } = limits;
     if (spawn === undefined) throw new Error("this host starts no processes");
     this.#clock = clock;
     const pairs = Array.from({ length: lines }, socketPair);
@@ -46,10 +57,11 @@ export class DriverProcess {
     this.#child.onExit(({ how, lastWords }) => {
       this.#ended({ how: this.#killed ?? withWords(how, lastWords), lastWords: "" });
     });
-    this.#child.onMessage(() => {
+    this.#child.onMessage((report) => {
       this.#pingsMissed = 0;
+      if (report === overgrown) this.kill("it took more memory than it may");
     });
-    this.#say({ kind: "start", library });
+    this.#say({ kind: "start", library, memoryMax });
     const distrust = (): void => this.kill("it wrote what can not be read");
     this.#lines = pairs.map((_, index) => new ProcessLine(this.#child, index, distrust));
     this.#free = [...this.#lines].toReversed();

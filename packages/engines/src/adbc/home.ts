@@ -6,7 +6,7 @@
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ProcessEnd, Threads } from "@gateway/core/port/threads.ts";
-import { DriverProcess } from "./driverProcess.ts";
+import { DriverProcess, type ChildLimits } from "./driverProcess.ts";
 import { DriverThread, type ProcessLimits } from "./driverThread.ts";
 import type { DriverLibrary } from "./message.ts";
 import { threadReach, type Reach } from "./reach.ts";
@@ -47,16 +47,16 @@ interface SharedProcess {
 const processes = new Map<string, SharedProcess>();
 
 /** Who shares a process, and how much may be asked of it at once. */
-export interface ProcessWish {
+export interface ProcessWish extends ChildLimits {
   readonly key: string;
-  readonly lines: number;
   readonly limits: ProcessLimits;
 }
 
 /** The process of a key, started for the first who asks. */
-export function processHome(plan: HomePlan, { key, lines, limits }: ProcessWish): Home {
+export function processHome(plan: HomePlan, wish: ProcessWish): Home {
+  const { key, limits } = wish;
   const name = `${plan.library.library}\0${key}`;
-  const shared = processes.get(name) ?? started(plan, name, lines);
+  const shared = processes.get(name) ?? started(plan, name, wish);
   shared.users += 1;
   let released = false;
   return {
@@ -76,12 +76,9 @@ export function processHome(plan: HomePlan, { key, lines, limits }: ProcessWish)
   };
 }
 
-function started(
-  { threads, clock, library }: HomePlan,
-  name: string,
-  lines: number,
-): SharedProcess {
-  const shared = { process: new DriverProcess(threads, clock, library, lines), users: 0 };
+function started(plan: HomePlan, name: string, limits: ChildLimits): SharedProcess {
+  const { threads, clock, library } = plan;
+  const shared = { process: new DriverProcess(threads, clock, library, limits), users: 0 };
   processes.set(name, shared);
   shared.process.onEnd(() => {
     if (processes.get(name) === shared) processes.delete(name);
@@ -94,7 +91,7 @@ export function ownProcess(
   { threads, clock, library }: HomePlan,
   limits: ProcessLimits,
 ): DriverThread {
-  const process = new DriverProcess(threads, clock, library, 1);
+  const process = new DriverProcess(threads, clock, library, { lines: 1 });
   const ended = new Promise<void>((resolve) => process.onEnd(() => resolve()));
   const reach: Reach = process.reach();
   return new DriverThread(

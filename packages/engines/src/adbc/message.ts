@@ -9,7 +9,12 @@ import type { Address } from "./native.ts";
 
 /** What a driver's process is told beside its lines. */
 export type ProcessMessage =
-  | { readonly kind: "start"; readonly library: DriverLibrary }
+  | {
+      readonly kind: "start";
+      readonly library: DriverLibrary;
+      /** Resident bytes beyond which the process gives up; undefined: as many as there are. */
+      readonly memoryMax: number | undefined;
+    }
   /** Starts the thread that reads a line. */
   | { readonly kind: "open"; readonly line: number }
   | { readonly kind: "cancel"; readonly line: number; readonly turn: number }
@@ -17,6 +22,9 @@ export type ProcessMessage =
   | { readonly kind: "ping" }
   /** Nobody waits for anything: no `ping` will come. */
   | { readonly kind: "idle" };
+
+/** What a driver's process says beside its lines: that it lives, or that it took more memory than it may. */
+export type ProcessReport = "pong" | "overgrown";
 
 /** Which driver to call. */
 export interface DriverLibrary {

@@ -15,6 +15,8 @@ export interface Parent {
   answer(): void;
   /** No further ping is expected. */
   rest(): void;
+  /** From now on the process may have so many resident bytes. */
+  bound(memoryMax: number | undefined): void;
   /** Called when a driver's thread is gone: what was asked of it can not be answered any more. */
   lost(): void;
 }
@@ -31,6 +33,7 @@ export function serveDriver(
     switch (message.kind) {
       case "start":
         library = message.library;
+        parent.bound(message.memoryMax);
         return;
       case "open": {
         if (library === undefined) return parent.lost();

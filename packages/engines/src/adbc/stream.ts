@@ -48,8 +48,15 @@ export function releaseStream(stream: Block): void {
   if (release !== 0) functionAt(release, releaseSignature)(stream.address);
 }
 
+/** No client reads more columns, and each costs memory on the whole way. */
+const columnsMax = 32_767;
+
 /** How each column is read, or that one can not be. */
 export function layoutsOf(fields: readonly ArrowField[]): AdbcResult<readonly Layout[]> {
+  if (fields.length > columnsMax) {
+    const text = `a result of ${fields.length} columns; at most ${columnsMax} can be passed on`;
+    return err(failureOf("unreadable", text));
+  }
   const found: Layout[] = [];
   for (const field of fields) {
     const layout = layoutOf(field);

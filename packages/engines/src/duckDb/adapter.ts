@@ -37,7 +37,7 @@ import { guardStatement } from "../adbc/duckDb/guard.ts";
 import { TransactionLane } from "./lane.ts";
 import { duckDbDriver } from "../adbc/duckDb/library.ts";
 import { catalogsSql, tablesOf, tablesSql, textOf } from "./listing.ts";
-import { databaseOptions } from "./options.ts";
+import { databaseOptions, processMemoryMax } from "./options.ts";
 import { describeOn, failureOf, notTaken, rowsOf, runStatement, type Lane } from "./run.ts";
 import { sampleStatements } from "./sample.ts";
 import { placeOf, runUse, speaksOfSession, usedPath } from "./session.ts";
@@ -284,7 +284,9 @@ class DuckDbBackend implements Backend {
     if (isolation === "thread") return threadHome(plan);
     // Twice: the generation before this one may still use all of its own.
     const lines = 2 * poolSize;
-    const home = processHome(plan, { key: objectKey(this.#key), lines, limits: processLimits });
+    const memoryMax = processMemoryMax(this.#key.config);
+    const wish = { key: objectKey(this.#key), lines, memoryMax, limits: processLimits };
+    const home = processHome(plan, wish);
     home.onEnd((end) => this.#crashed(home, end));
     return home;
   }

@@ -1,5 +1,17 @@
+import { totalmem } from "node:os";
 import { describe, expect, it } from "vitest";
 import { duckDbConfig } from "./config.ts";
+import { processMemoryMax } from "./options.ts";
+
+describe("processMemoryMax", () => {
+  it("leaves room beside the engine's buffers, and some of the machine where there is no limit", () => {
+    const maxOf = (memoryLimit?: string) =>
+      processMemoryMax(duckDbConfig.parse({ engine: "duckDb", memoryLimit }));
+    expect(maxOf("1.5GB")).toBe(1.5e9 + 2 ** 30);
+    expect(maxOf("512MiB")).toBe(2 ** 29 + 2 ** 30);
+    expect(maxOf()).toBeLessThan(totalmem());
+  });
+});
 
 describe("duckDbConfig", () => {
   it("is a database in memory without access to any file unless something is written", () => {

@@ -26,7 +26,7 @@ export const duckDbConfig = z
       .meta({
         title: "Memory limit",
         description:
-          "What the engine's buffers may take; beyond it queries use `tempDirectory`, or fail. Absent: 80 % of the machine's memory, which the gateway shares.",
+          "What the engine's buffers may take; beyond it queries use `tempDirectory`, or fail. With `isolation: process` the engine's process is ended when it takes 1 GiB more than this in all. Absent: 80 % of the machine's memory, which the gateway shares, and 90 % for the process.",
         examples: ["4GB"],
       }),
     isolation: z.enum(["process", "thread"]).default("process").meta({

@@ -4,6 +4,7 @@
  * External access is switched off after the allowed directories were set and the contents made,
  * because neither can be done afterwards; the lock comes last. Nothing here can be changed by a client.
  */
+import { totalmem } from "node:os";
 import type { DatabaseOptions, SetupStatement } from "../adbc/message.ts";
 import type { DuckDbConfig } from "./config.ts";
 import { quoteText } from "./quote.ts";
@@ -25,6 +26,8 @@ export function databaseOptions(
     ["autoload_known_extensions", "false"],
     ["allow_community_extensions", "false"],
     ["allow_persistent_secrets", "false"],
+    // Otherwise what queries freed stays with the process until the next one.
+    ["allocator_background_threads", "true"],
   ];
   if (threads !== undefined) options.push(["threads", `${threads}`]);
   if (memoryLimit !== undefined) options.push(["memory_limit", memoryLimit]);
@@ -34,6 +37,28 @@ export function databaseOptions(
   if (readOnly) options.push(["disable_database_invalidation", "true"]);
   return { options, setup: [...timeZone, ...contents, ...locks(config.allowedDirectories)] };
 }
+
+/** What parse trees, results on their way and the program itself may take beside the engine's buffers. */
+const besideBuffersBytes = 2 ** 30;
+
+/** Resident bytes beyond which the engine's process is ended: its own limit counts buffers alone. */
+export function processMemoryMax({ memoryLimit }: DuckDbConfig): number {
+  const [, number = "", unit = ""] = /^([0-9.]+)(\w+)$/.exec(memoryLimit ?? "") ?? [];
+  const factor = unitBytes[unit];
+  const machine = Math.floor(totalmem() * 0.9);
+  return factor === undefined ? machine : Number(number) * factor + besideBuffersBytes;
+}
+
+const unitBytes: Readonly<Record<string, number>> = {
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+};
 
 /** Answers do not depend on the zone of the machine; a session's own zone is applied where results are shown. */
 const timeZone: readonly SetupStatement[] = [{ sql: "SET GLOBAL TimeZone = 'UTC'" }];

@@ -89,6 +89,16 @@ export function changedResult(): GatewayError {
   return gatewayError("query.invalid", { sqlState: "0A000", message });
 }
 
+/** A message counts its columns in 16 bits, which most clients read with a sign. */
+const columnsMax = 32_767;
+
+/** Why a result can not be told to a client of this protocol; undefined when it can. */
+export function widthError(columns: readonly unknown[]): GatewayError | undefined {
+  if (columns.length <= columnsMax) return undefined;
+  const message = `the result has ${columns.length} columns; at most ${columnsMax} can be sent`;
+  return gatewayError("query.unsupported", { message, sqlState: "54011" });
+}
+
 /** The answer to a Bind whose formats do not fit the result. */
 export function formatCountError(formats: number, columns: number): GatewayError {
   const message = `bind message has ${formats} result formats but query has ${columns} columns`;

@@ -18,7 +18,7 @@ import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "./clientSession.ts";
 import type { CopyForm } from "./copyForm.ts";
 import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
-import { changedResult, formatCountError, sameShape } from "./described.ts";
+import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
 import { encodeEvent } from "./encode.ts";
 import { flushBytes, type Outbox } from "./outbox.ts";
 import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "./rows.ts";
@@ -299,6 +299,8 @@ export class Execution implements AsyncDisposable {
     if (promised !== undefined && !sameShape(promised, columns)) {
       return this.#failed(changedResult());
     }
+    const wide = widthError(columns);
+    if (wide !== undefined) return this.#failed(wide);
     this.#columns = columns;
     if (copy !== undefined) return this.#startCopy(copy, columns);
     const formats = formatsFor(this.plan.formats, columns);

@@ -5,10 +5,11 @@
  * It lives as long as its parent: a native call would keep it from an orderly end, so it kills itself.
  */
 import { writeFileSync } from "node:fs";
-import type { ProcessMessage } from "@gateway/engines/adbc/message.ts";
+import type { ProcessMessage, ProcessReport } from "@gateway/engines/adbc/message.ts";
 import { endWithParent } from "@gateway/engines/adbc/native.ts";
 import { serveDriver } from "@gateway/engines/adbc/process.ts";
 import { firstLine } from "./childProcess.ts";
+import { watchMemory } from "./processMemory.ts";
 import { workerThreads } from "./threads.ts";
 
 /**
@@ -27,9 +28,10 @@ const serve = serveDriver(
     answer: () => {
       clearTimeout(silence);
       silence = setTimeout(endNow, silenceMsMax);
-      process.send?.("pong", undefined, undefined, endOnError);
+      report("pong");
     },
     rest: () => clearTimeout(silence),
+    bound: (memoryMax) => watchMemory(memoryMax, () => report("overgrown")),
     lost: endNow,
   },
   firstLine,
@@ -40,6 +42,10 @@ process.on("disconnect", endNow);
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("message", (message: ProcessMessage) => serve(message));
+
+function report(what: ProcessReport): void {
+  process.send?.(what, undefined, undefined, endOnError);
+}
 
 function endOnError(error: Error | null): void {
   if (error !== null) endNow();

@@ -1,6 +1,6 @@
 /** Threads and child processes of the process: each name is one file of the bundle. */
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import { Worker, type ResourceLimits } from "node:worker_threads";
 import type { Thread, Threads } from "@gateway/core/port/threads.ts";
 import { spawnChild } from "./childProcess.ts";
 
@@ -12,13 +12,21 @@ const files = {
   pglite: "pgliteThread.js",
 } as const;
 
+/** A thread that calls a driver keeps nothing: a young generation as large as the main thread's only stays resident. */
+const limits: { readonly [N in keyof typeof files]?: ResourceLimits } = {
+  adbc: { maxYoungGenerationSizeMb: 6 },
+};
+
 const programs = { adbc: "adbcProcess.js" } as const;
 
 /** `bundle` is the folder that holds the built thread programs. */
 export function workerThreads(bundle: URL): Threads {
   return {
-    start: (name, data) =>
-      threadOf(new Worker(new URL(files[name], bundle), { workerData: data, name })),
+    start: (name, data) => {
+      const resourceLimits = limits[name];
+      const options = { workerData: data, name, ...(resourceLimits && { resourceLimits }) };
+      return threadOf(new Worker(new URL(files[name], bundle), options));
+    },
     spawn: (name, lines) => spawnChild(fileURLToPath(new URL(programs[name], bundle)), lines),
   };
 }
