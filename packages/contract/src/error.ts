@@ -178,6 +178,11 @@ export const errorCatalogue = {
     retry: "never",
     text: "The result has more rows than the group allows.",
   },
+  "query.textTooLarge": {
+    class: "client",
+    retry: "never",
+    text: "The statement's text is longer than the listener's maxStatementBytes allows.",
+  },
   "query.unknown": { class: "client", retry: "never", text: "There is no such query." },
   "query.elsewhere": {
     class: "gateway",

@@ -92,6 +92,17 @@ function limitShape(maxMessageBytes: number) {
         description: "A longer message is refused before memory is taken.",
         "x-unit": "bytes",
       }),
+    maxStatementBytes: z
+      .int()
+      .min(1024)
+      .max(1 << 30)
+      .default(1 << 20)
+      .meta({
+        title: "Statement size",
+        description:
+          "Longest text of a statement; a longer one is refused unread. Data of COPY and LOAD and values of parameters are no text. Raising it lets one client hold up others while its text is read, here and in the engine.",
+        "x-unit": "bytes",
+      }),
   } as const;
 }
 

@@ -14,6 +14,7 @@ export function configOf(more: Partial<ListenerConfig> = {}): ListenerConfig {
     maxConnections: 100,
     maxConnectionsPerAddress: 100,
     maxMessageBytes: 1 << 20,
+    maxStatementBytes: 1 << 20,
     allowedHosts: [],
     allowCleartext: false,
     proxyProtocol: false,

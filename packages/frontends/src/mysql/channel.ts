@@ -4,6 +4,7 @@
  * A frame is opened only when the packets before it were taken, so a client that compresses holds no
  * more of our memory than one that does not: one frame's content at a time. It decides no message.
  */
+import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { FrameReader, frameBytesMin, frameHeader } from "@gateway/wire/mysql/compressed.ts";
 import { PacketReader, type PacketStep } from "@gateway/wire/mysql/packetReader.ts";
 import { violation, type Violation } from "@gateway/wire/mysql/protocol.ts";
@@ -69,9 +70,10 @@ export class Channel {
     return this.#packets.takeRest();
   }
 
-  /** The client is who it says: it may send up to `payloadBytesMax`, compressed with `codec` if there is one. */
-  admit(payloadBytesMax: number, codec: Codec | undefined): void {
-    this.#packets.payloadBytesMax = payloadBytesMax;
+  /** The client is who it says: it may send up to so much, compressed with `codec` if there is one. */
+  admit(config: ListenerConfig, codec: Codec | undefined): void {
+    this.#packets.payloadBytesMax = config.maxMessageBytes;
+    this.#packets.textBytesMax = config.maxStatementBytes + 1;
     if (codec === undefined || this.#compression !== undefined) return;
     const frames = new FrameReader();
     frames.push(this.#packets.takeRest());

@@ -18,9 +18,10 @@ describe("a compressed connection", () => {
   it("carries small and large answers to mysql2, and its own large statements", async () => {
     const long = Array.from({ length: 200_000 }, (_, index) => index).join(" ");
     const sql = `select '${long}'`;
-    await using server = await serverOf({
-      answers: { [sql]: resultOf([columnOf("a", text)], [[long], ["short"]]) },
-    });
+    await using server = await serverOf(
+      { answers: { [sql]: resultOf([columnOf("a", text)], [[long], ["short"]]) } },
+      { maxStatementBytes: 1 << 21 },
+    );
     await using client = await clientOf(server, { compress: true });
     expect((await client.query("select connection_id() as id"))[0]).toHaveLength(1);
     const [rows] = await client.query(sql);
@@ -38,7 +39,7 @@ describe("a compressed connection", () => {
     const sql = `select '${long}'`;
     await using server = await serverOf(
       { passwords, answers: { [sql]: resultOf([columnOf("a", text)], [[long]]) } },
-      { tls: files.tls },
+      { tls: files.tls, maxStatementBytes: 1 << 26 },
     );
     const client = await mariadb.createConnection({
       host: "127.0.0.1",

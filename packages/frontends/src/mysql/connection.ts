@@ -363,7 +363,7 @@ export class MysqlConnection implements Member {
       const { capabilities, zstdLevel } = this.#state.claim;
       // From the first packet behind the OK.
       const codec = codecOf(capabilities, zstdLevel);
-      this.#channel.admit(connection.config.maxMessageBytes, codec);
+      this.#channel.admit(connection.config, codec);
     }
     connection.handshakeDone();
     connection.idle(true);

@@ -54,6 +54,7 @@ export const mysqlErrors = {
   "query.abandoned": { errno: 1317, sqlState: "70100" },
   "query.timeout": { errno: 3024, sqlState: "HY000" },
   "query.tooManyRows": { errno: 1104, sqlState: "42000" },
+  "query.textTooLarge": { errno: 1153, sqlState: "42000" },
   "query.unknown": { errno: 1094, sqlState: "HY000" },
   "query.elsewhere": { errno: 1094, sqlState: "HY000" },
   "protocol.violation": { errno: 1835, sqlState: "HY000" },

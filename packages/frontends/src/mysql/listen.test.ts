@@ -158,14 +158,27 @@ describe("a session of mysql2", () => {
   it("sends and gets more than 16 MB in one piece", async () => {
     const long = "x".repeat(17 * 1024 * 1024);
     const sql = `select '${long}'`;
-    await using server = await serverOf({
-      answers: { [sql]: resultOf([columnOf("a", text)], [[long]]) },
-    });
+    await using server = await serverOf(
+      { answers: { [sql]: resultOf([columnOf("a", text)], [[long]]) } },
+      { maxStatementBytes: 1 << 26 },
+    );
     await using client = await clientOf(server);
     const [rows] = await client.query({ sql, rowsAsArray: true });
     const [[cell] = []] = rows as unknown as string[][];
     expect(cell?.length).toBe(long.length);
     expect(cell === long).toBe(true);
+  });
+
+  it("is told of a text that is over the limit, however long it is, and goes on", async () => {
+    await using server = await serverOf({ answers: { "select 1": resultOf([], []) } });
+    await using client = await clientOf(server);
+    for (const bytes of [(1 << 20) + 1, 17 << 20, 40 << 20]) {
+      const sql = `select '${"x".repeat(bytes)}'`;
+      expect(await failureOf(client.query(sql))).toMatchObject({ errno: 1153 });
+      expect(await failureOf(client.execute(sql))).toMatchObject({ errno: 1153 });
+      await client.query("select 1");
+    }
+    expect(server.bugs()).toEqual([]);
   });
 
   it("is told of a row that is over the limit", async () => {

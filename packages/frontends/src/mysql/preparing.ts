@@ -5,7 +5,7 @@
  * Statements that the frontend answers itself are prepared without the engine and answered anew at
  * each execution.
  */
-import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement } from "@gateway/core/sql/classify.ts";
@@ -46,6 +46,18 @@ const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
 const cursorReadOnly = 1;
 
 type Unsaved = Omit<PreparedStatement, "id">;
+
+/** The text of a command, unless it is longer than the listener reads, or not in the client's character set. */
+export function textOf(
+  { client, connection }: Conversation,
+  bytes: Uint8Array,
+): Result<string, ErrorReply> {
+  if (bytes.length > connection.config.maxStatementBytes) {
+    return err(errorReply(gatewayError("query.textTooLarge")));
+  }
+  const text = client.charset.decode(bytes);
+  return text === undefined ? err(ownErrors.notUtf8()) : ok(text);
+}
 
 /** COM_STMT_PREPARE. */
 export async function prepare(parts: PreparedParts, bytes: Uint8Array): Promise<void> {
@@ -96,8 +108,9 @@ async function statementOf(
   parts: PreparedParts,
   bytes: Uint8Array,
 ): Promise<Result<Unsaved, ErrorReply>> {
-  const text = parts.talk.client.charset.decode(bytes);
-  if (text === undefined) return err(ownErrors.notUtf8());
+  const decoded = textOf(parts.talk, bytes);
+  if (!decoded.ok) return decoded;
+  const text = decoded.value;
   const slices = splitStatements(text, "mysql", 1);
   if (!slices.ok) return err(ownErrors.notSupported("several statements in a prepared one"));
   const [slice] = slices.value;

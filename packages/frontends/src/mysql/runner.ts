@@ -23,7 +23,7 @@ import type { ShowContext } from "./local/show.ts";
 import type { RunnableCommand } from "./machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
-import { executePrepared, prepare, type PreparedParts } from "./preparing.ts";
+import { executePrepared, prepare, textOf, type PreparedParts } from "./preparing.ts";
 import { readStatement, type ReadStatement, type TextReader } from "./reading.ts";
 import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
 import { abandon, beforeStatement, commitOpen, inTransaction } from "./transaction.ts";
@@ -168,8 +168,9 @@ export class Runner {
   /** COM_QUERY: every statement of the text, until one fails. */
   #query(bytes: Uint8Array): Waited {
     const { talk } = this.#parts;
-    const sql = talk.client.charset.decode(bytes);
-    if (sql === undefined) return this.#refuse(ownErrors.notUtf8());
+    const text = textOf(talk, bytes);
+    if (!text.ok) return this.#refuse(text.error);
+    const sql = text.value;
     const statements = this.#parts.read(sql);
     if (!statements.ok)
       return this.#refuse(ownErrors.notSupported("so many statements in one text"));
@@ -374,7 +375,8 @@ export class Runner {
     const { client, host, connection } = talk;
     return {
       client,
-      maxMessageBytes: connection.config.maxMessageBytes,
+      // Clients cut their batches of rows by it, which are text.
+      maxMessageBytes: connection.config.maxStatementBytes,
       maxConnections: connection.config.maxConnections,
       port: server.port,
       tls: server.tls,

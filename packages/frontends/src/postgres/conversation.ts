@@ -34,6 +34,8 @@ import {
   encodingError,
   functionError,
   protocolError,
+  textTooLong,
+  tooLongText,
   violationError,
   violationInput,
 } from "./violations.ts";
@@ -134,6 +136,11 @@ class Conversation {
   }
 
   #open(frame: Frame): Promise<void> | undefined {
+    const { maxStatementBytes } = this.#connection.config;
+    const tooLong = beforeStart(this.#phase) ? undefined : tooLongText(frame, maxStatementBytes);
+    if (tooLong !== undefined) {
+      return this.#happen(tooLong, { message: undefined, violation: undefined });
+    }
     const parsed = beforeStart(this.#phase) ? parseStart(frame.body) : parseFrontend(frame);
     if (parsed.kind === "message") return this.#receive(parsed.message);
     const { violation } = parsed;
@@ -229,7 +236,7 @@ class Conversation {
       case "refuse":
         return this.#fatal(violationError(violation, before));
       case "reportText":
-        return this.#fail(encodingError(), {});
+        return this.#fail(violation === undefined ? textTooLong : encodingError(), {});
       case "refuseFunction":
         return this.#fail(functionError(), {});
       case "hangUp":

@@ -55,6 +55,7 @@ export const pgErrors = {
   "query.abandoned": { sqlState: "57014", severity: "ERROR" },
   "query.timeout": { sqlState: "57014", severity: "ERROR" },
   "query.tooManyRows": { sqlState: "54000", severity: "ERROR" },
+  "query.textTooLarge": { sqlState: "54000", severity: "ERROR" },
   "query.unknown": { sqlState: "42704", severity: "ERROR" },
   "query.elsewhere": { sqlState: "57P03", severity: "ERROR" },
   "protocol.violation": { sqlState: "08P01", severity: "FATAL" },

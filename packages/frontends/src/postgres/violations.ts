@@ -1,5 +1,6 @@
 /** What a client is told that broke the protocol, or asked for a part of it that is not there. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Frame } from "@gateway/wire/postgres/frame.ts";
 import type { Violation } from "@gateway/wire/postgres/message.ts";
 import { beforeStart, type Input, type Phase } from "./machine.ts";
 
@@ -47,6 +48,23 @@ export function passwordError(user: string): GatewayError {
 export function encodingError(): GatewayError {
   const message = 'invalid byte sequence for encoding "UTF8"';
   return gatewayError("query.data", { sqlState: "22021", message });
+}
+
+/** A text that was not read, because it is longer than the listener allows. */
+export const textTooLong: GatewayError = gatewayError("query.textTooLarge");
+
+/** Simple query and Parse: what they hold is a statement's text but for a name and some types. */
+const queryType = 0x51;
+const parseType = 0x50;
+
+/** What a frame is to the table when it brings a longer text than may be read; undefined when it does not. */
+export function tooLongText(
+  { type, body }: Frame,
+  textBytesMax: number,
+): "badQueryText" | "badText" | undefined {
+  if (body.length <= textBytesMax) return undefined;
+  if (type === queryType) return "badQueryText";
+  return type === parseType ? "badText" : undefined;
 }
 
 /** FunctionCall, which PostgreSQL itself advises against. */

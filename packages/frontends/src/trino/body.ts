@@ -1,11 +1,22 @@
 /** Reads the text of a statement from a request, within limits that hold before memory is taken. */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 
 /** Most bytes of unfinished statements that all connections together may hold. */
 const pendingBytesMax = 256 * 1024 * 1024;
+
+/** Refuses the request: there is no query yet that could fail. */
+const tooLarge = gatewayError("protocol.tooLarge", {
+  message: gatewayError("query.textTooLarge").message,
+});
+
+/** A body is a statement, so both limits of the listener are limits of it. */
+export function textBytesMax({ maxMessageBytes, maxStatementBytes }: ListenerConfig): number {
+  return Math.min(maxMessageBytes, maxStatementBytes);
+}
 
 /** Counts the bytes of statements that are being read. One per listener. */
 export interface Pending {
@@ -25,7 +36,7 @@ export function readStatement(
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") return err(violation("compressed statements are not read"));
   const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > bytesMax) return err(gatewayError("protocol.tooLarge"));
+  if (announced > bytesMax) return err(tooLarge);
   // A short statement comes in one packet with its headers, and is there when its login was judged:
   // to listen for it costs a microsecond or two.
   if (request.complete || (announced > 0 && request.readableLength === announced)) {
@@ -46,7 +57,7 @@ export function readStatement(
       length += chunk.length;
       pending.bytes += chunk.length;
       chunks.push(chunk);
-      if (length > bytesMax) end(err(gatewayError("protocol.tooLarge")));
+      if (length > bytesMax) end(err(tooLarge));
       else if (pending.bytes > pendingBytesMax) end(err(gatewayError("connection.limit")));
     });
     request.once("end", () => end(textOf(chunks)));
@@ -57,7 +68,7 @@ export function readStatement(
 function wholeOf(request: IncomingMessage, bytesMax: number): Result<string, GatewayError> {
   const bytes = request.read() as Buffer | null;
   if (bytes === null) return textOf([]);
-  return bytes.length > bytesMax ? err(gatewayError("protocol.tooLarge")) : textOf([bytes]);
+  return bytes.length > bytesMax ? err(tooLarge) : textOf([bytes]);
 }
 
 function textOf(chunks: readonly Buffer[]): Result<string, GatewayError> {

@@ -105,6 +105,7 @@ export const trinoErrors = {
   "query.abandoned": { name: "ABANDONED_QUERY", status: 200 },
   "query.timeout": { name: "EXCEEDED_TIME_LIMIT", status: 200 },
   "query.tooManyRows": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
+  "query.textTooLarge": { name: "QUERY_TEXT_TOO_LARGE", status: 200 },
   "query.unknown": { name: "NOT_FOUND", status: 404 },
   "query.elsewhere": { name: "NO_NODES_AVAILABLE", status: 503 },
   "protocol.violation": { name: "GENERIC_USER_ERROR", status: 400 },

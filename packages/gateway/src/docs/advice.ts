@@ -156,6 +156,10 @@ export const advice = {
     user: "Add a LIMIT, aggregate, or use a group that allows more rows.",
     operator: "`maxRows` of the group ended it.",
   },
+  "query.textTooLarge": {
+    user: "Send data as parameters, by COPY or by LOAD, or in several statements.",
+    operator: "`maxStatementBytes` of the listener is the limit.",
+  },
   "query.unknown": {
     user: "Run the query again: its result is kept only for a short while after its end.",
     operator: "Other people's queries are answered in the same way.",

@@ -7,7 +7,13 @@
  * violation.
  */
 import { ByteWindow } from "./byteWindow.ts";
-import { packetBytesMax, packetHeaderBytes, violation, type Violation } from "./protocol.ts";
+import {
+  commandCode,
+  packetBytesMax,
+  packetHeaderBytes,
+  violation,
+  type Violation,
+} from "./protocol.ts";
 
 /** One reassembled payload. `payload` may be a view of the chunk it came in. */
 export interface Packet {
@@ -27,10 +33,14 @@ const more = { kind: "more" } as const;
 export class PacketReader {
   /** Longest joined payload accepted from now on, in bytes. */
   payloadBytesMax: number;
+  /** Of a longer command with a statement's text only the beginning is kept, which is longer than this. */
+  textBytesMax = Number.POSITIVE_INFINITY;
   readonly #window = new ByteWindow();
   /** Finished parts of a payload that goes on in the next physical packet. */
   #parts: Uint8Array[] = [];
   #partBytes = 0;
+  /** What follows is thrown away: the payload's beginning says enough. */
+  #skips = false;
   #first = 0;
   #last = 0;
   #broken: Violation | undefined;
@@ -64,9 +74,10 @@ export class PacketReader {
       const part = window.take(length);
       if (this.#parts.length === 0) this.#first = sequence;
       this.#last = sequence;
-      if (length < packetBytesMax) return this.#join(part);
-      this.#parts.push(part);
+      if (!this.#skips) this.#parts.push(part);
       this.#partBytes += length;
+      this.#skips = this.#partBytes > this.textBytesMax && holdsText(this.#parts[0]);
+      if (length < packetBytesMax) return this.#joined();
     }
     return more;
   }
@@ -101,14 +112,22 @@ export class PacketReader {
     return refused;
   }
 
-  #join(last: Uint8Array): Packet {
-    const payload = this.#parts.length === 0 ? last : concat([...this.#parts, last]);
+  #joined(): Packet {
+    const [only] = this.#parts;
+    const payload = this.#parts.length === 1 && only !== undefined ? only : concat(this.#parts);
     this.#parts = [];
     this.#partBytes = 0;
+    this.#skips = false;
     // An idle connection must not keep the memory of the last large message alive.
     if (this.#window.length === 0) this.#window.forget();
     return { kind: "packet", sequence: this.#first, lastSequence: this.#last, payload };
   }
+}
+
+/** COM_QUERY and COM_STMT_PREPARE. */
+function holdsText(part: Uint8Array | undefined): boolean {
+  const code = part?.[0];
+  return code === commandCode.query || code === commandCode.stmtPrepare;
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array {
