@@ -54,7 +54,7 @@ export class SimHistory {
   }
 
   begin(): void {
-    if (!this.#parts.uncounted) this.#spool?.begin?.();
+    if (!this.#parts.uncounted) this.#spool?.begin();
   }
 
   append(id: string): void {

@@ -20,6 +20,7 @@ import { threadPasswords } from "./control/passwords.ts";
 import { reloadFrom } from "./control/reload.ts";
 import { startDataPlane } from "./dataPlane.ts";
 import { controlHistory } from "./history/controlHistory.ts";
+import { openBook } from "./history/openBook.ts";
 import type { NodeHost } from "./host/node.ts";
 import { startOps } from "./ops/start.ts";
 import { together, type Running, type StartError } from "./running.ts";
@@ -58,6 +59,11 @@ async function startOwner(options: StartOptions): Started {
   const control = await openControl({ ...options, access: "serve" });
   if (!control.ok) return err([{ part: "start", reason: control.error }]);
   const { store, configuration } = control.value;
+  const book = await openBook(config.gateway, host);
+  if (!book.ok) {
+    await closeControl(control.value);
+    return err([{ part: "start", reason: book.error }]);
+  }
 
   const stopping = new AbortController();
   const generations = new Generations();
@@ -67,12 +73,18 @@ async function startOwner(options: StartOptions): Started {
   const following = await startConfig(options, { configuration, generations, capacity });
   if (!following.ok) {
     await own.close(AbortSignal.abort());
+    await book.value[Symbol.asyncDispose]();
     await closeControl(control.value);
     return following;
   }
   const passwords = threadPasswords(host);
   const setup = await firstAdmin(config.gateway.adminApi, { store, passwords, host });
-  const history = controlHistory(config.gateway, { store, configuration, host });
+  const history = controlHistory(config.gateway, {
+    store,
+    configuration,
+    host,
+    book: book.value.book,
+  });
 
   const made = { generations, capacity, history, stopping, worker: undefined };
   const data = await startDataPlane(made, config.gateway, host);
@@ -86,6 +98,7 @@ async function startOwner(options: StartOptions): Started {
     ends: [
       (deadline) => own.close(deadline),
       (deadline) => history.close(deadline),
+      () => book.value[Symbol.asyncDispose](),
       () => following.value[Symbol.asyncDispose](),
       () => passwords[Symbol.asyncDispose](),
       () => closeControl(control.value),

@@ -181,6 +181,8 @@ export interface RecordStore {
   /** Newest first, by `createdAt` and id. */
   list(filter: RecordFilter, page: PageRequest): Stored<Page<QueryRecord>>;
   get(proxyQueryId: string): Stored<QueryRecord | undefined>;
+  /** Which of these ids have a record. */
+  known(proxyQueryIds: readonly string[]): Stored<ReadonlySet<string>>;
   /** Newest first, by `firstAt` and id. */
   conflicts(page: PageRequest): Stored<Page<RecordConflict>>;
   /** Deletes at most `chunk` of the oldest records that are older than `before` or beyond the newest `keep`. Answers how many. */

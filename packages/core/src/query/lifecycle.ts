@@ -28,7 +28,7 @@ export class OpenQuery {
     this.query = query;
     this.live = plane.live.open(query, plane.host.clock, client);
     this.#plane = plane;
-    plane.history.begin?.();
+    plane.history.begin?.(query.id);
   }
 
   /** Takes it off the list, writes its record and counts it. */

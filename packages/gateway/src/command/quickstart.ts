@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "../config/load.ts";
 import { lineOf } from "@gateway/control/config/report.ts";
+import { logCrash } from "../host/crash.ts";
 import { nodeHost } from "../host/node.ts";
 import { banner } from "../quickstart/banner.ts";
 import { quickstartConfig } from "../quickstart/config.ts";
@@ -40,6 +41,7 @@ export async function quickstartCommand(
     return exitCode.config;
   }
   const host = nodeHost(terminal.bundle, "warn");
+  using _crash = logCrash(host.log);
   terminal.out(folder === undefined ? "Making sample data …\n" : `Reading ${folder} …\n`);
   const contents: Contents = folder === undefined ? { kind: "sample" } : { kind: "folder", folder };
   const { bundle, environment } = terminal;

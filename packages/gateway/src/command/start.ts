@@ -1,5 +1,6 @@
 /** `gateway start`: a config file in the foreground until a signal. */
 import { libraryFolders } from "../host/libraryFolders.ts";
+import { logCrash } from "../host/crash.ts";
 import { nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
 import { startErrorText, type StartError } from "../running.ts";
@@ -18,6 +19,7 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
   const { bundle, environment } = terminal;
   const { logLevel, egress } = config.gateway;
   const host = nodeHost(bundle, logLevel, egress, libraryFolders(file, environment));
+  using _crash = logCrash(host.log);
   const contents = { kind: "none" } as const;
   const running = await start({ config, document, host, bundle, environment, contents });
   if (!running.ok) return refuseStart(running.error, terminal);

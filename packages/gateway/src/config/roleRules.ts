@@ -13,8 +13,8 @@ function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
   const { role, adminApi, workerApi } = gateway;
   const served = workerApi?.enabled === true;
   const problems = workerKeyNames
-    .filter((key) => gateway[key] !== undefined)
-    .map((key) => problem([key], "is for role worker"));
+    .filter((key) => gateway[key] !== undefined && !(key === "stateDir" && onServer(gateway)))
+    .map((key) => problem([key], reasonOf(key)));
   if (served && !adminApi.enabled) {
     const reason = "must be enabled: workers are served on the admin listener";
     problems.push(problem(["adminApi", "enabled"], reason));
@@ -32,6 +32,15 @@ function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
     problems.push(problem(["workerApi"], reason));
   }
   return problems;
+}
+
+/** There it is where queries are counted; a data folder holds that itself, and memory keeps nothing to count against. */
+function onServer({ persistence: { type } }: GatewayConfig): boolean {
+  return type === "postgres" || type === "neon";
+}
+
+function reasonOf(key: string): string {
+  return key === "stateDir" ? "is for role worker, or for a database server" : "is for role worker";
 }
 
 function workerProblems(gateway: GatewayConfig): readonly RuleProblem[] {

@@ -129,8 +129,14 @@ ${more}`;
   it("is the only one that may have a worker's keys", () => {
     expect(linesOf("gateway: { workerName: a, stateDir: /state }")).toEqual([
       "gateway.workerName: is for role worker",
-      "gateway.stateDir: is for role worker",
+      "gateway.stateDir: is for role worker, or for a database server",
     ]);
+  });
+
+  it("lets an owner on a database server have a state folder", () => {
+    const persistence =
+      "{ type: postgres, url: postgresql://h/d, encryptionKey: 0123456789abcdef }";
+    expect(linesOf(`gateway: { stateDir: /state, persistence: ${persistence} }`)).toEqual([]);
   });
 });
 

@@ -187,7 +187,7 @@ export const workerKeys = {
   stateDir: z.string().min(1).optional().meta({
     title: "State folder",
     description:
-      "What this worker keeps over a restart, sealed under the fleet secret; held by one process.",
+      "What this process keeps over a restart; held by one process. A worker seals it under the fleet secret; an owner on a database server keeps the ids of running queries there, so that a kill loses no record uncounted.",
   }),
   lastGood: lastGood.optional(),
 } as const;

@@ -7,6 +7,8 @@ import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Redaction } from "@gateway/core/record/redact.ts";
 import type { GatewayConfig } from "../config/schema.ts";
+import { countLostQueries } from "./lostQueries.ts";
+import type { QueryBook } from "./queryBook.ts";
 import { startRetention } from "./retention.ts";
 import { storeHistory } from "./storeHistory.ts";
 
@@ -14,6 +16,8 @@ export interface ControlHistoryParts {
   readonly store: Store;
   readonly configuration: Pick<Configuration, "current">;
   readonly host: Pick<Host, "clock" | "random" | "log" | "metrics">;
+  /** Ends with the history. Undefined where nothing is counted over a kill. */
+  readonly book: QueryBook | undefined;
 }
 
 export interface ControlHistory extends History {
@@ -28,24 +32,37 @@ const memoryBatchRecords = 25;
 
 export function controlHistory(
   { retention, logLevel }: Pick<GatewayConfig, "retention" | "logLevel">,
-  { store, configuration, host }: ControlHistoryParts,
+  { store, configuration, host, book }: ControlHistoryParts,
 ): ControlHistory {
   const sender = storeHistory({
     host,
     keep: (batch, nowMs) => store.records.ingest(batch, nowMs),
     redaction: redactionOf(configuration),
     texts: logLevel === "debug",
+    book,
     batchRecordsMax: store.kind === "memory" ? memoryBatchRecords : recordBatchMax,
   });
   const sweeps = startRetention(store, retention, host);
+  const stopping = new AbortController();
+  const judging =
+    book &&
+    countLostQueries({
+      book,
+      known: (ids) => store.records.known(ids),
+      host,
+      signal: stopping.signal,
+    });
   return {
-    begin: () => sender.begin?.(),
+    begin: (queryId) => sender.begin?.(queryId),
     append: (record) => sender.append(record),
     close: async () => {
       const limit = new AbortController();
       using _timer = host.clock.timer(flushMsMin, () => limit.abort());
       await sender.flush(limit.signal);
       await sweeps[Symbol.asyncDispose]();
+      stopping.abort();
+      await judging;
+      book?.[Symbol.dispose]();
     },
   };
 }

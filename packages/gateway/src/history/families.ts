@@ -8,7 +8,7 @@ export const historyFamilies = {
   sent: { name: "gateway_history_sent_total", help: "Records written.", labels: [] },
   dropped: {
     name: "gateway_history_dropped_total",
-    help: "Records dropped: too many waited, the deadline of a shutdown passed, or the store refused them.",
+    help: "Records dropped: too many waited, the deadline of a shutdown passed, the store refused them, or the process was killed. Where that is kept over a restart, since its folder was made.",
     labels: [],
   },
 } as const;

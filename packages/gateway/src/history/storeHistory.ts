@@ -16,6 +16,7 @@ import type { Result } from "@gateway/core/result.ts";
 import { deferred } from "./deferred.ts";
 import { historyFamilies } from "./families.ts";
 import { Fifo } from "./fifo.ts";
+import type { QueryBook } from "./queryBook.ts";
 import { writeQueryLine, writeQueryText } from "./queryLine.ts";
 
 /** Records that may wait; beyond it the oldest are dropped and counted. */
@@ -43,6 +44,8 @@ export interface StoreHistoryParts {
   readonly redaction: () => Redaction;
   /** Also log each statement's text, its literals masked. */
   readonly texts: boolean;
+  /** Knows over a kill what had no record; absent where nothing outlives the process. */
+  readonly book?: QueryBook | undefined;
   /** Records of one batch at most, `recordBatchMax` unless told. */
   readonly batchRecordsMax?: number;
 }
@@ -75,7 +78,7 @@ class Sender implements StoreHistory {
     ({ record, rest }) => charsOf(record) + (rest?.length ?? 0),
   );
   /** Taken out of `#ready` and not known to be kept. */
-  #sending = 0;
+  #sending: readonly IncomingRecord[] = [];
   #turnPlanned = false;
   /** Until the turn of what is fresh. */
   #turnWait: Disposable | undefined;
@@ -114,13 +117,14 @@ class Sender implements StoreHistory {
   }
 
   /** A turn that is asked for here comes when the query waits for its engine, and nobody waits for the turn. */
-  begin(): void {
+  begin(queryId: string): void {
+    this.#parts.book?.begin(queryId);
     // The next turn of the event loop may be the one that writes to the engine.
     if (this.#fresh.size > 0) setImmediate(this.#turnNow);
   }
 
   append(record: QueryRecord): void {
-    if (this.#ended) return this.#dropped.add(1);
+    if (this.#ended) return this.#gone([record.proxyQueryId]);
     this.#fresh.push(record);
     while (this.#waiting > waitingMax || this.#chars > waitingCharsMax) this.#dropOldest();
     this.#queued.set(this.#waiting);
@@ -140,7 +144,7 @@ class Sender implements StoreHistory {
   }
 
   get #waiting(): number {
-    return this.#fresh.size + this.#ready.size + this.#sending;
+    return this.#fresh.size + this.#ready.size + this.#sending.length;
   }
 
   get #chars(): number {
@@ -153,23 +157,24 @@ class Sender implements StoreHistory {
   }
 
   #dropOldest(): void {
-    const queue = this.#ready.size > 0 ? this.#ready : this.#fresh;
-    this.#dropped.add(queue.take(1).length);
+    const ready = this.#ready.take(1);
+    this.#gone(ready.length > 0 ? idsOf(ready) : this.#fresh.take(1).map(idOf));
     if (!this.#full)
       this.#parts.host.log.write("error", "history.full", { waiting: this.#waiting });
     this.#full = true;
   }
 
   #makeReady(record: QueryRecord): void {
-    const { host, texts, redaction } = this.#parts;
+    const { host, texts, redaction, book } = this.#parts;
     try {
       const redacted = redact(record, redaction());
       writeQueryLine(redacted, host.log);
       if (texts) writeQueryText(record, host.log);
       this.#ready.push(incomingRecord(redacted));
+      book?.ended(record.proxyQueryId);
     } catch (bug) {
       host.log.bug(bug, { queryId: record.proxyQueryId });
-      this.#dropped.add(1);
+      this.#gone([record.proxyQueryId]);
     }
   }
 
@@ -179,9 +184,9 @@ class Sender implements StoreHistory {
     while (this.#ready.size > 0) {
       if (this.#worthWaiting) await this.#wait(batchMs - turnMs, "full");
       const batch = this.#ready.take(this.#batchMax, batchCharsMax);
-      this.#sending = batch.length;
+      this.#sending = batch;
       if (batch.length > 0) await this.#deliver(batch);
-      if (!this.#ended) this.#sending = 0;
+      if (!this.#ended) this.#sending = [];
     }
     this.#running = false;
     this.#settle();
@@ -210,14 +215,16 @@ class Sender implements StoreHistory {
     const known = answer.accepted + answer.duplicates + answer.conflicts.length;
     const kept = Math.min(known, batch.length);
     this.#sent.add(kept);
-    if (kept < batch.length) this.#lost(batch.length - kept, "notTaken");
+    // Which ones were not taken nobody says.
+    if (kept < batch.length) this.#lost(idsOf(batch.slice(kept)), "notTaken");
+    this.#parts.book?.kept(idsOf(batch));
     this.#done(batch.length);
   }
 
   /** One record that a store can not hold must not keep the others out: each goes alone. */
   async #refused(batch: readonly IncomingRecord[], detail: string): Promise<void> {
     if (batch.length === 1) {
-      this.#lost(1, detail);
+      this.#lost(idsOf(batch), detail);
       return this.#done(1);
     }
     for (const record of batch) {
@@ -269,13 +276,18 @@ class Sender implements StoreHistory {
 
   #done(count: number): void {
     if (this.#ended) return;
-    this.#sending -= count;
+    this.#sending = this.#sending.slice(count);
     this.#settle();
   }
 
-  #lost(count: number, detail: string): void {
-    this.#dropped.add(count);
-    this.#parts.host.log.write("error", "history.dropped", { count, detail });
+  #lost(queryIds: readonly string[], detail: string): void {
+    this.#gone(queryIds);
+    this.#parts.host.log.write("error", "history.dropped", { count: queryIds.length, detail });
+  }
+
+  #gone(queryIds: readonly string[]): void {
+    this.#dropped.add(queryIds.length);
+    this.#parts.book?.lost(queryIds);
   }
 
   #settle(): void {
@@ -302,13 +314,20 @@ class Sender implements StoreHistory {
     this.#turnWait?.[Symbol.dispose]();
     this.#turnWait = undefined;
     const left = this.#waiting;
-    this.#fresh.take(left);
-    this.#ready.take(left);
-    this.#sending = 0;
-    this.#lost(left, "deadline");
+    const fresh = this.#fresh.take(left).map(idOf);
+    this.#lost([...idsOf(this.#sending), ...idsOf(this.#ready.take(left)), ...fresh], "deadline");
+    this.#sending = [];
     this.#settle();
     this.#wake?.("hurry");
   }
+}
+
+function idOf({ proxyQueryId }: QueryRecord): string {
+  return proxyQueryId;
+}
+
+function idsOf(batch: readonly IncomingRecord[]): readonly string[] {
+  return batch.map(({ record }) => record.proxyQueryId);
 }
 
 /** SQLSTATE classes 22 (the value) and 23 (a constraint): the same record would be refused again. */

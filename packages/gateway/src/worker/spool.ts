@@ -46,6 +46,8 @@ export interface UplinkStatus {
 }
 
 export interface Spool extends History {
+  /** As of every history; which query it is the spool need not know. */
+  begin(): void;
   status(): UplinkStatus;
   /**
    * Sends what waits; resolves when all of it is taken, or when `deadline` aborts. The rest stays on

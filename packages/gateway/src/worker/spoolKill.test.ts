@@ -57,11 +57,11 @@ describe("a spool on disk that is killed", () => {
   it("goes on with the number of all that were ever lost", async () => {
     const files = new Map<string, Uint8Array>();
     const first = await lifeOver(folderOf(files, { over: false, random: () => 0 }));
-    first.spool.begin?.();
-    first.spool.begin?.();
+    first.spool.begin();
+    first.spool.begin();
     const second = await lifeOver(folderOf(files, { over: false, random: () => 0 }));
     expect(second.spool.status()).toMatchObject({ dropped: 2 });
-    second.spool.begin?.();
+    second.spool.begin();
     second.spool.append(recordOf("q1"));
     await second.spool.close(new AbortController().signal);
     const third = await lifeOver(folderOf(files, { over: false, random: () => 0 }));
@@ -146,7 +146,7 @@ async function livesOf(seed: number, planted: Planted = (dir) => dir) {
       if (die < 0.5) {
         const id = `q${life}-${step}`;
         sent.add(id);
-        test.spool.begin?.();
+        test.spool.begin();
         running.push(id);
       } else if (die < 0.85) {
         const ended = running.splice(Math.floor(random() * running.length), 1);

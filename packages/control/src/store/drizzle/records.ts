@@ -22,6 +22,7 @@ export function recordTables(asked: Asked): RecordStore {
     ingest: (batch, nowMs) => ingestBatch(asked, batch, nowMs),
     list: (filter, page) => recordPage(asked, filter, page),
     get: (id) => recordOfId(asked, id),
+    known: (ids) => knownIds(asked, ids),
     conflicts: (page) => conflictPage(asked, page),
     retain: (limits) => forgetRecords(asked, limits),
   };
@@ -84,6 +85,14 @@ function fits(filter: RecordFilter): SQL | undefined {
 async function recordOfId({ db, ask }: Asked, id: string): Stored<QueryRecord | undefined> {
   const rows = await ask(db.select().from(queryRecords).where(eq(queryRecords.proxyQueryId, id)));
   return rows.ok ? ok(rows.value.map(recordOfRow)[0]) : rows;
+}
+
+/** By the primary key; one value for all ids. */
+async function knownIds({ run }: Asked, ids: readonly string[]): Stored<ReadonlySet<string>> {
+  const found = await run(sql`
+    select proxy_query_id from query_records
+    where proxy_query_id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`);
+  return found.ok ? ok(new Set(found.value.rows.flatMap(([id]) => id ?? []))) : found;
 }
 
 /** What was parsed when it came in is not parsed again: a newer release may have let more pass. */

@@ -95,6 +95,7 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
       const kept = byId.get(id);
       return stored(kept && recordOf(kept));
     },
+    known: (ids) => stored(new Set(ids.filter((id) => byId.has(id)))),
     conflicts: (page) => {
       const rows = pageOf(conflicts.values(), page, {
         keyset: byTime,

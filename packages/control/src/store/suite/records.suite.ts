@@ -38,6 +38,14 @@ export function recordSuite(check: Check): void {
     },
   );
 
+  check("tells of many ids which have a record", async ({ records }) => {
+    const batch = ["q1", "q 2"].map((id) => incomingOf(recordOf(id)));
+    await answered(records.ingest(batch, startMs));
+    const known = await answered(records.known(["q0", "q1", "q 2", "q'3"]));
+    expect([...known].toSorted()).toEqual(["q 2", "q1"]);
+    expect(await answered(records.known([]))).toEqual(new Set());
+  });
+
   check("takes an empty batch", async ({ records }) => {
     const nothing = { accepted: 0, duplicates: 0, conflicts: [] };
     expect(await answered(records.ingest([], startMs))).toEqual(nothing);
