@@ -242,7 +242,8 @@ export class Execution implements AsyncDisposable {
 
   /** Everything that is left, into the spool. */
   async #drain(): Promise<Stop> {
-    const spool = (this.#spool ??= new Spool(this.#parts.spoolRoom));
+    const { spoolRoom, session } = this.#parts;
+    const spool = (this.#spool ??= new Spool(spoolRoom, session.value.identity.user));
     const kept: Stop = { kind: "suspended", rows: 0 };
     while (this.#last === undefined) {
       while (this.#rows !== undefined) {

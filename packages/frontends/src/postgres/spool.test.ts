@@ -11,7 +11,7 @@ describe("Spool", () => {
         fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 12 }),
         fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
         (pieces, turns) => {
-          using spool = new Spool(new SpoolRoom());
+          using spool = new Spool(new SpoolRoom(), "ann");
           const rows: string[] = [];
           for (const [index, count] of pieces.entries()) {
             const names = Array.from({ length: count }, (_, row) => `${index}.${row}`);
@@ -34,7 +34,7 @@ describe("Spool", () => {
   });
 
   it("passes over rows without writing them", () => {
-    using spool = new Spool(new SpoolRoom());
+    using spool = new Spool(new SpoolRoom(), "ann");
     spool.add(pieceOf(["a", "b", "c"]));
     spool.ready();
     expect(spool.take(2, undefined)).toBe(2);
@@ -44,7 +44,7 @@ describe("Spool", () => {
   });
 
   it("refuses more than one spool may hold, and gives back what was read", () => {
-    using spool = new Spool(new SpoolRoom());
+    using spool = new Spool(new SpoolRoom(), "ann");
     const large = pieceOf(["x"]);
     let held = 0;
     while (spool.add(large) === undefined) held += 1;
@@ -58,14 +58,43 @@ describe("Spool", () => {
     const room = new SpoolRoom(3_000_000);
     const large = pieceOf(["x"]);
     {
-      using spool = new Spool(room);
+      using spool = new Spool(room, "ann");
       const codes: (string | undefined)[] = [];
       for (let piece = 0; piece < 30; piece += 1) codes.push(spool.add(large)?.sqlState);
       expect(codes[0]).toBeUndefined();
-      expect(codes.at(-1)).toBe("53400");
+      expect(codes.at(-1)).toBe("53200");
     }
-    using other = new Spool(room);
+    using other = new Spool(room, "ann");
     for (let piece = 0; piece < 8; piece += 1) expect(other.add(large)).toBeUndefined();
+  });
+
+  it("keeps room for others, however many spools one user has, and says whose room is full", () => {
+    const room = new SpoolRoom();
+    // One piece in all, so that the test itself takes no memory.
+    const large = pieceOf(Array.from({ length: 50 }, () => "x"));
+    const fill = (spool: Spool): string | undefined => {
+      for (;;) {
+        const refused = spool.add(large);
+        if (refused !== undefined) return refused.sqlState;
+      }
+    };
+    const add = (spool: Spool): string | undefined => spool.add(large)?.sqlState;
+    {
+      using first = new Spool(room, "ann");
+      using second = new Spool(room, "ann");
+      using bobs = new Spool(room, "bob");
+      using carls = new Spool(room, "carl");
+      using dans = new Spool(room, "dan");
+      using eves = new Spool(room, "eve");
+      for (let piece = 0; piece < 3; piece += 1) expect(add(first)).toBeUndefined();
+      expect(fill(second)).toBe("53400");
+      expect(add(first)).toBe("53400");
+      expect(add(bobs)).toBeUndefined();
+      expect([bobs, carls, dans].map(fill)).toEqual(["53400", "53400", "53400"]);
+      expect(fill(eves)).toBe("53200");
+    }
+    using again = new Spool(room, "eve");
+    expect(add(again)).toBeUndefined();
   });
 });
 

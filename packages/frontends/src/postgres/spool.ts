@@ -3,32 +3,44 @@
  * another statement of the transaction.
  *
  * They are kept as the messages they will be sent as, in memory: a client's rows are written to no
- * file. One spool and all spools of a listener together are bounded.
+ * file. The spools of one user are bounded, and those of a listener together: nobody takes all the room.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { getInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 
-/** Bytes of one spool, and of all spools of a listener. */
-const ownBytesMax = 64 * 1024 * 1024;
+/** Bytes of all spools of one user, and of all spools of a listener. */
+const userBytesMax = 64 * 1024 * 1024;
 const allBytesMax = 256 * 1024 * 1024;
 
-/** What the spools of one listener may take together. */
+/** Which room is full: that of the user, or that of everybody. */
+type Full = "user" | "listener";
+
+/** What the spools of one listener may take together, and of it each user. */
 export class SpoolRoom {
   #left: number;
+  /** Bytes taken by user; who has none is not in it. */
+  readonly #taken = new Map<string, number>();
 
   /** In bytes. */
   constructor(bytes = allBytesMax) {
     this.#left = bytes;
   }
 
-  take(bytes: number): boolean {
-    if (bytes > this.#left) return false;
+  /** Answers what is full where there is no room; nothing is taken then. */
+  take(user: string, bytes: number): Full | undefined {
+    const taken = (this.#taken.get(user) ?? 0) + bytes;
+    if (taken > userBytesMax) return "user";
+    if (bytes > this.#left) return "listener";
     this.#left -= bytes;
-    return true;
+    this.#taken.set(user, taken);
+    return undefined;
   }
 
-  give(bytes: number): void {
+  give(user: string, bytes: number): void {
     this.#left += bytes;
+    const taken = (this.#taken.get(user) ?? 0) - bytes;
+    if (taken > 0) this.#taken.set(user, taken);
+    else this.#taken.delete(user);
   }
 }
 
@@ -37,6 +49,7 @@ const none = new Uint8Array(0);
 /** Rows in order, written at the end and read from the beginning. */
 export class Spool implements Disposable {
   readonly #room: SpoolRoom;
+  readonly #user: string;
   /** Oldest first, from `#next` on; those before it were read. */
   #pieces: Uint8Array[] = [];
   #next = 0;
@@ -45,14 +58,16 @@ export class Spool implements Disposable {
   #piece: Uint8Array = none;
   #at = 0;
 
-  constructor(room: SpoolRoom) {
+  constructor(room: SpoolRoom, user: string) {
     this.#room = room;
+    this.#user = user;
   }
 
   /** Adds whole messages, which are kept as they are. Answers why there is no room. */
   add(messages: Uint8Array): GatewayError | undefined {
     const bytes = messages.length;
-    if (this.#bytes + bytes > ownBytesMax || !this.#room.take(bytes)) return noRoom();
+    const full = this.#room.take(this.#user, bytes);
+    if (full !== undefined) return noRoom[full]();
     this.#bytes += bytes;
     this.#pieces.push(messages);
     return undefined;
@@ -91,14 +106,24 @@ export class Spool implements Disposable {
 
   #give(bytes: number): void {
     this.#bytes -= bytes;
-    this.#room.give(bytes);
+    this.#room.give(this.#user, bytes);
   }
 }
 
-function noRoom(): GatewayError {
-  return gatewayError("query.invalid", {
-    sqlState: "53400",
-    message: "an open cursor of this transaction has too many rows left to set them aside",
-    hint: "Read it to its end or close it before the next statement.",
-  });
-}
+const noRoom = {
+  user: () =>
+    gatewayError("query.invalid", {
+      sqlState: "53400",
+      message:
+        "the open cursors of this user have too many rows left to set them aside: 64 MB are kept for a user",
+      hint: "Read cursors to their end or close them before the next statement of their transaction.",
+    }),
+  // Out of memory: the client can do nothing but wait.
+  listener: () =>
+    gatewayError("capacity.queueFull", {
+      sqlState: "53200",
+      message:
+        "the gateway has no room to set the rows of this cursor aside: other users' open cursors take it",
+      hint: "Try again later, or read the cursor to its end before the next statement.",
+    }),
+} satisfies Record<Full, () => GatewayError>;
