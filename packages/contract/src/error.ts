@@ -162,6 +162,11 @@ export const errorCatalogue = {
     retry: "reconnect",
     text: "The transaction was idle for too long and has been rolled back.",
   },
+  "query.transactionTimeout": {
+    class: "client",
+    retry: "reconnect",
+    text: "The transaction lived longer than the group allows and has been rolled back.",
+  },
   "query.cancelled": { class: "client", retry: "never", text: "The query was cancelled." },
   "query.abandoned": {
     class: "client",

@@ -123,6 +123,12 @@ const limits = {
       "A query that runs longer in the engine is ended, by the engine itself where it has such a limit. Absent means no limit; on a control plane with workers it is required where a member can not list what it runs.",
     "x-unit": "seconds",
   }),
+  maxTransactionSecs: z.int().min(1).max(31_536_000).optional().meta({
+    title: "Transaction time",
+    description:
+      "Longest life of a transaction, whatever happens in it: it is rolled back then, a statement that runs in it is ended, and its slot is free. Chained transactions count as one. Absent means no limit but that of an idle one.",
+    "x-unit": "seconds",
+  }),
   maxRows: z.int().min(1).optional().meta({
     title: "Rows",
     description: "A result with more rows is ended with an error. Absent means no limit.",

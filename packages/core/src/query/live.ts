@@ -18,6 +18,8 @@ import type { Identified, Query, QueryId } from "./query.ts";
 export interface LiveLimits {
   readonly maxExecutionMs: number | undefined;
   readonly maxRows: number | undefined;
+  /** Longest life of a transaction; absent means none. */
+  readonly maxTransactionMs?: number | undefined;
 }
 
 /** Where a query is now, for lists. */

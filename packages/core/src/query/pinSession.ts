@@ -23,6 +23,8 @@ export interface Held {
   readonly running: Disposable;
   readonly routed: Routed;
   readonly idleMs: number;
+  /** Longest life, from now on; undefined means none. */
+  readonly lifeMs: number | undefined;
   /** The client's BEGIN, with what it asked for. */
   readonly begin: Query;
 }
@@ -42,9 +44,12 @@ export class SessionPin implements Pin {
   #idle: Disposable | undefined;
   #ending: Promise<void> | undefined;
   #busy = false;
-  /** The slot was taken away. */
-  #lost: GatewayError | undefined;
+  /** What the next statement is told. */
+  #endedBy: GatewayError | undefined;
+  /** Ends the statement that runs now. */
+  #cancel: ((reason: GatewayError) => void) | undefined;
   readonly #watch: Disposable | undefined;
+  readonly #life: Disposable | undefined;
 
   constructor(held: Held, clock: Clock) {
     this.cluster = held.slot.cluster;
@@ -56,9 +61,11 @@ export class SessionPin implements Pin {
     this.#clock = clock;
     this.#rest();
     this.#watch = held.slot.lease?.whenLost(() => {
-      this.#lost = gatewayError("capacity.lost");
+      this.#endedBy = gatewayError("capacity.lost");
       if (!this.#busy) void this.end();
     });
+    const { lifeMs } = held;
+    this.#life = lifeMs === undefined ? undefined : clock.timer(lifeMs, () => this.#outlived());
   }
 
   get lane(): PinnedLane {
@@ -69,10 +76,14 @@ export class SessionPin implements Pin {
     return this.#state;
   }
 
-  /** Takes the lane for one statement. Refused when it is over, aborted, lost, or another statement still runs. */
-  take(): Result<Disposable, GatewayError> {
+  get endedBy(): GatewayError | undefined {
+    return this.#endedBy;
+  }
+
+  /** Takes the lane for one statement, which `cancel` ends when the transaction has to. Refused when it is over, aborted, lost, or another statement still runs. */
+  take(cancel: (reason: GatewayError) => void): Result<Disposable, GatewayError> {
     if (this.#state === "ended") {
-      return err(this.#lost ?? gatewayError("query.idleInTransaction"));
+      return err(this.#endedBy ?? gatewayError("query.transaction", { message: overText }));
     }
     if (this.#busy) {
       return err(
@@ -84,16 +95,18 @@ export class SessionPin implements Pin {
     // Between two statements the engine runs nothing of ours, so the slot may be another's by now.
     const lost = lossOf(this.held.slot);
     if (lost !== undefined) {
-      this.#lost = lost;
+      this.#endedBy = lost;
       void this.end();
       return err(lost);
     }
     this.#busy = true;
+    this.#cancel = cancel;
     this.#idle?.[Symbol.dispose]();
     return ok({
       [Symbol.dispose]: () => {
         this.#busy = false;
-        if (this.#lost !== undefined) void this.end();
+        this.#cancel = undefined;
+        if (this.#endedBy !== undefined) void this.end();
         else if (this.#state !== "ended") this.#rest();
       },
     });
@@ -131,6 +144,7 @@ export class SessionPin implements Pin {
   end(): Promise<void> {
     this.#state = "ended";
     this.#idle?.[Symbol.dispose]();
+    this.#life?.[Symbol.dispose]();
     this.#ending ??= this.#giveBack();
     return this.#ending;
   }
@@ -146,9 +160,22 @@ export class SessionPin implements Pin {
   }
 
   #rest(): void {
-    this.#idle = this.#clock.timer(this.held.idleMs, () => void this.end());
+    this.#idle = this.#clock.timer(this.held.idleMs, () => {
+      this.#endedBy = gatewayError("query.idleInTransaction");
+      void this.end();
+    });
+  }
+
+  /** A reader that stopped reading would keep its statement for ever: the lane is closed under it. */
+  #outlived(): void {
+    const reason = gatewayError("query.transactionTimeout");
+    this.#endedBy = reason;
+    this.#cancel?.(reason);
+    void this.end();
   }
 }
+
+const overText = "the transaction is over";
 
 /** What a statement of a transaction does not have to find any more. */
 export interface Place {

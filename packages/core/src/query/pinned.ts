@@ -9,6 +9,7 @@ import type { Slot } from "../port/capacity.ts";
 import { err, type Result } from "../result.ts";
 import type { HeldGeneration } from "../snapshot/generation.ts";
 import { classifyStatement } from "../sql/classify.ts";
+import { abortedWith, Canceller } from "./canceller.ts";
 import type { Description, LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";
 import { endedWhenLost, lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
@@ -60,6 +61,7 @@ export async function* beginTransaction(open: OpenQuery, plane: DataPlane): Stag
           running,
           routed: routed.value,
           idleMs: plane.idleInTransactionMs,
+          lifeMs: generation.limits(routed.value.group).maxTransactionMs,
           begin: open.query,
         },
         plane.host.clock,
@@ -112,7 +114,7 @@ export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
   open.live.group = pin.group;
   open.live.trace.push({ step: "transaction", outcome: pin.cluster });
   if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
-  const taken = pin.take();
+  const taken = pin.take((reason) => open.live.cancel(reason));
   if (!taken.ok) {
     if (pin.state === "ended") yield { kind: "session", change: { kind: "unpinned" } };
     return { kind: "failed", error: taken.error };
@@ -185,7 +187,7 @@ async function* endTransaction(
   }
   const last: LastEvent = chained.ok
     ? { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() }
-    : { kind: "failed", error: chained.error };
+    : { kind: "failed", error: pin.endedBy ?? chained.error };
   return last;
 }
 
@@ -198,10 +200,15 @@ export async function describePinned(
   if (!(pin instanceof SessionPin)) throw new Error("a pin that this pipeline did not make");
   if (pin.state === "aborted") return err(gatewayError("query.transactionAborted"));
   if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
-  const taken = pin.take();
+  const ending = new Canceller();
+  using _with = abortedWith(signal, ending);
+  const taken = pin.take((reason) => ending.abort(reason));
   if (!taken.ok) return taken;
   using _lane = taken.value;
   const { lane } = pin;
-  const identified = await identify(query, placeOf(pin), signal);
-  return identified.ok ? await lane.describe(identified.value, signal) : identified;
+  const identified = await identify(query, placeOf(pin), ending.signal);
+  const described = identified.ok
+    ? await lane.describe(identified.value, ending.signal)
+    : identified;
+  return described.ok || pin.endedBy === undefined ? described : err(pin.endedBy);
 }

@@ -206,6 +206,8 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
       maxExecutionMs:
         group.maxExecutionSecs === undefined ? undefined : group.maxExecutionSecs * 1_000,
       maxRows: group.maxRows,
+      maxTransactionMs:
+        group.maxTransactionSecs === undefined ? undefined : group.maxTransactionSecs * 1_000,
     },
     waitTimeoutMs: capacityWaitTimeoutMs(group),
     defaultTags: Object.entries(group.defaultTags),

@@ -50,6 +50,7 @@ export const mysqlErrors = {
   "query.transaction": { errno: 1568, sqlState: "25001" },
   "query.transactionAborted": { errno: 1399, sqlState: "XAE07" },
   "query.idleInTransaction": { errno: 1402, sqlState: "XA100" },
+  "query.transactionTimeout": { errno: 1613, sqlState: "XA106" },
   "query.cancelled": { errno: 1317, sqlState: "70100" },
   "query.abandoned": { errno: 1317, sqlState: "70100" },
   "query.timeout": { errno: 3024, sqlState: "HY000" },

@@ -16,7 +16,8 @@ describe("pgErrors", () => {
 
   it("ends the connection where the client must connect anew, and for a broken transaction does not", () => {
     for (const code of errorCodes.filter((one) => errorCatalogue[one].retry === "reconnect")) {
-      const expected = code === "query.idleInTransaction" ? "ERROR" : "FATAL";
+      const ofTransaction = ["query.idleInTransaction", "query.transactionTimeout"].includes(code);
+      const expected = ofTransaction ? "ERROR" : "FATAL";
       expect(pgErrors[code].severity).toBe(expected);
     }
   });

@@ -51,6 +51,7 @@ export const pgErrors = {
   "query.transaction": { sqlState: "25000", severity: "ERROR" },
   "query.transactionAborted": { sqlState: "25P02", severity: "ERROR" },
   "query.idleInTransaction": { sqlState: "25P03", severity: "ERROR" },
+  "query.transactionTimeout": { sqlState: "25P04", severity: "ERROR" },
   "query.cancelled": { sqlState: "57014", severity: "ERROR" },
   "query.abandoned": { sqlState: "57014", severity: "ERROR" },
   "query.timeout": { sqlState: "57014", severity: "ERROR" },

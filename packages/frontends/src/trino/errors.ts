@@ -101,6 +101,7 @@ export const trinoErrors = {
   "query.transaction": { name: "NOT_IN_TRANSACTION", status: 200 },
   "query.transactionAborted": { name: "TRANSACTION_ALREADY_ABORTED", status: 200 },
   "query.idleInTransaction": { name: "UNKNOWN_TRANSACTION", status: 200 },
+  "query.transactionTimeout": { name: "UNKNOWN_TRANSACTION", status: 200 },
   "query.cancelled": { name: "USER_CANCELED", status: 200 },
   "query.abandoned": { name: "ABANDONED_QUERY", status: 200 },
   "query.timeout": { name: "EXCEEDED_TIME_LIMIT", status: 200 },

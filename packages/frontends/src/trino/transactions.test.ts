@@ -1,3 +1,4 @@
+import { gatewayError } from "@gateway/core/error.ts";
 import { virtualHost } from "@gateway/core/port/virtual.ts";
 import type { Pin } from "@gateway/core/query/pin.ts";
 import { describe, expect, it } from "vitest";
@@ -24,6 +25,19 @@ describe("Transactions", () => {
     });
     transactions.begin(pinOf(), "alice");
     expect(transactions.count).toBe(1);
+  });
+
+  it("says of one that lived for too long why it is over", () => {
+    const transactions = new Transactions(virtualHost(1));
+    const endedBy = gatewayError("query.transactionTimeout");
+    const id = transactions.begin({ ...pinOf(), state: "ended", endedBy }, "alice");
+    expect(transactions.find(id, "alice")).toMatchObject({
+      ok: false,
+      error: { code: endedBy.code },
+    });
+    expect(transactions.find(id, "bob")).toMatchObject({
+      error: { code: "query.idleInTransaction" },
+    });
   });
 
   it("rolls back what is open when it closes", async () => {

@@ -38,9 +38,10 @@ export class Transactions {
   /** The transaction of that id. One of somebody else, or one that is over, is unknown. */
   find(id: string, user: string): Result<Pin, GatewayError> {
     const found = this.#open.get(id);
-    if (found?.user === user && found.pin.state !== "ended") return ok(found.pin);
+    const own = found?.user === user ? found.pin : undefined;
+    if (own !== undefined && own.state !== "ended") return ok(own);
     return err(
-      gatewayError("query.idleInTransaction", {
+      gatewayError(own?.endedBy?.code ?? "query.idleInTransaction", {
         message: `Unknown transaction ID: ${id}. Possibly expired? Commands ignored until end of transaction block`,
       }),
     );

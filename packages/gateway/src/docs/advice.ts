@@ -143,6 +143,11 @@ export const advice = {
     user: "Begin again, and end transactions without waiting for people.",
     operator: "`gateway.idleInTransactionSecs` sets the time; an open transaction holds a slot.",
   },
+  "query.transactionTimeout": {
+    user: "Begin again, and do less in one transaction.",
+    operator:
+      "`maxTransactionSecs` of the group sets the time; an open transaction holds a slot, whatever it does.",
+  },
   "query.cancelled": { user: "Nothing: somebody, usually the client itself, ended the query." },
   "query.abandoned": {
     user: "Fetch results without long pauses.",
