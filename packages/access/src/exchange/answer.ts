@@ -20,8 +20,10 @@ export function readIssued(
   wanted: string | undefined,
   nowSecs: number,
 ): IssuedToken | undefined {
-  if (typeof json !== "object" || json === null) return undefined;
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return undefined;
   const answer = json as Readonly<Record<string, unknown>>;
+  // RFC 6749 §5.2: whoever says an error refuses, whatever else stands beside it and whatever the status.
+  if (answer["error"] !== undefined) return undefined;
   const token = answer["access_token"];
   if (typeof token !== "string" || token.length > tokenLengthMax || !bearerToken.test(token)) {
     return undefined;

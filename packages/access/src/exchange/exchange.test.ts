@@ -152,6 +152,8 @@ describe("tokenExchange", () => {
     ["no JSON", 200, "t-canary"],
     ["no token", 200, { ...issued, access_token: undefined }],
     ["an empty token", 200, { ...issued, access_token: "" }],
+    ["a token beside an error", 200, { ...issued, error: "access_denied" }],
+    ["a list", 200, [issued]],
     ["a token that is no text", 200, { ...issued, access_token: 7 }],
     ["a token with a line break", 200, { ...issued, access_token: "a\r\nx-trino-user: root" }],
     ["token_type N_A", 200, { ...issued, token_type: "N_A" }],

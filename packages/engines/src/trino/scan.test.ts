@@ -46,7 +46,38 @@ const spanOf = (bytes: Uint8Array) => ({ start: 0, end: bytes.length });
 /** Bytes that mean something between cells, and two that stand in no JSON. */
 const wrong = fc.constantFrom(...encoder.encode('[]{},"n1a t'), 0x01, 0xff);
 
+/** A page written by somebody else: the same values with white space wherever JSON has room for it. */
+const spaced = fc
+  .tuple(
+    fc.integer({ min: 1, max: 4 }).chain((columns) =>
+      fc.array(fc.array(scalar, { minLength: columns, maxLength: columns }), {
+        minLength: 1,
+        maxLength: 30,
+      }),
+    ),
+    fc.array(fc.constantFrom("", " ", "\n", "\t\r\n  "), { minLength: 1, maxLength: 7 }),
+  )
+  .map(([rows, blanks]) => {
+    let turn = 0;
+    const blank = (): string => blanks[turn++ % blanks.length] ?? "";
+    const list = (items: readonly string[]): string =>
+      `[${items.map((item) => `${blank()}${item}${blank()}`).join(",")}]`;
+    const text = list(rows.map((row) => list(row.map((cell) => JSON.stringify(cell)))));
+    return { rows, columns: rows[0]?.length ?? 1, bytes: encoder.encode(text) };
+  });
+
 describe("readCells", () => {
+  it("finds the same cells in whatever layout a page is written", () => {
+    fc.assert(
+      fc.property(spaced, ({ rows, columns, bytes }) => {
+        const compact = encoder.encode(JSON.stringify(rows));
+        expect(cellTexts(bytes, columns)).toEqual(cellTexts(compact, columns));
+        expect(countRows(bytes, spanOf(bytes))).toBe(rows.length);
+      }),
+    );
+    expect(readCells(encoder.encode("[ \n]"), { start: 0, end: 4 }, 1)).toMatchObject({ rows: 0 });
+  });
+
   it("finds the cells that the plain reader finds, in pages of any length", () => {
     fc.assert(
       fc.property(table, ({ columns, bytes }) => {
@@ -124,3 +155,13 @@ describe("countRows", () => {
     );
   });
 });
+
+function cellTexts(bytes: Uint8Array, columns: number): readonly (string | null)[] {
+  const cells = readCells(bytes, spanOf(bytes), columns);
+  if (typeof cells !== "object") throw new Error("a page that is not read");
+  const { starts, lengths } = cells;
+  return Array.from(lengths, (length, cell) => {
+    const start = starts[cell] ?? 0;
+    return length < 0 ? null : new TextDecoder().decode(bytes.subarray(start, start + length));
+  });
+}

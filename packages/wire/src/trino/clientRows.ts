@@ -5,7 +5,7 @@
  * A page comes from another process, so every byte between the rows is checked, and an end that is not
  * where the page says it is refuses the page. Rows with arrays and objects in them are not read here.
  */
-import type { Span } from "./clientPage.ts";
+import { skipSpace, type Span } from "./clientPage.ts";
 
 /** Cells of `rows` rows, row by row. */
 export interface Cells {
@@ -47,15 +47,18 @@ export function readCells(
 ): Cells | "nested" | undefined {
   const table = new CellTable(Math.min(expected, end - start), bytes, end);
   if (bytes[start] !== open || columns < 1) return undefined;
-  if (bytes[start + 1] === close) return start + 2 === end ? table.cells(0) : undefined;
-  let at = start;
+  let at = behindSpace(bytes, start + 1);
+  if (bytes[at] === close) return at + 1 === end ? table.cells(0) : undefined;
   let rows = 0;
-  do {
-    if (bytes[at + 1] !== open) return undefined;
-    at = table.row(at + 2, columns);
+  for (;;) {
+    if (bytes[at] !== open) return undefined;
+    at = table.row(at + 1, columns);
     if (at < 0) return table.nested ? "nested" : undefined;
     rows += 1;
-  } while (bytes[at] === comma);
+    at = behindSpace(bytes, at);
+    if (bytes[at] !== comma) break;
+    at = behindSpace(bytes, at + 1);
+  }
   return bytes[at] === close && at + 1 === end ? table.cells(rows) : undefined;
 }
 
@@ -95,6 +98,7 @@ class CellTable {
     const lengths = this.#lengths;
     let at = from;
     for (let cell = first; cell < last; cell += 1) {
+      at = behindSpace(bytes, at);
       const byte = bytes[at];
       if (byte === quote) {
         const to = this.#stringEnd(at + 1, cell);
@@ -113,6 +117,7 @@ class CellTable {
         lengths[cell] = to - at;
         at = to;
       }
+      at = behindSpace(bytes, at);
       if (bytes[at] !== (cell === last - 1 ? close : comma)) return -1;
       at += 1;
     }
@@ -142,6 +147,11 @@ class CellTable {
     this.#starts = starts;
     this.#lengths = lengths;
   }
+}
+
+/** Trino writes none, but a page is JSON in whatever layout. Asks of nearly every byte one thing. */
+function behindSpace(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) > 0x20 ? at : skipSpace(bytes, at);
 }
 
 function isNull(bytes: Uint8Array, at: number): boolean {
