@@ -6,9 +6,11 @@
  *
  * Run directly it always builds. `buildIfStale` is for everything that is about to run the bundle.
  */
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { constants, setPriority } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -17,6 +19,8 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const distFolder = join(root, "packages/gateway/dist");
 const migrationsFolder = join(root, "migrations");
 const recordFile = join(distFolder, "build.json");
+const catalogDataFile = join(distFolder, "catalogMirror.tar.gz");
+const catalogDataOnly = "--catalog-data";
 
 /** Each entry and the file it becomes. Threads are loaded by these names, beside the bundle. */
 const entries = [
@@ -63,8 +67,8 @@ const nativeWhenUsed = {
  * Bundles every entry. Throws an `AggregateError` when one fails; the others are written all the
  * same, and no build is recorded, so that the next call tries again.
  */
-export async function build() {
-  const { build: bundle } = await import("esbuild");
+export async function build({ catalogData = "now" } = {}) {
+  const { build: bundle, stop } = await import("esbuild");
   // Taken before reading, so that a file saved during the build makes the result stale.
   const sources = sourcesNow();
   await mkdir(distFolder, { recursive: true });
@@ -72,6 +76,8 @@ export async function build() {
   const present = entries.filter(({ source }) => existsSync(join(root, source)));
   const missing = entries.filter((entry) => !present.includes(entry));
   const results = await Promise.allSettled(present.map((entry) => buildEntry(entry, bundle)));
+  // It is a process, which would live as long as a gateway that is started by this one.
+  await stop();
   const failures = results.filter(({ status }) => status === "rejected");
   if (failures.length > 0) {
     throw new AggregateError(
@@ -81,17 +87,32 @@ export async function build() {
   }
 
   await copyMigrations();
-  await makeCatalogData();
+  if (catalogData === "now") await makeCatalogData();
   const outputs = present.map(({ output }) => output);
   await writeWhole(recordFile, `${JSON.stringify({ ...sources, outputs }, null, 2)}\n`);
   return { outputs, missing };
 }
 
 /** Builds when a source is newer than the bundle, or the bundle is not there. Answers whether it did. */
-export async function buildIfStale() {
+export async function buildIfStale(options) {
   if (isFresh()) return false;
-  await build();
+  await build(options);
   return true;
+}
+
+/**
+ * Makes what catalog mirrors begin with, in a process of low priority that nobody waits for: it takes
+ * seconds, and the first mirror can do without. Does nothing where it is there.
+ */
+export function makeCatalogDataLater() {
+  const key = catalogDataKey(join(distFolder, "catalogMirrorThread.js"));
+  if (key === undefined || isCatalogData(key)) return;
+  const maker = spawn(process.execPath, [fileURLToPath(import.meta.url), catalogDataOnly], {
+    detached: true,
+    stdio: "ignore",
+  });
+  maker.on("error", () => {});
+  maker.unref();
 }
 
 async function buildEntry({ source, output }, bundle) {
@@ -126,14 +147,9 @@ async function copyMigrations() {
 /** The data folder that every catalog mirror begins with; a mirror would need seconds and twice the memory to make it. */
 async function makeCatalogData() {
   const program = join(distFolder, "catalogMirrorThread.js");
-  const file = join(distFolder, "catalogMirror.tar.gz");
-  if (!existsSync(program)) return;
-  const pglite = join(root, "node_modules/@electric-sql/pglite/package.json");
-  const hash = createHash("sha256").update(readFileSync(program)).update(readFileSync(pglite));
-  const key = hash.digest("hex");
-  const keyFile = `${file}.key`;
-  const known = existsSync(keyFile) ? readFileSync(keyFile, "utf8") : "";
-  if (existsSync(file) && known === key) return;
+  const file = catalogDataFile;
+  const key = catalogDataKey(program);
+  if (key === undefined || isCatalogData(key)) return;
   const worker = new Worker(program, { workerData: { work: { kind: "make", file } } });
   await new Promise((resolve, reject) => {
     worker.once("error", reject);
@@ -141,7 +157,22 @@ async function makeCatalogData() {
     worker.once("exit", () => reject(new Error("the data of the catalog mirror was not made")));
   });
   await worker.terminate();
-  await writeWhole(keyFile, key);
+  await writeWhole(`${file}.key`, key);
+}
+
+/** Names what the data follows from; undefined where nobody makes it. */
+function catalogDataKey(program) {
+  if (!existsSync(program)) return undefined;
+  const pglite = join(root, "node_modules/@electric-sql/pglite/package.json");
+  const hash = createHash("sha256").update(readFileSync(program)).update(readFileSync(pglite));
+  return hash.digest("hex");
+}
+
+function isCatalogData(key) {
+  const keyFile = `${catalogDataFile}.key`;
+  return (
+    existsSync(catalogDataFile) && existsSync(keyFile) && readFileSync(keyFile, "utf8") === key
+  );
 }
 
 /** Replaces a file in one step: another process may be loading the old one right now. */
@@ -183,6 +214,11 @@ function sourcesNow() {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const startedMs = performance.now();
   try {
+    if (process.argv.includes(catalogDataOnly)) {
+      setPriority(constants.priority.PRIORITY_LOW);
+      await makeCatalogData();
+      process.exit();
+    }
     const { outputs, missing } = await build();
     for (const { source, output } of missing) console.log(`skipped ${output}: no ${source}`);
     const took = `${Math.round(performance.now() - startedMs)} ms`;

@@ -6,7 +6,7 @@ import { checkConfig } from "../config/load.ts";
 import { lineOf } from "@gateway/control/config/report.ts";
 import { logCrash } from "../host/crash.ts";
 import { nodeHost } from "../host/node.ts";
-import { banner } from "../quickstart/banner.ts";
+import { alreadyThere, banner } from "../quickstart/banner.ts";
 import { quickstartConfig } from "../quickstart/config.ts";
 import { start } from "../roles.ts";
 import { runUntilSignal } from "./signals.ts";
@@ -47,7 +47,11 @@ export async function quickstartCommand(
   const { bundle, environment } = terminal;
   const options = { config: config.value, document, host, bundle, environment, contents };
   const running = await start(options);
-  if (!running.ok) return refuseStart(running.error, terminal);
+  if (!running.ok) {
+    const code = refuseStart(running.error, terminal);
+    if (!freePorts) terminal.err(alreadyThere(config.value.gateway));
+    return code;
+  }
   terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
   const code = await runUntilSignal(running.value, config.value.gateway, host);
   terminal.out("\nStopped.\n");

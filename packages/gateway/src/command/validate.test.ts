@@ -50,7 +50,12 @@ gateway: { frontends: { postgresWire: { host: 127.0.0.1 } }`;
     const file = fileOf("broken.yaml", "gateway: {\nclusters: [\n");
     const { code, err } = await validate(file);
     expect(code).toBe(1);
-    expect(err).toMatch(/^(line \d+, column \d+: .+\n)+$/);
+    const lines = err.trimEnd().split("\n");
+    for (const line of lines) {
+      expect(line.startsWith(`${file}: `)).toBe(true);
+      expect(line.slice(file.length)).toMatch(/^: line \d+, column \d+: ./);
+    }
+    expect(new Set(lines).size).toBe(lines.length);
   });
 
   it("answers 1 for a file that is not there", async () => {

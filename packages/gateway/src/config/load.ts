@@ -29,13 +29,21 @@ export function loadConfig(file: string): Loaded {
 /** Reads a file as YAML, unchecked. */
 export function loadDocument(file: string): Result<unknown, readonly ConfigProblem[]> {
   const read = readBounded(file, fileBytesMax);
-  if (read.ok) return parseYaml(read.value);
+  if (read.ok) {
+    const parsed = parseYaml(read.value);
+    return parsed.ok ? parsed : err(parsed.error.map((problem) => inFile(file, problem)));
+  }
   const { error } = read;
   const reason =
     error.kind === "tooLarge"
       ? `is larger than ${fileBytesMax} bytes`
       : `can not be read (${error.code})`;
   return err([{ path: "", reason: `${file}: ${reason}` }]);
+}
+
+/** What is wrong with the file itself names it; what is wrong with a key names the key. */
+function inFile(file: string, { path, reason }: ConfigProblem): ConfigProblem {
+  return { path, reason: path === "" ? `${file}: ${reason}` : reason };
 }
 
 /** Checks the text of a config file. */

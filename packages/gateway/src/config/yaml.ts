@@ -69,12 +69,12 @@ function parseText(text: string): Result<unknown, readonly ConfigProblem[]> {
   }));
   const faults = syntax.length > 0 ? syntax : contentFaults(document);
   if (faults.length > 0) {
-    return err(
-      faults.map(({ offset, reason }) => {
-        const { line, col } = lines.linePos(offset);
-        return { path: "", reason: `line ${line}, column ${col}: ${reason}` };
-      }),
-    );
+    const reasons = faults.map(({ offset, reason }) => {
+      const { line, col } = lines.linePos(offset);
+      return `line ${line}, column ${col}: ${reason}`;
+    });
+    // The parser reports some faults once for each thing that they break.
+    return err([...new Set(reasons)].map((reason) => ({ path: "", reason })));
   }
   try {
     const value = (document.toJS({ maxAliasCount: aliasesMax }) as unknown) ?? {};

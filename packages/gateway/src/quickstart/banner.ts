@@ -34,6 +34,26 @@ export function banner(running: Running, example: string): string {
   ].join("\n");
 }
 
+/** Where another quick start of the same folder listens: it has the same ports, and holds its data. */
+export function alreadyThere({ frontends, adminApi }: Addresses): string {
+  const there = Object.entries({ ...frontends, adminApi }).flatMap(([kind, listener]) =>
+    listener === undefined ? [] : [`  ${titles[kind] ?? kind} ${listener.host}:${listener.port}`],
+  );
+  return [
+    "If a quick start runs here already, it listens on:",
+    ...there,
+    "Another one beside it: npm start -- --free-ports",
+    "",
+  ].join("\n");
+}
+
+type Address = Pick<OpenListener, "host" | "port">;
+
+interface Addresses {
+  readonly frontends: { readonly [kind in string]?: Address | undefined };
+  readonly adminApi: Address;
+}
+
 function commandsOf(
   { kind, host, port }: OpenListener,
   example: string,
