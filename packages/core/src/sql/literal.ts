@@ -109,22 +109,27 @@ function escapesOf(dialect: Dialect): Escapes {
 }
 
 function decodeEscapes(inner: string, quote: string, escapes: Escapes): string | undefined {
+  if (!inner.includes("\\")) return undouble(inner, quote);
   let value = "";
+  let from = 0;
   let at = 0;
   while (at < inner.length) {
     const char = inner.charAt(at);
-    if (char === quote) at += 1;
-    if (char !== "\\") {
-      value += char;
+    if (char === quote) {
+      value += inner.slice(from, at) + quote;
+      at += 2;
+      from = at;
+    } else if (char === "\\") {
+      const decoded = decodeEscape(inner, at + 1, escapes);
+      if (decoded === undefined) return undefined;
+      value += inner.slice(from, at) + decoded.text;
+      at += 1 + decoded.length;
+      from = at;
+    } else {
       at += 1;
-      continue;
     }
-    const decoded = decodeEscape(inner, at + 1, escapes);
-    if (decoded === undefined) return undefined;
-    value += decoded.text;
-    at += 1 + decoded.length;
   }
-  return value;
+  return value + inner.slice(from);
 }
 
 function decodeEscape(

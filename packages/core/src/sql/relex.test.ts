@@ -37,6 +37,12 @@ const value = fc.oneof(
 );
 
 describe("relex", () => {
+  it("writes a bulk insert in time that grows with its length alone", () => {
+    const row = "(12345,'Some name here',19.99,'2024-01-01')";
+    const sql = `insert into t values ${Array.from({ length: 24_000 }, () => row).join(",")}`;
+    expect(relex(sql, "mysql", "duckdb")).toEqual({ ok: true, value: sql });
+  });
+
   it("never lets a value out of its string, nor a name out of its quotes", () => {
     fc.assert(
       fc.property(

@@ -133,18 +133,28 @@ function nameFor(value: string, dialect: Dialect): string | undefined {
 
 function joined(pieces: readonly (string | undefined)[]): string | undefined {
   let text = "";
+  let last = "";
   for (const piece of pieces) {
     if (piece === undefined) return undefined;
     // Directly behind these a quote would begin another kind of string, or go on with the one before.
-    const joins = /^['"`]/.test(piece) && /[\w$&'"`\u0080-\uffff]$/.test(text);
+    const joins = startsQuoted.test(piece) && endsInWord.test(last);
     text += joins ? ` ${piece}` : piece;
+    // The end of the text itself is not looked at: it would be put together anew for each token.
+    last = piece.slice(-1);
   }
   return text;
 }
 
+const startsQuoted = /^['"`]/;
+const endsInWord = /[\w$&'"`\u0080-\uffff]/;
+
 /** Whether two readings have the same strings and names in the same places, and the same text between them. */
 function same(a: readonly Token[], b: readonly Token[]): boolean {
-  return JSON.stringify(shapeOf(a)) === JSON.stringify(shapeOf(b));
+  const [of, to] = [shapeOf(a), shapeOf(b)];
+  return (
+    of.length === to.length &&
+    of.every(([kind, text], index) => kind === to[index]?.[0] && text === to[index][1])
+  );
 }
 
 function shapeOf(tokens: readonly Token[]): readonly (readonly [string, string])[] {
