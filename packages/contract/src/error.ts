@@ -186,7 +186,7 @@ export const errorCatalogue = {
   "query.textTooLarge": {
     class: "client",
     retry: "never",
-    text: "The statement's text is longer than the listener's maxStatementBytes allows.",
+    text: "The text of the statement is larger than the limit.",
   },
   "query.unknown": { class: "client", retry: "never", text: "There is no such query." },
   "query.elsewhere": {

@@ -138,6 +138,9 @@ async function run(
   const rows: (string | null)[][] = [];
   let columns: readonly string[] = [];
   let updateCount: number | undefined;
+  if (sql.length > connection.config.maxStatementBytes) {
+    return errorReply(gatewayError("query.textTooLarge"));
+  }
   for await (const event of door.run(door.query(sql, [], session), connection.closed)) {
     if (event.kind === "failed") return errorReply(event.error);
     if (event.kind === "columns") columns = event.columns.map((column) => column.name);

@@ -259,6 +259,21 @@ function stateHostility(state: State, subject: Subject): void {
     expect((await (await suite.client(port)).query("SELECT 1")).rows).toEqual([["1"]]);
   });
 
+  state(
+    "refuses a statement over its limit, says so, and serves the same client",
+    async (suite) => {
+      const limits = { maxMessageBytes: 1 << 20, maxStatementBytes: 65_536 };
+      const { door, port } = await suite.listen({ answers }, limits);
+      const client = await suite.client(port);
+      for (const length of [65_536, 900_000]) {
+        const failure = await failureOf(() => client.query(`SELECT '${"x".repeat(length)}'`));
+        expect(failure.message).toMatch(/text of the statement is larger than the limit/);
+      }
+      expect(door.queries.filter((query) => query.sql.length > 65_536)).toEqual([]);
+      expect((await client.query("SELECT 1")).rows).toEqual([["1"]]);
+    },
+  );
+
   state("takes no memory for a message that is only announced", async (suite) => {
     const { port } = await suite.listen({ answers }, { maxConnections: 100 });
     const before = heldBytes();

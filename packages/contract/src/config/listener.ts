@@ -100,7 +100,7 @@ function limitShape(maxMessageBytes: number) {
       .meta({
         title: "Statement size",
         description:
-          "Longest text of a statement; a longer one is refused unread. Data of COPY and LOAD and values of parameters are no text. Raising it lets one client hold up others while its text is read, here and in the engine.",
+          "Longest text of a request or a prepared statement, with all its statements; a longer one is refused unread. Data of COPY and LOAD and values of parameters are no text. Raising it lets one client hold up others while its text is read, here and in the engine.",
         "x-unit": "bytes",
       }),
   } as const;

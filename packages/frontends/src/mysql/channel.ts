@@ -70,10 +70,10 @@ export class Channel {
     return this.#packets.takeRest();
   }
 
-  /** The client is who it says: it may send up to so much, compressed with `codec` if there is one. */
-  admit(config: ListenerConfig, codec: Codec | undefined): void {
-    this.#packets.payloadBytesMax = config.maxMessageBytes;
-    this.#packets.textBytesMax = config.maxStatementBytes + 1;
+  /** The client is who it says: it may send up to these sizes, compressed with `codec` if there is one. */
+  admit({ maxMessageBytes, maxStatementBytes }: ListenerConfig, codec: Codec | undefined): void {
+    this.#packets.payloadBytesMax = maxMessageBytes;
+    this.#packets.textBytesMax = maxStatementBytes;
     if (codec === undefined || this.#compression !== undefined) return;
     const frames = new FrameReader();
     frames.push(this.#packets.takeRest());

@@ -20,7 +20,7 @@ describe("a compressed connection", () => {
     const sql = `select '${long}'`;
     await using server = await serverOf(
       { answers: { [sql]: resultOf([columnOf("a", text)], [[long], ["short"]]) } },
-      { maxStatementBytes: 1 << 21 },
+      { maxStatementBytes: 1 << 26 },
     );
     await using client = await clientOf(server, { compress: true });
     expect((await client.query("select connection_id() as id"))[0]).toHaveLength(1);

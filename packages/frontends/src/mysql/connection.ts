@@ -14,7 +14,7 @@ import {
   putGreeting,
   type Greeting,
 } from "@gateway/wire/mysql/handshake.ts";
-import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
+import type { Packet, SkippedPacket } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
@@ -198,8 +198,8 @@ export class MysqlConnection implements Member {
   }
 
   /** Our next packet's number: behind the client's, which a refused one did not tell. */
-  #answerSequence(step: Packet | Violation): number {
-    if (step.kind === "packet") return (step.lastSequence + 1) & 0xff;
+  #answerSequence(step: Packet | SkippedPacket | Violation): number {
+    if (step.kind !== "violation") return (step.lastSequence + 1) & 0xff;
     return this.#state.kind === "ready" ? 1 : (this.#out.sequence + 1) & 0xff;
   }
 

@@ -6,7 +6,8 @@
  * (an unknown statement id) are in `ownErrors`.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
-import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 
 export interface MysqlError {
@@ -163,4 +164,16 @@ export const ownErrors = {
 
 function reply(errno: number, sqlState: string, message: string): ErrorReply {
   return { errno, sqlState, message };
+}
+
+/** What a client is told before the connection ends, because its packets can not be read. */
+export function violationReply(violation: Violation): ErrorReply {
+  switch (violation.code) {
+    case "tooLarge":
+      return errorReply(gatewayError("protocol.tooLarge"));
+    case "outOfOrder":
+      return ownErrors.outOfOrder();
+    case "malformed":
+      return errorReply(gatewayError("protocol.violation"));
+  }
 }

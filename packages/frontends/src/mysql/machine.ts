@@ -18,11 +18,11 @@ import {
   type ChangeUser,
   type HandshakeResponse,
 } from "@gateway/wire/mysql/handshake.ts";
-import type { Packet } from "@gateway/wire/mysql/packetReader.ts";
+import type { Packet, SkippedPacket } from "@gateway/wire/mysql/packetReader.ts";
 import { capability, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf } from "./charset.ts";
-import { errorReply, ownErrors } from "./errors.ts";
+import { errorReply, ownErrors, violationReply } from "./errors.ts";
 import { ciphertextBytes, passwordText } from "./passwordKey.ts";
 
 /** Plugins by name. Everything else a client proposes is switched to the first. */
@@ -82,6 +82,7 @@ export type State =
 
 export type Message =
   | Packet
+  | SkippedPacket
   | Violation
   /** TLS is up. */
   | { readonly kind: "secured" }
@@ -152,6 +153,8 @@ export function advance(state: State, message: Message, context: MachineContext)
       return refuse(violationReply(message));
     case "packet":
       return onPacket(state, message, context);
+    case "skipped":
+      return onSkipped(state, message);
     case "secured":
       if (state.kind !== "securing") return [state, []];
       return [{ kind: "greeted", secure: true, sequence: state.sequence }, []];
@@ -202,6 +205,13 @@ function onPacket(
     case "busy":
       return refuse(ownErrors.outOfOrder());
   }
+}
+
+/** A text over the limit: the session goes on. In a login it is no text but a password of absurd length. */
+function onSkipped(state: Exclude<State, { kind: "closed" }>, { sequence }: SkippedPacket): Step {
+  if (state.kind !== "ready") return refuse(errorReply(gatewayError("protocol.tooLarge")));
+  if (sequence !== 0) return refuse(ownErrors.outOfOrder());
+  return [state, [{ kind: "sendError", reply: errorReply(gatewayError("query.textTooLarge")) }]];
 }
 
 function onHandshake(secure: boolean, packet: Packet, context: MachineContext): Step {
@@ -376,17 +386,6 @@ function moreData(byte: number): Effect {
 /** The client's number behind one packet of ours. */
 function after(sequence: number): number {
   return (sequence + 2) & 0xff;
-}
-
-function violationReply(violation: Violation): ErrorReply {
-  switch (violation.code) {
-    case "tooLarge":
-      return errorReply(gatewayError("protocol.tooLarge"));
-    case "outOfOrder":
-      return ownErrors.outOfOrder();
-    case "malformed":
-      return errorReply(gatewayError("protocol.violation"));
-  }
 }
 
 /** Refuses what can not be shown to the door. */

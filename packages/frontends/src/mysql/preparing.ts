@@ -5,7 +5,7 @@
  * Statements that the frontend answers itself are prepared without the engine and answered anew at
  * each execution.
  */
-import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement } from "@gateway/core/sql/classify.ts";
@@ -47,14 +47,8 @@ const cursorReadOnly = 1;
 
 type Unsaved = Omit<PreparedStatement, "id">;
 
-/** The text of a command, unless it is longer than the listener reads, or not in the client's character set. */
-export function textOf(
-  { client, connection }: Conversation,
-  bytes: Uint8Array,
-): Result<string, ErrorReply> {
-  if (bytes.length > connection.config.maxStatementBytes) {
-    return err(errorReply(gatewayError("query.textTooLarge")));
-  }
+/** The text of a command, unless it is not in the client's character set. */
+export function textOf({ client }: Conversation, bytes: Uint8Array): Result<string, ErrorReply> {
   const text = client.charset.decode(bytes);
   return text === undefined ? err(ownErrors.notUtf8()) : ok(text);
 }

@@ -30,12 +30,11 @@ import { Outbox } from "./outbox.ts";
 import type { Failure } from "./failure.ts";
 import type { SpoolRoom } from "./spool.ts";
 import type { StatementReader } from "./statement.ts";
+import { sessionRule, textTooLarge } from "./textLimit.ts";
 import {
-  encodingError,
   functionError,
   protocolError,
-  textTooLong,
-  tooLongText,
+  textError,
   violationError,
   violationInput,
 } from "./violations.ts";
@@ -101,6 +100,7 @@ class Conversation {
   #desk: Desk | undefined;
   /** An error that ends the connection was sent: what else the table says is left undone. */
   #over = false;
+  #sessionRule: FrameRule | undefined;
 
   constructor(connection: FollowedConnection, parts: ConversationParts) {
     this.#connection = connection;
@@ -128,6 +128,10 @@ class Conversation {
         if (resting) this.#connection.idle(false);
       } else if (step.kind === "violation") {
         await this.#happen("violation", { message: undefined, violation: step.violation });
+      } else if (step.kind === "skipped") {
+        const violation = textTooLarge(step, this.#connection.config);
+        const input = violationInput(violation, this.#phase);
+        await this.#happen(input, { message: undefined, violation });
       } else {
         const pending = this.#open(step.frame);
         if (pending !== undefined) await pending;
@@ -136,11 +140,6 @@ class Conversation {
   }
 
   #open(frame: Frame): Promise<void> | undefined {
-    const { maxStatementBytes } = this.#connection.config;
-    const tooLong = beforeStart(this.#phase) ? undefined : tooLongText(frame, maxStatementBytes);
-    if (tooLong !== undefined) {
-      return this.#happen(tooLong, { message: undefined, violation: undefined });
-    }
     const parsed = beforeStart(this.#phase) ? parseStart(frame.body) : parseFrontend(frame);
     if (parsed.kind === "message") return this.#receive(parsed.message);
     const { violation } = parsed;
@@ -163,8 +162,10 @@ class Conversation {
   #rule(): FrameRule {
     if (beforeStart(this.#phase)) return { types: undefined, maxBytes: startBytesMax };
     const { maxMessageBytes } = this.#connection.config;
-    const maxBytes = this.#phase === "login" ? loginBytesMax : maxMessageBytes;
-    return { types: frontendTypes, maxBytes: Math.min(maxBytes, maxMessageBytes) };
+    if (this.#phase === "login") {
+      return { types: frontendTypes, maxBytes: Math.min(loginBytesMax, maxMessageBytes) };
+    }
+    return (this.#sessionRule ??= sessionRule(this.#connection.config));
   }
 
   #left(): void {
@@ -236,7 +237,7 @@ class Conversation {
       case "refuse":
         return this.#fatal(violationError(violation, before));
       case "reportText":
-        return this.#fail(violation === undefined ? textTooLong : encodingError(), {});
+        return this.#reportText(violation);
       case "refuseFunction":
         return this.#fail(functionError(), {});
       case "hangUp":
@@ -250,6 +251,13 @@ class Conversation {
       case "sync":
         return message !== undefined && isTyped(message) ? this.#serve(message) : undefined;
     }
+  }
+
+  /** A text that can not be taken ends an open transaction, like every error in it. */
+  async #reportText(violation: Violation | undefined): Promise<void> {
+    const error = textError(violation);
+    const failed = await this.#desk?.refuse({ error, place: {} });
+    await this.#fail(failed?.error ?? error, {});
   }
 
   #serve(message: FrontendMessage): Promise<void> | undefined {
@@ -369,6 +377,7 @@ class Conversation {
       keyBytes,
       inbox: this.#inbox,
       maxMessageBytes: this.#connection.config.maxMessageBytes,
+      maxStatementBytes: this.#connection.config.maxStatementBytes,
     });
     this.#opening = undefined;
     this.#login = undefined;

@@ -21,6 +21,8 @@ import { reportedSettings } from "./settings.ts";
 import { answerText } from "./simple.ts";
 import type { SpoolRoom } from "./spool.ts";
 import type { StatementReader } from "./statement.ts";
+import { isLonger } from "./textLimit.ts";
+import { textSizeError } from "./violations.ts";
 
 export interface DeskParts {
   readonly door: Door;
@@ -31,6 +33,7 @@ export interface DeskParts {
   /** Length of the cancel key's secret, by the version of the protocol. */
   readonly keyBytes: number;
   readonly maxMessageBytes: number;
+  readonly maxStatementBytes: number;
   readonly spoolRoom: SpoolRoom;
   readonly mirrors: Mirrors;
   readonly inbox: SeriesParts["inbox"];
@@ -45,11 +48,13 @@ export class Desk {
   readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
   readonly #read: StatementReader;
+  readonly #maxStatementBytes: number;
 
   constructor(parts: DeskParts) {
     const { keys, out, session, keyBytes } = parts;
     this.#out = out;
     this.#read = parts.read;
+    this.#maxStatementBytes = parts.maxStatementBytes;
     this.#session = new ClientSession(session);
     this.#registration = keys.register(keyBytes, () => this.#runner.cancel());
     const { process } = this.#registration.key;
@@ -118,6 +123,11 @@ export class Desk {
     return failure;
   }
 
+  /** A message that was refused before it was read. */
+  refuse(failure: Failure): Promise<Failure | undefined> {
+    return this.#ended(failure);
+  }
+
   #perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
     switch (message.kind) {
       case "query":
@@ -130,7 +140,7 @@ export class Desk {
           read: this.#read,
         });
       case "parse":
-        return this.#series.parse(message);
+        return this.#refusal(message.sql) ?? this.#series.parse(message);
       case "bind":
         return this.#series.bind(message);
       case "describe":
@@ -150,6 +160,12 @@ export class Desk {
       case "copyFail":
         return undefined;
     }
+  }
+
+  /** A Parse has a name and types beside its text, so that its length alone did not tell. */
+  #refusal(sql: string): Failure | undefined {
+    const limit = this.#maxStatementBytes;
+    return isLonger(sql, limit) ? { error: textSizeError(limit), place: {} } : undefined;
   }
 
   /** The client left: what runs ends, and nothing begins any more. */

@@ -1,12 +1,12 @@
 /** What a client is told that broke the protocol, or asked for a part of it that is not there. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { Frame } from "@gateway/wire/postgres/frame.ts";
 import type { Violation } from "@gateway/wire/postgres/message.ts";
 import { beforeStart, type Input, type Phase } from "./machine.ts";
 
 /** The input that a broken message is to the state machine. */
 export function violationInput(violation: Violation, phase: Phase): Input {
-  if (violation.kind !== "text" || beforeStart(phase)) return "violation";
+  const isText = violation.kind === "text" || violation.kind === "textTooLarge";
+  if (!isText || beforeStart(phase)) return "violation";
   return violation.what === "Query" ? "badQueryText" : "badText";
 }
 
@@ -23,6 +23,8 @@ export function violationError(violation: Violation | undefined, before: Phase):
       return protocolError("invalid message length");
     case "unknownType":
       return protocolError(`invalid frontend message type ${violation.type}`);
+    case "textTooLarge":
+      return textError(violation);
     case "malformed":
     case "text":
       return protocolError(`invalid message format: ${violation.what}`);
@@ -44,27 +46,17 @@ export function passwordError(user: string): GatewayError {
   return gatewayError("auth.refused", { message });
 }
 
-/** Text that is not UTF-8. */
-export function encodingError(): GatewayError {
+/** What is wrong with a text that is not read: it is too large, or not UTF-8. */
+export function textError(violation: Violation | undefined): GatewayError {
+  if (violation?.kind === "textTooLarge") return textSizeError(violation.limit);
   const message = 'invalid byte sequence for encoding "UTF8"';
   return gatewayError("query.data", { sqlState: "22021", message });
 }
 
-/** A text that was not read, because it is longer than the listener allows. */
-export const textTooLong: GatewayError = gatewayError("query.textTooLarge");
-
-/** Simple query and Parse: what they hold is a statement's text but for a name and some types. */
-const queryType = 0x51;
-const parseType = 0x50;
-
-/** What a frame is to the table when it brings a longer text than may be read; undefined when it does not. */
-export function tooLongText(
-  { type, body }: Frame,
-  textBytesMax: number,
-): "badQueryText" | "badText" | undefined {
-  if (body.length <= textBytesMax) return undefined;
-  if (type === queryType) return "badQueryText";
-  return type === parseType ? "badText" : undefined;
+/** A text that is longer than the listener takes. */
+export function textSizeError(limit: number): GatewayError {
+  const message = `the text of the statement is larger than the limit of ${limit} bytes`;
+  return gatewayError("query.textTooLarge", { message });
 }
 
 /** FunctionCall, which PostgreSQL itself advises against. */

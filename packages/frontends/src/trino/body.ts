@@ -8,67 +8,70 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 /** Most bytes of unfinished statements that all connections together may hold. */
 const pendingBytesMax = 256 * 1024 * 1024;
 
-/** Refuses the request: there is no query yet that could fail. */
-const tooLarge = gatewayError("protocol.tooLarge", {
-  message: gatewayError("query.textTooLarge").message,
-});
-
-/** A body is a statement, so both limits of the listener are limits of it. */
-export function textBytesMax({ maxMessageBytes, maxStatementBytes }: ListenerConfig): number {
-  return Math.min(maxMessageBytes, maxStatementBytes);
-}
-
 /** Counts the bytes of statements that are being read. One per listener. */
 export interface Pending {
   bytes: number;
 }
 
+type TextLimits = Pick<ListenerConfig, "maxMessageBytes" | "maxStatementBytes">;
+type Text = Result<string, GatewayError>;
+
 /**
- * The statement's text. Refused: a body longer than `bytesMax`, also one that only says it is; a
- * compressed one, because no client compresses statements; one that is not UTF-8; an empty one.
+ * The statement's text. Refused: a body longer than a message may be, also one that only says it is; a
+ * compressed one, because no client compresses statements; one that is not UTF-8; an empty one. A
+ * text over its own limit is passed over to its end, so that its answer is one of a statement.
  * Undefined when the client left before its end. At once when all of it has come.
  */
 export function readStatement(
   request: IncomingMessage,
-  bytesMax: number,
+  limits: TextLimits,
   pending: Pending,
-): Result<string, GatewayError> | Promise<Result<string, GatewayError> | undefined> {
+): Text | Promise<Text | undefined> {
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") return err(violation("compressed statements are not read"));
   const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > bytesMax) return err(tooLarge);
+  if (announced > limits.maxMessageBytes) return err(gatewayError("protocol.tooLarge"));
   // A short statement comes in one packet with its headers, and is there when its login was judged:
   // to listen for it costs a microsecond or two.
   if (request.complete || (announced > 0 && request.readableLength === announced)) {
-    return wholeOf(request, bytesMax);
+    const bytes = request.read() as Buffer | null;
+    return bytes === null ? textOf([]) : (refusalOf(bytes.length, limits) ?? textOf([bytes]));
   }
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let length = 0;
+    let held = 0;
     let ended = false;
-    const end = (answer: Result<string, GatewayError> | undefined): void => {
+    const letGo = (): void => {
+      pending.bytes -= held;
+      held = 0;
+      chunks = [];
+    };
+    const end = (answer: Text | undefined): void => {
       if (ended) return;
       ended = true;
-      pending.bytes -= length;
+      letGo();
       resolve(answer);
     };
     request.on("data", (chunk: Buffer) => {
       if (ended) return;
       length += chunk.length;
+      if (length > limits.maxMessageBytes) return end(err(gatewayError("protocol.tooLarge")));
+      if (Math.max(length, announced) > limits.maxStatementBytes) return letGo();
+      held += chunk.length;
       pending.bytes += chunk.length;
       chunks.push(chunk);
-      if (length > bytesMax) end(err(tooLarge));
-      else if (pending.bytes > pendingBytesMax) end(err(gatewayError("connection.limit")));
+      if (pending.bytes > pendingBytesMax) end(err(gatewayError("connection.limit")));
     });
-    request.once("end", () => end(textOf(chunks)));
+    request.once("end", () => end(refusalOf(length, limits) ?? textOf(chunks)));
     request.once("close", () => end(undefined));
   });
 }
 
-function wholeOf(request: IncomingMessage, bytesMax: number): Result<string, GatewayError> {
-  const bytes = request.read() as Buffer | null;
-  if (bytes === null) return textOf([]);
-  return bytes.length > bytesMax ? err(tooLarge) : textOf([bytes]);
+function refusalOf(length: number, limits: TextLimits): Text | undefined {
+  if (length > limits.maxMessageBytes) return err(gatewayError("protocol.tooLarge"));
+  if (length > limits.maxStatementBytes) return err(gatewayError("query.textTooLarge"));
+  return undefined;
 }
 
 function textOf(chunks: readonly Buffer[]): Result<string, GatewayError> {

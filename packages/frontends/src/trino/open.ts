@@ -28,8 +28,14 @@ export interface OpenParts {
   readonly handles: Handles;
 }
 
-/** The statement, with nothing read from it yet. Whatever is wrong with it is its first event. */
-export function openStatement(sql: string, asked: TrinoSession, parts: OpenParts): Statement {
+/** The statement, with nothing read from it yet. Whatever is wrong with it, or with its text, is its first event. */
+export function openStatement(
+  text: Result<string, GatewayError>,
+  asked: TrinoSession,
+  parts: OpenParts,
+): Statement {
+  if (!text.ok) return statementOf("", failure(text.error), asked, parts);
+  const sql = text.value;
   const found = inTransaction(asked, parts.transactions);
   const session = found.ok ? found.value : asked;
   const handling = found.ok ? handle(sql, session, parts.door) : failure(found.error);

@@ -18,7 +18,7 @@ import { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
-import { readStatement, textBytesMax, type Pending } from "./body.ts";
+import { readStatement, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./handles.ts";
 import type { Holder } from "./holder.ts";
@@ -144,13 +144,14 @@ export class Requests {
     if (!login.ok) return refuse(exchange, login.error);
     const asked = this.#asked(exchange);
     if (!asked.ok) return refuse(exchange, asked.error);
-    const read = readStatement(request, textBytesMax(this.#config), this.#pending);
+    const read = readStatement(request, this.#config, this.#pending);
     const sql = read instanceof Promise ? await read : read;
     if (sql === undefined) return undefined;
-    if (!sql.ok) return refuse(exchange, sql.error);
+    const tooLarge = !sql.ok && sql.error.code === "query.textTooLarge";
+    if (!sql.ok && !tooLarge) return refuse(exchange, sql.error);
 
     const session = sessionOf(asked.value, request.headers, login.value, peer.address);
-    const statement = openStatement(sql.value, session, {
+    const statement = openStatement(sql, session, {
       door: this.#door,
       host: this.#host,
       local: this.#local,

@@ -57,6 +57,51 @@ describe("PacketReader", () => {
     expect(reader.bufferedBytes).toBe(0);
   });
 
+  it("passes over a text beyond its limit, in pieces of any size, and goes on behind it", () => {
+    const commands = [
+      [0x03, ...Array.from({ length: 12 }, () => 0x20)],
+      [0x0e],
+      [0x17, ...Array.from({ length: 30 }, () => 1)],
+    ].map((bytes) => Uint8Array.from(bytes));
+    const stream = streamOf(commands);
+    for (let size = 1; size <= stream.length; size += 1) {
+      const reader = new PacketReader(1000);
+      reader.textBytesMax = 11;
+      const steps: PacketStep[] = [];
+      for (let at = 0; at < stream.length; at += size) {
+        reader.push(stream.slice(at, at + size));
+        for (let step = reader.next(); step.kind !== "more"; step = reader.next()) steps.push(step);
+      }
+      expect(steps.map(({ kind }) => kind)).toEqual(["skipped", "packet", "packet"]);
+      expect(reader.bufferedBytes).toBe(0);
+    }
+  });
+
+  it("passes over a text of several packets without keeping them", () => {
+    const stream = streamOf([new Uint8Array(packetBytesMax * 2 + 5).fill(3), Uint8Array.of(0x0e)]);
+    const reader = new PacketReader(packetBytesMax * 3);
+    reader.textBytesMax = packetBytesMax + 10;
+    let held = 0;
+    const passed: PacketStep[] = [];
+    for (let at = 0; at < stream.length - 5; at += 1 << 20) {
+      reader.push(stream.slice(at, Math.min(at + (1 << 20), stream.length - 5)));
+      const step = reader.next();
+      if (step.kind !== "more") passed.push(step);
+      if (at > packetBytesMax * 2) held = Math.max(held, reader.bufferedBytes);
+    }
+    reader.push(stream.slice(-5));
+    expect(held).toBe(0);
+    expect(passed).toEqual([{ kind: "skipped", sequence: 0, lastSequence: 2 }]);
+    expect(reader.next()).toMatchObject({ kind: "packet", sequence: 0 });
+  });
+
+  it("takes a text of the limit's length, and of longer values", () => {
+    const reader = new PacketReader(1000);
+    reader.textBytesMax = 3;
+    reader.push(streamOf([Uint8Array.of(3, 1, 2, 3), Uint8Array.of(0x18, 1, 2, 3, 4, 5)]));
+    expect(packetsIn(reader)).toHaveLength(2);
+  });
+
   it("counts the parts that came before against the limit", () => {
     const reader = new PacketReader(packetBytesMax + 4);
     reader.push(streamOf([new Uint8Array(packetBytesMax + 5)]));

@@ -25,7 +25,22 @@ export interface Packet {
   readonly payload: Uint8Array;
 }
 
-export type PacketStep = Packet | { readonly kind: "more" } | Violation;
+/** A command with a text over the limit of texts, whose bytes were passed over. */
+export interface SkippedPacket {
+  readonly kind: "skipped";
+  readonly sequence: number;
+  readonly lastSequence: number;
+}
+
+export type PacketStep = Packet | SkippedPacket | { readonly kind: "more" } | Violation;
+
+/** Commands whose body is a text. */
+const textCommands: ReadonlySet<number> = new Set([
+  commandCode.initDb,
+  commandCode.query,
+  commandCode.fieldList,
+  commandCode.stmtPrepare,
+]);
 
 const more = { kind: "more" } as const;
 
@@ -33,16 +48,18 @@ const more = { kind: "more" } as const;
 export class PacketReader {
   /** Longest joined payload accepted from now on, in bytes. */
   payloadBytesMax: number;
-  /** Of a longer command with a statement's text only the beginning is kept, which is longer than this. */
+  /** Longest body of a command that is a text. A longer one is passed over, and the stream goes on behind it. */
   textBytesMax = Number.POSITIVE_INFINITY;
   readonly #window = new ByteWindow();
   /** Finished parts of a payload that goes on in the next physical packet. */
   #parts: Uint8Array[] = [];
   #partBytes = 0;
-  /** What follows is thrown away: the payload's beginning says enough. */
-  #skips = false;
   #first = 0;
   #last = 0;
+  /** The payload at hand is passed over. */
+  #skips = false;
+  /** What is still to come of a physical packet of it. */
+  #passing: { left: number; readonly last: boolean } | undefined;
   #broken: Violation | undefined;
 
   constructor(payloadBytesMax: number) {
@@ -62,24 +79,62 @@ export class PacketReader {
   /** The next packet, `more` when it has not arrived whole, or the violation that ends the connection. */
   next(): PacketStep {
     if (this.#broken !== undefined) return this.#broken;
-    const window = this.#window;
-    while (window.length >= packetHeaderBytes) {
-      const length = window.u24(0);
-      const sequence = window.byte(3);
-      const refused = this.#refusal(length, sequence);
-      if (refused !== undefined) return this.#break(refused);
-
-      if (window.length < packetHeaderBytes + length) return more;
-      window.start += packetHeaderBytes;
-      const part = window.take(length);
-      if (this.#parts.length === 0) this.#first = sequence;
-      this.#last = sequence;
-      if (!this.#skips) this.#parts.push(part);
-      this.#partBytes += length;
-      this.#skips = this.#partBytes > this.textBytesMax && holdsText(this.#parts[0]);
-      if (length < packetBytesMax) return this.#joined();
+    for (;;) {
+      const step = this.#passing === undefined ? this.#begin() : this.#pass(this.#passing);
+      if (step !== undefined) return step;
     }
-    return more;
+  }
+
+  /** The packet whose header is next; undefined when it was a part, or is to be passed over. */
+  #begin(): PacketStep | undefined {
+    const window = this.#window;
+    if (window.length < packetHeaderBytes) return more;
+    const length = window.u24(0);
+    const sequence = window.byte(3);
+    const refused = this.#refusal(length, sequence);
+    if (refused !== undefined) return this.#break(refused);
+    const long = this.#skips || this.#partBytes + length > this.textBytesMax + 1;
+    // Which command it is says the byte behind the header.
+    if (long && this.#partBytes === 0 && window.length === packetHeaderBytes) return more;
+    const skips = long && this.#isText();
+    if (!skips && window.length < packetHeaderBytes + length) return more;
+
+    window.start += packetHeaderBytes;
+    if (this.#partBytes === 0) this.#first = sequence;
+    this.#last = sequence;
+    if (skips) {
+      this.#skips = true;
+      this.#parts = [];
+      this.#partBytes += length;
+      this.#passing = { left: length, last: length < packetBytesMax };
+      return undefined;
+    }
+    const part = window.take(length);
+    if (length < packetBytesMax) return this.#join(part);
+    this.#parts.push(part);
+    this.#partBytes += length;
+    return undefined;
+  }
+
+  /** Whether the payload at hand is a command that is a text. */
+  #isText(): boolean {
+    const command = this.#parts[0]?.[0] ?? this.#window.byte(packetHeaderBytes);
+    return this.#skips || textCommands.has(command);
+  }
+
+  /** Lets go of what is there of a packet that is passed over. */
+  #pass(passing: { left: number; readonly last: boolean }): PacketStep | undefined {
+    const window = this.#window;
+    const count = Math.min(passing.left, window.length);
+    window.start += count;
+    passing.left -= count;
+    if (window.length === 0) window.forget();
+    if (passing.left > 0) return more;
+    this.#passing = undefined;
+    if (!passing.last) return undefined;
+    this.#skips = false;
+    this.#partBytes = 0;
+    return { kind: "skipped", sequence: this.#first, lastSequence: this.#last };
   }
 
   /** Gives up what is not consumed, for a layer that takes over in the middle of a chunk (TLS, compression). */
@@ -98,7 +153,7 @@ export class PacketReader {
     if (this.#partBytes + length > this.payloadBytesMax) {
       return violation("tooLarge", "payload over the limit");
     }
-    if (this.#parts.length > 0 && sequence !== ((this.#last + 1) & 0xff)) {
+    if (this.#partBytes > 0 && sequence !== ((this.#last + 1) & 0xff)) {
       return violation("outOfOrder", "continuation packet out of order");
     }
     return undefined;
@@ -112,22 +167,14 @@ export class PacketReader {
     return refused;
   }
 
-  #joined(): Packet {
-    const [only] = this.#parts;
-    const payload = this.#parts.length === 1 && only !== undefined ? only : concat(this.#parts);
+  #join(last: Uint8Array): Packet {
+    const payload = this.#parts.length === 0 ? last : concat([...this.#parts, last]);
     this.#parts = [];
     this.#partBytes = 0;
-    this.#skips = false;
     // An idle connection must not keep the memory of the last large message alive.
     if (this.#window.length === 0) this.#window.forget();
     return { kind: "packet", sequence: this.#first, lastSequence: this.#last, payload };
   }
-}
-
-/** COM_QUERY and COM_STMT_PREPARE. */
-function holdsText(part: Uint8Array | undefined): boolean {
-  const code = part?.[0];
-  return code === commandCode.query || code === commandCode.stmtPrepare;
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array {

@@ -39,6 +39,24 @@ describe("FrameReader", () => {
     expect(reader.ahead(sync)).toBeUndefined();
   });
 
+  it("passes over a message beyond the limit of its type, in pieces of any size", () => {
+    const rule = { ...typed, typeMaxBytes: new Map([[0x51, 8]]) };
+    const bytes = bytesOf(frameOf(0x51, [1, 2, 3, 4, 5]), frameOf(0x51, [1]), frameOf(0x53, []));
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const reader = new FrameReader();
+      const steps: FrameStep[] = [];
+      for (let at = 0; at < bytes.length; at += size) {
+        reader.push(bytes.slice(at, at + size));
+        for (let step = reader.next(rule); step.kind !== "wait"; step = reader.next(rule)) {
+          steps.push(step);
+        }
+      }
+      expect(steps.map(({ kind }) => kind)).toEqual(["skipped", "frame", "frame"]);
+      expect(steps[0]).toEqual({ kind: "skipped", type: 0x51, length: 9 });
+      expect(reader.pending).toBe(0);
+    }
+  });
+
   it("reads packets without a type byte", () => {
     const reader = new FrameReader();
     reader.push(Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47));

@@ -18,6 +18,8 @@ export type FrameStep =
   | { readonly kind: "frame"; readonly frame: Frame }
   /** More bytes are needed. */
   | { readonly kind: "wait" }
+  /** A frame of that type ended whose bytes were not kept. */
+  | { readonly kind: "skipped"; readonly type: number; readonly length: number }
   | { readonly kind: "violation"; readonly violation: Violation };
 
 /** Which frames are expected now, and how long one may be (the length field counts itself). */
@@ -25,6 +27,14 @@ export interface FrameRule {
   /** Types a frame may have, refused by their first byte; undefined for packets without a type byte. */
   readonly types: ReadonlySet<number> | undefined;
   readonly maxBytes: number;
+  /** Lower limits by type. A frame over its own is passed over, and the stream goes on behind it. */
+  readonly typeMaxBytes?: ReadonlyMap<number, number> | undefined;
+}
+
+interface SkippedFrame {
+  readonly type: number;
+  readonly length: number;
+  left: number;
 }
 
 const none = new Uint8Array(0);
@@ -40,6 +50,8 @@ export class FrameReader {
   #own = false;
   /** Bytes the frame at `#start` will have, once known. */
   #wanted = 0;
+  /** A frame that is passed over, and how many of its bytes are still to come. */
+  #skipped: SkippedFrame | undefined;
 
   /** Bytes received and not yet taken as frames. */
   get pending(): number {
@@ -75,6 +87,7 @@ export class FrameReader {
 
   /** Takes the next whole frame under `rule`. */
   next(rule: FrameRule): FrameStep {
+    if (this.#skipped !== undefined) return this.#skip(this.#skipped);
     const head = rule.types === undefined ? 0 : 1;
     const type = head === 0 ? 0 : this.peek();
     if (type !== undefined && rule.types?.has(type) === false) {
@@ -89,6 +102,10 @@ export class FrameReader {
       return refuse({ kind: "tooLarge", length: claimed, limit: rule.maxBytes });
     }
     const size = head + claimed;
+    if (claimed > (rule.typeMaxBytes?.get(type) ?? rule.maxBytes)) {
+      this.#skipped = { type, length: claimed, left: size };
+      return this.#skip(this.#skipped);
+    }
     this.#wanted = size;
     if (this.pending < size) return wait;
 
@@ -97,6 +114,17 @@ export class FrameReader {
     this.#start = end;
     if (this.#start === this.#end) this.#adopt(none);
     return { kind: "frame", frame: { type, body } };
+  }
+
+  /** Lets go of what is there of a frame; says so when that was all of it. */
+  #skip(skipped: SkippedFrame): FrameStep {
+    const count = Math.min(this.pending, skipped.left);
+    this.#start += count;
+    skipped.left -= count;
+    if (this.#start === this.#end) this.#adopt(none);
+    if (skipped.left > 0) return wait;
+    this.#skipped = undefined;
+    return { kind: "skipped", type: skipped.type, length: skipped.length };
   }
 
   /**

@@ -69,7 +69,14 @@ export type Violation =
   /** `what` names the message and never holds bytes of it. */
   | { readonly kind: "malformed"; readonly what: string }
   /** The frame is sound but its text is not UTF-8. */
-  | { readonly kind: "text"; readonly what: string };
+  | { readonly kind: "text"; readonly what: string }
+  /** A message with a text that is over the limit of texts; its bytes were passed over. */
+  | {
+      readonly kind: "textTooLarge";
+      readonly what: string;
+      readonly length: number;
+      readonly limit: number;
+    };
 
 /** One field of a row description. */
 export interface RowField {
