@@ -115,7 +115,7 @@ function digestHashOf({ sql, sourceDialect, digestHash }: QueryRecord): string |
 }
 
 /** Applications send the same statements again and again: the hashes of a short one are found once. */
-const statementsKept = { textsMax: 256, lengthMax: 2_048 };
+const statementsKept = { textsMax: 256, lengthMax: 2_048, longTextsMax: 2 };
 const textHashOf = remembered(hashText, statementsKept);
 const digests = new Map<Dialect, (sql: string) => SqlDigest>();
 

@@ -41,11 +41,13 @@ export interface StatementClass {
 export function classifyStatement(sql: string, dialect: Dialect): StatementClass {
   let read = readers.get(dialect);
   if (read === undefined) {
-    read = remembered((text) => classify(text, dialect), { textsMax: 256, lengthMax: 2_048 });
+    read = remembered((text) => classify(text, dialect), rememberedTexts);
     readers.set(dialect, read);
   }
   return read(sql);
 }
+
+const rememberedTexts = { textsMax: 256, lengthMax: 2_048, longTextsMax: 2 };
 
 /** Every stage and every adapter asks, each for its own reason. */
 const readers = new Map<Dialect, (sql: string) => StatementClass>();

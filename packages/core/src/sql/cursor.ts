@@ -83,6 +83,17 @@ export function upperWord(cursor: SqlCursor): string {
   return cursor.kind === "word" ? asciiUpper(tokenText(cursor)) : "";
 }
 
+/** Whether the current token is this word, given in upper case. Makes no string, as long texts are walked with it. */
+export function isWord({ kind, sql, start, end }: SqlCursor, word: string): boolean {
+  if (kind !== "word" || end - start !== word.length) return false;
+  for (let at = 0; at < word.length; at += 1) {
+    const code = sql.charCodeAt(start + at);
+    const upper = code >= 0x61 && code <= 0x7a ? code - 0x20 : code;
+    if (upper !== word.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
 /** Upper case of ASCII letters only: `ı` in upper case would be `I`, and no engine takes it for one. */
 export function asciiUpper(text: string): string {
   return isAscii(text)

@@ -40,6 +40,9 @@ interface Frame {
 /** Brackets deeper than this are counted but not collapsed, because a million of them must cost no memory. */
 const framesMax = 64;
 
+/** A text of more pieces is of no use to anybody, and costs more than some ten milliseconds. */
+const piecesMax = 100_000;
+
 /** Words that a value or a bracketed list follows. `in (` keeps its space, `count(` has none. */
 const beforeValue: ReadonlySet<string> = new Set(
   "select where and or not in between then else when limit offset values return by on having like ilike is set case distinct all any some as from using exists over with union except intersect join default interval filter into table partition if".split(
@@ -76,6 +79,11 @@ export function addToken(digest: DigestPieces, cursor: SqlCursor): void {
 /** Ends the text with rows that are not SQL. */
 export function addInlineData(digest: DigestPieces): void {
   digest.pieces.push(" ?");
+}
+
+/** Whether the text has too many pieces. Those of a list do not count before its end, as it may collapse. */
+export function isTooLong({ pieces, frames }: DigestPieces): boolean {
+  return pieces.length > piecesMax && !frames.some(({ isList }) => isList);
 }
 
 /** The text made so far, without semicolons at its end. */

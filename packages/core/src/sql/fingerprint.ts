@@ -7,26 +7,31 @@
  */
 import { openSql } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
-import { addInlineData, addToken, emptyPieces, textOf } from "./digestPieces.ts";
+import { addInlineData, addToken, emptyPieces, isTooLong, textOf } from "./digestPieces.ts";
 import { hashText } from "./hash.ts";
 import { beginsInlineData, searchInlineData } from "./inlineData.ts";
 import { nextSignificant } from "./lex.ts";
 
 /** A query without its values. */
 export interface SqlDigest {
-  /** The canonical text; undefined when the query can not be read for certain, as values may show in it. */
+  /** The canonical text; undefined when the query can not be read for certain, as values may show in it, or has too many pieces. */
   readonly text: string | undefined;
   /** 32 hex digits, also when there is no text. Stable over releases, not cryptographic. */
   readonly fingerprint: string;
 }
 
-/** The digest of a text. Cost: linear. Memory: about twice the text. Never throws. */
+/**
+ * The digest of a text. Cost: linear. Memory: about twice the text. Never throws. A text of very many
+ * pieces, which is none that somebody wrote, is read no further and known by its beginning alone.
+ */
 export function digestSql(sql: string, dialect: Dialect): SqlDigest {
   const cursor = openSql(sql, dialect);
   const inlineData = searchInlineData(cursor);
   const digest = emptyPieces();
-  while (nextSignificant(cursor)) {
+  let tooLong = false;
+  while (!tooLong && nextSignificant(cursor)) {
     addToken(digest, cursor);
+    tooLong = isTooLong(digest);
     if (beginsInlineData(inlineData, cursor)) {
       addInlineData(digest);
       break;
@@ -34,7 +39,7 @@ export function digestSql(sql: string, dialect: Dialect): SqlDigest {
   }
   const text = textOf(digest);
   // The reason in front keeps the fingerprint of an unreadable text apart from that of a readable one.
-  if (cursor.doubt !== undefined)
-    return { text: undefined, fingerprint: hashText(`${cursor.doubt}\n${text}`) };
+  const reason = tooLong ? "tooLong" : cursor.doubt;
+  if (reason !== undefined) return { text: undefined, fingerprint: hashText(`${reason}\n${text}`) };
   return { text, fingerprint: hashText(text) };
 }

@@ -4,7 +4,7 @@
  * Looks through leading brackets, a `WITH` and an `EXPLAIN` to the verb behind them, and notes the few
  * shapes by which a statement that begins harmlessly changes something. Judging them is `classify.ts`.
  */
-import { asciiUpper, tokenText, type TokenKind } from "./cursor.ts";
+import { asciiUpper, isWord, tokenText, type SqlCursor, type TokenKind } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { nextInStatement, type StatementWalk } from "./statement.ts";
 import { kindOfFirstWord } from "./statementKind.ts";
@@ -89,7 +89,7 @@ function readToken(progress: Progress, walk: StatementWalk): void {
   if (progress.openedOnVerb && named) progress.found.innerWrite = true;
   progress.openedOnVerb = false;
 
-  const word = kind === "word" ? asciiUpper(tokenText(walk.cursor)) : "";
+  const word = kind === "word" ? wordOf(progress, walk.cursor) : "";
   if (kind === "word") readWord(progress, word);
   else if (progress.seeking === "first") skipBeforeFirst(progress, kind);
   else if (kind === "quotedIdentifier") keepWord(progress, quotedName);
@@ -98,6 +98,16 @@ function readToken(progress: Progress, walk: StatementWalk): void {
 
   progress.lastKind = kind;
   progress.lastWord = word;
+}
+
+/** The word in upper case, or nothing where no word can mean anything: in all but the head of a long statement. */
+function wordOf(progress: Progress, cursor: SqlCursor): string {
+  const matters =
+    progress.seeking !== "nothing" ||
+    progress.lastKind === "open" ||
+    inHead(progress) ||
+    isWord(cursor, "INTO");
+  return matters ? asciiUpper(tokenText(cursor)) : "";
 }
 
 /** Brackets before the first word only group. Anything else there means that no word begins the statement. */
@@ -161,8 +171,12 @@ function seekAfterWith(progress: Progress, word: string): void {
 }
 
 function keepWord(progress: Progress, word: string): void {
-  const { words } = progress.found;
-  const inHead =
-    progress.depth === 0 && progress.seeking === "nothing" && progress.lastKind !== "dot";
-  if (inHead && words.length > 0 && words.length < headWordsMax) words.push(word);
+  if (inHead(progress)) progress.found.words.push(word);
+}
+
+/** A word here is one of those that are kept. */
+function inHead({ found, depth, seeking, lastKind }: Progress): boolean {
+  const { length } = found.words;
+  if (depth > 0 || seeking !== "nothing" || lastKind === "dot") return false;
+  return length > 0 && length < headWordsMax;
 }

@@ -3,7 +3,7 @@
  *
  * The rows are CSV, JSON or anything else, not SQL: read as SQL they would show through a mask.
  */
-import { asciiUpper, tokenText, type SqlCursor } from "./cursor.ts";
+import { isWord, type SqlCursor } from "./cursor.ts";
 
 /** How far the words `INSERT … FORMAT name` were met. */
 export interface InlineDataSearch {
@@ -32,8 +32,4 @@ export function beginsInlineData(search: InlineDataSearch, cursor: SqlCursor): b
       search.stage = "insert";
       return false;
   }
-}
-
-function isWord(cursor: SqlCursor, word: string): boolean {
-  return cursor.kind === "word" && asciiUpper(tokenText(cursor)) === word;
 }

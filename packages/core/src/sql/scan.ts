@@ -201,19 +201,35 @@ function openOperatorEnd(sql: string, from: number, rules: LexRules): number {
   let at = from;
   let special = false;
   while (at < sql.length) {
-    const char = sql.charAt(at);
-    const next = sql.charAt(at + 1);
-    const isSpecial = "~!@#%^&|`".includes(char) || (char === "?" && !rules.questionPlaces);
-    if (!isSpecial && !"+-*/<>=".includes(char)) break;
-    if (at > from && ((char === "-" && next === "-") || (char === "/" && next === "*"))) break;
+    const code = sql.charCodeAt(at);
+    const isSpecial = specialSigns.has(code) || (code === 0x3f && !rules.questionPlaces);
+    if (!isSpecial && !plainSigns.has(code)) break;
+    if (at > from && beginsComment(code, sql.charCodeAt(at + 1))) break;
     special ||= isSpecial;
     at += 1;
   }
   return special ? at : beforeTrailingSigns(sql, from, at);
 }
 
+const specialSigns: ReadonlySet<number> = codesOf("~!@#%^&|`");
+const plainSigns: ReadonlySet<number> = codesOf("+-*/<>=");
+
+function codesOf(signs: string): ReadonlySet<number> {
+  return new Set(Array.from(signs, (sign) => sign.charCodeAt(0)));
+}
+
+/** `--` or the opening mark of a block comment. */
+function beginsComment(code: number, next: number): boolean {
+  return (code === 0x2d && next === 0x2d) || (code === 0x2f && next === 0x2a);
+}
+
 function beforeTrailingSigns(sql: string, from: number, end: number): number {
   let at = end;
-  while (at > from + 1 && "+-".includes(sql.charAt(at - 1))) at -= 1;
+  while (at > from + 1 && isSignAt(sql, at - 1)) at -= 1;
   return at;
+}
+
+function isSignAt(sql: string, at: number): boolean {
+  const code = sql.charCodeAt(at);
+  return code === 0x2b || code === 0x2d;
 }

@@ -15,6 +15,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
 import {
   asciiLower,
+  isWord,
   openSql,
   tokenText,
   upperWord,
@@ -22,6 +23,7 @@ import {
 } from "@gateway/core/sql/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex.ts";
 import { decodeIdentifier } from "@gateway/core/sql/literal.ts";
+import { remembered } from "@gateway/core/sql/remembered.ts";
 import type { ExpectedStatement } from "../message.ts";
 import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
 import { statementTypes } from "./statementTypes.ts";
@@ -267,29 +269,45 @@ function judgePragma(sql: string): Judged {
 
 const headWordsKept = 6;
 
-function readWords(sql: string): Words {
+/** A statement is judged when it is described and again when it runs. */
+const readWords = remembered(wordsOf, { textsMax: 256, lengthMax: 2_048, longTextsMax: 2 });
+
+/** Makes strings of the tokens that matter only: a text may hold hundreds of thousands. */
+function wordsOf(sql: string): Words {
   const cursor = openSql(sql, "duckdb");
+  /** Stays on the token before. */
+  const before = openSql(sql, "duckdb");
   const head: string[] = [];
   let refusedFunction: string | undefined;
   let pivots = false;
   let returning = false;
   let to = false;
   let depth = 0;
-  let name: string | undefined;
   while (nextSignificant(cursor)) {
-    if (cursor.kind === "open") {
+    const { kind } = cursor;
+    if (kind === "open") {
+      const name = nameOf(before);
       if (name !== undefined && refusedFunctions.has(name)) refusedFunction ??= name;
       depth += 1;
     }
-    if (cursor.kind === "close") depth -= 1;
-    name = nameOf(cursor);
-    const word = upperWord(cursor);
-    if (head.length < headWordsKept) head.push(word);
-    pivots ||= word.startsWith("PIVOT");
-    returning ||= depth === 0 && word === "RETURNING";
-    to ||= depth === 0 && word === "TO";
+    if (kind === "close") depth -= 1;
+    if (head.length < headWordsKept) head.push(upperWord(cursor));
+    if (kind === "word") {
+      pivots ||= beginsWithPivot(cursor);
+      returning ||= depth === 0 && isWord(cursor, "RETURNING");
+      to ||= depth === 0 && isWord(cursor, "TO");
+    }
+    before.kind = kind;
+    before.start = cursor.start;
+    before.end = cursor.end;
   }
   return { head, refusedFunction, pivots, returning, to };
+}
+
+/** PIVOT, PIVOT_WIDER and PIVOT_LONGER. */
+function beginsWithPivot(cursor: SqlCursor): boolean {
+  const first = cursor.sql.charCodeAt(cursor.start) | 0x20;
+  return first === 0x70 && upperWord(cursor).startsWith("PIVOT");
 }
 
 /** The name that the current token is, in lower case. */
