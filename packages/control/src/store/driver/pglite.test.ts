@@ -138,12 +138,83 @@ describe("openPglite when its thread ends", () => {
   }, 60_000);
 });
 
+describe("an embedded database that was written to", () => {
+  let root: string;
+  let database: Database;
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), "pglite-upkeep-"));
+    const opened = await openPglite({
+      path: join(root, "db"),
+      host: { ...host, clock: fastClock },
+    });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    database = opened.value;
+    await database.script("create table big (i int, t text)");
+    for (let part = 0; part < 10; part += 1) {
+      await database.run(
+        `insert into big select i, repeat(md5(i::text), 8) from generate_series(1, 25000) i`,
+      );
+    }
+  }, 60_000);
+
+  afterAll(async () => {
+    await database[Symbol.asyncDispose]();
+    await rm(root, { recursive: true });
+  });
+
+  // Looked at from outside: a question would keep the database from having nothing to do.
+  it("keeps the log of its writes short by itself", async () => {
+    const log = join(root, "db", "data", "pg_wal");
+    const first = "000000010000000000000001";
+    await until(async () => !(await readdir(log)).includes(first));
+    expect((await readdir(log)).length).toBeLessThan(14);
+  }, 30_000);
+
+  it("gives the room of deleted rows back, and keeps the others", async () => {
+    expect(await numberOf("select pg_relation_size('big')")).toBeGreaterThan(64 * 1024 * 1024);
+    await database.run("delete from big where i > 1000");
+    await until(async () => (await bytesIn(join(root, "db", "data", "base"))) < 50_000_000);
+    expect(await numberOf("select count(*) from big")).toBe(10_000);
+  }, 30_000);
+
+  async function numberOf(sql: string): Promise<number> {
+    const answer = await database.run(sql);
+    return answer.ok ? Number(answer.value.rows[0]?.[0]) : Number.NaN;
+  }
+});
+
 describe("connectPglite", () => {
   it("says that nobody holds the folder", async () => {
     const path = join(tmpdir(), "pglite-nobody");
     expect(await connectPglite({ path })).toEqual(err({ code: "notRunning", path }));
   });
 });
+
+/** A minute is some milliseconds. */
+const fastClock = {
+  ...host.clock,
+  nowMs: () => host.clock.nowMs() * 1_000,
+  timer: (ms: number, fire: () => void) => host.clock.timer(ms / 1_000, fire),
+};
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate);
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = entries.map(async (entry) =>
+    entry.isFile()
+      ? // A file may go while it is looked at.
+        await stat(join(entry.parentPath, entry.name)).then(
+          ({ size }) => size,
+          () => 0,
+        )
+      : 0,
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
 
 async function openedAt(path: string): Promise<Database> {
   const opened = await openPglite({ path, host });

@@ -15,6 +15,7 @@ import { holdFolder, type FolderHold, type HoldRefusal } from "./folderLock.ts";
 import { serveSocket, type InTurn } from "./folderSocket.ts";
 import { listenSql } from "./listenSql.ts";
 import { PgliteLink } from "./pgliteLink.ts";
+import { PgliteUpkeep, upkeepParameters } from "./pgliteUpkeep.ts";
 import { Turns } from "./turns.ts";
 
 export interface PgliteOptions {
@@ -90,6 +91,7 @@ class PgliteDatabase implements Database {
   readonly #hold: FolderHold | undefined;
   readonly #turns = new Turns(1);
   readonly #wakes = new Map<string, Set<() => void>>();
+  readonly #upkeep: PgliteUpkeep;
   #link: PgliteLink | undefined;
   #closed = false;
   #restartAtMs = 0;
@@ -98,6 +100,13 @@ class PgliteDatabase implements Database {
     this.#options = options;
     this.#folder = folder;
     this.#hold = hold;
+    this.#upkeep = new PgliteUpkeep({
+      clock: options.host.clock,
+      idle: () => this.#turns.idle,
+      inTurn: async (work) => {
+        await this.#inTurn(async (connection) => ok(await work(connection)));
+      },
+    });
   }
 
   /** Starts the thread; those who connect to the folder wait for it. Refuses with a code. */
@@ -142,6 +151,7 @@ class PgliteDatabase implements Database {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#upkeep[Symbol.dispose]();
     this.#wakes.clear();
     this.#hold?.hangUp();
     // Whoever is inside a transaction finishes it; those who wait find it closed.
@@ -159,8 +169,10 @@ class PgliteDatabase implements Database {
     if (this.#closed) return err(closed);
     const link = await this.#linkNow();
     // The link is the connection for the whole turn: a new thread would not know the transaction.
-    // Awaited here: without it the turn would end while the work goes on.
-    return link.ok ? await work(link.value) : link;
+    if (!link.ok) return link;
+    const outcome = await work(link.value);
+    this.#upkeep.worked();
+    return outcome;
   }
 
   async #linkNow(): Promise<Result<PgliteLink, DatabaseError>> {
@@ -184,7 +196,7 @@ class PgliteDatabase implements Database {
   #newLink(): PgliteLink {
     const link = new PgliteLink(
       this.#options.host.threads,
-      { folder: this.#folder },
+      { folder: this.#folder, parameters: upkeepParameters },
       {
         notified: (channel) => this.#wake(channel),
         lost: (error) => {

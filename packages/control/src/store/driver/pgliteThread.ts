@@ -12,6 +12,8 @@ import { touchedBy, type Reply } from "./connection.ts";
 export interface PgliteData {
   /** Folder of the data; undefined keeps everything in memory. */
   readonly folder: string | undefined;
+  /** `name=value` of PostgreSQL's configuration. */
+  readonly parameters: readonly string[];
 }
 
 export type PgliteRequest =
@@ -47,10 +49,16 @@ const { serialize } = protocol;
 
 await serve(workerData as PgliteData);
 
-async function serve({ folder }: PgliteData): Promise<void> {
+async function serve({ folder, parameters }: PgliteData): Promise<void> {
   let pglite: PGlite;
   try {
-    pglite = await PGlite.create(folder === undefined ? {} : { dataDir: folder });
+    pglite = await PGlite.create({
+      ...(folder === undefined ? {} : { dataDir: folder }),
+      startParams: [
+        ...PGlite.defaultStartParams,
+        ...parameters.flatMap((parameter) => ["-c", parameter]),
+      ],
+    });
   } catch (error) {
     post({ kind: "failed", code: systemCodeOf(error) });
     return;

@@ -11,6 +11,11 @@ export class Turns {
     this.#free = places;
   }
 
+  /** A place is free, so nobody waits for one. */
+  get idle(): boolean {
+    return this.#free > 0;
+  }
+
   /** Waits for a turn; undefined when too many wait already. Disposing gives it to the next. */
   take(): Promise<Disposable> | undefined {
     if (this.#free > 0) {
