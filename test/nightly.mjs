@@ -11,6 +11,10 @@ const runs = [
     "simulated fleets and the model of leases",
     ["node_modules/vitest/vitest.mjs", "run", "test/sim"],
   ],
+  [
+    "ordinary queries, a million answers",
+    ["node_modules/vitest/vitest.mjs", "run", "test/ordinary"],
+  ],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],

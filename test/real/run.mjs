@@ -17,6 +17,7 @@ import { mariadbCases } from "./cases/mariadb.mjs";
 import { mariadbConnectorJCases } from "./cases/mariadbConnectorJ.mjs";
 import { openapiCases } from "./cases/openapi.mjs";
 import { openFgaCases } from "./cases/openfga.mjs";
+import { ordinaryCases } from "./cases/ordinary.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
 import { pgcliCases } from "./cases/pgcli.mjs";
 import { pgjdbcCases } from "./cases/pgjdbc.mjs";
@@ -68,6 +69,7 @@ const suites = [
   keycloakCases,
   trinoJdbcCases,
   trinoPythonCases,
+  ordinaryCases,
   clickHouseCases,
   starRocksCases,
   starRocksLdapCases,

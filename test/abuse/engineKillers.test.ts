@@ -1,0 +1,122 @@
+/**
+ * Texts that ended a gateway or held it for minutes: results of many small chunks, recursion inside the
+ * engine, plans without end. Whatever one of them does to an engine's process, everybody else is served.
+ */
+import { readFileSync, readdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configOf, gatewayOf, type TestGateway } from "../e2e/gateway.ts";
+import { wires, type Wire } from "../ordinary/wires.ts";
+import { crowds, plans, recursions } from "./engineKillers/corpus.ts";
+
+/** What each protocol says when the engine's process ended under a statement. */
+const crashed: Readonly<Record<string, string>> = {
+  "PostgreSQL simple": "57P02",
+  "PostgreSQL prepared": "57P02",
+  "MySQL text": "1296",
+  "MySQL prepared": "1296",
+  "Trino HTTP": "REMOTE_HOST_GONE",
+};
+/** What each says when the group's time limit passed. */
+const timedOut: ReadonlySet<string> = new Set(["57014", "3024", "EXCEEDED_TIME_LIMIT"]);
+
+let gateway: TestGateway;
+let open: readonly Wire[];
+/** Of a user whose statements run on a cluster that nobody attacks. */
+let beside: Wire;
+
+beforeAll(async () => {
+  gateway = await gatewayOf(
+    configOf({
+      clusters: { local: { engine: "duckDb" }, other: { engine: "duckDb" } },
+      clusterGroups: {
+        default: { members: ["local"], maxRunningQueries: 4, maxExecutionSecs: 1 },
+        quiet: { members: ["other"], maxRunningQueries: 4 },
+      },
+      routers: [{ type: "userGroup", userToGroup: { bob: "quiet" } }],
+    }),
+  );
+  open = await Promise.all(wires.map((openWire) => openWire(gateway)));
+  const [first] = wires;
+  if (first === undefined) throw new Error("no wires");
+  beside = await first(gateway, "bob");
+  await beside.ask("create table kept as select 7 as a");
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([...open, beside].map((wire) => wire.close()));
+  await gateway[Symbol.asyncDispose]();
+});
+
+describe("a result of many small chunks", () => {
+  it.each(crowds)("is whole over every wire: %s", async (_what, sql, rows) => {
+    for (const wire of open) {
+      const answer = await wire.ask(sql);
+      expect([wire.name, answer.kind === "rows" ? answer.rows.length : answer]).toEqual([
+        wire.name,
+        rows,
+      ]);
+    }
+  });
+});
+
+describe("a recursion inside the engine", () => {
+  it.each(recursions)("ends its own statement at most: %s", async (_what, sql) => {
+    for (const wire of open.filter(({ name }) => !name.endsWith("prepared"))) {
+      const answer = await wire.ask(sql);
+      const code = answer.kind === "refused" ? answer.code : "rows";
+      expect([crashed[wire.name], "rows"]).toContain(code);
+      // On the same connection, with the next process.
+      expect(await wire.ask("select 1")).toEqual({ kind: "rows", rows: [["1"]] });
+      expect(await beside.ask("select a from kept")).toEqual({ kind: "rows", rows: [["7"]] });
+    }
+  });
+});
+
+describe("a plan without end", () => {
+  it.each(plans)("ends at the group's time limit, and its slot is free: %s", async (_what, sql) => {
+    const [wire] = open;
+    const answer = await wire?.ask(sql);
+    expect(answer).toMatchObject({ kind: "refused" });
+    expect(answer?.kind === "refused" && timedOut.has(answer.code)).toBe(true);
+    expect(await beside.ask("select a from kept")).toEqual({ kind: "rows", rows: [["7"]] });
+    for (const other of open) expect((await other.ask("select 1")).kind).toBe("rows");
+    await running(gateway, 0);
+  });
+});
+
+describe("an engine's process that is killed under load", () => {
+  it("fails what ran there with a typed error, and nothing else", async () => {
+    const endless = "select count(*) from range(100000000000) t(i) where i % 3 = 5";
+    const asked = open.map(async (wire) => ({ wire, answer: await wire.ask(endless) }));
+    await running(gateway, 4);
+    for (const pid of engineProcesses()) process.kill(pid, "SIGKILL");
+    for (const { wire, answer } of await Promise.all(asked)) {
+      // Four run; the fifth waits for a slot and is ended by the group's limit.
+      const code = answer.kind === "refused" ? answer.code : "rows";
+      expect([crashed[wire.name], ...timedOut]).toContain(code);
+    }
+    for (const wire of open) expect((await wire.ask("select 1")).kind).toBe("rows");
+    await running(gateway, 0);
+  }, 60_000);
+});
+
+/** Resolves when so many statements run. */
+async function running(of: TestGateway, count: number): Promise<void> {
+  for (;;) {
+    const text = await of.metrics();
+    const counted = [...text.matchAll(/^gateway_running_queries\{[^}]*\} (\d+)$/gm)];
+    if (counted.reduce((sum, [, number]) => sum + Number(number), 0) === count) return;
+    await new Promise(setImmediate);
+  }
+}
+
+/** Children of this process that run engines. */
+function engineProcesses(): readonly number[] {
+  return readdirSync(`/proc/${process.pid}/task`).flatMap((task) => {
+    const children = readFileSync(`/proc/${process.pid}/task/${task}/children`, "utf8");
+    return children
+      .split(" ")
+      .filter((child) => child !== "")
+      .filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("adbcProcess"))
+      .map(Number);
+  });
+}

@@ -1,0 +1,151 @@
+/** One connection of each protocol, which answers rows as canonical texts, or the protocol's code of a refusal. */
+import mysql from "mysql2/promise";
+import pg from "pg";
+import type { Kind } from "./tables.ts";
+import { portOf, type TestGateway } from "../e2e/gateway.ts";
+
+const host = "127.0.0.1";
+/** Whose name is asked for nothing. */
+const nobody = "alice";
+
+/** A cell as text of one form for all wires; null is NULL. */
+export type Cell = string | null;
+
+export type Answered =
+  | { readonly kind: "rows"; readonly rows: readonly (readonly Cell[])[] }
+  /** SQLSTATE, error number or error name. */
+  | { readonly kind: "refused"; readonly code: string };
+
+export interface Wire {
+  readonly name: string;
+  ask(sql: string, kinds?: readonly Kind[]): Promise<Answered>;
+  close(): Promise<void>;
+}
+
+/** Each protocol, and each of its ways to bring rows. */
+export const wires: readonly ((gateway: TestGateway, user?: string) => Promise<Wire>)[] = [
+  (gateway, user) => postgres(gateway, user, "PostgreSQL simple", (text) => ({ text })),
+  (gateway, user) => postgres(gateway, user, "PostgreSQL prepared", withValues),
+  (gateway, user) => mysqlWire(gateway, user, "query"),
+  (gateway, user) => mysqlWire(gateway, user, "execute"),
+  trino,
+];
+
+/** A query with values takes the extended protocol, even with none. */
+function withValues(text: string): pg.QueryConfig {
+  return { text, values: [] };
+}
+
+async function postgres(
+  gateway: TestGateway,
+  user: string | undefined,
+  name: string,
+  query: (text: string) => pg.QueryConfig,
+): Promise<Wire> {
+  const port = portOf(gateway, "postgresWire");
+  const client = new pg.Client({ host, port, user: user ?? nobody });
+  client.on("error", () => {});
+  await client.connect();
+  const types = { getTypeParser: () => (value: unknown) => value };
+  return {
+    name,
+    ask: async (sql, kinds = []) => {
+      try {
+        const config = { ...query(sql), rowMode: "array", types } as pg.QueryArrayConfig;
+        const { rows } = await client.query<unknown[]>(config);
+        return { kind: "rows", rows: rows.map((row) => cellsOf(row, kinds)) };
+      } catch (error) {
+        return refused((error as { code?: unknown }).code);
+      }
+    },
+    close: () => client.end(),
+  };
+}
+
+async function mysqlWire(
+  gateway: TestGateway,
+  user: string | undefined,
+  how: "query" | "execute",
+): Promise<Wire> {
+  const client = await mysql.createConnection({
+    host,
+    port: portOf(gateway, "mysqlWire"),
+    user: user ?? nobody,
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+  });
+  return {
+    name: how === "query" ? "MySQL text" : "MySQL prepared",
+    ask: async (sql, kinds = []) => {
+      try {
+        const [rows] = how === "query" ? await client.query(sql) : await client.execute(sql);
+        const lists = Array.isArray(rows) ? (rows as unknown as unknown[][]) : [];
+        // Each statement is another one: none is kept for later.
+        if (how === "execute") client.unprepare(sql);
+        return { kind: "rows", rows: lists.map((row) => cellsOf(row, kinds)) };
+      } catch (error) {
+        return refused((error as { errno?: unknown }).errno);
+      }
+    },
+    close: () => client.end(),
+  };
+}
+
+interface TrinoPage {
+  readonly nextUri?: string;
+  readonly data?: readonly (readonly unknown[])[];
+  readonly error?: { readonly errorName: string };
+}
+
+async function trino(gateway: TestGateway, user = nobody): Promise<Wire> {
+  const statement = `http://${host}:${portOf(gateway, "trinoHttp")}/v1/statement`;
+  const headers = { "x-trino-user": user };
+  const read = async (url: string, body?: string): Promise<TrinoPage> => {
+    const options = body === undefined ? { headers } : { headers, method: "POST", body };
+    const response = await fetch(url, options);
+    if (!response.ok) return { error: { errorName: `${response.status}` } };
+    return (await response.json()) as TrinoPage;
+  };
+  return {
+    name: "Trino HTTP",
+    ask: async (sql, kinds = []) => {
+      const rows: (readonly Cell[])[] = [];
+      let page = await read(statement, sql);
+      for (;;) {
+        if (page.error !== undefined) return refused(page.error.errorName);
+        rows.push(...(page.data ?? []).map((row) => cellsOf(row, kinds)));
+        if (page.nextUri === undefined) return { kind: "rows", rows };
+        page = await read(page.nextUri);
+      }
+    },
+    close: async () => {},
+  };
+}
+
+function refused(code: unknown): Answered {
+  return { kind: "refused", code: String(code) };
+}
+
+function cellsOf(row: readonly unknown[], kinds: readonly Kind[]): readonly Cell[] {
+  return row.map((cell, index) => canonical(cell, kinds[index] ?? "text"));
+}
+
+const truths: ReadonlySet<unknown> = new Set(["t", "true", "1", 1, true]);
+
+/** Protocols show a value in forms of their own; what is compared is the value. */
+export function canonical(cell: unknown, kind: Kind): Cell {
+  if (cell === null || cell === undefined) return null;
+  if (kind === "boolean") return truths.has(cell) ? "true" : "false";
+  const text = textOf(cell);
+  // A fraction of zeros may be shown or not.
+  if (kind === "timestamp")
+    return text.replace(/\.(\d*?)0*$/, (_, digits) => digits && `.${digits}`);
+  return text;
+}
+
+function textOf(cell: unknown): string {
+  if (typeof cell === "string") return cell;
+  return Buffer.isBuffer(cell) ? cell.toString() : JSON.stringify(cell);
+}

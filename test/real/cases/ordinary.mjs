@@ -1,0 +1,18 @@
+/** Ten thousand answers to ordinary queries, compared with the engine's own. */
+import { fileURLToPath } from "node:url";
+import { command, expectCode } from "../command.mjs";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+export const ordinaryCases = {
+  tool: "ordinary",
+  cases: {
+    "ten thousand answers over every wire are the engine's own": async () => {
+      const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root];
+      const env = { ...process.env, ORDINARY_QUERIES: "2000", NO_COLOR: "1" };
+      expectCode(
+        await command(process.execPath, [...vitest, "test/ordinary"], { env, seconds: 900 }),
+      );
+    },
+  },
+};
