@@ -1,6 +1,6 @@
 /**
  * One mirror: a thread with empty shells of the tables of one place, filled before it is asked and
- * again when what it holds is old. Statements take turns.
+ * again when what it holds is old. Statements take turns (turns.ts).
  */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
@@ -11,13 +11,12 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { KeptAnswers } from "./answers.ts";
 import { MirrorLink, type Asked, type Outcome } from "./link.ts";
 import { defaultSchema, fillOf, shellsMax, shellsOf, type Shells } from "./shells.ts";
+import { Turns, type Turn } from "./turns.ts";
 
 /** How old a listing may be. Changes made over this frontend are seen at once. */
 const listingMsMax = 30_000;
 /** A statement that takes longer is ended, with the thread it runs in. */
 export const statementMsMax = 5_000;
-/** Statements that may wait for their turn. */
-const waitingMax = 64;
 /** Starting and filling may take this long: thousands of tables, on a busy machine. */
 const fillMsMax = 60_000;
 
@@ -33,6 +32,15 @@ export interface MirrorParts {
   readonly catalog: string | undefined;
   /** Catalogs the session may reach, the default first. */
   catalogs(): readonly string[];
+  /** Told whenever a statement has ended. */
+  free(): void;
+}
+
+/** Who asks, and how old the tables may be that it is asked over. */
+export interface Wish {
+  readonly user: string;
+  readonly freshFromMs: number;
+  readonly signal: AbortSignal;
 }
 
 const closed: Outcome = { kind: "lost", code: "closed" };
@@ -47,45 +55,64 @@ export class Mirror implements AsyncDisposable {
   #shells: Shells = unfilled;
   #place: Place = { catalogs: [], schema: undefined };
   #listedAtMs = Number.NEGATIVE_INFINITY;
-  #turn: Promise<void> = Promise.resolve();
-  #waiting = 0;
+  readonly #turns: Turns;
   #closed = false;
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
+    this.#turns = new Turns(parts.host.clock);
   }
 
   /** Statements that run or wait. */
   get busy(): number {
-    return this.#waiting;
+    return this.#turns.busy;
   }
 
   /** Runs or describes one statement, in turn, over tables that are no older than `freshFromMs`. */
   async ask(
     request: (place: Place) => Asked,
     scope: TableScope,
-    { freshFromMs, signal }: { readonly freshFromMs: number; readonly signal: AbortSignal },
+    wish: Wish,
   ): Promise<Result<Outcome, GatewayError>> {
-    if (this.#waiting >= waitingMax) return err(busyError());
-    this.#waiting += 1;
-    const asked = this.#turn.then(async () => {
+    const { user, signal } = wish;
+    const taken = await this.#turns.take(user, signal);
+    if (!taken.ok) return taken;
+    if (taken.value === undefined) return ok(closed);
+    // A client that cancels is answered now; what the thread does ends by itself.
+    return await Promise.race([this.#inTurn(taken.value, request, scope, wish), abortOf(signal)]);
+  }
+
+  async #inTurn(
+    turn: Turn,
+    request: (place: Place) => Asked,
+    scope: TableScope,
+    { freshFromMs, signal }: Wish,
+  ): Promise<Result<Outcome, GatewayError>> {
+    let late = false;
+    try {
       if (signal.aborted) return err(abortError(signal));
       if (this.#closed) return ok(closed);
       const ready = await this.#fresh(scope, freshFromMs, signal);
-      return ready.ok ? ok(await this.#answer(request(this.#place))) : ready;
-    });
-    this.#turn = asked.then(settled, settled);
-    try {
-      // A client that cancels is answered now; what the thread does ends by itself.
-      return await Promise.race([asked, abortOf(signal)]);
+      if (!ready.ok) return ready;
+      const outcome = await this.#answer(request(this.#place));
+      late = outcome.kind === "lost" && outcome.code !== "closed";
+      return ok(outcome);
     } finally {
-      this.#waiting -= 1;
+      turn.end(late);
+      this.#parts.free();
     }
+  }
+
+  /** Finishes what it does and ends. Who waits for a turn is told `closed`. */
+  async retire(): Promise<void> {
+    await this.#turns.close();
+    await this[Symbol.asyncDispose]();
   }
 
   /** Ends the thread; its memory goes back. Who waits for a turn is told `closed`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
+    void this.#turns.close();
     await this.#drop();
   }
 
@@ -189,18 +216,9 @@ export class Mirror implements AsyncDisposable {
   }
 }
 
-function settled(): void {
-  // Whoever asked is told what happened; the next one only waits for the end.
-}
-
 function abortOf(signal: AbortSignal): Promise<Result<never, GatewayError>> {
   return new Promise((resolve) => {
     const settle = (): void => resolve(err(abortError(signal)));
     signal.addEventListener("abort", settle, { once: true });
   });
-}
-
-function busyError(): GatewayError {
-  const message = "too many catalog statements wait for their turn";
-  return gatewayError("capacity.queueFull", { message });
 }

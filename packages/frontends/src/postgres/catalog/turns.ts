@@ -1,0 +1,150 @@
+/**
+ * Whose turn it is at one mirror. It answers one statement after the other; who waits is served by
+ * user, so that one user's many statements do not stand in front of another's single one.
+ *
+ * A statement that is ended at its time limit costs all others its time and that of a new thread.
+ * Whoever sent one goes behind everybody who did not, for a while, and may have few that wait.
+ */
+import { FairQueue, type Ticket } from "@gateway/core/capacity/fairQueue.ts";
+import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+
+/** Statements that may wait, of all users and of one: a pool of connections asks as many at once when it starts. */
+const waitingMax = 64;
+const waitingOfUserMax = 16;
+/** Of one whose statement was ended lately. */
+const waitingOfLateMax = 2;
+/** For how long a user is late after a statement was ended. */
+const lateMs = 30_000;
+
+/** The right to ask the mirror, until it is ended. `late`: the statement was, and took the thread with it. */
+export interface Turn {
+  end(late: boolean): void;
+}
+
+/** Undefined once no more turns are given. */
+export type Taken = Result<Turn | undefined, GatewayError>;
+
+interface Waiter {
+  readonly user: string;
+  readonly answer: (taken: Taken) => void;
+}
+
+export class Turns {
+  readonly #clock: Pick<Clock, "nowMs">;
+  readonly #queue = new FairQueue<Waiter>();
+  /** By age. */
+  readonly #waiting = new Set<Ticket<Waiter>>();
+  /** Until when a user is late. */
+  readonly #late = new Map<string, number>();
+  #taken = false;
+  #closed: (() => void)[] | undefined;
+
+  constructor(clock: Pick<Clock, "nowMs">) {
+    this.#clock = clock;
+  }
+
+  /** Statements that have their turn or wait for it. */
+  get busy(): number {
+    return this.#waiting.size + (this.#taken ? 1 : 0);
+  }
+
+  /** Waits for a turn. Refused where too many wait, and with the signal's reason. */
+  take(user: string, signal: AbortSignal): Promise<Taken> {
+    if (signal.aborted) return Promise.resolve(err(abortError(signal)));
+    if (this.#closed !== undefined) return Promise.resolve(ok(undefined));
+    if (!this.#taken) return Promise.resolve(ok(this.#begin(user)));
+    const own = this.#ownOf(user).length;
+    const refusal = waitingRefusal(this.#waiting.size, own, this.#isLate(user));
+    if (refusal !== undefined) return Promise.resolve(err(refusal));
+    return new Promise((resolve) => {
+      const leave = (): void => this.#answer(ticket, err(abortError(signal)));
+      const answer = (taken: Taken): void => {
+        signal.removeEventListener("abort", leave);
+        resolve(taken);
+      };
+      const ticket = this.#queue.add({ user, answer }, traitsOf(user));
+      this.#waiting.add(ticket);
+      signal.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  /** Gives no more turns: who waits is told. Resolves when the last turn has ended. */
+  close(): Promise<void> {
+    const closed = (this.#closed ??= []);
+    for (const ticket of this.#waiting) this.#answer(ticket, ok(undefined));
+    if (!this.#taken) return Promise.resolve();
+    return new Promise((resolve) => closed.push(resolve));
+  }
+
+  #begin(user: string): Turn {
+    this.#taken = true;
+    let ended = false;
+    return {
+      end: (late) => {
+        if (ended) return;
+        ended = true;
+        this.#taken = false;
+        if (late) this.#wasLate(user);
+        for (const resolve of this.#closed ?? []) resolve();
+        this.#giveNext();
+      },
+    };
+  }
+
+  #giveNext(): void {
+    for (const ticket of this.#waiting) {
+      this.#queue.move(ticket, this.#isLate(ticket.item.user) ? "late" : "quick");
+    }
+    const next =
+      this.#queue.next(0, ({ lane }) => lane === "quick") ?? this.#queue.next(0, () => true);
+    if (next === undefined) return;
+    this.#queue.grant(next);
+    this.#answer(next, ok(this.#begin(next.item.user)));
+  }
+
+  #answer(ticket: Ticket<Waiter>, taken: Taken): void {
+    this.#queue.remove(ticket);
+    this.#waiting.delete(ticket);
+    ticket.item.answer(taken);
+  }
+
+  #wasLate(user: string): void {
+    const nowMs = this.#clock.nowMs();
+    for (const [one, untilMs] of this.#late) if (untilMs <= nowMs) this.#late.delete(one);
+    this.#late.set(user, nowMs + lateMs);
+    const tooMany = this.#ownOf(user).slice(waitingOfLateMax);
+    for (const ticket of tooMany) this.#answer(ticket, err(ownRefusal(waitingOfLateMax)));
+  }
+
+  #isLate(user: string): boolean {
+    return (this.#late.get(user) ?? Number.NEGATIVE_INFINITY) > this.#clock.nowMs();
+  }
+
+  #ownOf(user: string): readonly Ticket<Waiter>[] {
+    return [...this.#waiting].filter(({ item }) => item.user === user);
+  }
+}
+
+/** Why one more may not wait where `all` wait, `own` of them of the same user. */
+export function waitingRefusal(all: number, own: number, late = false): GatewayError | undefined {
+  const ownMax = late ? waitingOfLateMax : waitingOfUserMax;
+  if (own >= ownMax) return ownRefusal(ownMax);
+  if (all < waitingMax) return undefined;
+  const message = "too many catalog statements wait for their turn";
+  return gatewayError("capacity.queueFull", { message });
+}
+
+function ownRefusal(most: number): GatewayError {
+  const message = `too many catalog statements of this user wait for their turn: at most ${most} may`;
+  const hint =
+    most === waitingOfLateMax
+      ? "A statement of this user over the catalogs was ended at its time limit; more may wait half a minute later."
+      : "Send fewer at once.";
+  return gatewayError("capacity.queueFull", { message, hint });
+}
+
+function traitsOf(user: string) {
+  return { lane: "quick", group: "", weight: 1, user, urgentAtMs: Number.POSITIVE_INFINITY };
+}
