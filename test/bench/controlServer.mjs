@@ -10,7 +10,7 @@ import { keyRing } from "@gateway/control/secret/keyRing.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import { workerApi } from "@gateway/control/worker/app.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { contentHashOf } from "@gateway/gateway/history/storeHistory.ts";
+import { incomingRecord } from "@gateway/control/store/written.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
@@ -73,9 +73,7 @@ async function push(count) {
 
 /** Batches of one size into the store itself, four at a time; answers how long all of them took. */
 async function ingest(batches) {
-  const waiting = batches.map((records) =>
-    records.map((record) => ({ record, contentHash: contentHashOf(record) })),
-  );
+  const waiting = batches.map((records) => records.map((record) => incomingRecord(record)));
   const fromMs = monotonicMs();
   const lane = async () => {
     for (let batch = waiting.pop(); batch !== undefined; batch = waiting.pop()) {

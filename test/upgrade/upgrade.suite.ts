@@ -25,7 +25,7 @@ export interface UpgradeUnderTest {
 }
 
 const upgradeMsMax = 600_000;
-const indexFile = "select pg_relation_filenode('query_records_worker')";
+const indexFile = "select pg_relation_filenode('query_records_worker_at')";
 
 export function upgradeSuite({ name, records, open, report }: UpgradeUnderTest): void {
   describe(`upgrade of ${records} records on ${name}`, { timeout: upgradeMsMax }, () => {

@@ -48,11 +48,20 @@ export async function makeStandalone(database: Database, records: number): Promi
 /** What the upgrade guide tells an operator to do before an upgrade without a pause. */
 export async function prepareBeforehand(database: Database): Promise<void> {
   await scripted(database, "alter table query_records add column if not exists worker text");
-  await scripted(
-    database,
-    `create index concurrently if not exists query_records_worker
-     on query_records (worker, created_at desc) where worker is not null`,
-  );
+  const indexes = {
+    at: "(created_at, proxy_query_id)",
+    user_at: "(user_name, created_at)",
+    status_at: "(status, created_at) where status <> 'finished'",
+    cluster_group_at: "(cluster_group, created_at) where cluster_group is not null",
+    cluster_at: "(cluster, created_at) where cluster is not null",
+    frontend_at: "(frontend, created_at)",
+    error_code_at: "(error_code, created_at) where error_code is not null",
+    worker_at: "(worker, created_at) where worker is not null",
+  };
+  for (const [name, on] of Object.entries(indexes)) {
+    const made = `create index concurrently if not exists query_records_${name} on query_records ${on}`;
+    await scripted(database, made);
+  }
 }
 
 /** Brings the database to the newest version; answers the names of the files. */

@@ -6,6 +6,7 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Answer, Database, DatabaseError } from "./database.ts";
 import { drizzleStore } from "./drizzle.ts";
+import { incomingRecord } from "./written.ts";
 import { storeSuite } from "./store.suite.ts";
 import { applyMigrations, asked, emptyTables, testDatabase } from "./suite/database.suite.ts";
 import type { TestDatabase } from "./suite/database.suite.ts";
@@ -145,14 +146,14 @@ describe("the indexes of query_records", { timeout: testTimeoutMs }, () => {
     const ways = ["enable_seqscan", "enable_bitmapscan", "enable_sort"];
     for (const way of ways) await asked(database, `set ${way} = off`);
     const filters = {
-      query_records_newest: "true",
-      query_records_user: "user_name = 'user7'",
-      query_records_status: "status = 'denied'",
-      query_records_cluster_group: "cluster_group = 'group7'",
-      query_records_cluster: "cluster = 'cluster7'",
-      query_records_frontend: "frontend = 'mysql'",
-      query_records_error_code: "error_code = 'error7'",
-      query_records_worker: "worker = 'worker7'",
+      query_records_at: "true",
+      query_records_user_at: "user_name = 'user7'",
+      query_records_status_at: "status = 'denied'",
+      query_records_cluster_group_at: "cluster_group = 'group7'",
+      query_records_cluster_at: "cluster = 'cluster7'",
+      query_records_frontend_at: "frontend = 'mysql'",
+      query_records_error_code_at: "error_code = 'error7'",
+      query_records_worker_at: "worker = 'worker7'",
     };
     for (const [index, filter] of Object.entries(filters)) {
       const { rows } = await asked(
@@ -169,6 +170,59 @@ describe("the indexes of query_records", { timeout: testTimeoutMs }, () => {
   });
 });
 
+describe("records whose text repeats", { timeout: testTimeoutMs }, () => {
+  it("weigh less than 500 bytes, with their indexes, and are read as they came", async () => {
+    const database = await emptyDatabase();
+    const store = drizzleStore(database, { clock: systemClock });
+    const count = 10_000;
+    for (let from = 0; from < count; from += 200) {
+      const records = Array.from({ length: 200 }, (_, index) => usualRecordOf(from + index));
+      await answered(store.records.ingest(records.map(incomingRecord), startMs));
+    }
+    const { rows } = await asked(
+      database,
+      `select (pg_total_relation_size('query_records') + pg_total_relation_size('query_record_texts'))
+        / count(*) from query_records`,
+    );
+    expect(Number(rows[0]?.[0])).toBeLessThan(500);
+    const { proxyQueryId } = usualRecordOf(7_777);
+    expect(await answered(store.records.get(proxyQueryId))).toEqual(usualRecordOf(7_777));
+  });
+
+  it("leave no text behind when retention has deleted them", async () => {
+    const database = await emptyDatabase();
+    const store = drizzleStore(database, { clock: systemClock });
+    const days = [0, 1, 9].map((day) => startMs + day * 86_400_000);
+    const twice = days.flatMap((createdAt) =>
+      ["a", "b"].map((name) => recordOf(`${name}${createdAt}`, { createdAt, sql: "SELECT 1" })),
+    );
+    await answered(store.records.ingest(twice.map(incomingRecord), startMs));
+    await answered(store.records.retain({ before: days[2] ?? 0, keep: 100, chunk: 100 }));
+    const { rows } = await asked(database, "select count(*) from query_record_texts");
+    expect(rows).toEqual([["1"]]);
+    expect((await answered(store.records.get(`b${days[2]}`)))?.sql).toBe("SELECT 1");
+  });
+
+  it("are duplicates when they come again after an upgrade, and conflicts when they differ", async () => {
+    const database = await emptyDatabase();
+    const store = drizzleStore(database, { clock: systemClock });
+    const incoming = incomingRecord(recordOf("q1"));
+    await answered(store.records.ingest([incoming], startMs));
+    await asked(
+      database,
+      `update query_records set content_hash = '${incoming.contentHash}', figures = null,
+        rest = '{"tags": {}}'`,
+    );
+    const again = await answered(store.records.ingest([incoming], startMs));
+    expect(again).toEqual({ accepted: 0, duplicates: 1, conflicts: [] });
+    const other = incomingRecord(recordOf("q1", { rowsReturned: 7 }));
+    const differs = await answered(store.records.ingest([other], startMs));
+    expect(differs.conflicts).toEqual(["q1"]);
+    const { items } = await answered(store.records.conflicts(firstPage));
+    expect(items[0]?.record).toEqual(other.record);
+  });
+});
+
 describe("the migration to worker mode", { timeout: testTimeoutMs }, () => {
   it("keeps the records of a standalone gateway and finds what an operator made beforehand", async () => {
     await using old = await testDatabase("V017");
@@ -182,8 +236,8 @@ describe("the migration to worker mode", { timeout: testTimeoutMs }, () => {
     await asked(database, "alter table query_records add column worker text");
     await asked(
       database,
-      `create index concurrently if not exists query_records_worker
-       on query_records (worker, created_at desc) where worker is not null`,
+      `create index concurrently if not exists query_records_worker_at
+       on query_records (worker, created_at) where worker is not null`,
     );
     await applyMigrations(database, { after: "V017" });
     const store = drizzleStore(database, { clock: systemClock });
@@ -193,12 +247,12 @@ describe("the migration to worker mode", { timeout: testTimeoutMs }, () => {
     expect(ofWorker.items.map(({ proxyQueryId }) => proxyQueryId)).toEqual(["new"]);
     const { rows } = await asked(
       database,
-      "select indexdef from pg_indexes where indexname = 'query_records_worker'",
+      "select indexdef from pg_indexes where indexname = 'query_records_worker_at'",
     );
     expect(rows).toEqual([
       [
-        "CREATE INDEX query_records_worker ON public.query_records USING btree " +
-          "(worker, created_at DESC) WHERE (worker IS NOT NULL)",
+        "CREATE INDEX query_records_worker_at ON public.query_records USING btree " +
+          "(worker, created_at) WHERE (worker IS NOT NULL)",
       ],
     ]);
   });
@@ -214,6 +268,29 @@ function ingested(database: Database, ids: readonly string[]) {
 
 function refusing(refusal: DatabaseError) {
   return { run: (): Promise<Result<Answer, DatabaseError>> => Promise.resolve(err(refusal)) };
+}
+
+/** `SELECT 1` of one user, as a gateway records it. */
+function usualRecordOf(index: number) {
+  const createdAt = startMs + Math.floor(index / 3);
+  return recordOf(`20260101_235959_${String(index).padStart(5, "0")}_k3v9x2mq`, {
+    createdAt,
+    startedAt: createdAt + 1,
+    finishedAt: createdAt + 1,
+    user: "alice",
+    clusterGroup: "default",
+    cluster: "local",
+    engine: "duckDb",
+    frontend: "postgresWire",
+    sql: "SELECT 1",
+    tags: {},
+    engineStats: {},
+    queueMs: index / 1_000,
+    executionMs: index / 999,
+    sqlHash: `sha256:${"a".repeat(64)}`,
+    digestHash: `sha256:${"b".repeat(64)}`,
+    routingTrace: [{ step: "fallback", outcome: "default" }],
+  });
 }
 
 /** One of many, whose filtered fields each have twenty values. */

@@ -1,12 +1,20 @@
 /**
  * Tables of the query history: columns for what is filtered and sorted, everything else as one value.
  *
- * Indexes end with the time, newest first, so that a page of any filter is read in order and stops
- * when it is full. NULLS FIRST is what a plain `desc` means in PostgreSQL; an index made with another
- * word would not be used for one.
+ * Indexes end with the time, so that a page of any filter is read in order, backwards, and stops when it
+ * is full. Oldest first, because what grows at its end fills its pages; newest first they stay half empty.
  */
 import { sql } from "drizzle-orm";
-import { bigint, index, jsonb, pgTable, text } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uuid,
+} from "drizzle-orm/pg-core";
 import type { QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
 import { key, unixMs } from "./columns.ts";
 
@@ -23,6 +31,23 @@ export type RecordRest = Omit<
   | "worker"
 >;
 
+/** What of a record is the same for many: its text, its way, its revision. */
+export type RecordShared = Partial<RecordRest>;
+
+/**
+ * What many records of one day have in common, once. A day of its own for each, so that retention knows
+ * without counting which ones no record refers to any more.
+ */
+export const queryRecordTexts = pgTable(
+  "query_record_texts",
+  {
+    id: uuid("id").primaryKey(),
+    day: integer("day").notNull(),
+    body: jsonb("body").$type<RecordShared>().notNull(),
+  },
+  (table) => [index("query_record_texts_day").on(table.day)],
+);
+
 /** First record per query. */
 export const queryRecords = pgTable(
   "query_records",
@@ -36,28 +61,32 @@ export const queryRecords = pgTable(
     cluster: text("cluster"),
     frontend: text("frontend").notNull(),
     errorCode: text("error_code"),
-    rest: jsonb("rest").$type<RecordRest>().notNull(),
+    /** Everything else, less what `figures` and the row of `query_record_texts` hold. */
+    rest: jsonb("rest").$type<Partial<RecordRest>>().notNull(),
     worker: text("worker"),
+    /** In the order of `figureFields` (written.ts). Absent in rows of older releases. */
+    figures: doublePrecision("figures").array(),
+    texts: uuid("texts"),
   },
   (table) => [
-    index("query_records_newest").on(
-      table.createdAt.desc().nullsFirst(),
-      table.proxyQueryId.desc().nullsFirst(),
-    ),
-    index("query_records_user").on(table.userName, table.createdAt.desc().nullsFirst()),
-    index("query_records_status").on(table.status, table.createdAt.desc().nullsFirst()),
-    index("query_records_cluster_group")
-      .on(table.clusterGroup, table.createdAt.desc().nullsFirst())
+    index("query_records_at").on(table.createdAt, table.proxyQueryId),
+    index("query_records_user_at").on(table.userName, table.createdAt),
+    // Almost all are finished: those are found by time alone.
+    index("query_records_status_at")
+      .on(table.status, table.createdAt)
+      .where(sql`${table.status} <> 'finished'`),
+    index("query_records_cluster_group_at")
+      .on(table.clusterGroup, table.createdAt)
       .where(sql`${table.clusterGroup} is not null`),
-    index("query_records_cluster")
-      .on(table.cluster, table.createdAt.desc().nullsFirst())
+    index("query_records_cluster_at")
+      .on(table.cluster, table.createdAt)
       .where(sql`${table.cluster} is not null`),
-    index("query_records_frontend").on(table.frontend, table.createdAt.desc().nullsFirst()),
-    index("query_records_error_code")
-      .on(table.errorCode, table.createdAt.desc().nullsFirst())
+    index("query_records_frontend_at").on(table.frontend, table.createdAt),
+    index("query_records_error_code_at")
+      .on(table.errorCode, table.createdAt)
       .where(sql`${table.errorCode} is not null`),
-    index("query_records_worker")
-      .on(table.worker, table.createdAt.desc().nullsFirst())
+    index("query_records_worker_at")
+      .on(table.worker, table.createdAt)
       .where(sql`${table.worker} is not null`),
   ],
 );

@@ -6,6 +6,7 @@
  * are values. `unavailable` carries a code of the driver and never its message, because drivers put
  * parameters (which may be secrets) into messages.
  */
+import type { RecordParts } from "./written.ts";
 import type { RecordBatchAnswer, QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
 import type { Revision } from "@gateway/contract/revision.ts";
 import type { ReportedQuery, WorkerStatus } from "@gateway/contract/workerApi.ts";
@@ -142,7 +143,7 @@ export interface IncomingRecord {
   /** `sha256:…` over the record's canonical JSON. */
   readonly contentHash: string;
   /** From `incomingRecord`, which writes a record anyway: what has no column, as JSON. Absent: the store writes it. */
-  readonly rest?: string;
+  readonly parts?: RecordParts;
 }
 
 /** Fields to equal; times are Unix milliseconds on `createdAt`, from inclusive, to exclusive. */

@@ -42,7 +42,7 @@ describe("writtenRecord", () => {
       const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker } =
         record;
       const columns = { proxyQueryId, user, status, clusterGroup, cluster, frontend };
-      const rest = JSON.parse(`{${writtenRecord(record).rest}}`) as object;
+      const rest = JSON.parse(`{${restOf(incomingRecord(record))}}`) as object;
       const both = queryRecordSchema.parse({ ...rest, ...columns, errorCode, worker });
       expect(canonicalJson(both)).toBe(canonicalJson(record));
       const shared = Object.keys({ ...columns, errorCode, worker }).filter((key) => key in rest);
@@ -63,9 +63,9 @@ describe("incomingRecord", () => {
 describe("restOf", () => {
   it("takes what was written, and writes a record of which nothing was, mended", () => {
     const record = recordOf("q1", { sql: "a" });
-    const { rest = "" } = incomingRecord(record);
-    expect(restOf({ record, contentHash: "", rest: "written" })).toBe("written");
-    expect(restOf({ record, contentHash: "" })).toBe(rest);
+    const parts = { rest: "b", shared: "c", figures: "a" };
+    expect(restOf({ record, contentHash: "", parts })).toBe("a,b,c");
+    expect(restOf({ record, contentHash: "" })).toBe(restOf(incomingRecord(record)));
     const odd = recordOf("q1", { sql: "\u0000\ud800" });
     const mended = JSON.parse(`{${restOf({ record: odd, contentHash: "" })}}`) as QueryRecord;
     expect(mended.sql).toBe("\uFFFD\uFFFD");

@@ -11,18 +11,26 @@ import type { RecordRest } from "./records.sql.ts";
 import { storableRecord } from "./storable.ts";
 import type { IncomingRecord } from "./store.ts";
 
-export interface WrittenRecord {
+/** The members of a record that have no column of their own, as JSON without the braces around them. */
+export interface RecordParts {
+  /** The record's own. */
+  readonly rest: string;
+  /** The same for many records. */
+  readonly shared: string;
+  /** The numbers of `figureFields`. */
+  readonly figures: string;
+}
+
+export interface WrittenRecord extends RecordParts {
   /** Canonical JSON of the record. */
   readonly whole: string;
-  /** Its members that have no column, without the braces around them. */
-  readonly rest: string;
 }
 
 interface Field {
   readonly key: keyof QueryRecord;
   /** `"key":` */
   readonly name: string;
-  readonly inRest: boolean;
+  readonly kind: "column" | "figure" | "shared" | "own";
 }
 
 /** Which fields stand in columns; the compiler knows when one is missing. */
@@ -37,6 +45,20 @@ const columnFields: Readonly<Record<Exclude<keyof QueryRecord, keyof RecordRest>
   worker: true,
 };
 
+/** Numbers that every record has its own of, in the order of the column `figures`. */
+export const figureFields = [
+  "createdAt",
+  "startedAt",
+  "finishedAt",
+  "queueMs",
+  "executionMs",
+  "rowsReturned",
+  "bytesReturned",
+] as const satisfies readonly (keyof RecordRest)[];
+
+/** Mostly another one in each record. Tags and statistics are shared where there are none. */
+const ownFields: readonly (keyof RecordRest)[] = ["backendQueryId", "errorMessage"];
+
 /** In canonical order (RFC 8785 §3.2.3), so that nothing is sorted per record. */
 const fields: readonly Field[] = queryRecordSchema
   .keyof()
@@ -44,32 +66,59 @@ const fields: readonly Field[] = queryRecordSchema
   .map((key) => ({
     key,
     name: `${canonicalJson(key)}:`,
-    inRest: !Object.hasOwn(columnFields, key),
+    kind: kindOf(key),
   }));
+
+function kindOf(key: keyof QueryRecord): Field["kind"] {
+  if (Object.hasOwn(columnFields, key)) return "column";
+  if (figureFields.some((name) => name === key)) return "figure";
+  return ownFields.some((name) => name === key) ? "own" : "shared";
+}
 
 /** Throws for a record that holds what no store can; `storableRecord` has none of it. */
 export function writtenRecord(record: QueryRecord): WrittenRecord {
   const whole: string[] = [];
   const rest: string[] = [];
-  for (const { key, name, inRest } of fields) {
+  const shared: string[] = [];
+  const figures: string[] = [];
+  for (const { key, name, kind } of fields) {
     const value = record[key];
     if (value === undefined) continue;
     const member = name + canonicalJson(value);
     whole.push(member);
-    if (inRest) rest.push(member);
+    if (kind === "column") continue;
+    if (kind === "figure") figures.push(member);
+    else if (kind === "own" || isOwn(key, member)) rest.push(member);
+    else shared.push(member);
   }
   // Joined, which makes one flat text: a text that grew is a tree of its parts, and the collector
   // would walk those of every record that waits for the database.
-  return { whole: `{${whole.join(",")}}`, rest: rest.join(",") };
+  return {
+    whole: `{${whole.join(",")}}`,
+    rest: rest.join(","),
+    shared: shared.join(","),
+    figures: figures.join(","),
+  };
+}
+
+/** A client may give each of its queries a tag of its own. */
+function isOwn(key: keyof QueryRecord, member: string): boolean {
+  return (key === "tags" || key === "engineStats") && !member.endsWith(":{}");
 }
 
 /** A storable record with its hash, `sha256:…` over its canonical JSON. */
 export function incomingRecord(record: QueryRecord): IncomingRecord {
-  const { whole, rest } = writtenRecord(record);
-  return { record, contentHash: `sha256:${hash("sha256", whole, "hex")}`, rest };
+  const { whole, ...parts } = writtenRecord(record);
+  return { record, contentHash: `sha256:${hash("sha256", whole, "hex")}`, parts };
 }
 
-/** The members of a record that have no column, as JSON that every store can hold. */
-export function restOf({ record, rest }: IncomingRecord): string {
-  return rest ?? writtenRecord(storableRecord(record)).rest;
+/** What of a record has no column, as every store can hold it. */
+export function partsOf({ record, parts }: IncomingRecord): RecordParts {
+  return parts ?? writtenRecord(storableRecord(record));
+}
+
+/** All of it together. */
+export function restOf(incoming: IncomingRecord): string {
+  const { figures, rest, shared } = partsOf(incoming);
+  return [figures, rest, shared].filter((part) => part !== "").join(",");
 }

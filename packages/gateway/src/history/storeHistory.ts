@@ -75,7 +75,8 @@ class Sender implements StoreHistory {
   readonly #fresh = new Fifo<QueryRecord>(charsOf);
   /** Redacted and written. */
   readonly #ready = new Fifo<IncomingRecord>(
-    ({ record, rest }) => charsOf(record) + (rest?.length ?? 0),
+    ({ record, parts }) =>
+      charsOf(record) + (parts === undefined ? 0 : parts.rest.length + parts.shared.length),
   );
   /** Taken out of `#ready` and not known to be kept. */
   #sending: readonly IncomingRecord[] = [];

@@ -3,8 +3,14 @@ import { sql } from "drizzle-orm";
 import { err, ok } from "@gateway/core/result.ts";
 import { storableJson, storableText } from "../storable.ts";
 import type { IncomingRecord, Ingested, Stored } from "../store.ts";
-import { restOf } from "../written.ts";
+import { figureFields, partsOf, restOf } from "../written.ts";
 import type { Asked } from "./asked.ts";
+import { dayOf, type RecentTexts } from "./recordTexts.ts";
+
+export interface IngestParts {
+  readonly asked: Asked;
+  readonly texts: RecentTexts;
+}
 
 /** How often a batch is asked again because somebody else inserted one of its ids at that moment. */
 const roundsMax = 5;
@@ -20,14 +26,14 @@ interface Verdict {
 
 /** First record per id wins. An id that the batch repeats is judged in the order it was sent. */
 export async function ingestBatch(
-  asked: Asked,
+  { asked, texts }: IngestParts,
   batch: readonly IncomingRecord[],
   nowMs: number,
 ): Stored<Ingested> {
   let accepted = 0;
   let duplicates = 0;
   const conflicts = new Set<string>();
-  for (const part of withoutRepeats(batch)) {
+  for (const part of withoutRepeats(batch, texts)) {
     const kept = await keepNew(asked, part);
     if (!kept.ok) return kept;
     let rest = kept.value === "all" ? [] : without(part, kept.value);
@@ -47,8 +53,11 @@ export async function ingestBatch(
 }
 
 /** Almost always the whole batch; a further part for each time an id comes again. */
-function withoutRepeats(batch: readonly IncomingRecord[]): readonly (readonly RecordRow[])[] {
-  const rows = batch.map(rowOf);
+function withoutRepeats(
+  batch: readonly IncomingRecord[],
+  texts: RecentTexts,
+): readonly (readonly RecordRow[])[] {
+  const rows = batch.map((incoming) => rowOf(incoming, texts));
   if (new Set(rows.map(({ id }) => id)).size === rows.length) return rows.length > 0 ? [rows] : [];
   const parts: RecordRow[][] = [];
   const seen = new Map<string, number>();
@@ -66,7 +75,11 @@ function without(rows: readonly RecordRow[], ids: ReadonlySet<string>): readonly
 
 /** How a batch is read: one value, and a column for each that is filtered. */
 const columns = sql.raw(`id text, hash text, created_at bigint, user_name text, status text,
-  cluster_group text, cluster text, frontend text, error_code text, worker text, rest jsonb`);
+  cluster_group text, cluster text, frontend text, error_code text, worker text, rest jsonb,
+  figures double precision[], texts uuid`);
+
+/** What of a batch is kept once. Before the records in the same statement, so that none is without it. */
+const textColumns = sql.raw("id uuid, day integer, body jsonb");
 
 /**
  * Inserts what is new, in the order of ids, so that two batches with the same ones wait for each other
@@ -78,11 +91,16 @@ async function keepNew(
   batch: readonly RecordRow[],
 ): Stored<ReadonlySet<string> | "all"> {
   const answer = await run(sql`
-    with kept as (
+    with texts as (
+      insert into query_record_texts (id, day, body)
+      select id, day, body from jsonb_to_recordset(${textsOf(batch)}::jsonb) as t(${textColumns})
+      order by id on conflict (id) do nothing
+    ),
+    kept as (
       insert into query_records (proxy_query_id, content_hash, created_at, user_name, status,
-        cluster_group, cluster, frontend, error_code, worker, rest)
+        cluster_group, cluster, frontend, error_code, worker, rest, figures, texts)
       select id, hash, created_at, user_name, status, cluster_group, cluster, frontend, error_code,
-        worker, rest
+        worker, rest, figures, texts
       from jsonb_to_recordset(${jsonOf(batch)}::jsonb) as r(${columns})
       order by id collate "C"
       on conflict (proxy_query_id) do nothing
@@ -104,30 +122,35 @@ async function judgeRest(
   batch: readonly RecordRow[],
   nowMs: number,
 ): Stored<Verdict> {
-  const rows = jsonOf(batch);
+  const rows = judgedJsonOf(batch);
   const answer = await run(sql`
     with incoming as materialized (
-      select * from jsonb_to_recordset(${rows}::jsonb) as r(${columns})
+      select * from jsonb_to_recordset(${rows}::jsonb) as r(${columns}, whole_hash text, record jsonb)
+    ),
+    texts as (
+      insert into query_record_texts (id, day, body)
+      select id, day, body from jsonb_to_recordset(${textsOf(batch)}::jsonb) as t(${textColumns})
+      order by id on conflict (id) do nothing
     ),
     kept as (
       insert into query_records (proxy_query_id, content_hash, created_at, user_name, status,
-        cluster_group, cluster, frontend, error_code, worker, rest)
+        cluster_group, cluster, frontend, error_code, worker, rest, figures, texts)
       select id, hash, created_at, user_name, status, cluster_group, cluster, frontend, error_code,
-        worker, rest
+        worker, rest, figures, texts
       from incoming order by id collate "C"
       on conflict (proxy_query_id) do nothing
       returning proxy_query_id
     ),
     others as (
-      select i.*, q.content_hash as known
+      select i.*, q.content_hash in (i.hash, i.whole_hash) as same
       from incoming i join query_records q on q.proxy_query_id = i.id
       where i.id not in (select proxy_query_id from kept)
     ),
     conflicts as (
       insert into query_record_conflicts as c
         (proxy_query_id, content_hash, worker, record, count, first_at, last_at)
-      select id, hash, worker, ${wholeRecord}, 1, ${nowMs}::bigint, ${nowMs}::bigint
-      from others where hash <> known order by id collate "C"
+      select id, whole_hash, worker, ${wholeRecord}, 1, ${nowMs}::bigint, ${nowMs}::bigint
+      from others where not same order by id collate "C"
       on conflict (proxy_query_id) do update set
         content_hash = excluded.content_hash, worker = excluded.worker, record = excluded.record,
         count = c.count + (c.content_hash <> excluded.content_hash)::int,
@@ -135,8 +158,8 @@ async function judgeRest(
     )
     select
       (select count(*) from kept),
-      (select count(*) from others where hash = known),
-      (select coalesce(json_agg(id), '[]') from others where hash <> known),
+      (select count(*) from others where same),
+      (select coalesce(json_agg(id), '[]') from others where not same),
       (select coalesce(json_agg(id), '[]') from incoming
         where id not in (select proxy_query_id from kept) and id not in (select id from others))`);
   if (!answer.ok) return answer;
@@ -158,15 +181,20 @@ interface RecordRow {
   readonly id: string;
   /** An object with the keys of `columns`. */
   readonly json: string;
+  /** An object with the keys of `textColumns`; undefined where the record shares nothing. */
+  readonly text: { readonly id: string; readonly json: string } | undefined;
+  readonly incoming: IncomingRecord;
 }
 
 /** Ids are compared, so theirs is what the database will hold. */
-function rowOf(incoming: IncomingRecord): RecordRow {
+function rowOf(incoming: IncomingRecord, texts: RecentTexts): RecordRow {
   const { record, contentHash } = incoming;
+  const { rest, shared } = partsOf(incoming);
   const id = storableText(record.proxyQueryId);
+  const textId = texts.idOf(shared, record.createdAt);
   const cells = storableJson({
     id,
-    hash: contentHash,
+    hash: shortHash(contentHash),
     created_at: Math.floor(record.createdAt),
     user_name: record.user,
     status: record.status,
@@ -175,15 +203,54 @@ function rowOf(incoming: IncomingRecord): RecordRow {
     frontend: record.frontend,
     error_code: record.errorCode,
     worker: record.worker,
+    figures: figureFields.map((field) => record[field] ?? null),
+    texts: textId,
   });
-  return { id, json: [cells.slice(0, -1), `,"rest":{`, restOf(incoming), "}}"].join("") };
+  const own = textId !== undefined ? rest : [rest, shared].filter((part) => part !== "").join(",");
+  return {
+    id,
+    json: [cells.slice(0, -1), `,"rest":{`, own, "}}"].join(""),
+    text: textId === undefined ? undefined : textOf(textId, shared, record.createdAt),
+    incoming,
+  };
+}
+
+function textOf(id: string, shared: string, createdAt: number): RecordRow["text"] {
+  return { id, json: `{"id":"${id}","day":${dayOf(createdAt)},"body":{${shared}}}` };
+}
+
+/** 128 bits of it: nobody finds two records for them, and a row is 50 bytes shorter. */
+function shortHash(contentHash: string): string {
+  const hex = /^sha256:([0-9a-f]{32})[0-9a-f]{32}$/.exec(contentHash)?.[1];
+  return hex === undefined ? contentHash : Buffer.from(hex, "hex").toString("base64url");
 }
 
 function jsonOf(rows: readonly RecordRow[]): string {
   return `[${rows.map(({ json }) => json).join(",")}]`;
 }
 
+/** With what a conflict is judged by and keeps, and the hash as older releases wrote it. */
+function judgedJsonOf(rows: readonly RecordRow[]): string {
+  const judged = rows.map(({ json, incoming }) =>
+    [
+      json.slice(0, -1),
+      `,"whole_hash":${storableJson(incoming.contentHash)},"record":{`,
+      restOf(incoming),
+      "}}",
+    ].join(""),
+  );
+  return `[${judged.join(",")}]`;
+}
+
+/** Each once. */
+function textsOf(rows: readonly RecordRow[]): string {
+  const byId = new Map(
+    rows.flatMap(({ text }) => (text === undefined ? [] : [[text.id, text.json]])),
+  );
+  return `[${[...byId.values()].join(",")}]`;
+}
+
 /** What a row has apart, for the few that are kept whole. */
-const wholeRecord = sql.raw(`rest || jsonb_strip_nulls(jsonb_build_object(
+const wholeRecord = sql.raw(`record || jsonb_strip_nulls(jsonb_build_object(
   'proxyQueryId', id, 'user', user_name, 'status', status, 'clusterGroup', cluster_group,
   'cluster', cluster, 'frontend', frontend, 'errorCode', error_code, 'worker', worker))`);

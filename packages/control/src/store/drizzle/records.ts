@@ -3,7 +3,13 @@ import { and, desc, eq, gte, lt, sql, type SQL } from "drizzle-orm";
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import { ok } from "@gateway/core/result.ts";
 import { byTime, emptyPage } from "../keyset.ts";
-import { queryRecordConflicts, queryRecords } from "../records.sql.ts";
+import {
+  queryRecordConflicts,
+  queryRecords,
+  queryRecordTexts,
+  type RecordRest,
+  type RecordShared,
+} from "../records.sql.ts";
 import { wholeMs } from "../storable.ts";
 import type {
   Page,
@@ -14,12 +20,15 @@ import type {
   Stored,
 } from "../store.ts";
 import type { Asked } from "./asked.ts";
+import { figureFields } from "../written.ts";
 import { ingestBatch } from "./ingest.ts";
+import { dayMs, recentTexts } from "./recordTexts.ts";
 
 /** History over `asked`. */
 export function recordTables(asked: Asked): RecordStore {
+  const texts = recentTexts();
   return {
-    ingest: (batch, nowMs) => ingestBatch(asked, batch, nowMs),
+    ingest: (batch, nowMs) => ingestBatch({ asked, texts }, batch, nowMs),
     list: (filter, page) => recordPage(asked, filter, page),
     get: (id) => recordOfId(asked, id),
     known: (ids) => knownIds(asked, ids),
@@ -29,7 +38,7 @@ export function recordTables(asked: Asked): RecordStore {
 }
 
 /**
- * Newest first. Without a filter by query_records_newest; with one by the index that begins with the
+ * Newest first. Without a filter by query_records_at, backwards; with one by the index that begins with the
  * field, sorting only the records of one millisecond; further fields are looked at on the way.
  */
 async function recordPage(
@@ -41,8 +50,9 @@ async function recordPage(
   if (after === null) return ok(emptyPage);
   const rows = await ask(
     db
-      .select()
+      .select(whole)
       .from(queryRecords)
+      .leftJoin(queryRecordTexts, eq(queryRecords.texts, queryRecordTexts.id))
       .where(
         and(
           fits(filter),
@@ -55,7 +65,7 @@ async function recordPage(
       .limit(limit + 1),
   );
   if (!rows.ok) return rows;
-  const page = byTime.page(rows.value, limit, (row) => [row.createdAt, row.proxyQueryId]);
+  const page = byTime.page(rows.value, limit, ({ row }) => [row.createdAt, row.proxyQueryId]);
   return ok({ ...page, items: page.items.map(recordOfRow) });
 }
 
@@ -83,7 +93,13 @@ function fits(filter: RecordFilter): SQL | undefined {
 
 /** By the primary key. */
 async function recordOfId({ db, ask }: Asked, id: string): Stored<QueryRecord | undefined> {
-  const rows = await ask(db.select().from(queryRecords).where(eq(queryRecords.proxyQueryId, id)));
+  const rows = await ask(
+    db
+      .select(whole)
+      .from(queryRecords)
+      .leftJoin(queryRecordTexts, eq(queryRecords.texts, queryRecordTexts.id))
+      .where(eq(queryRecords.proxyQueryId, id)),
+  );
   return rows.ok ? ok(rows.value.map(recordOfRow)[0]) : rows;
 }
 
@@ -95,12 +111,26 @@ async function knownIds({ run }: Asked, ids: readonly string[]): Stored<Readonly
   return found.ok ? ok(new Set(found.value.rows.flatMap(([id]) => id ?? []))) : found;
 }
 
+/** A row and what it shares with others. */
+const whole = { row: queryRecords, shared: queryRecordTexts.body };
+
+interface WholeRow {
+  readonly row: typeof queryRecords.$inferSelect;
+  readonly shared: RecordShared | null;
+}
+
 /** What was parsed when it came in is not parsed again: a newer release may have let more pass. */
-function recordOfRow(row: typeof queryRecords.$inferSelect): QueryRecord {
-  const { proxyQueryId, userName, status, frontend, rest } = row;
+function recordOfRow({ row, shared }: WholeRow): QueryRecord {
+  const { proxyQueryId, userName, status, frontend, rest, figures } = row;
   const { clusterGroup, cluster, errorCode, worker } = row;
+  // NULL within an array is read as no number.
+  const numbers = (figures ?? []).flatMap((value, index) =>
+    Number.isFinite(value) ? [[figureFields[index], value] as const] : [],
+  );
+  // Together they are what was taken apart.
+  const parts = { ...shared, ...rest, ...Object.fromEntries(numbers) } as RecordRest;
   return {
-    ...rest,
+    ...parts,
     proxyQueryId,
     user: userName,
     status,
@@ -141,7 +171,7 @@ async function conflictPage(
 }
 
 /**
- * Oldest first by query_records_newest, read backwards, up to the later of two bounds: the age, and the
+ * Oldest first by query_records_at, up to the later of two bounds: the age, and the
  * newest record beyond those to keep, which is found by walking `keep` entries of that index. Two
  * replicas at once skip each other's rows. Conflicts go with their record.
  */
@@ -169,5 +199,17 @@ async function forgetRecords(
       delete from query_record_conflicts where proxy_query_id in (select proxy_query_id from gone)
     )
     select count(*) from gone`);
-  return deleted.ok ? ok(Number(deleted.value.rows[0]?.[0] ?? 0)) : deleted;
+  if (!deleted.ok) return deleted;
+  const count = Number(deleted.value.rows[0]?.[0] ?? 0);
+  if (count >= chunk) return ok(count);
+  const forgotten = await forgetTexts(run);
+  return forgotten.ok ? ok(count) : forgotten;
+}
+
+/** Those of days before the oldest record's; two more are kept for a record that comes late at this moment. */
+function forgetTexts(run: Asked["run"]): Stored<unknown> {
+  return run(sql`
+    delete from query_record_texts where day < (
+      select created_at / ${dayMs}::bigint - 2 from query_records
+      order by created_at, proxy_query_id limit 1)`);
 }

@@ -117,8 +117,8 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
 }
 
 /** Whoever wrote the rest wrote nothing that no store can hold. */
-function mended({ record, rest }: IncomingRecord): QueryRecord {
-  return rest === undefined ? storableRecord(record) : record;
+function mended({ record, parts }: IncomingRecord): QueryRecord {
+  return parts === undefined ? storableRecord(record) : record;
 }
 
 function keptOf(record: QueryRecord, incoming: IncomingRecord): Kept {

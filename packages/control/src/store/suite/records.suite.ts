@@ -38,6 +38,27 @@ export function recordSuite(check: Check): void {
     },
   );
 
+  check("gives records back as they came that have most in common", async ({ records }) => {
+    const same = { sql: "SELECT 1", clusterGroup: "g", startedAt: startMs + 0.25 };
+    const several = ["q1", "q2", "q3"].map((id, index) =>
+      recordOf(id, { ...same, queueMs: index, tags: index === 1 ? { a: "b" } : {} }),
+    );
+    await answered(
+      records.ingest(
+        several.slice(0, 1).map((record) => incomingOf(record)),
+        startMs,
+      ),
+    );
+    await answered(
+      records.ingest(
+        several.slice(1).map((record) => incomingOf(record)),
+        startMs,
+      ),
+    );
+    const page = await answered(records.list({}, firstPage));
+    expect(page.items.toSorted((a, b) => a.queueMs - b.queueMs)).toEqual(several);
+  });
+
   check("tells of many ids which have a record", async ({ records }) => {
     const batch = ["q1", "q 2"].map((id) => incomingOf(recordOf(id)));
     await answered(records.ingest(batch, startMs));
