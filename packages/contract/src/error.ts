@@ -87,6 +87,11 @@ export const errorCatalogue = {
     retry: "later",
     text: "The slot of this query was lost; the query has been ended.",
   },
+  "capacity.statementText": {
+    class: "capacity",
+    retry: "later",
+    text: "Too many long statements wait to be read.",
+  },
   "connection.limit": { class: "capacity", retry: "later", text: "Too many connections." },
   "cluster.unavailable": {
     class: "engine",

@@ -9,6 +9,7 @@ import { openSql, type LexDoubt, type SqlCursor } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { readHeadWords, type HeadWords } from "./headWords.ts";
 import { nextSignificant } from "./lex.ts";
+import { ReadAhead } from "./readAhead.ts";
 import { remembered } from "./remembered.ts";
 import { nextInStatement, walkStatement, type StatementWalk } from "./statement.ts";
 import { kindOfFirstWord, writingKinds, type StatementKind } from "./statementKind.ts";
@@ -49,14 +50,28 @@ export function classifyStatement(sql: string, dialect: Dialect): StatementClass
 
 const rememberedTexts = { textsMax: 256, lengthMax: 2_048, longTextsMax: 2 };
 
+/** Of long texts. */
+export const classesAhead = new ReadAhead<StatementClass>();
+
 /** Every stage and every adapter asks, each for its own reason. */
 const readers = new Map<Dialect, (sql: string) => StatementClass>();
 
 function classify(sql: string, dialect: Dialect): StatementClass {
+  const known = classesAhead.get(sql, dialect);
+  if (known !== undefined) return known;
   const cursor = openSql(sql, dialect);
   const walk = firstWalk(cursor);
   const head = readHeadWords(walk, dialect);
   const doubt = doubtAfter(cursor, walk);
+  return classOf(head, walk, { dialect, doubt });
+}
+
+/** What a statement is whose words were read. */
+export function classOf(
+  head: HeadWords,
+  walk: StatementWalk,
+  { dialect, doubt }: { readonly dialect: Dialect; readonly doubt: StatementDoubt | undefined },
+): StatementClass {
   if (walk.tokenCount === 0) return { kind: "empty", firstWord: "", tag: "", writes: false, doubt };
 
   const kind = kindOf(head, dialect);

@@ -5,12 +5,20 @@
  * tables that differ only by case share a digest), spacing becomes canonical, `IN` lists and equal rows
  * of `VALUES` collapse to one. So the number of digests stays near the number of queries someone wrote.
  */
-import { openSql } from "./cursor.ts";
+import { openSql, type LexDoubt } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
-import { addInlineData, addToken, emptyPieces, isTooLong, textOf } from "./digestPieces.ts";
+import {
+  addInlineData,
+  addToken,
+  emptyPieces,
+  isTooLong,
+  textOf,
+  type DigestPieces,
+} from "./digestPieces.ts";
 import { hashText } from "./hash.ts";
 import { beginsInlineData, searchInlineData } from "./inlineData.ts";
 import { nextSignificant } from "./lex.ts";
+import { ReadAhead } from "./readAhead.ts";
 
 /** A query without its values. */
 export interface SqlDigest {
@@ -20,11 +28,16 @@ export interface SqlDigest {
   readonly fingerprint: string;
 }
 
+/** Of long texts. */
+export const digestsAhead = new ReadAhead<SqlDigest>();
+
 /**
  * The digest of a text. Cost: linear. Memory: about twice the text. Never throws. A text of very many
  * pieces, which is none that somebody wrote, is read no further and known by its beginning alone.
  */
 export function digestSql(sql: string, dialect: Dialect): SqlDigest {
+  const known = digestsAhead.get(sql, dialect);
+  if (known !== undefined) return known;
   const cursor = openSql(sql, dialect);
   const inlineData = searchInlineData(cursor);
   const digest = emptyPieces();
@@ -37,9 +50,16 @@ export function digestSql(sql: string, dialect: Dialect): SqlDigest {
       break;
     }
   }
+  return digestOf(digest, tooLong ? "tooLong" : cursor.doubt);
+}
+
+/** The digest of pieces; `reason` is why they are not the whole text or not for certain. */
+export function digestOf(
+  digest: DigestPieces,
+  reason: LexDoubt | "tooLong" | undefined,
+): SqlDigest {
   const text = textOf(digest);
   // The reason in front keeps the fingerprint of an unreadable text apart from that of a readable one.
-  const reason = tooLong ? "tooLong" : cursor.doubt;
   if (reason !== undefined) return { text: undefined, fingerprint: hashText(`${reason}\n${text}`) };
   return { text, fingerprint: hashText(text) };
 }

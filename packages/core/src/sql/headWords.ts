@@ -45,7 +45,7 @@ const verbsAfterWith: ReadonlySet<string> = new Set([
 ]);
 
 /** What the walk remembers between tokens. */
-interface Progress {
+export interface HeadProgress {
   readonly found: HeadWords;
   readonly dialect: Dialect;
   /** Looking for the verb behind an `EXPLAIN` or a `WITH`, or not looking any more. */
@@ -59,6 +59,16 @@ interface Progress {
 
 /** Walks to the statement's end. The walk stands on its first token, which it has already met. */
 export function readHeadWords(walk: StatementWalk, dialect: Dialect): HeadWords {
+  const progress = beginHeadWords(dialect);
+  if (walk.tokenCount === 0) return progress.found;
+  do {
+    readHeadToken(progress, walk);
+  } while (nextInStatement(walk));
+  return progress.found;
+}
+
+/** For a caller that walks by itself: no token was met yet. */
+export function beginHeadWords(dialect: Dialect): HeadProgress {
   const found: HeadWords = {
     first: "",
     main: "",
@@ -67,7 +77,7 @@ export function readHeadWords(walk: StatementWalk, dialect: Dialect): HeadWords 
     innerWrite: false,
     analyze: false,
   };
-  const progress: Progress = {
+  return {
     found,
     dialect,
     seeking: "first",
@@ -76,14 +86,10 @@ export function readHeadWords(walk: StatementWalk, dialect: Dialect): HeadWords 
     lastWord: "",
     openedOnVerb: false,
   };
-  if (walk.tokenCount === 0) return found;
-  do {
-    readToken(progress, walk);
-  } while (nextInStatement(walk));
-  return found;
 }
 
-function readToken(progress: Progress, walk: StatementWalk): void {
+/** Takes the token that the walk stands on. */
+export function readHeadToken(progress: HeadProgress, walk: StatementWalk): void {
   const { kind } = walk.cursor;
   const named = kind === "word" || kind === "quotedIdentifier";
   if (progress.openedOnVerb && named) progress.found.innerWrite = true;
@@ -101,7 +107,7 @@ function readToken(progress: Progress, walk: StatementWalk): void {
 }
 
 /** The word in upper case, or nothing where no word can mean anything: in all but the head of a long statement. */
-function wordOf(progress: Progress, cursor: SqlCursor): string {
+function wordOf(progress: HeadProgress, cursor: SqlCursor): string {
   const matters =
     progress.seeking !== "nothing" ||
     progress.lastKind === "open" ||
@@ -111,11 +117,11 @@ function wordOf(progress: Progress, cursor: SqlCursor): string {
 }
 
 /** Brackets before the first word only group. Anything else there means that no word begins the statement. */
-function skipBeforeFirst(progress: Progress, kind: TokenKind): void {
+function skipBeforeFirst(progress: HeadProgress, kind: TokenKind): void {
   if (kind !== "open") progress.seeking = "nothing";
 }
 
-function readWord(progress: Progress, word: string): void {
+function readWord(progress: HeadProgress, word: string): void {
   const { found } = progress;
   if (progress.seeking === "first") {
     found.first = word;
@@ -132,7 +138,7 @@ function readWord(progress: Progress, word: string): void {
 }
 
 /** The statement, or the one behind `EXPLAIN`, begins with this word. */
-function begin(progress: Progress, word: string): void {
+function begin(progress: HeadProgress, word: string): void {
   if (word === "WITH") {
     progress.seeking = "afterWith";
     return;
@@ -148,7 +154,7 @@ function begin(progress: Progress, word: string): void {
 }
 
 /** Options stand before the verb, bare or in brackets. */
-function seekExplained(progress: Progress, word: string): void {
+function seekExplained(progress: HeadProgress, word: string): void {
   if (word === "ANALYZE" || word === "ANALYSE") {
     progress.found.analyze = true;
     return;
@@ -162,7 +168,7 @@ function seekExplained(progress: Progress, word: string): void {
  * The verb follows the closing bracket of the last part. So a part that is named `insert` is not taken
  * for one. ClickHouse and Trino have parts without brackets; there the verbs are reserved words.
  */
-function seekAfterWith(progress: Progress, word: string): void {
+function seekAfterWith(progress: HeadProgress, word: string): void {
   if (progress.depth > 0 || !verbsAfterWith.has(word)) return;
   const bare = progress.dialect === "clickhouse" || progress.dialect === "trino";
   const betweenParts =
@@ -170,12 +176,12 @@ function seekAfterWith(progress: Progress, word: string): void {
   if (progress.lastKind === "close" || (bare && !betweenParts)) begin(progress, word);
 }
 
-function keepWord(progress: Progress, word: string): void {
+function keepWord(progress: HeadProgress, word: string): void {
   if (inHead(progress)) progress.found.words.push(word);
 }
 
 /** A word here is one of those that are kept. */
-function inHead({ found, depth, seeking, lastKind }: Progress): boolean {
+function inHead({ found, depth, seeking, lastKind }: HeadProgress): boolean {
   const { length } = found.words;
   if (depth > 0 || seeking !== "nothing" || lastKind === "dot") return false;
   return length > 0 && length < headWordsMax;

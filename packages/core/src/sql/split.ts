@@ -2,10 +2,14 @@
 import { err, ok, type Result } from "../result.ts";
 import { openSql } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
+import { ReadAhead } from "./readAhead.ts";
 import { takeStatement, type StatementSlice } from "./statement.ts";
 
 /** Most statements in one text unless the caller says otherwise. */
 const statementCountMax = 10_000;
+
+/** Of long texts. */
+export const slicesAhead = new ReadAhead<readonly StatementSlice[]>();
 
 /** The text holds more statements than allowed. */
 export interface TooManyStatements {
@@ -24,6 +28,10 @@ export function splitStatements(
   dialect: Dialect,
   countMax = statementCountMax,
 ): Result<readonly StatementSlice[], TooManyStatements> {
+  const known = slicesAhead.get(sql, dialect);
+  if (known !== undefined) {
+    return known.length > countMax ? err({ code: "tooManyStatements", max: countMax }) : ok(known);
+  }
   const cursor = openSql(sql, dialect);
   const slices: StatementSlice[] = [];
   for (let slice = takeStatement(cursor); slice !== undefined; slice = takeStatement(cursor)) {

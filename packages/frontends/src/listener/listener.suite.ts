@@ -15,6 +15,7 @@ export function configOf(more: Partial<ListenerConfig> = {}): ListenerConfig {
     maxConnectionsPerAddress: 100,
     maxMessageBytes: 1 << 20,
     maxStatementBytes: 1 << 20,
+    maxStatementTokens: 250_000,
     allowedHosts: [],
     allowCleartext: false,
     proxyProtocol: false,

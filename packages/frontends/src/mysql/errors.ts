@@ -32,6 +32,7 @@ export const mysqlErrors = {
   "capacity.queueFull": { errno: 1040, sqlState: "08004" },
   "capacity.timeout": { errno: 1205, sqlState: "HY000" },
   "capacity.lost": { errno: 1317, sqlState: "70100" },
+  "capacity.statementText": { errno: 1041, sqlState: "HY000" },
   "connection.limit": { errno: 1040, sqlState: "08004" },
   "cluster.unavailable": { errno: 1429, sqlState: "HY000" },
   "cluster.connectFailed": { errno: 1429, sqlState: "HY000" },

@@ -25,6 +25,7 @@ import type { CatalogSql } from "./local/informationSchema.ts";
 import { parameterOf } from "./parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import { runStatement, type BoundStatement } from "./statement.ts";
+import { textOf } from "./text.ts";
 
 export interface PreparedParts {
   readonly talk: Conversation;
@@ -46,12 +47,6 @@ const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
 const cursorReadOnly = 1;
 
 type Unsaved = Omit<PreparedStatement, "id">;
-
-/** The text of a command, unless it is not in the client's character set. */
-export function textOf({ client }: Conversation, bytes: Uint8Array): Result<string, ErrorReply> {
-  const text = client.charset.decode(bytes);
-  return text === undefined ? err(ownErrors.notUtf8()) : ok(text);
-}
 
 /** COM_STMT_PREPARE. */
 export async function prepare(parts: PreparedParts, bytes: Uint8Array): Promise<void> {
@@ -102,7 +97,7 @@ async function statementOf(
   parts: PreparedParts,
   bytes: Uint8Array,
 ): Promise<Result<Unsaved, ErrorReply>> {
-  const decoded = textOf(parts.talk, bytes);
+  const decoded = await textOf(parts.talk, bytes);
   if (!decoded.ok) return decoded;
   const text = decoded.value;
   const slices = splitStatements(text, "mysql", 1);

@@ -23,9 +23,10 @@ import type { ShowContext } from "./local/show.ts";
 import type { RunnableCommand } from "./machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
-import { executePrepared, prepare, textOf, type PreparedParts } from "./preparing.ts";
+import { executePrepared, prepare, type PreparedParts } from "./preparing.ts";
 import { readStatement, type ReadStatement, type TextReader } from "./reading.ts";
 import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
+import { textOf, useStatement, type Text } from "./text.ts";
 import { abandon, beforeStatement, commitOpen, inTransaction } from "./transaction.ts";
 
 export interface RunnerParts {
@@ -81,7 +82,7 @@ export class Runner {
       case "ping":
         return talk.putOk();
       case "query":
-        return this.#query(command.sql);
+        return this.#query(textOf(talk, command.sql));
       case "initDb":
         return this.#useDatabase(command.database);
       case "fieldList":
@@ -166,10 +167,10 @@ export class Runner {
   }
 
   /** COM_QUERY: every statement of the text, until one fails. */
-  #query(bytes: Uint8Array): Waited {
-    const { talk } = this.#parts;
-    const text = textOf(talk, bytes);
+  #query(text: Text | Promise<Text>): Waited {
+    if (text instanceof Promise) return text.then((read) => this.#query(read));
     if (!text.ok) return this.#refuse(text.error);
+    const { talk } = this.#parts;
     const sql = text.value;
     const statements = this.#parts.read(sql);
     if (!statements.ok)
@@ -392,7 +393,3 @@ export class Runner {
 
 /** Less than a client waits for its login, enough for an engine that is awake. */
 const loginUseMsMax = 3000;
-
-function useStatement(schema: string): string {
-  return `USE \`${schema.replaceAll("`", "``")}\``;
-}

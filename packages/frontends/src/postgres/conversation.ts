@@ -377,7 +377,7 @@ class Conversation {
       keyBytes,
       inbox: this.#inbox,
       maxMessageBytes: this.#connection.config.maxMessageBytes,
-      maxStatementBytes: this.#connection.config.maxStatementBytes,
+      texts: { limits: this.#connection.config, client: this.#connection },
     });
     this.#opening = undefined;
     this.#login = undefined;

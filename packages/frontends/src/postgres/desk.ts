@@ -6,7 +6,9 @@
 import type { Door } from "@gateway/core/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
+import { longTexts, type LongText } from "../listener/longTexts.ts";
 import type { CancelKeys, CancelRegistration } from "./cancel.ts";
 import type { Mirrors } from "./catalog/mirrors.ts";
 import { SessionCatalog } from "./catalog/sessionCatalog.ts";
@@ -21,7 +23,7 @@ import { reportedSettings } from "./settings.ts";
 import { answerText } from "./simple.ts";
 import type { SpoolRoom } from "./spool.ts";
 import type { StatementReader } from "./statement.ts";
-import { isLonger } from "./textLimit.ts";
+import { isLonger, readDialects } from "./textLimit.ts";
 import { textSizeError } from "./violations.ts";
 
 export interface DeskParts {
@@ -33,7 +35,7 @@ export interface DeskParts {
   /** Length of the cancel key's secret, by the version of the protocol. */
   readonly keyBytes: number;
   readonly maxMessageBytes: number;
-  readonly maxStatementBytes: number;
+  readonly texts: { readonly limits: ListenerConfig; readonly client: LongText["client"] };
   readonly spoolRoom: SpoolRoom;
   readonly mirrors: Mirrors;
   readonly inbox: SeriesParts["inbox"];
@@ -48,13 +50,15 @@ export class Desk {
   readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
   readonly #read: StatementReader;
-  readonly #maxStatementBytes: number;
+  readonly #texts: DeskParts["texts"];
+  readonly #user: string;
 
   constructor(parts: DeskParts) {
     const { keys, out, session, keyBytes } = parts;
     this.#out = out;
     this.#read = parts.read;
-    this.#maxStatementBytes = parts.maxStatementBytes;
+    this.#texts = parts.texts;
+    this.#user = session.identity.user;
     this.#session = new ClientSession(session);
     this.#registration = keys.register(keyBytes, () => this.#runner.cancel());
     const { process } = this.#registration.key;
@@ -131,16 +135,18 @@ export class Desk {
   #perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
     switch (message.kind) {
       case "query":
-        return answerText(message.sql, {
-          session: this.#session,
-          out: this.#out,
-          runner: this.#runner,
-          series: this.#series,
-          implicit: this.#implicit,
-          read: this.#read,
-        });
+        return this.#readThen(message.sql, () =>
+          answerText(message.sql, {
+            session: this.#session,
+            out: this.#out,
+            runner: this.#runner,
+            series: this.#series,
+            implicit: this.#implicit,
+            read: this.#read,
+          }),
+        );
       case "parse":
-        return this.#refusal(message.sql) ?? this.#series.parse(message);
+        return this.#readThen(message.sql, () => this.#series.parse(message));
       case "bind":
         return this.#series.bind(message);
       case "describe":
@@ -162,10 +168,20 @@ export class Desk {
     }
   }
 
-  /** A Parse has a name and types beside its text, so that its length alone did not tell. */
-  #refusal(sql: string): Failure | undefined {
-    const limit = this.#maxStatementBytes;
-    return isLonger(sql, limit) ? { error: textSizeError(limit), place: {} } : undefined;
+  /** Goes on when the text was read, which only a long one is waited for. */
+  #readThen(
+    sql: string,
+    goOn: () => Failure | Promise<Failure | undefined> | undefined,
+  ): Failure | Promise<Failure | undefined> | undefined {
+    const { limits, client } = this.#texts;
+    // A Parse has a name and types beside its text, so that its length alone did not tell.
+    if (isLonger(sql, limits.maxStatementBytes)) {
+      return { error: textSizeError(limits.maxStatementBytes), place: {} };
+    }
+    const user = this.#user;
+    const reading = longTexts.admit({ sql, dialects: readDialects, limits, user, client });
+    if (reading === undefined) return goOn();
+    return reading.then((error) => (error === undefined ? goOn() : { error, place: {} }));
   }
 
   /** The client left: what runs ends, and nothing begins any more. */

@@ -32,6 +32,7 @@ export const pgErrors = {
   "capacity.queueFull": { sqlState: "53300", severity: "ERROR" },
   "capacity.timeout": { sqlState: "53400", severity: "ERROR" },
   "capacity.lost": { sqlState: "53000", severity: "ERROR" },
+  "capacity.statementText": { sqlState: "53400", severity: "ERROR" },
   "connection.limit": { sqlState: "53300", severity: "FATAL" },
   "cluster.unavailable": { sqlState: "57P03", severity: "ERROR" },
   "cluster.connectFailed": { sqlState: "57P03", severity: "ERROR" },

@@ -82,6 +82,7 @@ export const trinoErrors = {
   "capacity.queueFull": { name: "QUERY_QUEUE_FULL", status: 200 },
   "capacity.timeout": { name: "EXCEEDED_TIME_LIMIT", status: 200 },
   "capacity.lost": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
+  "capacity.statementText": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 200 },
   "connection.limit": { name: "GENERIC_INSUFFICIENT_RESOURCES", status: 503 },
   "cluster.unavailable": { name: "NO_NODES_AVAILABLE", status: 200 },
   "cluster.connectFailed": { name: "REMOTE_HOST_GONE", status: 200 },

@@ -18,6 +18,7 @@ import { PolledQueries } from "@gateway/core/query/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
+import { longTexts } from "../listener/longTexts.ts";
 import { readStatement, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./handles.ts";
@@ -147,11 +148,12 @@ export class Requests {
     const read = readStatement(request, this.#config, this.#pending);
     const sql = read instanceof Promise ? await read : read;
     if (sql === undefined) return undefined;
+    const refused = sql.ok && (await this.#read(sql.value, login.value, response));
     const tooLarge = !sql.ok && sql.error.code === "query.textTooLarge";
     if (!sql.ok && !tooLarge) return refuse(exchange, sql.error);
 
     const session = sessionOf(asked.value, request.headers, login.value, peer.address);
-    const statement = openStatement(sql, session, {
+    const statement = openStatement(refused ? err(refused) : sql, session, {
       door: this.#door,
       host: this.#host,
       local: this.#local,
@@ -161,6 +163,17 @@ export class Requests {
     const holder = this.#hold(exchange, statement);
     const page = await statement.first(peer.readsFirstAnswer);
     return this.#give(exchange, statement, holder, page);
+  }
+
+  /** Waited for where the text is long; answers why it is refused. */
+  #read(sql: string, { identity }: Login, response: ServerResponse) {
+    const client = {
+      get over() {
+        return response.destroyed;
+      },
+    };
+    const dialects = ["trino", "duckdb"] as const;
+    return longTexts.admit({ sql, dialects, limits: this.#config, user: identity.user, client });
   }
 
   #asked({ request, peer }: Exchange): Result<AskedSession, GatewayError> {

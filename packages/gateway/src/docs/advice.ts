@@ -84,6 +84,11 @@ export const advice = {
     operator:
       "The worker stood still or was cut off from the control plane for so long that its lease was given up. `gateway_coordination_failures_total` and the log of the worker say when.",
   },
+  "capacity.statementText": {
+    user: "Try again shortly, with shorter statements or one at a time.",
+    operator:
+      "Texts beyond 64 Ki characters are read one after the other, in turns by user; 64 Mi characters may wait in a process, and half of that for one user.",
+  },
   "connection.limit": {
     user: "Close connections that are not used, or use a smaller pool.",
     operator: "`maxConnections` or `maxConnectionsPerAddress` of the listener is reached.",
@@ -163,7 +168,7 @@ export const advice = {
   },
   "query.textTooLarge": {
     user: "Send data as parameters, by COPY or by LOAD, or in several statements.",
-    operator: "`maxStatementBytes` of the listener is the limit.",
+    operator: "`maxStatementBytes` and `maxStatementTokens` of the listener are the limits.",
   },
   "query.unknown": {
     user: "Run the query again: its result is kept only for a short while after its end.",

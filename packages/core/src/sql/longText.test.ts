@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { classifyStatement } from "./classify.ts";
+import type { Dialect } from "./dialect.ts";
+import { digestSql } from "./fingerprint.ts";
+import { readLongText } from "./longText.ts";
+import { splitStatements } from "./split.ts";
+
+const pad = (unit: string): string => unit.repeat(Math.ceil(70_000 / unit.length));
+
+describe("readLongText", () => {
+  it.each<readonly [Dialect, string]>([
+    ["postgres", `select ${pad("a, ")}1`],
+    ["postgres", `with x as (insert into t select ${pad("1,")} 2) select 1;`],
+    ["postgres", `select '${pad("x")}'; -- ${pad("y")}\n; insert into t values (1)${pad(",(2)")}`],
+    ["postgres", `select 1; ${pad(";")} select ${pad("$1 + ")} 2`],
+    ["postgres", `create function f() ${pad("a ")} begin select 1; end; select ${pad("1,")}1`],
+    ["postgres", `select ${pad("(")}`],
+    ["postgres", `select '${pad("x")}`],
+    ["mysql", `select /*!80000 1; ${pad("select 2,")} */ 3; select \`a\`${pad(", 'it\\'s'")}`],
+    ["mysql", `update t set a = 'x' where b in (${pad("1,")}2)`],
+    ["trino", `select ? ${pad("from t ")}`],
+    ["duckdb", `explain analyze delete from t where ${pad("a = 1 or ")} true`],
+    ["clickhouse", `insert into t format values ${pad("(1, 'a'),")}`],
+  ])("reads what the readers of %s read by themselves: %.40s", (dialect, sql) => {
+    const alone = answersOf(sql, dialect);
+    expect(run(sql, dialect, 1_000_000).read).toBe(true);
+    expect(answersOf(sql, dialect)).toEqual(alone);
+  });
+
+  it("gives others a turn after a few thousand tokens, whatever they are", () => {
+    for (const unit of ["a ", "1,", "(", ";", "'' "]) {
+      const sql = `select ${unit.repeat(100_000)}`;
+      expect(run(sql, "postgres", 1_000_000).steps).toBeGreaterThanOrEqual(24);
+    }
+  });
+
+  it("stops at the first token beyond the limit, and keeps nothing", () => {
+    const sql = `select ${"a,".repeat(100_000)}b`;
+    expect(run(sql, "postgres", 8_192)).toEqual({ read: false, steps: 2 });
+    expect(run(`select 1 ${";".repeat(100_000)}`, "postgres", 8_192).read).toBe(false);
+  });
+});
+
+function run(sql: string, dialect: Dialect, tokensMax: number) {
+  const reading = readLongText(sql, dialect, tokensMax);
+  for (let steps = 0; ; steps += 1) {
+    const step = reading.next();
+    if (step.done === true) return { read: step.value, steps };
+  }
+}
+
+function answersOf(sql: string, dialect: Dialect) {
+  const slices = splitStatements(sql, dialect);
+  if (!slices.ok) return slices;
+  return slices.value.map((slice) => {
+    const text = sql.slice(slice.start, slice.end);
+    return { slice, kind: classifyStatement(text, dialect), digest: digestSql(text, dialect) };
+  });
+}

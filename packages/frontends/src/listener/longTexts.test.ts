@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { LongTexts, type LongText } from "./longTexts.ts";
+
+const units = 100_000;
+
+describe("LongTexts", () => {
+  it("lets a short text go on at once", () => {
+    expect(new LongTexts().admit(textOf({ sql: "select 1" }))).toBeUndefined();
+  });
+
+  it("reads one after the other, in turns by user", async () => {
+    const texts = new LongTexts();
+    const ended: string[] = [];
+    const admit = async (user: string, name: string) => {
+      expect(await texts.admit(textOf({ user }))).toBeUndefined();
+      ended.push(name);
+    };
+    await Promise.all([
+      admit("ann", "a1"),
+      admit("ann", "a2"),
+      admit("ann", "a3"),
+      admit("bob", "b1"),
+      admit("eve", "e1"),
+    ]);
+    expect(ended).toEqual(["a1", "a2", "b1", "e1", "a3"]);
+    expect(texts.units).toBe(0);
+  });
+
+  it("gives others many turns while it reads one", async () => {
+    const texts = new LongTexts();
+    let turns = 0;
+    let reading = true;
+    const others = (): void => {
+      turns += 1;
+      if (reading) setImmediate(others);
+    };
+    others();
+    await texts.admit(textOf({ sql: `select ${"a,".repeat(100_000)}b` }));
+    reading = false;
+    expect(turns).toBeGreaterThan(40);
+  });
+
+  it("refuses what one user sends beyond half of the room, and still takes another's", async () => {
+    const texts = new LongTexts(4 * units);
+    const answers = await Promise.all([
+      texts.admit(textOf({ user: "ann" })),
+      texts.admit(textOf({ user: "ann" })),
+      texts.admit(textOf({ user: "ann" })),
+      texts.admit(textOf({ user: "bob" })),
+      texts.admit(textOf({ user: "eve" })),
+      texts.admit(textOf({ user: "kim" })),
+    ]);
+    const codes = answers.map((answer) => answer?.code);
+    const full = "capacity.statementText";
+    expect(codes).toEqual([undefined, undefined, full, undefined, undefined, full]);
+    expect(texts.units).toBe(0);
+    expect(await texts.admit(textOf({ user: "ann" }))).toBeUndefined();
+  });
+
+  it("reads one text that is longer than the room, when it is alone", async () => {
+    const texts = new LongTexts(units / 2);
+    expect(await texts.admit(textOf({}))).toBeUndefined();
+  });
+
+  it("refuses a text of too many tokens, also a short one", async () => {
+    const texts = new LongTexts();
+    const limits = { maxStatementTokens: 1024 };
+    const refusal = await texts.admit(textOf({ sql: `select ${"1,".repeat(1024)}1`, limits }));
+    expect(refusal).toMatchObject({ code: "query.textTooLarge", sqlState: "54001" });
+    expect(refusal?.message).toContain("1024 tokens");
+  });
+
+  it("reads nothing more for a client that left", async () => {
+    const client = { over: false };
+    const reading = new LongTexts().admit(
+      textOf({ sql: `select ${"1,".repeat(90_000)}1`, client }),
+    );
+    client.over = true;
+    expect(await reading).toMatchObject({ code: "query.cancelled" });
+  });
+});
+
+function textOf(more: Partial<LongText>): LongText {
+  return {
+    sql: `select '${"x".repeat(units - 9)}'`,
+    dialects: ["postgres", "duckdb"],
+    limits: { maxStatementTokens: 250_000 },
+    user: "ann",
+    client: { over: false },
+    ...more,
+  };
+}
