@@ -114,7 +114,8 @@ const limits = {
   }),
   capacityWaitTimeoutSecs: z.int().min(0).max(86_400).default(capacityWaitTimeoutSecsDefault).meta({
     title: "Capacity wait timeout",
-    description: "How long a query waits for a slot before it is refused; 0 means 300.",
+    description:
+      "How long a query waits for clusters that are full before it is refused; 0 means 300. Where no cluster of the group can be reached it is refused after ten seconds.",
     "x-unit": "seconds",
   }),
   maxExecutionSecs: z.int().min(1).max(31_536_000).optional().meta({

@@ -21,6 +21,8 @@ const positionsAfterMsMin = 100;
 const positionsAfterMsMax = 1_000;
 /** One millisecond more for so many waiters; at ten thousand the longest interval is reached. */
 const waitersPerPositionMs = 10;
+/** A query waits for clusters that are full, and for ones that come back soon. Ones that are away longer are an error. */
+const awayMsMax = 10_000;
 /** What a client is told that found the queue full or waited in vain. */
 const retryAfterMs = 1_000;
 
@@ -37,6 +39,8 @@ export interface Waiter {
   clusters: readonly string[];
   ticket: Ticket<Waiter> | undefined;
   timeout: Disposable | undefined;
+  /** Runs while there is no cluster that it could run on. */
+  away: Disposable | undefined;
   /** Set once it is decided, and taken out when the answer is delivered. */
   outcome: Result<PlacedSlot, GatewayError> | undefined;
   position: number;
@@ -217,6 +221,7 @@ export class Admissions implements Capacity {
       clusters,
       ticket: undefined,
       timeout: clock.timer(request.waitTimeoutMs, () => this.#timeOut(waiter)),
+      away: undefined,
       outcome: undefined,
       position: 0,
       estimateMs: undefined,
@@ -231,6 +236,7 @@ export class Admissions implements Capacity {
       urgentAtMs: clock.nowMs() + request.waitTimeoutMs / 2,
     });
     this.#waiters.add(waiter);
+    this.#watch(waiter);
     if (this.#places.ordersHere()) {
       waiter.position = this.#queue.placeOfYoungest(waiter.ticket);
       this.#positionsMoved(request.group);
@@ -272,6 +278,7 @@ export class Admissions implements Capacity {
     if (ticket !== undefined && !sameNames(clusters, waiter.clusters)) {
       waiter.clusters = clusters;
       this.#queue.move(ticket, laneOf(waiter));
+      this.#watch(waiter);
     }
     return candidates;
   }
@@ -295,6 +302,19 @@ export class Admissions implements Capacity {
     return new PlacedSlot(cluster, place, () => this.grantAll());
   }
 
+  /** Begins and ends the time for which a waiter may have no cluster at all. */
+  #watch(waiter: Waiter): void {
+    waiter.away?.[Symbol.dispose]();
+    waiter.away = undefined;
+    if (waiter.clusters.length > 0) return;
+    waiter.away = this.#host.clock.timer(awayMsMax, () => {
+      waiter.away = undefined;
+      // Nobody may have said that one is back.
+      if (this.#ask(waiter).length === 0) this.#timeOut(waiter);
+      else this.grantAll();
+    });
+  }
+
   #timeOut(waiter: Waiter): void {
     const unavailable = this.#candidatesOf(waiter.request).length === 0;
     const code = unavailable ? "cluster.unavailable" : "capacity.timeout";
@@ -312,6 +332,8 @@ export class Admissions implements Capacity {
   #leave(waiter: Waiter): void {
     waiter.timeout?.[Symbol.dispose]();
     waiter.timeout = undefined;
+    waiter.away?.[Symbol.dispose]();
+    waiter.away = undefined;
     const waited = this.#waiters.delete(waiter);
     if (waited) this.#positionsMoved(waiter.request.group);
     if (waiter.ticket !== undefined) this.#queue.remove(waiter.ticket);

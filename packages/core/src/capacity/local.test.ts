@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
-import type { AdmitRequest } from "../port/capacity.ts";
+import type { AdmitRequest, Candidate } from "../port/capacity.ts";
 import {
   candidateOf,
   capacityOf,
@@ -105,6 +105,26 @@ describe("localCapacity.admit", () => {
     const waiting = admit(requestOf({ candidates: () => [], waitTimeoutMs: 1_000 }));
     await host.advance(1_000);
     expect((await errorOf(waiting)).code).toBe("cluster.unavailable");
+  });
+
+  it("waits ten seconds for clusters that are away, however long it would wait for full ones", async () => {
+    const { admit, host } = capacityOf();
+    const waiting = admit(requestOf({ candidates: () => [], waitTimeoutMs: 300_000 }));
+    await host.advance(9_999);
+    await host.advance(1);
+    expect((await errorOf(waiting)).code).toBe("cluster.unavailable");
+  });
+
+  it("takes a cluster that came back meanwhile, and then waits for room as long as it may", async () => {
+    const { admit, host } = capacityOf();
+    const held = await slotOf(admit(requestOf({})));
+    let there: readonly Candidate[] = [];
+    const waiting = admit(requestOf({ candidates: () => there, waitTimeoutMs: 300_000 }));
+    await host.advance(5_000);
+    there = [candidateOf("c")];
+    await host.advance(100_000);
+    await held[Symbol.asyncDispose]();
+    expect((await slotOf(waiting)).cluster).toBe("c");
   });
 
   it("answers the signal's reason when it is aborted before, while waiting, and after the grant", async () => {
