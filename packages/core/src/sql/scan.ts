@@ -193,17 +193,23 @@ export function operatorEnd(sql: string, from: number, rules: LexRules): number 
   return at;
 }
 
+/** PostgreSQL and DuckDB refuse an operator of so many characters. */
+const operatorCharsMax = 64;
+
 /**
  * PostgreSQL's rule: the longest run, cut at a comment, and without a trailing sign unless the run
  * holds a character that no SQL operator has. So `=-1` is `=` and `-1`.
+ *
+ * A run of signs alone is one token a sign, so that looking to its end each time would take a time
+ * that grows with the square of it: hours for a megabyte. Nothing beyond the longest operator is looked at.
  */
 function openOperatorEnd(sql: string, from: number, rules: LexRules): number {
   let at = from;
   let special = false;
-  while (at < sql.length) {
+  while (at < sql.length && (special || at - from < operatorCharsMax)) {
     const code = sql.charCodeAt(at);
-    const isSpecial = specialSigns.has(code) || (code === 0x3f && !rules.questionPlaces);
-    if (!isSpecial && !plainSigns.has(code)) break;
+    const isSpecial = specialSigns[code] === true || (code === 0x3f && !rules.questionPlaces);
+    if (!isSpecial && plainSigns[code] !== true) break;
     if (at > from && beginsComment(code, sql.charCodeAt(at + 1))) break;
     special ||= isSpecial;
     at += 1;
@@ -211,11 +217,11 @@ function openOperatorEnd(sql: string, from: number, rules: LexRules): number {
   return special ? at : beforeTrailingSigns(sql, from, at);
 }
 
-const specialSigns: ReadonlySet<number> = codesOf("~!@#%^&|`");
-const plainSigns: ReadonlySet<number> = codesOf("+-*/<>=");
+const specialSigns = tableOf("~!@#%^&|`");
+const plainSigns = tableOf("+-*/<>=");
 
-function codesOf(signs: string): ReadonlySet<number> {
-  return new Set(Array.from(signs, (sign) => sign.charCodeAt(0)));
+function tableOf(signs: string): readonly boolean[] {
+  return Array.from({ length: 128 }, (_, code) => signs.includes(String.fromCharCode(code)));
 }
 
 /** `--` or the opening mark of a block comment. */
