@@ -239,7 +239,20 @@ describe("nextToken", () => {
   });
 
   it("walks a million opening brackets, quotes, signs or comment marks in linear time and without a stack", () => {
-    for (const piece of ["(", "''", "/*", "$a", "$a$", "1.", "@a.", "--\n", "e'a'\n", "+", "=-"]) {
+    for (const piece of [
+      "(",
+      "''",
+      "/*",
+      "$a",
+      "$a$",
+      "1.",
+      "@a.",
+      "--\n",
+      "e'a'\n",
+      "+",
+      "=-",
+      "--\r",
+    ]) {
       const cursor = openSql(piece.repeat(200_000), "postgres");
       let count = 0;
       while (nextToken(cursor)) count += 1;

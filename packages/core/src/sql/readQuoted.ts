@@ -23,8 +23,7 @@ export function readString(cursor: SqlCursor, prefixLength: number, backslash: b
 }
 
 function holdsBackslash(sql: string, start: number, end: number): boolean {
-  const at = sql.indexOf("\\", start);
-  return at >= 0 && (end < 0 || at < end);
+  return sql.slice(start, end < 0 ? sql.length : end).includes("\\");
 }
 
 /** A string without a prefix, which may continue an escape string of the line before. */

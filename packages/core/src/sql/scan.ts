@@ -99,11 +99,18 @@ function digitValue(code: number): number {
 
 /** Before the line break that ends a line comment. */
 export function lineEnd(sql: string, from: number, returnEnds: boolean): number {
-  const feed = sql.indexOf("\n", from);
-  const end = feed < 0 ? sql.length : feed;
-  if (!returnEnds) return end;
-  for (let at = from; at < end; at += 1) if (sql.charCodeAt(at) === 0x0d) return at;
-  return end;
+  if (!returnEnds) {
+    const feed = sql.indexOf("\n", from);
+    return feed < 0 ? sql.length : feed;
+  }
+  // Not to the next line feed first: a text may hold a hundred thousand returns and no feed.
+  let at = from;
+  while (at < sql.length && !isLineBreak(sql.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function isLineBreak(code: number): boolean {
+  return code === 0x0a || code === 0x0d;
 }
 
 /** Past a block comment whose opening mark ends at `from`. */
