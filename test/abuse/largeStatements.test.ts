@@ -1,160 +1,118 @@
-/**
- * Attack 8: the largest statements each wire can carry, one and many at once. Each gets a typed answer, its
- * connection goes on where the protocol lets it, and nobody else waits long.
- */
-import mysql from "mysql2/promise";
-import pg from "pg";
+/** The largest texts that each protocol carries, many at once: each gets a typed answer, others are served meanwhile, and the memory comes back. */
+import { execFileSync, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
+import { askMysql2, askPg, askTrino, type Ask } from "../e2e/clients.ts";
+import { configOf, type TestGateway } from "../e2e/gateway.ts";
+import { exitOf, loggedPort, spawnProgram } from "../e2e/program.ts";
 
-const host = "127.0.0.1";
-const megabyte = 1 << 20;
+const atOnce = 64;
+const limits = { maxStatementBytes: 128 * 1024, maxMessageBytes: 4 * 1024 * 1024 };
+/** Of the process after all of it, over what it had before. Texts that are kept would take three quarters of a gigabyte. */
+const bytesMore = 300 * 1024 * 1024;
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await gatewayOf(configOf());
-}, 30_000);
-
-afterAll(() => gateway[Symbol.asyncDispose]());
-
-/** Texts that took the process for seconds; each as long as asked. */
-const shapes: readonly (readonly [string, (length: number) => string])[] = [
-  ["words", (length) => filled("select a", " a", length)],
-  ["semicolons", (length) => filled("select 1", ";", length)],
-  ["conditions", (length) => filled("select 1 where true", " and a.b=1", length)],
+/** Each protocol with its word for a text over the limit. */
+const wires: readonly (readonly [string, Ask, string])[] = [
+  ["PostgreSQL", askPg, "54000"],
+  ["MySQL", askMysql2, "1153"],
+  ["HTTP", askTrino, "QUERY_TEXT_TOO_LARGE"],
 ];
 
-describe.each(["postgres", "mysql", "trino"] as const)("over %s", (wire) => {
-  it.each(shapes)("a text of %s beyond the limit is refused unread", async (name, text) => {
-    await using client = await clientOf(wire);
-    const length = wire === "mysql" && name === "words" ? 60 * megabyte : 2 * megabyte;
-    expect(await client.failure(text(length))).toBe(tooLarge[wire]);
-    expect(await client.one()).toBe(1);
-  });
+/** Cheap for an engine and dear to whoever reads the text, with the kind of answer. */
+const shapes: readonly (readonly [string, (units: number) => string, RegExp])[] = [
+  ["words", (units) => `select ${"a ".repeat(units / 2)}`, /^[0-9A-Z_]{4,}$/],
+  ["brackets", (units) => `select ${"(".repeat(units)}`, /^[0-9A-Z_]{4,}$/],
+  ["a string", (units) => `select length('${"x".repeat(units)}')`, /^\d{6}$/],
+];
 
-  it.each(shapes)("a text of %s within the limit has too many tokens", async (_, text) => {
-    await using client = await clientOf(wire);
-    expect(await client.failure(text(megabyte - 8))).toBe(tooManyTokens[wire]);
-    expect(await client.one()).toBe(1);
-  });
-});
+let folder: string;
+let child: ChildProcess;
+let gateway: TestGateway;
+let quietBytes: number;
 
-it("a bulk insert of a megabyte is taken", async () => {
-  await using client = await clientOf("postgres");
-  await client.run("create table bulk (a integer, b varchar, c double, d varchar)");
-  const rows = Array.from({ length: 22_000 }, (_, row) => `(${row},'Some name here',19.99,'2024')`);
-  const sql = `insert into bulk values ${rows.join(",")}`;
-  expect(sql.length).toBeGreaterThan(800_000);
-  await client.run(sql);
-  expect(await client.one("select count(*) from bulk")).toBe(22_000);
-});
-
-it("64 of the largest at once get a typed answer each, and others are served between them", async () => {
-  const largest = filled("select 1 -- ", "x ", megabyte - 8);
-  const senders = await Promise.all(Array.from({ length: 64 }, () => clientOf("postgres")));
-  await using other = await clientOf("mysql");
-  const sending = { on: true };
-  let served = 0;
-  const answers = Promise.all(senders.map((sender) => sender.failure(largest))).finally(() => {
-    sending.on = false;
-  });
-  while (sending.on) {
-    expect(await other.one()).toBe(1);
-    served += 1;
-  }
-  const codes = new Set(await answers);
-  expect(codes).toContain(undefined);
-  expect([...codes].filter((code) => code !== undefined && code !== "53400")).toEqual([]);
-  expect(served).toBeGreaterThan(5);
-  await Promise.all(senders.map((sender) => sender[Symbol.asyncDispose]()));
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "gateway-large-"));
+  const file = join(folder, "gateway.json");
+  writeFileSync(file, JSON.stringify(twoClusters()));
+  child = spawnProgram(["start", "--config", file]);
+  const kinds = ["postgresWire", "mysqlWire", "trinoHttp"];
+  const ports = await Promise.all(kinds.map((kind) => loggedPort(child, kind)));
+  // What the clients need of a gateway is where it listens.
+  const found = Object.fromEntries(kinds.map((kind, at) => [kind, ports[at] ?? 0]));
+  gateway = { ports: found } as unknown as TestGateway;
+  await Promise.all(wires.map(([, ask]) => ask(gateway, { sql: "select 1" })));
+  quietBytes = residentBytes();
 }, 60_000);
 
-const tooLarge = { postgres: "54000", mysql: "1153", trino: "QUERY_TEXT_TOO_LARGE" } as const;
-const tooManyTokens = { ...tooLarge, postgres: "54001" } as const;
+afterAll(async () => {
+  const left = exitOf(child);
+  child.kill("SIGTERM");
+  await left;
+  rmSync(folder, { recursive: true });
+}, 60_000);
 
-interface Client extends AsyncDisposable {
-  run(sql: string): Promise<unknown>;
-  /** The code of the error; undefined where there is none. */
-  failure(sql: string): Promise<string | undefined>;
-  /** The one value of a query, on the same connection. */
-  one(sql?: string): Promise<number>;
-}
+describe("sixty-four large texts at once", () => {
+  it.each(wires)(
+    "are refused over %s beyond the limit, and others are served",
+    async (...wire) => {
+      const [, ask, refusal] = wire;
+      const sql = `select '${"x".repeat(limits.maxMessageBytes - 4096)}'`;
+      expect(await besideOthers(() => ask(gateway, { sql, user: "alice" }))).toEqual(
+        Array.from({ length: atOnce }, () => refusal),
+      );
+    },
+    60_000,
+  );
 
-type Wire = "postgres" | "mysql" | "trino";
+  it.each(wires)(
+    "are answered over %s up to the limit, and others are served",
+    async (...wire) => {
+      const [, ask] = wire;
+      const texts = shapes.map(([, make]) => make(limits.maxStatementBytes - 64));
+      const answers = await besideOthers((at) => {
+        const sql = texts[at % texts.length] ?? "";
+        return ask(gateway, { sql, user: "alice" });
+      });
+      for (const [at, answer] of answers.entries()) {
+        expect(answer).toMatch(shapes[at % shapes.length]?.[2] ?? /never/);
+      }
+    },
+    60_000,
+  );
 
-function clientOf(wire: Wire): Promise<Client> {
-  if (wire === "postgres") return postgresClient();
-  return wire === "mysql" ? mysqlClient() : Promise.resolve(trinoClient());
-}
-
-async function postgresClient(): Promise<Client> {
-  const client = new pg.Client({ host, port: portOf(gateway, "postgresWire"), user: "u" });
-  await client.connect();
-  const run = (sql: string) => client.query<Record<string, string>>(sql);
-  return {
-    run,
-    failure: (sql) => codeOf(run(sql)),
-    one: async (sql = "select 1") => Number(Object.values((await run(sql)).rows[0] ?? {})[0]),
-    [Symbol.asyncDispose]: () => client.end(),
-  };
-}
-
-async function mysqlClient(): Promise<Client> {
-  const client = await mysql.createConnection({
-    host,
-    port: portOf(gateway, "mysqlWire"),
-    user: "u",
+  it("leave the process with the memory it had", () => {
+    expect(residentBytes()).toBeLessThan(quietBytes + bytesMore);
   });
-  const run = (sql: string) => client.query({ sql, rowsAsArray: true });
-  return {
-    run,
-    failure: (sql) => codeOf(run(sql)),
-    one: async (sql = "select 1") => Number(((await run(sql))[0] as unknown[][])[0]?.[0]),
-    [Symbol.asyncDispose]: () => client.end(),
-  };
-}
+});
 
-interface TrinoPage {
-  readonly nextUri?: string;
-  readonly data?: readonly (readonly unknown[])[];
-  readonly error?: { readonly errorName: string };
-}
-
-function trinoClient(): Client {
-  const url = `http://${host}:${portOf(gateway, "trinoHttp")}/v1/statement`;
-  const run = async (sql: string): Promise<unknown[]> => {
-    const headers = { "X-Trino-User": "u" };
-    let page = (await (
-      await fetch(url, { method: "POST", headers, body: sql })
-    ).json()) as TrinoPage;
-    const rows: unknown[] = [...(page.data ?? [])];
-    while (page.nextUri !== undefined) {
-      page = (await (await fetch(page.nextUri, { headers })).json()) as TrinoPage;
-      rows.push(...(page.data ?? []));
-    }
-    if (page.error !== undefined)
-      throw Object.assign(new Error("failed"), { code: page.error.errorName });
-    return rows;
-  };
-  return {
-    run,
-    failure: (sql) => codeOf(run(sql)),
-    one: async (sql = "select 1") => Number(((await run(sql)) as unknown[][])[0]?.[0]),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
-
-async function codeOf(run: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await run;
-    return undefined;
-  } catch (failure) {
-    const { code, errno } = failure as { readonly code?: string; readonly errno?: number };
-    return errno === undefined ? code : String(errno);
+/** Asks many times at once, and for another user one short question after the other until all are answered. */
+async function besideOthers(ask: (at: number) => Promise<string>): Promise<readonly string[]> {
+  const large = { answered: false };
+  const all = Promise.all(Array.from({ length: atOnce }, (_, at) => ask(at))).finally(() => {
+    large.answered = true;
+  });
+  while (!large.answered) {
+    expect(await askPg(gateway, { sql: "select 1", user: "bob" })).toBe("1");
   }
+  return all;
 }
 
-function filled(head: string, unit: string, length: number): string {
-  return head + unit.repeat(Math.floor((length - head.length) / unit.length));
+/** Each user has a cluster, so that nobody waits for another's slots. */
+function twoClusters(): object {
+  const groupOf = (member: string) => ({ members: [member], maxRunningQueries: 4 });
+  return configOf(
+    {
+      clusters: { local: { engine: "duckDb" }, other: { engine: "duckDb" } },
+      clusterGroups: { default: groupOf("local"), bobs: groupOf("other") },
+      routers: [{ type: "userGroup", userToGroup: { bob: "bobs" } }],
+    },
+    limits,
+  );
+}
+
+function residentBytes(): number {
+  const text = execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" });
+  return Number(text) * 1024;
 }
