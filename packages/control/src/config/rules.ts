@@ -27,13 +27,16 @@ export function nameOnlyAuth(config: Together): readonly RuleProblem[] {
   const allowLists = Object.entries(config.clusterGroups).flatMap(([name, { authorization }]) =>
     authorization === undefined ? [] : [["clusterGroups", name, "authorization"]],
   );
+  const perUser = Object.entries(config.clusterGroups).flatMap(([name, { maxRunningPerUser }]) =>
+    maxRunningPerUser === undefined ? [] : [["clusterGroups", name, "maxRunningPerUser"]],
+  );
   const identities = Object.entries(config.clusters).flatMap(([name, { queryAuth }]) =>
     (queryAuth?.type ?? "serviceAccount") === "serviceAccount"
       ? []
       : [["clusters", name, "queryAuth", "type"]],
   );
   const provider = config.authorization.provider === "none" ? [] : [["authorization", "provider"]];
-  return [...allowLists, ...identities, ...provider].map((path) => ({ path, reason }));
+  return [...allowLists, ...perUser, ...identities, ...provider].map((path) => ({ path, reason }));
 }
 
 type Members = Pick<SnapshotConfig, "clusters" | "clusterGroups">;
@@ -47,6 +50,21 @@ export function unlimitedGroups({ clusters, clusterGroups }: Members): readonly 
     const reason = `is required: ${unlisted} can not list what it runs, so that slots of a dead worker come back by it`;
     return [{ path: ["clusterGroups", name, "maxExecutionSecs"], reason }];
   });
+}
+
+/**
+ * Leases know no users, so each worker would count its own alone and a user would run as many on every one
+ * of them. A limit that holds nowhere is refused rather than multiplied.
+ */
+export function cappedUsers({
+  clusterGroups,
+}: Pick<Members, "clusterGroups">): readonly RuleProblem[] {
+  const reason = "not built yet: a limit of each user over workers, which share the slots";
+  return Object.entries(clusterGroups).flatMap(([name, { maxRunningPerUser }]) =>
+    maxRunningPerUser === undefined
+      ? []
+      : [{ path: ["clusterGroups", name, "maxRunningPerUser"], reason }],
+  );
 }
 
 /** Members whose slots come back by hand when a worker is dead. Nothing is wrong with them. */

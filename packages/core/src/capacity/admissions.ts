@@ -15,6 +15,8 @@ import type { Queued } from "../query/event.ts";
 import { err, ok, type Result } from "../result.ts";
 import { FairQueue, type Ticket } from "./fairQueue.ts";
 import { PlacedSlot, type Places } from "./places.ts";
+import { UserSlots } from "./userSlots.ts";
+import { laneOf, namesOf, sameNames, userOf, type Waiter } from "./waiter.ts";
 
 /** Positions are told again no sooner than this after a change, and later the more wait. */
 const positionsAfterMsMin = 100;
@@ -26,35 +28,12 @@ const awayMsMax = 10_000;
 /** What a client is told that found the queue full or waited in vain. */
 const retryAfterMs = 1_000;
 
-/** A query that waits, or whose answer was not delivered yet. */
-export interface Waiter {
-  readonly request: AdmitRequest;
-  /** Order of admission; decides whose word the caps are. */
-  readonly sequence: number;
-  /** On the host's clock. */
-  readonly sinceMs: number;
-  /** Somebody else is asked for a slot for it. */
-  asked: boolean;
-  /** Clusters it could run on when last asked. */
-  clusters: readonly string[];
-  ticket: Ticket<Waiter> | undefined;
-  timeout: Disposable | undefined;
-  /** Runs while there is no cluster that it could run on. */
-  away: Disposable | undefined;
-  /** Set once it is decided, and taken out when the answer is delivered. */
-  outcome: Result<PlacedSlot, GatewayError> | undefined;
-  position: number;
-  estimateMs: number | undefined;
-  positionTold: number;
-  /** Resumes the generator, when it waits. */
-  resume: (() => void) | undefined;
-}
-
 /** A capacity over places. */
 export class Admissions implements Capacity {
   readonly #host: Host;
   readonly #places: Places;
   readonly #queue = new FairQueue<Waiter>();
+  readonly #users = new UserSlots();
   /** In order of admission. */
   readonly #waiters = new Set<Waiter>();
   readonly #groupsMoved = new Set<string>();
@@ -156,7 +135,9 @@ export class Admissions implements Capacity {
   offer(waiter: Waiter): void {
     const { ticket, request } = waiter;
     const free =
-      ticket === undefined ? undefined : this.#firstWithRoom(request.group, this.#ask(waiter));
+      ticket === undefined || !this.#userHasRoom(request)
+        ? undefined
+        : this.#firstWithRoom(request.group, this.#ask(waiter));
     if (ticket !== undefined && free !== undefined) this.#grant(waiter, ticket, free);
     this.grantAll();
   }
@@ -201,13 +182,34 @@ export class Admissions implements Capacity {
   #heard(request: AdmitRequest): readonly Candidate[] {
     this.#sequence += 1;
     const candidates = request.candidates(this.#load);
-    if (this.#places.hear(request.group, candidates, this.#sequence)) this.grantAll();
+    const rose = this.#places.hear(request.group, candidates, this.#sequence);
+    const changed = this.#users.hear(request.group, request.maxRunningPerUser);
+    if (changed) this.#giveRooms(request.group);
+    if (rose || changed) this.grantAll();
     return candidates;
   }
 
   #free(request: AdmitRequest, candidates: readonly Candidate[]): PlacedSlot | undefined {
+    if (!this.#userHasRoom(request)) return undefined;
     const cluster = this.#firstWithRoom(request.group, candidates);
     return cluster === undefined ? undefined : this.#take(request, cluster);
+  }
+
+  #userHasRoom(request: AdmitRequest): boolean {
+    return this.#users.roomFor(request.group, userOf(request)) > 0;
+  }
+
+  /** Tells the queue how many more of the user may run. */
+  #giveRoom(group: string, user: string): void {
+    if (this.#users.caps(group))
+      this.#queue.giveRoom(group, user, this.#users.roomFor(group, user));
+  }
+
+  #giveRooms(group: string): void {
+    const own = [...this.#waiters].filter(({ request }) => request.group === group);
+    for (const user of new Set(own.map(({ request }) => userOf(request)))) {
+      this.#queue.giveRoom(group, user, this.#users.roomFor(group, user));
+    }
   }
 
   #wait(request: AdmitRequest, sequence: number, candidates: readonly Candidate[]): Waiter {
@@ -232,8 +234,9 @@ export class Admissions implements Capacity {
       lane: laneOf(waiter),
       group: request.group,
       weight: request.weight,
-      user: request.query.session.identity.user,
+      user: userOf(request),
       urgentAtMs: clock.nowMs() + request.waitTimeoutMs / 2,
+      room: this.#users.roomFor(request.group, userOf(request)),
     });
     this.#waiters.add(waiter);
     this.#watch(waiter);
@@ -298,8 +301,16 @@ export class Admissions implements Capacity {
   }
 
   #take(request: AdmitRequest, cluster: string): PlacedSlot {
+    const { group } = request;
+    const user = userOf(request);
     const place = this.#places.take(request, cluster);
-    return new PlacedSlot(cluster, place, () => this.grantAll());
+    this.#users.take(group, user);
+    this.#giveRoom(group, user);
+    return new PlacedSlot(cluster, place, () => {
+      this.#users.give(group, user);
+      this.#giveRoom(group, user);
+      this.grantAll();
+    });
   }
 
   /** Begins and ends the time for which a waiter may have no cluster at all. */
@@ -318,7 +329,8 @@ export class Admissions implements Capacity {
   #timeOut(waiter: Waiter): void {
     const unavailable = this.#candidatesOf(waiter.request).length === 0;
     const code = unavailable ? "cluster.unavailable" : "capacity.timeout";
-    this.#decide(waiter, err(gatewayError(code, { retryAfterMs })));
+    const full = !unavailable && !this.#userHasRoom(waiter.request);
+    this.#decide(waiter, err(gatewayError(code, full ? ownSlotsTaken : { retryAfterMs })));
   }
 
   /** Ends the waiting. A refusal that comes after the grant but before its delivery takes the slot back. */
@@ -380,15 +392,7 @@ export class Admissions implements Capacity {
   }
 }
 
-function namesOf(candidates: readonly Candidate[]): readonly string[] {
-  return candidates.map(({ cluster }) => cluster);
-}
-
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, index) => name === b[index]);
-}
-
-/** Equal for equal sets of clusters, whatever their order; those that were asked for stand apart. */
-function laneOf({ asked, clusters }: Waiter): string {
-  return `${asked ? "asked" : "new"} ${JSON.stringify(clusters.toSorted())}`;
-}
+const ownSlotsTaken = {
+  retryAfterMs,
+  message: "queries of this user take all slots that the group gives to one user",
+};

@@ -19,6 +19,9 @@ import {
   countUpTo,
   enter,
   firstOf,
+  giveRoom,
+  isOpen,
+  isOpenWaiter,
   type Lane,
   laneOf,
   leave,
@@ -37,6 +40,8 @@ export interface WaiterTraits {
   readonly user: string;
   /** From this time on (the clock of `next`) it goes before all that are not urgent. */
   readonly urgentAtMs: number;
+  /** How many more of the user the group may be granted; absent means any number. `giveRoom` changes it. */
+  readonly room?: number;
 }
 
 /** A waiter inside the queue. */
@@ -81,7 +86,7 @@ export class FairQueue<T> {
   add(item: T, traits: WaiterTraits): Ticket<T> {
     const group = this.#group(traits.group);
     group.weight = traits.weight;
-    if (group.size === 0) this.#beginToWait(group);
+    const contends = contending(group);
     this.#sequence += 1;
     const waiter: Waiting<T> = {
       item,
@@ -95,9 +100,11 @@ export class FairQueue<T> {
       younger: undefined,
       heapIndex: -1,
     };
-    enter(this.#lane(group, traits.lane), waiter);
+    const room = traits.room ?? Number.POSITIVE_INFINITY;
+    enter(this.#lane(group, traits.lane), waiter, room);
     group.size += 1;
     this.#size += 1;
+    if (!contends && contending(group)) this.#beginToWait(group);
     return waiter;
   }
 
@@ -109,10 +116,21 @@ export class FairQueue<T> {
     this.#leaveLane(group, waiter);
     group.size -= 1;
     this.#size -= 1;
-    // With nobody waiting there is no contest to remember: what a group took while it was alone must
-    // not count in the next one. The names of groups that no longer exist go as well.
-    if (this.#size === 0) this.#groups.clear();
+    this.#forgetContest(group);
     return true;
+  }
+
+  /**
+   * From now on so many more of the user may be granted in the group, its oldest first; the others stand
+   * in nobody's way. Cost: logarithmic for each waiter that this concerns.
+   */
+  giveRoom(name: string, user: string, room: number): void {
+    const group = this.#groups.get(name);
+    if (group === undefined) return;
+    const contends = contending(group);
+    for (const lane of group.lanes.values()) giveRoom(lane, user, room);
+    if (!contends && contending(group)) this.#beginToWait(group);
+    this.#forgetContest(group);
   }
 
   /** Moves a waiter to another lane of its group; it keeps its age. */
@@ -120,9 +138,10 @@ export class FairQueue<T> {
     const waiter = ticket as Waiting<T>;
     if (waiter.line === undefined || waiter.lane === lane) return;
     const group = this.#group(waiter.group);
+    const { room } = waiter.line;
     this.#leaveLane(group, waiter);
     waiter.lane = lane;
-    enter(this.#lane(group, lane), waiter);
+    enter(this.#lane(group, lane), waiter, room);
   }
 
   /**
@@ -153,11 +172,13 @@ export class FairQueue<T> {
     this.remove(waiter);
   }
 
-  /** Waiters of a group in the order they would be served now. Cost: a sort of the group's waiters. */
+  /** Waiters of a group in the order they would be served now; those without room come last. Cost: a sort of the group's waiters. */
   inOrder(group: string, nowMs: number): readonly Ticket<T>[] {
     const lanes = this.#groups.get(group)?.lanes.values() ?? [];
     const turns = [...lanes].flatMap((lane) => turnsOf(lane));
     turns.sort((a, b) => {
+      const open = isOpenWaiter(a.waiter);
+      if (open !== isOpenWaiter(b.waiter)) return open ? -1 : 1;
       const urgent = a.waiter.urgentAtMs <= nowMs;
       if (urgent !== b.waiter.urgentAtMs <= nowMs) return urgent ? -1 : 1;
       if (urgent) return moreUrgent(a.waiter, b.waiter) ? -1 : 1;
@@ -175,6 +196,7 @@ export class FairQueue<T> {
     const { line, group: name } = ticket as Waiting<T>;
     if (line === undefined) return 0;
     const group = this.#group(name);
+    if (!isOpenWaiter(ticket as Waiting<T>)) return group.size;
     const lanes = [...group.lanes.values()];
     const users = lanes.reduce((sum, { lines }) => sum + lines.size, 0);
     if (users > usersLookedAtMax) return group.size;
@@ -208,9 +230,19 @@ export class FairQueue<T> {
   #leastVirtualTime(except: Group<T>): number {
     let least = Number.POSITIVE_INFINITY;
     for (const group of this.#groups.values()) {
-      if (group.size > 0 && group !== except) least = Math.min(least, group.virtualTime);
+      if (group !== except && contending(group)) least = Math.min(least, group.virtualTime);
     }
     return least;
+  }
+
+  /**
+   * With nobody contending there is no contest to remember: what a group took while it was alone must not
+   * count in the next one. The names of groups that no longer exist go as well.
+   */
+  #forgetContest(group: Group<T>): void {
+    if (this.#size === 0) this.#groups.clear();
+    if (contending(group) || this.#leastVirtualTime(group) !== Number.POSITIVE_INFINITY) return;
+    for (const one of this.#groups.values()) one.virtualTime = 0;
   }
 
   #beginToWait(group: Group<T>): void {
@@ -231,4 +263,10 @@ export class FairQueue<T> {
     if (servedA !== servedB) return servedA < servedB;
     return a.sequence < b.sequence;
   }
+}
+
+/** Whether one of its waiters can be served. */
+function contending<T>({ lanes }: Group<T>): boolean {
+  for (const lane of lanes.values()) if (isOpen(lane)) return true;
+  return false;
 }

@@ -1,12 +1,13 @@
 /**
  * A lane: the waiters of one group that can all use the same places, by user and by urgency.
  *
- * Within a lane the least served user goes first, then age. Lanes know nothing of other lanes; what
- * is between groups is in fairQueue.ts.
+ * Within a lane the least served user goes first, then age. A user may have room for so many and no
+ * more: only so many of its waiters, the oldest, are open, and the others are in nobody's way. Lanes
+ * know nothing of other lanes; what is between groups is in fairQueue.ts.
  */
 import { heapOf, type Heap, type HeapEntry } from "./heap.ts";
 
-/** One waiter, linked among those of its user. */
+/** One waiter, linked among those of its user. It is in the heap while it is open. */
 export interface Waiting<T> extends HeapEntry {
   readonly item: T;
   readonly group: string;
@@ -21,12 +22,19 @@ export interface Waiting<T> extends HeapEntry {
   younger: Waiting<T> | undefined;
 }
 
-/** The waiters of one user in one lane. */
+/** The waiters of one user in one lane; in the heap while one of them is open. */
 export interface Line<T> extends HeapEntry {
   readonly user: string;
   /** Grants, counted from the least of the lane when the user began to wait. */
   served: number;
   count: number;
+  /** Most waiters that may be open. */
+  room: number;
+  /** The oldest so many are open. */
+  open: number;
+  lastOpen: Waiting<T> | undefined;
+  /** None was open since it last left the heap, or since it began. */
+  hadNoRoom: boolean;
   oldest: Waiting<T> | undefined;
   youngest: Waiting<T> | undefined;
 }
@@ -58,32 +66,35 @@ export function firstOf<T>(lane: Lane<T>, nowMs: number): Waiting<T> | undefined
   return lane.byUser.peek()?.oldest;
 }
 
-/** Puts a waiter in, at the place of its age among those of its user. */
-export function enter<T>(lane: Lane<T>, waiter: Waiting<T>): void {
-  lane.byUrgency.push(waiter);
-  const line = lane.lines.get(waiter.user);
-  if (line !== undefined) {
-    waiter.line = line;
-    line.count += 1;
-    insertByAge(line, waiter);
-    lane.byUser.update(line);
-    return;
+/** True while somebody in it can be served. */
+export function isOpen<T>(lane: Lane<T>): boolean {
+  return lane.byUrgency.size > 0;
+}
+
+/** Whether the waiter can be served; otherwise its user has no room for it. */
+export function isOpenWaiter<T>(waiter: Waiting<T>): boolean {
+  return waiter.heapIndex >= 0;
+}
+
+/** Puts a waiter in, at the place of its age among those of its user, who has room for so many. */
+export function enter<T>(lane: Lane<T>, waiter: Waiting<T>, room: number): void {
+  const line = lane.lines.get(waiter.user) ?? newLine(lane, waiter.user, room);
+  waiter.line = line;
+  line.count += 1;
+  insertByAge(line, waiter);
+  if (line.lastOpen !== undefined && waiter.sequence < line.lastOpen.sequence) {
+    lane.byUrgency.push(waiter);
+    line.open += 1;
   }
-  // A user who begins to wait starts level with the least served one, not at nothing: otherwise it
-  // would be served alone until it caught up with those who have waited all along.
-  const served = lane.byUser.peek()?.served ?? 0;
-  const { user } = waiter;
-  const first: Line<T> = {
-    user,
-    served,
-    count: 1,
-    oldest: waiter,
-    youngest: waiter,
-    heapIndex: -1,
-  };
-  waiter.line = first;
-  lane.lines.set(user, first);
-  lane.byUser.push(first);
+  openAsRoomSays(lane, line);
+}
+
+/** From now on the user has room for so many. */
+export function giveRoom<T>(lane: Lane<T>, user: string, room: number): void {
+  const line = lane.lines.get(user);
+  if (line === undefined || line.room === room) return;
+  line.room = room;
+  openAsRoomSays(lane, line);
 }
 
 /** Takes a waiter out, wherever it stands. */
@@ -98,9 +109,12 @@ export function leave<T>(lane: Lane<T>, waiter: Waiting<T>): void {
   waiter.older = undefined;
   waiter.younger = undefined;
   line.count -= 1;
-  lane.byUrgency.remove(waiter);
+  if (lane.byUrgency.remove(waiter)) {
+    line.open -= 1;
+    if (line.lastOpen === waiter) line.lastOpen = older;
+  }
   if (line.count > 0) {
-    lane.byUser.update(line);
+    openAsRoomSays(lane, line);
     return;
   }
   lane.byUser.remove(line);
@@ -115,7 +129,7 @@ export function charge<T>(lane: Lane<T>, waiter: Waiting<T>): void {
   const { line } = waiter;
   if (line === undefined) return;
   line.served = (lane.byUser.peek()?.served ?? line.served) + 1;
-  lane.byUser.update(line);
+  if (line.heapIndex >= 0) lane.byUser.update(line);
 }
 
 /** Waiters with the turn each will have: the one behind k older ones of its user is served k grants later. */
@@ -140,6 +154,56 @@ export function countUpTo<T>(lane: Lane<T>, turn: number): number {
     count += Math.min(line.count, Math.max(0, turn - line.served + 1));
   }
   return count;
+}
+
+function newLine<T>(lane: Lane<T>, user: string, room: number): Line<T> {
+  const line: Line<T> = {
+    user,
+    served: 0,
+    count: 0,
+    room,
+    open: 0,
+    lastOpen: undefined,
+    hadNoRoom: false,
+    oldest: undefined,
+    youngest: undefined,
+    heapIndex: -1,
+  };
+  lane.lines.set(user, line);
+  return line;
+}
+
+/** Opens the oldest waiters as far as there is room, and shuts the others. */
+function openAsRoomSays<T>(lane: Lane<T>, line: Line<T>): void {
+  while (line.open > line.room && line.lastOpen !== undefined) {
+    lane.byUrgency.remove(line.lastOpen);
+    line.lastOpen = line.lastOpen.older;
+    line.open -= 1;
+  }
+  while (line.open < Math.min(line.room, line.count)) {
+    const next = line.lastOpen === undefined ? line.oldest : line.lastOpen.younger;
+    if (next === undefined) break;
+    lane.byUrgency.push(next);
+    line.lastOpen = next;
+    line.open += 1;
+  }
+  if (line.open === 0) {
+    lane.byUser.remove(line);
+    line.hadNoRoom = true;
+  } else if (line.heapIndex >= 0) lane.byUser.update(line);
+  else joinContest(lane, line);
+}
+
+/**
+ * A user who begins to wait starts level with the least served one, not at nothing: otherwise it would be
+ * served alone until it caught up with those who have waited all along. One who had no room has
+ * been served, and that is held against it: otherwise its older waiters would take each slot it gives back.
+ */
+function joinContest<T>(lane: Lane<T>, line: Line<T>): void {
+  const least = lane.byUser.peek()?.served ?? line.served;
+  line.served = line.hadNoRoom ? least + 1 : least;
+  line.hadNoRoom = false;
+  lane.byUser.push(line);
 }
 
 function lessServed<T>(a: Line<T>, b: Line<T>): boolean {

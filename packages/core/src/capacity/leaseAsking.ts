@@ -10,13 +10,14 @@ import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
 import { gatewayError } from "../error.ts";
 import type { Host } from "../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
-import type { Admissions, Waiter } from "./admissions.ts";
+import type { Admissions } from "./admissions.ts";
 import { leadOf } from "./clockLead.ts";
 import type { Grant } from "./leaseBook.ts";
 import { askedPerGroupMax, doubtsMax, heldAcquireMs, retryMs } from "./leaseLimits.ts";
 import type { LeaseReach } from "./leaseReach.ts";
 import { pause } from "./pause.ts";
 import type { Stopper } from "./stopper.ts";
+import type { Waiter } from "./waiter.ts";
 
 export interface LeaseAskingParts {
   readonly host: Pick<Host, "clock" | "randomBytes">;

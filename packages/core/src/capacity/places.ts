@@ -1,7 +1,7 @@
 /** Where the slots of a capacity come from, and a slot that was taken there. Who waits for one is admissions.ts. */
 import type { AdmitRequest, Candidate, Slot, SlotLease } from "../port/capacity.ts";
-import type { Waiter } from "./admissions.ts";
 import type { RunningCount } from "./scopes.ts";
+import type { Waiter } from "./waiter.ts";
 
 /** Where slots come from. Its methods are called within one turn; none of them calls back. */
 export interface Places {

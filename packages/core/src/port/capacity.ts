@@ -54,6 +54,8 @@ export interface AdmitRequest {
   readonly weight: number;
   readonly maxQueued: number | undefined;
   readonly waitTimeoutMs: number;
+  /** Most queries of one user that run at once in the group, over all members; absent means no cap. */
+  readonly maxRunningPerUser?: number | undefined;
   /**
    * Members that may run the query now, best first by the group's strategy. Asked again whenever
    * something may have changed; empty means none is healthy (`cluster.unavailable` when it stays so

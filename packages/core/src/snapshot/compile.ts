@@ -14,13 +14,13 @@ import { strategyOf } from "../cluster/strategy.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
 import { onFirstUse, type FirstUse } from "../firstUse.ts";
 import type { AuthContext, Authenticator } from "../port/authenticator.ts";
-import type { Slot } from "../port/capacity.ts";
+import type { AdmitRequest, Slot } from "../port/capacity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { LiveLimits } from "../query/live.ts";
-import type { Admitted, Query, Translated } from "../query/query.ts";
+import type { Admitted, Policed, Query, Translated } from "../query/query.ts";
 import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
 import { relex } from "../sql/relex.ts";
@@ -100,19 +100,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       return defaultTags.length === 0 ? routed : ok(withTags(routed.value, defaultTags));
     },
     police: (query) => ok(policedAs(query, query.sql)),
-    admission: (query, excluded) => {
-      const group = found(groups, query.group);
-      const source = candidateSource(group, excluded);
-      if (source.kind === "none") return err(gatewayError("cluster.unavailable"));
-      return ok({
-        query,
-        group: query.group,
-        weight: group.config.weight,
-        maxQueued: group.config.maxQueuedQueries,
-        waitTimeoutMs: group.waitTimeoutMs,
-        candidates: source.candidates,
-      });
-    },
+    admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query) => inWordsOf(backends, query, found(groups, query.group).limits),
     identify: identities.identify,
     audience: (query) => identities.audience(query, found(groups, query.group).members),
@@ -137,6 +125,24 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       await authorizer[Symbol.asyncDispose]?.();
     },
   };
+}
+
+function admissionOf(
+  query: Policed,
+  group: CompiledGroup,
+  excluded: ReadonlySet<string>,
+): Result<AdmitRequest, GatewayError> {
+  const source = candidateSource(group, excluded);
+  if (source.kind === "none") return err(gatewayError("cluster.unavailable"));
+  return ok({
+    query,
+    group: query.group,
+    weight: group.config.weight,
+    maxQueued: group.config.maxQueuedQueries,
+    waitTimeoutMs: group.waitTimeoutMs,
+    maxRunningPerUser: group.config.maxRunningPerUser,
+    candidates: source.candidates,
+  });
 }
 
 /** The allowed text as the engine reads it. */

@@ -110,6 +110,23 @@ describe("groups whose engine can not list what it runs", () => {
   });
 });
 
+describe("maxRunningPerUser", () => {
+  const capped = { members: ["c"], maxRunningQueries: 4, maxRunningPerUser: 2 };
+  const parts = { clusters: { c: { engine: "duckDb" } }, clusterGroups: { g: capped } };
+  const workerApi = { sharedSecret: "s".repeat(32) };
+
+  it("is taken where one process counts verified users, and refused everywhere else", () => {
+    const path = "clusterGroups.g.maxRunningPerUser";
+    expect(linesFor({ ...parts, auth: verified })).toEqual([]);
+    expect(linesFor({ ...parts, auth: { provider: "none" } })).toEqual([
+      `${path}: needs verified users, but auth.provider is none`,
+    ]);
+    expect(linesFor({ ...parts, auth: verified, role: "controlPlane", workerApi })).toEqual([
+      `${path}: not built yet: a limit of each user over workers, which share the slots`,
+    ]);
+  });
+});
+
 describe("isLoopback", () => {
   it.each(["127.0.0.1", "127.8.9.10", "localhost", "LOCALHOST", "::1"])("knows %s", (host) => {
     expect(isLoopback(host)).toBe(true);

@@ -1,6 +1,11 @@
 /** Rules of safety that span several parts of the config: who may listen where without verifying whom. */
 import { isIPv4 } from "node:net";
-import { nameOnlyAuth, unlimitedGroups, type RuleProblem } from "@gateway/control/config/rules.ts";
+import {
+  cappedUsers,
+  nameOnlyAuth,
+  unlimitedGroups,
+  type RuleProblem,
+} from "@gateway/control/config/rules.ts";
 import type { Path } from "@gateway/control/config/keys.ts";
 import { textOf } from "@gateway/control/config/report.ts";
 import { roleProblems } from "./roleRules.ts";
@@ -14,7 +19,7 @@ export function safetyProblems(config: RootConfig): readonly RuleProblem[] {
     gateway.role === "worker"
       ? []
       : [...nameOnlyAuth(config), ...authProblems(gateway, config.auth?.provider)];
-  const leased = leasesSlots(gateway) ? unlimitedGroups(config) : [];
+  const leased = leasesSlots(gateway) ? [...unlimitedGroups(config), ...cappedUsers(config)] : [];
   return [...own, ...leased, ...adminCleartext(gateway), ...roleProblems(gateway)];
 }
 

@@ -1,0 +1,56 @@
+/**
+ * How many queries of each user run in a group, against what the group lets one user run. Counts
+ * only; who waits is not its subject.
+ *
+ * The cap is what the most recently admitted query said it is.
+ */
+
+interface Group {
+  cap: number;
+  /** Running queries by user; who runs none is not in it. */
+  readonly running: Map<string, number>;
+}
+
+export class UserSlots {
+  readonly #groups = new Map<string, Group>();
+
+  /** Takes over the cap of the group. True when it is another one than before. */
+  hear(group: string, cap = Number.POSITIVE_INFINITY): boolean {
+    const known = this.#group(group);
+    const changed = known.cap !== cap;
+    known.cap = cap;
+    return changed;
+  }
+
+  /** Whether the group has a cap. */
+  caps(group: string): boolean {
+    return this.#group(group).cap !== Number.POSITIVE_INFINITY;
+  }
+
+  /** How many more the user may run; 0 also where a cap was lowered below what runs. */
+  roomFor(group: string, user: string): number {
+    const { cap, running } = this.#group(group);
+    return Math.max(0, cap - (running.get(user) ?? 0));
+  }
+
+  take(group: string, user: string): void {
+    const { running } = this.#group(group);
+    running.set(user, (running.get(user) ?? 0) + 1);
+  }
+
+  /** Once per `take`. */
+  give(group: string, user: string): void {
+    const { running } = this.#group(group);
+    const left = (running.get(user) ?? 0) - 1;
+    if (left > 0) running.set(user, left);
+    else running.delete(user);
+  }
+
+  #group(name: string): Group {
+    const present = this.#groups.get(name);
+    if (present !== undefined) return present;
+    const group: Group = { cap: Number.POSITIVE_INFINITY, running: new Map() };
+    this.#groups.set(name, group);
+    return group;
+  }
+}

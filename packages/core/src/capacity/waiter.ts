@@ -1,0 +1,47 @@
+/** A query that waits for a slot, and what tells it from others. What becomes of it is admissions.ts. */
+import type { GatewayError } from "../error.ts";
+import type { AdmitRequest, Candidate } from "../port/capacity.ts";
+import type { Result } from "../result.ts";
+import type { Ticket } from "./fairQueue.ts";
+import type { PlacedSlot } from "./places.ts";
+
+/** A query that waits, or whose answer was not delivered yet. */
+export interface Waiter {
+  readonly request: AdmitRequest;
+  /** Order of admission; decides whose word the caps are. */
+  readonly sequence: number;
+  /** On the host's clock. */
+  readonly sinceMs: number;
+  /** Somebody else is asked for a slot for it. */
+  asked: boolean;
+  /** Clusters it could run on when last asked. */
+  clusters: readonly string[];
+  ticket: Ticket<Waiter> | undefined;
+  timeout: Disposable | undefined;
+  /** Runs while there is no cluster that it could run on. */
+  away: Disposable | undefined;
+  /** Set once it is decided, and taken out when the answer is delivered. */
+  outcome: Result<PlacedSlot, GatewayError> | undefined;
+  position: number;
+  estimateMs: number | undefined;
+  positionTold: number;
+  /** Resumes the generator, when it waits. */
+  resume: (() => void) | undefined;
+}
+
+export function userOf({ query }: AdmitRequest): string {
+  return query.session.identity.user;
+}
+
+export function namesOf(candidates: readonly Candidate[]): readonly string[] {
+  return candidates.map(({ cluster }) => cluster);
+}
+
+export function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
+}
+
+/** Equal for equal sets of clusters, whatever their order; those that were asked for stand apart. */
+export function laneOf({ asked, clusters }: Waiter): string {
+  return `${asked ? "asked" : "new"} ${JSON.stringify(clusters.toSorted())}`;
+}
