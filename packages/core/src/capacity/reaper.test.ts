@@ -115,6 +115,20 @@ describe("reap", () => {
     expect(await other.lock(15, signal)).toMatchObject({ value: { acquired: true } });
   });
 
+  it("leaves the lock to another while the engine does not answer here, and comes back for it", async () => {
+    const fleet = await fleetOf();
+    const other = fleet.leases.link("worker-two");
+    const { signal } = new AbortController();
+    await fleet.orphan();
+    fleet.listing = err(gatewayError("cluster.connectFailed"));
+    await fleet.until(() => fleet.seen().includes("unanswered"));
+    expect(await other.lock(15, signal)).toMatchObject({ value: { acquired: true } });
+    fleet.listing = undefined;
+    await fleet.until(() => fleet.leases.taken === 0);
+    expect(fleet.seen()).toContain("absent");
+    await fleet.stop();
+  });
+
   it("tells what the engine runs", async () => {
     const fleet = await fleetOf();
     fleet.tags.add("gateway/worker-two/lease/q");

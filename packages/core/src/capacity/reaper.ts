@@ -18,7 +18,7 @@ export const engineRunning = {
 } as const;
 
 export interface ReaperParts {
-  readonly host: Pick<Host, "clock" | "log" | "metrics">;
+  readonly host: Pick<Host, "clock" | "log" | "metrics" | "random">;
   readonly link: ReaperLink;
   /** Its active one says which engines there are. While there is none the lock is left to others. */
   readonly generations: Pick<Generations, "hold">;
@@ -31,6 +31,9 @@ const engineMsMax = 10_000;
 const endAgainAfterMs = 10_000;
 /** How often all engines are asked what they run, also when nothing is suspect. */
 const publishEveryMs = 10_000;
+/** How long the lock is left to others after an engine was not seen; twice as long each time that nobody else saw it. */
+const restMsFirst = 8_000;
+const restMsMax = 30_000;
 
 /** Runs until `signal` aborts. Never rejects. */
 export async function reap(parts: ReaperParts, signal: AbortSignal): Promise<void> {
@@ -60,6 +63,9 @@ class Reaper {
   readonly #signal: AbortSignal;
   #token: number | undefined;
   #publishedAtMs = Number.NEGATIVE_INFINITY;
+  /** The lock is another's to take until then. */
+  #restsUntilMs = Number.NEGATIVE_INFINITY;
+  #restMs = restMsFirst;
   /** Clusters of which it was said that their slots are not freed. */
   readonly #unlisted = new Set<string>();
   /** Tags of statements that the engine was told to end, and when. */
@@ -71,6 +77,7 @@ class Reaper {
   }
 
   async round(): Promise<void> {
+    if (this.#parts.host.clock.nowMs() < this.#restsUntilMs) return;
     const held = this.#parts.generations.hold();
     if (!held.ok) return;
     using hold = held.value;
@@ -84,23 +91,40 @@ class Reaper {
     const listings = new Map<string, Promise<Listing>>();
     const { suspects, listing: asked } = found.ok ? found.value : { suspects: [] };
     if (suspects.length === 0) this.#ending.clear();
+    let unseen = 0;
     await Promise.all(
       suspects.map(async (suspect) => {
         const backend = backends.get(suspect.cluster);
         // A cluster that is not open here is another's to ask.
-        if (backend === undefined) return;
+        if (backend === undefined) {
+          unseen += 1;
+          return;
+        }
         const listing = listings.get(suspect.cluster) ?? this.#list(backend);
         listings.set(suspect.cluster, listing);
-        await this.#judge(suspect, backend, { token, asked, listing: await listing });
+        const answer = await listing;
+        if (answer === "unanswered") unseen += 1;
+        await this.#judge(suspect, backend, { token, asked, listing: answer });
       }),
     );
     await this.#publish(token, backends);
+    if (unseen > 0) await this.#yield();
+    else this.#restMs = restMsFirst;
+  }
+
+  /** Somebody else may reach the engine. Chance keeps two that both do not from meeting in step. */
+  async #yield(): Promise<void> {
+    const { host } = this.#parts;
+    this.#restsUntilMs = host.clock.nowMs() + this.#restMs * (0.5 + host.random() / 2);
+    this.#restMs = Math.min(this.#restMs * 2, restMsMax);
+    await this.leave();
   }
 
   /** Lets another go on at once. */
   async leave(): Promise<void> {
     const token = this.#token;
     if (token === undefined) return;
+    this.#token = undefined;
     const limit = new AbortController();
     using _timer = this.#parts.host.clock.timer(lookEveryMs, () => limit.abort());
     await this.#parts.link.unlock(token, limit.signal);
