@@ -56,13 +56,15 @@ describe("running queries", () => {
     expect(JSON.stringify(viewer.body)).not.toContain("select 1");
   });
 
-  it("are cancelled here at once, and on a worker with its next heartbeat", async () => {
+  it("are told to end, here at once and on a worker with its next heartbeat, and then say what they came to", async () => {
     const queries = queriesOf();
     const { json, store, host } = await testAdmin({ deps: { queries } });
     await beat(store, "w1", ["remote"], host.clock.unixMs());
     const cancel = (id: string) => json("POST", `/admin/queries/${id}/cancel`, { as: "operator" });
-    expect((await cancel("local")).status).toBe(200);
+    expect(await cancel("local")).toMatchObject({ status: 202, body: { state: "requested" } });
     expect(queries.list()).toEqual([]);
+    await ingest(store, [recordOf("local", { status: "cancelled" })]);
+    expect(await cancel("local")).toMatchObject({ status: 200, body: { state: "cancelled" } });
     expect((await cancel("remote")).status).toBe(202);
     expect(await beat(store, "w1", ["remote"], host.clock.unixMs())).toEqual(["remote"]);
     expect((await cancel("none")).status).toBe(404);

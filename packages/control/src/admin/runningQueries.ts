@@ -18,6 +18,9 @@ import { pageQuery, pageSchema, plainText, unixMs } from "./shapes.ts";
 const workerPagesMax = 10;
 const workerPageSize = 1_000;
 
+/** Lives (here or on a worker): `requested`. Has a record: its status. Neither: 404. */
+const cancelStates = ["requested", "cancelled", "finished", "failed", "denied"] as const;
+
 const runningSchema = z.strictObject({
   id: z.string(),
   state: z.enum(["queued", "running"]),
@@ -64,7 +67,7 @@ function listRoute(api: AdminApi): void {
 
 function cancelRoute(api: AdminApi): void {
   const { deps } = api;
-  const answer = z.strictObject({ id: z.string(), state: z.enum(["cancelled", "requested"]) });
+  const answer = z.strictObject({ id: z.string(), state: z.enum(cancelStates) });
   route(
     api,
     ["POST", "/queries/:id/cancel"],
@@ -74,8 +77,12 @@ function cancelRoute(api: AdminApi): void {
       role: "operator",
       params: z.strictObject({ id: plainText.max(128) }),
       answers: {
-        200: { description: "It ran here and was told to end.", schema: answer },
-        202: { description: "Its worker is told with its next heartbeat.", schema: answer },
+        200: { description: "It has ended; the state says as what.", schema: answer },
+        202: {
+          description:
+            "It is told to end: here at once, on a worker with its next heartbeat. Its slot is taken until the engine has ended it; asked again then, this says what it came to.",
+          schema: answer,
+        },
       },
       refusals: [404, 415],
     },
@@ -83,19 +90,31 @@ function cancelRoute(api: AdminApi): void {
       const { name: by, address } = adminOf(c);
       const deed = { by, address, action: "cancel", target: `query/${id}` };
       if (deps.queries?.cancel(id) === true) {
-        return (await noted(deps, deed)) ?? Response.json({ id, state: "cancelled" });
+        return (await noted(deps, deed)) ?? requested(id);
       }
       const workers = await liveWorkers(deps);
       if (!workers.ok) return unavailable();
       const worker = workers.value.find(({ queries }) => queries.some((one) => one.id === id));
-      if (worker === undefined) return missing("running query");
+      if (worker === undefined) return await endedAs(deps, id);
       const wish = { queryId: id, requestedBy: by, requestedAt: deps.clock.unixMs() };
       const asked = await deps.store.workers.requestCancel(wish);
       if (!asked.ok) return unavailable();
       const lost = await noted(deps, { ...deed, detail: { worker: worker.name } });
-      return lost ?? Response.json({ id, state: "requested" }, { status: 202 });
+      return lost ?? requested(id);
     },
   );
+}
+
+function requested(id: string): Response {
+  return Response.json({ id, state: "requested" }, { status: 202 });
+}
+
+/** What the query came to, which its record says; a query without one was never here. */
+async function endedAs({ store }: ControlDeps, id: string): Promise<Response> {
+  const found = await store.records.get(id);
+  if (!found.ok) return unavailable();
+  if (found.value === undefined) return missing("running query");
+  return Response.json({ id, state: found.value.status });
 }
 
 /** Two processes may claim one id; both are shown. */
