@@ -37,6 +37,27 @@ describe("a drain", () => {
     await expect(log.ended(endless)).resolves.toBeUndefined();
     expect(await connected).not.toMatch(/^\d{1,4}$/);
   }, 30_000);
+
+  it("counts a polled query that its deadline cuts off, and tells connected clients why", async () => {
+    using log = statementsLogged();
+    const gateway = await gatewayOf(configOf());
+    await begin(gateway, endless);
+    await log.started(endless);
+    const other = endless.replace("= 1", "= 2");
+    const connected = askPg(gateway, { sql: other });
+    await log.started(other);
+    expect(await gateway.running.drain(AbortSignal.abort())).toBe(false);
+    expect(await connected).toContain("57P01");
+  }, 30_000);
+
+  it("does not wait for polls of a query that its client cancelled", async () => {
+    using log = statementsLogged();
+    const gateway = await gatewayOf(configOf());
+    const { nextUri = "" } = await begin(gateway, endless);
+    await log.started(endless);
+    expect((await fetch(nextUri, { method: "DELETE", headers })).status).toBe(204);
+    expect(await gateway.running.drain(new AbortController().signal)).toBe(true);
+  }, 30_000);
 });
 
 function post(gateway: TestGateway, body: string): Promise<Response> {

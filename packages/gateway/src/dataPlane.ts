@@ -12,6 +12,12 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import type { GatewayConfig } from "./config/schema.ts";
+import { lateSignal, unlessLate } from "./host/deadline.ts";
+
+/** After the deadline: how long clients may take their errors. */
+const lastWordsMs = 1_000;
+/** After the deadline: how long engines may take to end what runs. One that does not obey is left behind. */
+const endMsMax = 4_000;
 
 export interface DataPlaneParts {
   readonly generations: Generations;
@@ -62,13 +68,27 @@ export async function startDataPlane(
     live,
     drain: async (deadline) => {
       parts.stopping.abort();
-      await Promise.all([live.idle(deadline), ...open.map((frontend) => frontend.drain(deadline))]);
-      const clean = live.list().length === 0;
-      live.cancelAll(gatewayError("gateway.draining"));
-      await door.close();
-      return clean;
+      // Before the frontends hear of the deadline: clients are told why, and only then cut off.
+      const cut = cutAt(deadline, live);
+      using late = lateSignal(deadline, lastWordsMs, host.clock);
+      const quiet = [live.idle(deadline), ...open.map((frontend) => frontend.drain(late.signal))];
+      const ended = Promise.all(quiet).then(() => door.close());
+      const inTime = await unlessLate(ended, deadline, { ms: endMsMax, clock: host.clock });
+      return inTime && cut() === 0;
     },
   });
+}
+
+/** Ends at `deadline` what lives then; answers how many those were. */
+function cutAt(deadline: AbortSignal, live: LiveQueries): () => number {
+  let count = 0;
+  const cut = (): void => {
+    count = live.list().length;
+    live.cancelAll(gatewayError("gateway.draining"));
+  };
+  if (deadline.aborted) cut();
+  else deadline.addEventListener("abort", cut, { once: true });
+  return () => count;
 }
 
 type Opening = Promise<Result<Frontend, ListenError>>;

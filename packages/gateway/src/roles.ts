@@ -91,6 +91,7 @@ async function startOwner(options: StartOptions): Started {
   const answers = controlAnswers(options, { ...made, store, configuration, passwords, data, desk });
   const ops = await startOps({ ...made, answers }, config.gateway, host);
   return together({
+    clock: host.clock,
     data,
     ops,
     setup,
@@ -122,6 +123,7 @@ async function startWorker(options: StartOptions): Started {
   const answers = workerListener(worker.value, config.gateway, host);
   const ops = await startOps({ ...made, answers }, config.gateway, host);
   return together({
+    clock: host.clock,
     data,
     ops,
     setup: ok(undefined),

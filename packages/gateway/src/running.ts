@@ -1,8 +1,13 @@
 /** A started role: its open listeners, and how its parts end together. */
 import type { ListenError } from "@gateway/core/port/frontend.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { RunningDataPlane } from "./dataPlane.ts";
+import { unlessLate } from "./host/deadline.ts";
 import type { OpenOps } from "./ops/listen.ts";
+
+/** After the deadline of a drain: how long one part may take to end. The history gives itself less, so what ran is written down. */
+const endMsMax = 6_000;
 
 /** A listener, a cluster, or another part that could not be opened. */
 export type StartError =
@@ -51,6 +56,7 @@ export interface StartedParts {
   readonly ends: readonly ((deadline: AbortSignal) => PromiseLike<void>)[];
   readonly setup: Result<string | undefined, string>;
   readonly reload: Running["reload"];
+  readonly clock: Clock;
 }
 
 /** Joins what was started; if a listener failed, ends the others and answers every failure. */
@@ -74,7 +80,12 @@ export async function together(
 function runningOf(
   data: RunningDataPlane,
   ops: OpenOps | undefined,
-  { ends, setupToken, reload }: Pick<StartedParts, "ends" | "reload"> & Pick<Running, "setupToken">,
+  {
+    ends,
+    setupToken,
+    reload,
+    clock,
+  }: Pick<StartedParts, "ends" | "reload" | "clock"> & Pick<Running, "setupToken">,
 ): Running {
   const opsListeners =
     ops === undefined ? [] : [{ kind: "adminApi", host: ops.host, port: ops.port, tls: ops.tls }];
@@ -87,11 +98,13 @@ function runningOf(
       ...opsListeners,
     ],
     drain: async (deadline) => {
+      const limit = { ms: endMsMax, clock };
       const clean = await data.drain(deadline);
       // After the queries, so that an orchestrator sees the process alive until they have ended.
-      await ops?.close();
-      await endAll(ends, deadline);
-      return clean;
+      const parts = [() => ops?.close() ?? Promise.resolve(), ...ends];
+      let ended = true;
+      for (const end of parts) ended = (await unlessLate(end(deadline), deadline, limit)) && ended;
+      return clean && ended;
     },
   };
 }

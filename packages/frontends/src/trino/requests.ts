@@ -204,6 +204,7 @@ export class Requests {
     if (method === "DELETE") {
       if (path.phase === "partialCancel") statement.endEarly();
       else statement.cancel();
+      this.#shelve(statement);
       response.statusCode = 204;
       return void response.end();
     }
@@ -227,6 +228,7 @@ export class Requests {
     if (method === "GET")
       return sendJson(response, queryInfo(found.value, this.#host.clock.nowMs()));
     found.value.cancel();
+    this.#shelve(found.value);
     response.statusCode = 204;
     return void response.end();
   }

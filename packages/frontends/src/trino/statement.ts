@@ -137,7 +137,8 @@ export class Statement {
 
   /** True when the last answer of all was given: what is kept serves repeated polls only. */
   get over(): boolean {
-    return this.#turn.over;
+    // Whoever cancelled it may never poll again, and a drain would wait for that.
+    return this.#cancelled || this.#turn.over;
   }
 
   /**

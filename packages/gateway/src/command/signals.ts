@@ -27,8 +27,9 @@ export async function runUntilSignal(
     await Promise.race([drained, passed(host, hurryMsMax)]);
   }
   clearInterval(keepAlive);
-  host.log.write("info", "drain.end", { clean: ended === true });
-  return ended === true ? exitCode.clean : exitCode.drainOverrun;
+  const clean = ended === true;
+  host.log.write("info", "drain.end", { clean });
+  return clean ? exitCode.clean : exitCode.drainOverrun;
 }
 
 function passed(host: Host, ms: number): Promise<void> {

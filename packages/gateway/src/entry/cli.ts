@@ -10,7 +10,8 @@ import { quickstartCommand, type QuickstartOptions } from "../command/quickstart
 import { resetPasswordCommand } from "../command/resetPassword.ts";
 import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
-import { usage, type Terminal } from "../command/terminal.ts";
+import { exitCode, usage, type Terminal } from "../command/terminal.ts";
+import { exitNow } from "../host/exit.ts";
 import { letHeapGrow } from "../host/heap.ts";
 
 const terminal: Terminal = {
@@ -27,6 +28,8 @@ const configOption = {
 
 letHeapGrow();
 process.exitCode = await main(process.argv.slice(2));
+// Something was cut off then, and may still compute in one of the threads.
+if (process.exitCode === exitCode.drainOverrun) await exitNow(exitCode.drainOverrun);
 // Listeners and threads are closed by now; whatever a library left open must not keep a stopped gateway alive.
 process.exit();
 
