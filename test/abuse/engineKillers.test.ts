@@ -26,14 +26,18 @@ let beside: Wire;
 
 beforeAll(async () => {
   gateway = await gatewayOf(
-    configOf({
-      clusters: { local: { engine: "duckDb" }, other: { engine: "duckDb" } },
-      clusterGroups: {
-        default: { members: ["local"], maxRunningQueries: 4, maxExecutionSecs: 1 },
-        quiet: { members: ["other"], maxRunningQueries: 4 },
+    configOf(
+      {
+        clusters: { local: { engine: "duckDb" }, other: { engine: "duckDb" } },
+        clusterGroups: {
+          default: { members: ["local"], maxRunningQueries: 4, maxExecutionSecs: 1 },
+          quiet: { members: ["other"], maxRunningQueries: 4 },
+        },
+        routers: [{ type: "userGroup", userToGroup: { bob: "quiet" } }],
       },
-      routers: [{ type: "userGroup", userToGroup: { bob: "quiet" } }],
-    }),
+      // Otherwise a plan that takes long enough is refused before it is made.
+      { maxStatementTokens: 1_000_000 },
+    ),
   );
   open = await Promise.all(wires.map((openWire) => openWire(gateway)));
   const [first] = wires;

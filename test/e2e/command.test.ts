@@ -80,6 +80,7 @@ describe("a drain of a statement that hangs inside the engine", () => {
   it("ends with 3 soon after the deadline", async () => {
     const text = yamlOf(0)
       .replace("gateway:", "gateway:\n  shutdownDrainTimeoutSecs: 1")
+      .replace("postgresWire: {", "postgresWire: {maxStatementTokens: 1000000, ")
       .replace("{engine: duckDb}", "{engine: duckDb, isolation: thread}");
     const { child, client } = await busy(unplannable, text);
     const ended = exitOf(child);
