@@ -1,6 +1,9 @@
 import { configDefaults, defineConfig } from "vitest/config";
 
-const exclude = [...configDefaults.exclude, "test/real/**", "test/bench/**", "test/fleet/**"];
+/** Proofs that take long run with `npm run test:real`, which names them so. */
+const slow = process.env["GATEWAY_SLOW"] === "1" ? [] : ["**/*.slow.test.ts"];
+const elsewhere = ["test/real/**", "test/bench/**", "test/fleet/**"];
+const exclude = [...configDefaults.exclude, ...elsewhere, ...slow];
 
 export default defineConfig({
   test: {

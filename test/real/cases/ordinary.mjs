@@ -1,4 +1,4 @@
-/** Ten thousand answers to ordinary queries, compared with the engine's own. */
+/** What `npm test` has no time for: ten thousand answers compared with the engine's own, and long abuse. */
 import { fileURLToPath } from "node:url";
 import { command, expectCode } from "../command.mjs";
 
@@ -12,6 +12,13 @@ export const ordinaryCases = {
       const env = { ...process.env, ORDINARY_QUERIES: "2000", NO_COLOR: "1" };
       expectCode(
         await command(process.execPath, [...vitest, "test/ordinary"], { env, seconds: 900 }),
+      );
+    },
+    "abuse that takes longer than a push may": async () => {
+      const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root];
+      const env = { ...process.env, GATEWAY_SLOW: "1", NO_COLOR: "1" };
+      expectCode(
+        await command(process.execPath, [...vitest, ".slow.test.ts"], { env, seconds: 300 }),
       );
     },
   },

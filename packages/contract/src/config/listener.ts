@@ -103,7 +103,7 @@ function limitShape(maxMessageBytes: number) {
           "Longest text of a request or a prepared statement, with all its statements; a longer one is refused unread. Data of COPY and LOAD and values of parameters are no text. Raising it lets one client hold up others while its text is read, here and in the engine.",
         "x-unit": "bytes",
       }),
-    maxStatementTokens: z.int().min(1024).max(100_000_000).default(250_000).meta({
+    maxStatementTokens: z.int().min(1024).max(100_000_000).default(500_000).meta({
       title: "Statement tokens",
       description:
         "Most words, names, values and signs of such a text. A text of many tokens takes engines more memory and time to plan than its length says; a bulk insert of a megabyte has about 240,000.",

@@ -47,6 +47,19 @@ describe("readClientPage", () => {
     );
   });
 
+  it("finds the end of the rows whatever stands between them and the counters, and keys with escapes", () => {
+    for (const [text, rows] of [
+      ['{"id":"q","data":[[1]],"warnings":[],"stats":{"s":1}}', "[[1]]"],
+      ['{"id":"q","data":[[1]],"columns":[{"name":"a"}],"stats":{}}', "[[1]]"],
+      ['{"id":"q","data":[],"stats":{}}', "[]"],
+      ['{"id":"q","d\\u0061ta":[[1],[2]],"stats":{}}', "[[1],[2]]"],
+    ] as const) {
+      const bytes = encoder.encode(text);
+      const data = readClientPage(bytes)?.data;
+      expect(data && textOfSpan(bytes, data)).toBe(rows);
+    }
+  });
+
   it("takes keys of rows for keys of rows, whatever they are called", () => {
     const data = [[{ stats: { a: 1 } }, ',"stats":{', { x: [], stats: {} }]];
     const bytes = encoder.encode(JSON.stringify({ id: "q", data, stats: {}, warnings: [] }));
