@@ -72,7 +72,7 @@ class MysqlConnectorJ {
 
   static void large(Connection c) throws SQLException {
     try (PreparedStatement s = c.prepareStatement("select repeat('x', 5000000), length(?)")) {
-      s.setString(1, "y".repeat(5_000_000));
+      s.setString(1, "y".repeat(500_000));
       try (ResultSet r = s.executeQuery()) {
         r.next();
         System.out.println(r.getString(1).length() + " " + r.getInt(2));
