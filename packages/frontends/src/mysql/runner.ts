@@ -376,8 +376,7 @@ export class Runner {
     const { client, host, connection } = talk;
     return {
       client,
-      // Clients cut their batches of rows by it, which are text.
-      maxMessageBytes: connection.config.maxStatementBytes,
+      maxMessageBytes: connection.config.maxMessageBytes,
       maxConnections: connection.config.maxConnections,
       port: server.port,
       tls: server.tls,
