@@ -5,6 +5,7 @@ import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified } from "../query/query.ts";
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
+import type { Steps } from "../sql/steps.ts";
 import type { Column } from "../type/type.ts";
 import type { Host } from "./host.ts";
 
@@ -36,6 +37,8 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly engine: string;
   /** What the engine reads, for records; undefined where no lexer of ours knows it. */
   readonly dialect?: Dialect;
+  /** Reads of a long text, in steps, what the lane's statements will ask of it. Its class and digest are read already. */
+  readAhead?(engineSql: string): Steps<void>;
   /** Opens a lane and begins a transaction; `query` is the client's own BEGIN, which may ask for read-only. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;

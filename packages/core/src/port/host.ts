@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { Egress } from "./egress.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Slices } from "./slices.ts";
 import type { Threads } from "./threads.ts";
 
 export interface Host {
@@ -12,6 +13,8 @@ export interface Host {
   /** Unpredictable bytes. For ids, keys and cancel secrets. */
   randomBytes(length: number): Uint8Array;
   readonly threads: Threads;
+  /** Where long work on the one thread goes. */
+  readonly slices: Slices;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly egress: Egress;

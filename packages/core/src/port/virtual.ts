@@ -13,6 +13,7 @@ import {
   type RecordedLog,
   type RecordedMetrics,
 } from "./recorder.ts";
+import { slicesOf } from "./slices.ts";
 import type { Threads } from "./threads.ts";
 
 /** Unix milliseconds that virtual time starts at: 2026-01-01T00:00:00Z. */
@@ -90,6 +91,7 @@ export function virtualHost(seed: number, threads: Threads = noThreads): Virtual
     random,
     randomBytes: (length) => Uint8Array.from({ length }, () => Math.floor(random() * 256)),
     threads,
+    slices: slicesOf({ othersServed: () => Promise.resolve(), nowMs: () => nowMs }),
     log: recordedLog(),
     metrics: recordedMetrics(),
     egress: anyEgress,

@@ -41,7 +41,8 @@ export class Attempt implements AsyncDisposable {
     const { cluster } = this.#slot;
     this.#running = this.#open.running(cluster, this.#generation);
     this.#lost = endedWhenLost(this.#slot, live);
-    const translated = this.#generation.translate(admittedOn(query, this.#slot));
+    const written = this.#generation.translate(admittedOn(query, this.#slot), live.signal);
+    const translated = written instanceof Promise ? await written : written;
     if (!translated.ok) return translated;
     const asked = this.#generation.identify(translated.value, live.signal);
     const identified = asked instanceof Promise ? await asked : asked;

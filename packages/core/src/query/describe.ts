@@ -83,7 +83,7 @@ async function describeOn(
   signal: AbortSignal,
 ): Promise<Described> {
   await using slot = held;
-  const translated = generation.translate(admittedOn(query, slot));
+  const translated = await generation.translate(admittedOn(query, slot), signal);
   if (!translated.ok) return translated;
   const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;

@@ -197,6 +197,6 @@ export async function identify(
 ): Promise<Result<Identified, GatewayError>> {
   const policed = generation.police(routedTo(query, routed.group, routed.trace));
   if (!policed.ok) return policed;
-  const translated = generation.translate(admittedOn(policed.value, slot));
+  const translated = await generation.translate(admittedOn(policed.value, slot), signal);
   return translated.ok ? await generation.identify(translated.value, signal) : translated;
 }

@@ -81,7 +81,7 @@ async function listOn(
   signal: AbortSignal,
 ): Promise<Listed> {
   await using slot = held;
-  const translated = generation.translate(admittedOn(query, slot));
+  const translated = await generation.translate(admittedOn(query, slot), signal);
   if (!translated.ok) return translated;
   const identified = await generation.identify(translated.value, signal);
   if (!identified.ok) return identified;

@@ -8,7 +8,7 @@
 import type { QueryRecord, RoutingStep } from "@gateway/contract/record.ts";
 import { errorCatalogue } from "@gateway/contract/error.ts";
 import { lexRules, type Dialect } from "../sql/dialect.ts";
-import { digestSql, type SqlDigest } from "../sql/fingerprint.ts";
+import { digestSql } from "../sql/fingerprint.ts";
 import { hashText } from "../sql/hash.ts";
 import { maskLiterals } from "../sql/mask.ts";
 import { remembered } from "../sql/remembered.ts";
@@ -111,22 +111,11 @@ function withHashesOf(
 }
 
 function digestHashOf({ sql, sourceDialect, digestHash }: QueryRecord): string | undefined {
-  return sql === undefined ? digestHash : digestOf(sql, dialectOf(sourceDialect)).fingerprint;
+  return sql === undefined ? digestHash : digestSql(sql, dialectOf(sourceDialect)).fingerprint;
 }
 
-/** Applications send the same statements again and again: the hashes of a short one are found once. */
-const statementsKept = { textsMax: 256, lengthMax: 2_048, longTextsMax: 2 };
-const textHashOf = remembered(hashText, statementsKept);
-const digests = new Map<Dialect, (sql: string) => SqlDigest>();
-
-function digestOf(sql: string, dialect: Dialect): SqlDigest {
-  let read = digests.get(dialect);
-  if (read === undefined) {
-    read = remembered((text) => digestSql(text, dialect), statementsKept);
-    digests.set(dialect, read);
-  }
-  return read(sql);
-}
+/** Applications send the same statements again and again: the hash of a short one is found once. */
+const textHashOf = remembered(hashText, { textsMax: 256, lengthMax: 2_048 });
 
 // ---------------------------------------------------------------- metadata
 
@@ -208,7 +197,7 @@ function readingsOf(
 /** Undefined unless all dialects read the same text: what is a name to one may be a value to the other. */
 function digestText(sql: string | undefined, dialects: readonly Dialect[]): string | undefined {
   if (sql === undefined) return undefined;
-  const texts = new Set(dialects.map((dialect) => digestOf(sql, dialect).text));
+  const texts = new Set(dialects.map((dialect) => digestSql(sql, dialect).text));
   const [text] = texts;
   return texts.size === 1 ? text : undefined;
 }

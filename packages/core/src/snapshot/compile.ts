@@ -23,7 +23,7 @@ import type { LiveLimits } from "../query/live.ts";
 import type { Admitted, Policed, Query, Translated } from "../query/query.ts";
 import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
-import { relex } from "../sql/relex.ts";
+import { inWordsOf, type EngineSql } from "./engineSql.ts";
 import { compileRoutes } from "../route/route.ts";
 import type { Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
@@ -101,7 +101,16 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     },
     police: (query) => ok(policedAs(query, query.sql)),
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
-    translate: (query) => inWordsOf(backends, query, found(groups, query.group).limits),
+    translate: (query, signal) => {
+      const { limits } = found(groups, query.group);
+      const engineSql = inWordsOf(query, {
+        host,
+        backend: backends.get(query.slot.cluster),
+        signal,
+      });
+      const finish = (sql: EngineSql) => translated(query, sql, limits);
+      return engineSql instanceof Promise ? engineSql.then(finish) : finish(engineSql);
+    },
     identify: identities.identify,
     audience: (query) => identities.audience(query, found(groups, query.group).members),
     backend: (cluster) => found(backends, cluster),
@@ -145,14 +154,11 @@ function admissionOf(
   });
 }
 
-/** The allowed text as the engine reads it. */
-function inWordsOf(
-  backends: CompileParts["backends"],
+function translated(
   query: Admitted,
+  engineSql: EngineSql,
   limits: LiveLimits,
 ): Result<Translated, GatewayError> {
-  const dialect = backends.get(query.slot.cluster)?.dialect ?? "generic";
-  const engineSql = relex(query.allowedSql, query.session.dialect, dialect);
   if (!engineSql.ok) return engineSql;
   const maxExecutionMs = engineLimitOf(limits, query.slot);
   return ok(translatedTo(query, engineSql.value, maxExecutionMs));

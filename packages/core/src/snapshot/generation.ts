@@ -31,8 +31,11 @@ export interface Generation {
   police(query: Routed): Result<Policed, GatewayError>;
   /** What the capacity needs. Members in `excluded` failed this query's connection already; `cluster.unavailable` when none is left. */
   admission(query: Policed, excluded: ReadonlySet<string>): Result<AdmitRequest, GatewayError>;
-  /** Allowed SQL to the engine's own dialect. */
-  translate(query: Admitted): Result<Translated, GatewayError>;
+  /** Allowed SQL to the engine's own dialect. A promise only for a long text, which is read in slices, also for the engine's adapter. */
+  translate(
+    query: Admitted,
+    signal: AbortSignal,
+  ): Result<Translated, GatewayError> | Promise<Result<Translated, GatewayError>>;
   /** As whom the engine sees the query; never a stronger identity than the cluster's mode says. A promise only where somebody is asked. */
   identify(
     query: Translated,

@@ -9,9 +9,9 @@ import { openSql, type LexDoubt, type SqlCursor } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { readHeadWords, type HeadWords } from "./headWords.ts";
 import { nextSignificant } from "./lex.ts";
-import { ReadAhead } from "./readAhead.ts";
-import { remembered } from "./remembered.ts";
+import { readingsBy } from "./reading.ts";
 import { nextInStatement, walkStatement, type StatementWalk } from "./statement.ts";
+import type { Steps } from "./steps.ts";
 import { kindOfFirstWord, writingKinds, type StatementKind } from "./statementKind.ts";
 import { tagOf } from "./tag.ts";
 
@@ -40,28 +40,17 @@ export interface StatementClass {
 
 /** Classifies the first statement of a text. Walks the text once, and not again for one that came lately; never throws. */
 export function classifyStatement(sql: string, dialect: Dialect): StatementClass {
-  let read = readers.get(dialect);
-  if (read === undefined) {
-    read = remembered((text) => classify(text, dialect), rememberedTexts);
-    readers.set(dialect, read);
-  }
-  return read(sql);
+  return classReading(dialect)(sql);
 }
 
-const rememberedTexts = { textsMax: 256, lengthMax: 2_048, longTextsMax: 2 };
+/** What each text's first statement is, by dialect. Long ones are read by `longText.ts`. */
+export const classReading = readingsBy(classify);
 
-/** Of long texts. */
-export const classesAhead = new ReadAhead<StatementClass>();
-
-/** Every stage and every adapter asks, each for its own reason. */
-const readers = new Map<Dialect, (sql: string) => StatementClass>();
-
-function classify(sql: string, dialect: Dialect): StatementClass {
-  const known = classesAhead.get(sql, dialect);
-  if (known !== undefined) return known;
+function* classify(sql: string, dialect: Dialect): Steps<StatementClass> {
   const cursor = openSql(sql, dialect);
   const walk = firstWalk(cursor);
   const head = readHeadWords(walk, dialect);
+  yield;
   const doubt = doubtAfter(cursor, walk);
   return classOf(head, walk, { dialect, doubt });
 }

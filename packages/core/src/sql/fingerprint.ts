@@ -18,7 +18,8 @@ import {
 import { hashText } from "./hash.ts";
 import { beginsInlineData, searchInlineData } from "./inlineData.ts";
 import { nextSignificant } from "./lex.ts";
-import { ReadAhead } from "./readAhead.ts";
+import { readingsBy } from "./reading.ts";
+import { tokensPerStep, type Steps } from "./steps.ts";
 
 /** A query without its values. */
 export interface SqlDigest {
@@ -28,27 +29,30 @@ export interface SqlDigest {
   readonly fingerprint: string;
 }
 
-/** Of long texts. */
-export const digestsAhead = new ReadAhead<SqlDigest>();
-
 /**
  * The digest of a text. Cost: linear. Memory: about twice the text. Never throws. A text of very many
  * pieces, which is none that somebody wrote, is read no further and known by its beginning alone.
  */
 export function digestSql(sql: string, dialect: Dialect): SqlDigest {
-  const known = digestsAhead.get(sql, dialect);
-  if (known !== undefined) return known;
+  return digestReading(dialect)(sql);
+}
+
+/** The digests of texts, by dialect. Long ones are read by `longText.ts` as well. */
+export const digestReading = readingsBy(readDigest);
+
+function* readDigest(sql: string, dialect: Dialect): Steps<SqlDigest> {
   const cursor = openSql(sql, dialect);
   const inlineData = searchInlineData(cursor);
   const digest = emptyPieces();
   let tooLong = false;
-  while (!tooLong && nextSignificant(cursor)) {
+  for (let tokens = 1; !tooLong && nextSignificant(cursor); tokens += 1) {
     addToken(digest, cursor);
     tooLong = isTooLong(digest);
     if (beginsInlineData(inlineData, cursor)) {
       addInlineData(digest);
       break;
     }
+    if (tokens % tokensPerStep === 0) yield;
   }
   return digestOf(digest, tooLong ? "tooLong" : cursor.doubt);
 }

@@ -4,47 +4,44 @@
  *
  * Afterwards `splitStatements`, `classifyStatement` and `digestSql` answer for it from what was read.
  */
-import { classesAhead, classOf } from "./classify.ts";
+import { classOf, classReading } from "./classify.ts";
 import { openSql, type SqlCursor } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { addInlineData, addToken, emptyPieces, isTooLong } from "./digestPieces.ts";
-import { digestOf, digestsAhead } from "./fingerprint.ts";
+import { digestOf, digestReading } from "./fingerprint.ts";
 import { beginHeadWords, readHeadToken } from "./headWords.ts";
 import { beginsInlineData, searchInlineData } from "./inlineData.ts";
-import { longTextUnits } from "./readAhead.ts";
-import { slicesAhead } from "./split.ts";
-import { nextInStatement, walkStatement, type StatementSlice } from "./statement.ts";
-
-/** Tokens of one step: about a millisecond. */
-const tokensPerStep = 4096;
+import { longTextUnits } from "./reading.ts";
+import { slicesReading, statementCountMax } from "./split.ts";
+import { stepInStatement, walkStatement, type StatementSlice } from "./statement.ts";
+import { tokensPerStep, type Steps } from "./steps.ts";
 
 interface Progress {
   readonly cursor: SqlCursor;
   readonly dialect: Dialect;
   readonly tokensMax: number;
   readonly slices: StatementSlice[];
+  /** Tokens that mean something. */
   tokens: number;
+  /** All tokens. */
+  read: number;
 }
 
 /** Yields between two steps. False for a text of more tokens, of which nothing is kept. Comments and white space are no tokens. */
-export function* readLongText(
-  sql: string,
-  dialect: Dialect,
-  tokensMax: number,
-): Generator<undefined, boolean, void> {
+export function* readLongText(sql: string, dialect: Dialect, tokensMax: number): Steps<boolean> {
   const cursor = openSql(sql, dialect);
-  const progress: Progress = { cursor, dialect, tokensMax, slices: [], tokens: 0 };
+  const progress: Progress = { cursor, dialect, tokensMax, slices: [], tokens: 0, read: 0 };
   let more = true;
   while (more) {
     more = yield* readStatement(progress);
     if (progress.tokens > tokensMax) return false;
   }
-  slicesAhead.put(sql, dialect, progress.slices);
+  slicesReading(dialect).put(sql, progress.slices);
   return true;
 }
 
 /** False behind the last statement. */
-function* readStatement(progress: Progress): Generator<undefined, boolean, void> {
+function* readStatement(progress: Progress): Steps<boolean> {
   const { cursor, dialect } = progress;
   const walk = walkStatement(cursor);
   const head = beginHeadWords(dialect);
@@ -54,37 +51,36 @@ function* readStatement(progress: Progress): Generator<undefined, boolean, void>
   // A version comment that reaches over a semicolon reads differently where it is cut.
   const whole = !cursor.inVersionComment;
   cursor.doubt = undefined;
-  while (nextInStatement(walk)) {
+  for (let met = stepInStatement(walk); met !== "end"; met = stepInStatement(walk)) {
+    progress.read += 1;
+    if (progress.read % tokensPerStep === 0) yield;
+    if (met === "space") continue;
     progress.tokens += 1;
     if (progress.tokens > progress.tokensMax) return false;
     readHeadToken(head, walk);
-    if (digested === undefined) {
-      addToken(digest, cursor);
-      if (isTooLong(digest)) digested = "tooLong";
-      if (beginsInlineData(inlineData, cursor)) {
-        addInlineData(digest);
-        digested ??= "all";
-      }
+    if (digested !== undefined) continue;
+    addToken(digest, cursor);
+    if (isTooLong(digest)) digested = "tooLong";
+    if (beginsInlineData(inlineData, cursor)) {
+      addInlineData(digest);
+      digested ??= "all";
     }
-    if (progress.tokens % tokensPerStep === 0) yield;
   }
   // Semicolons count as well: a million of them are as many empty statements.
   progress.tokens += 1;
-  if (progress.tokens % tokensPerStep === 0) yield;
+  progress.read += 1;
+  if (progress.read % tokensPerStep === 0) yield;
   if (walk.tokenCount === 0) return walk.atSemicolon;
   const { start, end } = walk;
-  progress.slices.push({ start, end });
+  if (progress.slices.length <= statementCountMax) progress.slices.push({ start, end });
   const known = whole && !cursor.inVersionComment && end - start > longTextUnits;
   if (!known) return walk.atSemicolon;
   const sql = cursor.sql.slice(start, end);
   const doubt = cursor.doubt ?? (walk.compound ? "compoundBody" : undefined);
-  classesAhead.put(sql, dialect, classOf(head.found, walk, { dialect, doubt }));
+  classReading(dialect).put(sql, classOf(head.found, walk, { dialect, doubt }));
   yield;
-  digestsAhead.put(
-    sql,
-    dialect,
-    digestOf(digest, digested === "tooLong" ? digested : cursor.doubt),
-  );
+  const reason = digested === "tooLong" ? digested : cursor.doubt;
+  digestReading(dialect).put(sql, digestOf(digest, reason));
   yield;
   return walk.atSemicolon;
 }

@@ -10,6 +10,7 @@ import { openSql, type LexDoubt, type SqlCursor } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { beginsInlineData, searchInlineData } from "./inlineData.ts";
 import { nextToken } from "./lex.ts";
+import { Pieces } from "./pieces.ts";
 
 /**
  * The text with each string and number as `?` and without comments, or why it can not be masked.
@@ -19,22 +20,23 @@ import { nextToken } from "./lex.ts";
 export function maskLiterals(sql: string, dialect: Dialect): Result<string, LexDoubt> {
   const cursor = openSql(sql, dialect);
   const inlineData = searchInlineData(cursor);
-  const masked: Masked = { text: "", from: 0, numberEnd: -1 };
+  const masked: Masked = { pieces: new Pieces(), from: 0, numberEnd: -1 };
   while (nextToken(cursor)) {
     if (cursor.doubt !== undefined) return err(cursor.doubt);
     maskToken(masked, cursor);
     if (cursor.kind === "whitespace" || cursor.kind === "comment") continue;
     if (beginsInlineData(inlineData, cursor)) {
-      const head = masked.text + sql.slice(masked.from, cursor.end);
+      const head = textOf(masked, sql.slice(masked.from, cursor.end));
       return ok(cursor.end < sql.trimEnd().length ? `${head.trimStart()} ?` : head.trim());
     }
   }
   if (cursor.doubt !== undefined) return err(cursor.doubt);
-  return ok((masked.text + sql.slice(masked.from)).trim());
+  return ok(textOf(masked, sql.slice(masked.from)).trim());
 }
 
 interface Masked {
-  text: string;
+  /** What is written so far. */
+  readonly pieces: Pieces;
   /** Where the part of the text begins that is taken over as it is. */
   from: number;
   /** Where the last number ended. */
@@ -51,7 +53,7 @@ function maskToken(masked: Masked, cursor: SqlCursor): void {
       replace(masked, cursor, "?");
       return;
     case "comment":
-      replace(masked, cursor, masked.text === "" && masked.from === cursor.start ? "" : " ");
+      replace(masked, cursor, masked.pieces.isEmpty && masked.from === cursor.start ? "" : " ");
       return;
     case "word":
       // DuckDB reads 0x1F as 0 and a name; to the one who wrote it, it was a number.
@@ -62,6 +64,12 @@ function maskToken(masked: Masked, cursor: SqlCursor): void {
 }
 
 function replace(masked: Masked, cursor: SqlCursor, text: string): void {
-  masked.text += cursor.sql.slice(masked.from, cursor.start) + text;
+  const kept = cursor.sql.slice(masked.from, cursor.start);
+  if (kept !== "") masked.pieces.push(kept);
+  if (text !== "") masked.pieces.push(text);
   masked.from = cursor.end;
+}
+
+function textOf({ pieces }: Masked, rest: string): string {
+  return pieces.toString() + rest;
 }

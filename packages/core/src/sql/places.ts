@@ -8,6 +8,8 @@ import { err, ok, type Result } from "../result.ts";
 import { become, openSql, tokenText, type SqlCursor, type TokenKind } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { nextToken } from "./lex.ts";
+import { longTextUnits, readingOf, type Reading } from "./reading.ts";
+import { inOneGo, tokensPerStep, type Steps } from "./steps.ts";
 
 /**
  * How places are written: `?`, `$1` (also `?1`), `$name`, `:name` (also `:1`).
@@ -62,6 +64,30 @@ export function findPlaces(
   dialect: Dialect,
   forms: readonly PlaceForm[] = formsOf[dialect],
 ): Result<Places, PlacesError> {
+  const reading = sql.length > longTextUnits && placesReading(dialect, forms);
+  return reading ? reading(sql) : inOneGo(readPlaces(sql, dialect, forms));
+}
+
+/** What `findPlaces` answers for long texts. */
+export function placesReading(
+  dialect: Dialect,
+  forms: readonly PlaceForm[] = formsOf[dialect],
+): Reading<Result<Places, PlacesError>> {
+  const key = [dialect, ...forms].join();
+  const known = placesReadings.get(key);
+  if (known !== undefined) return known;
+  const made = readingOf((sql) => readPlaces(sql, dialect, forms));
+  placesReadings.set(key, made);
+  return made;
+}
+
+const placesReadings = new Map<string, Reading<Result<Places, PlacesError>>>();
+
+function* readPlaces(
+  sql: string,
+  dialect: Dialect,
+  forms: readonly PlaceForm[],
+): Steps<Result<Places, PlacesError>> {
   const cursor = openSql(sql, dialect);
   const search: Search = {
     cursor,
@@ -72,10 +98,11 @@ export function findPlaces(
     style: undefined,
   };
   const around: Surroundings = { kind: "whitespace", spaced: true, brackets: [] };
-  while (nextToken(cursor)) {
+  for (let tokens = 1; nextToken(cursor); tokens += 1) {
     const error = readToken(search, around);
     if (error !== undefined) return err(error);
     follow(around, cursor);
+    if (tokens % tokensPerStep === 0) yield;
   }
   if (cursor.kind === "unterminated" || cursor.inVersionComment)
     return err({ code: "unterminated" });

@@ -13,6 +13,8 @@ import { openSql, tokenText, type SqlCursor } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { nextToken } from "./lex.ts";
 import { decodeIdentifier, decodeString } from "./literal.ts";
+import { Pieces } from "./pieces.ts";
+import { inOneGo, tokensPerStep, type Steps } from "./steps.ts";
 
 /** Dialects among which every text of the first is read alike by the others. */
 const readAlike: Readonly<Record<Dialect, readonly Dialect[]>> = {
@@ -30,13 +32,22 @@ const mayDiffer = /['"`\\#$]|--|\/[*/]|[\u0080-\uffff]/;
 
 /** The text for the engine: the same one where both read alike. Refuses with `query.syntax` or `query.unsupported`. */
 export function relex(sql: string, from: Dialect, to: Dialect): Result<string, GatewayError> {
+  return inOneGo(relexSteps(sql, from, to));
+}
+
+/** The same in steps. */
+export function* relexSteps(
+  sql: string,
+  from: Dialect,
+  to: Dialect,
+): Steps<Result<string, GatewayError>> {
   if (readAlike[from].includes(to) || !mayDiffer.test(sql)) return ok(sql);
-  const read = readTokens(sql, from);
+  const read = yield* readTokens(sql, from);
   if (read === undefined) return err(gatewayError("query.syntax", { sqlState: "42601" }));
-  const written = read.map((token) => writtenToken(token, to));
-  const text = joined(written);
-  const again = text === undefined ? undefined : readTokens(text, to);
-  if (text !== undefined && again !== undefined && same(read, again)) return ok(text);
+  const text = yield* written(read, to);
+  const again = text === undefined ? undefined : yield* readTokens(text, to);
+  const alike = again !== undefined && (yield* same(read, again));
+  if (text !== undefined && alike) return ok(text);
   const message = "a string, name or comment of this text is read differently by the engine";
   return err(gatewayError("query.unsupported", { message, sqlState: "0A000" }));
 }
@@ -44,50 +55,75 @@ export function relex(sql: string, from: Dialect, to: Dialect): Result<string, G
 /** A piece of a text: what a string or name stands for, a comment, or the text itself. */
 type Token =
   | { readonly kind: "string" | "name"; readonly value: string }
-  /** What is written the same way everywhere, or nowhere: a number in hexadecimal quotes, a word. */
+  /**
+   * Tokens that are written the same way everywhere, or nowhere, one behind the other with the white space
+   * between them that every engine knows: one blank in the place of other white space and of comments.
+   */
   | { readonly kind: "plain"; readonly text: string }
-  /** White space that every engine knows, or one blank in the place of a comment. */
-  | { readonly kind: "space"; readonly text: string }
   /** A comment to the optimizer. */
   | { readonly kind: "hint"; readonly text: string };
 
 /** Undefined for a text that ends inside a token, or has a string whose value is not known. */
-function readTokens(sql: string, dialect: Dialect): readonly Token[] | undefined {
+function* readTokens(sql: string, dialect: Dialect): Steps<readonly Token[] | undefined> {
   const cursor = openSql(sql, dialect);
   const tokens: Token[] = [];
-  while (nextToken(cursor)) {
+  /** From here up to the token at hand the text is plain. */
+  let plainFrom = 0;
+  for (let count = 1; nextToken(cursor); count += 1) {
+    if (count % tokensPerStep === 0) yield;
     const token = tokenOf(cursor, dialect);
+    if (token === "plain") continue;
     if (token === undefined) return undefined;
+    if (plainFrom < cursor.start) tokens.push(plainText(sql.slice(plainFrom, cursor.start)));
     tokens.push(token);
+    plainFrom = cursor.end;
   }
+  if (plainFrom < sql.length) tokens.push(plainText(sql.slice(plainFrom)));
   return cursor.inVersionComment ? undefined : tokens;
 }
 
-function tokenOf(cursor: SqlCursor, dialect: Dialect): Token | undefined {
-  const text = tokenText(cursor);
+function plainText(text: string): Token {
+  return { kind: "plain", text };
+}
+
+const blank = plainText(" ");
+
+/** "plain" for a token that stays as it stands. */
+function tokenOf(cursor: SqlCursor, dialect: Dialect): Token | "plain" | undefined {
   switch (cursor.kind) {
     case "whitespace":
-      return { kind: "space", text: /^[ \t\r\n]+$/.test(text) ? text : " " };
-    case "comment":
-      return isHint(text) ? { kind: "hint", text } : { kind: "space", text: " " };
+      return isKnownSpace(cursor) ? "plain" : blank;
+    case "comment": {
+      const text = tokenText(cursor);
+      return isHint(text) ? { kind: "hint", text } : blank;
+    }
     case "string": {
+      const text = tokenText(cursor);
       const value = decodeString(text, dialect);
       if (value !== undefined) return { kind: "string", value };
-      return /^[xX]'[0-9a-fA-F]*'$/.test(text) ? { kind: "plain", text } : undefined;
+      return /^[xX]'[0-9a-fA-F]*'$/.test(text) ? "plain" : undefined;
     }
     case "quotedIdentifier": {
-      const value = decodeIdentifier(text, dialect);
+      const value = decodeIdentifier(tokenText(cursor), dialect);
       return value === undefined ? undefined : { kind: "name", value };
     }
     case "unknown":
       // Places for parameters are `$1` in every text, also where the dialect has none.
-      return text === "$" ? { kind: "plain", text } : undefined;
+      return tokenText(cursor) === "$" ? "plain" : undefined;
     case "unterminated":
     case "versionComment":
       return undefined;
     default:
-      return { kind: "plain", text };
+      return "plain";
   }
+}
+
+function isKnownSpace({ sql, start, end }: SqlCursor): boolean {
+  for (let at = start; at < end; at += 1) {
+    const code = sql.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d) return false;
+  }
+  return true;
 }
 
 /** `/*+ … *\/` without anything that another engine would end or nest. */
@@ -97,7 +133,6 @@ function isHint(text: string): boolean {
 
 function writtenToken(token: Token, dialect: Dialect): string | undefined {
   switch (token.kind) {
-    case "space":
     case "plain":
     case "hint":
       return token.text;
@@ -131,41 +166,69 @@ function nameFor(value: string, dialect: Dialect): string | undefined {
   }
 }
 
-function joined(pieces: readonly (string | undefined)[]): string | undefined {
-  let text = "";
+/** Undefined where the dialect can not write it. */
+function* written(tokens: readonly Token[], dialect: Dialect): Steps<string | undefined> {
+  const pieces = new Pieces();
   let last = "";
-  for (const piece of pieces) {
+  for (const [index, token] of tokens.entries()) {
+    if (index % tokensPerStep === 0) yield;
+    const piece = writtenToken(token, dialect);
     if (piece === undefined) return undefined;
     // Directly behind these a quote would begin another kind of string, or go on with the one before.
-    const joins = startsQuoted.test(piece) && endsInWord.test(last);
-    text += joins ? ` ${piece}` : piece;
-    // The end of the text itself is not looked at: it would be put together anew for each token.
+    if (startsQuoted.test(piece) && endsInWord.test(last)) pieces.push(" ");
+    pieces.push(piece);
     last = piece.slice(-1);
   }
-  return text;
+  return pieces.toString();
 }
 
 const startsQuoted = /^['"`]/;
 const endsInWord = /[\w$&'"`\u0080-\uffff]/;
 
 /** Whether two readings have the same strings and names in the same places, and the same text between them. */
-function same(a: readonly Token[], b: readonly Token[]): boolean {
-  const [of, to] = [shapeOf(a), shapeOf(b)];
-  return (
-    of.length === to.length &&
-    of.every(([kind, text], index) => kind === to[index]?.[0] && text === to[index][1])
-  );
+function* same(a: readonly Token[], b: readonly Token[]): Steps<boolean> {
+  const [of, to] = [yield* shapeOf(a), yield* shapeOf(b)];
+  if (of.length !== to.length) return false;
+  for (const [index, [kind, text]] of of.entries()) {
+    if (index % tokensPerStep === 0) yield;
+    const other = to[index];
+    if (kind !== other?.[0] || !sameText(kind, text, other[1])) return false;
+  }
+  return true;
 }
 
-function shapeOf(tokens: readonly Token[]): readonly (readonly [string, string])[] {
-  const shape: [string, string][] = [];
-  for (const token of tokens) {
-    if (token.kind === "space") continue;
-    const text = "value" in token ? token.value : token.text;
-    const last = shape.at(-1);
-    // Where one operator ends and the next begins is read in many ways, and means the same.
-    if (token.kind === "plain" && last?.[0] === "plain") last[1] += text;
-    else shape.push([token.kind, text]);
+type Shape = readonly [kind: Token["kind"], text: string];
+
+/** Plain text that only a blank divides is one: where one operator ends and the next begins is read in many ways, and means the same. */
+function* shapeOf(tokens: readonly Token[]): Steps<readonly Shape[]> {
+  const shape: Shape[] = [];
+  let plain: Pieces | undefined;
+  for (const [index, token] of tokens.entries()) {
+    if (index % tokensPerStep === 0) yield;
+    if (token.kind === "plain") {
+      plain ??= new Pieces();
+      plain.push(token.text);
+      continue;
+    }
+    addPlain(shape, plain);
+    plain = undefined;
+    shape.push([token.kind, "value" in token ? token.value : token.text]);
   }
+  addPlain(shape, plain);
   return shape;
+}
+
+function addPlain(shape: Shape[], pieces: Pieces | undefined): void {
+  if (pieces === undefined) return;
+  const text = pieces.toString();
+  if (!/^[ \t\r\n]*$/.test(text)) shape.push(["plain", text]);
+}
+
+/** White space between plain tokens means nothing. */
+function sameText(kind: Token["kind"], a: string, b: string): boolean {
+  return a === b || (kind === "plain" && withoutSpace(a) === withoutSpace(b));
+}
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/[ \t\r\n]+/g, "");
 }

@@ -25,13 +25,6 @@ describe("remembered", () => {
     ask("abc");
     expect(reads).toEqual(["abc", "abc"]);
   });
-
-  it("keeps the last ones of the longer texts when it is told to", () => {
-    const { read, reads } = countedOf();
-    const ask = remembered(read, { textsMax: 2, lengthMax: 2, longTextsMax: 2 });
-    for (const text of ["abc", "def", "abc", "def", "ghi", "def", "abc"]) ask(text);
-    expect(reads).toEqual(["abc", "def", "ghi", "abc"]);
-  });
 });
 
 function countedOf() {

@@ -2,14 +2,12 @@
 import { err, ok, type Result } from "../result.ts";
 import { openSql } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
-import { ReadAhead } from "./readAhead.ts";
+import { readingsBy } from "./reading.ts";
 import { takeStatement, type StatementSlice } from "./statement.ts";
+import type { Steps } from "./steps.ts";
 
-/** Most statements in one text unless the caller says otherwise. */
-const statementCountMax = 10_000;
-
-/** Of long texts. */
-export const slicesAhead = new ReadAhead<readonly StatementSlice[]>();
+/** Most statements in one text. */
+export const statementCountMax = 10_000;
 
 /** The text holds more statements than allowed. */
 export interface TooManyStatements {
@@ -21,22 +19,27 @@ export interface TooManyStatements {
  * The statements of a text in order, without semicolons and surrounding white space, empty ones left out.
  *
  * Comments before or inside a statement stay with it; a piece that holds only comments is no statement.
- * Memory is bounded by `countMax`, time is linear in the text.
+ * Memory is bounded by `statementCountMax`, time is linear in the text.
  */
 export function splitStatements(
   sql: string,
   dialect: Dialect,
   countMax = statementCountMax,
 ): Result<readonly StatementSlice[], TooManyStatements> {
-  const known = slicesAhead.get(sql, dialect);
-  if (known !== undefined) {
-    return known.length > countMax ? err({ code: "tooManyStatements", max: countMax }) : ok(known);
-  }
+  const slices = slicesReading(dialect)(sql);
+  return slices.length > countMax ? err({ code: "tooManyStatements", max: countMax }) : ok(slices);
+}
+
+/** The statements of texts, by dialect, up to one more than `statementCountMax`. Long ones are read by `longText.ts`. */
+export const slicesReading = readingsBy(readSlices);
+
+function* readSlices(sql: string, dialect: Dialect): Steps<readonly StatementSlice[]> {
   const cursor = openSql(sql, dialect);
   const slices: StatementSlice[] = [];
   for (let slice = takeStatement(cursor); slice !== undefined; slice = takeStatement(cursor)) {
-    if (slices.length === countMax) return err({ code: "tooManyStatements", max: countMax });
     slices.push(slice);
+    if (slices.length > statementCountMax) break;
+    yield;
   }
-  return ok(slices);
+  return slices;
 }

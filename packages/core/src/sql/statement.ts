@@ -55,24 +55,29 @@ export function walkStatement(cursor: SqlCursor): StatementWalk {
 
 /** Moves to the statement's next token that means something. False at its end. */
 export function nextInStatement(walk: StatementWalk): boolean {
+  let met = stepInStatement(walk);
+  while (met === "space") met = stepInStatement(walk);
+  return met === "token";
+}
+
+/** Moves by one token, of whatever kind: white space and comments are `space`. */
+export function stepInStatement(walk: StatementWalk): "token" | "space" | "end" {
   const { cursor } = walk;
-  while (nextToken(cursor)) {
-    if (cursor.kind === "whitespace") continue;
-    if (cursor.kind === "semicolon") {
-      if (walk.bodyDepth === 0) {
-        walk.atSemicolon = true;
-        return false;
-      }
-      walk.compound = true;
+  if (!nextToken(cursor)) return "end";
+  if (cursor.kind === "whitespace") return "space";
+  if (cursor.kind === "semicolon") {
+    if (walk.bodyDepth === 0) {
+      walk.atSemicolon = true;
+      return "end";
     }
-    if (walk.start < 0) walk.start = cursor.start;
-    walk.end = cursor.end;
-    if (cursor.kind === "comment" || cursor.kind === "versionComment") continue;
-    walk.tokenCount += 1;
-    if (walk.body !== "none") followBody(walk);
-    return true;
+    walk.compound = true;
   }
-  return false;
+  if (walk.start < 0) walk.start = cursor.start;
+  walk.end = cursor.end;
+  if (cursor.kind === "comment" || cursor.kind === "versionComment") return "space";
+  walk.tokenCount += 1;
+  if (walk.body !== "none") followBody(walk);
+  return "token";
 }
 
 /** Moves past the next statement that is not empty, and answers where it is. Undefined at the end. */

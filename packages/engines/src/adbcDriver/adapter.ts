@@ -19,6 +19,7 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { tagIn } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type { Steps } from "@gateway/core/sql/steps.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import { isFatalFailure } from "../adbc/duckDb/failure.ts";
@@ -35,7 +36,7 @@ import { findLibrary } from "./library.ts";
 import { tablesOf, textOf } from "./listing.ts";
 import { listCatalogs, listObjects, objectLimits, type ObjectLane } from "./objects.ts";
 import { configuredProfile, databaseOptions } from "./options.ts";
-import { ownExpected, preparedFor } from "./prepared.ts";
+import { ownExpected, preparedAhead, preparedFor } from "./prepared.ts";
 import type { Profile } from "./profile.ts";
 import { describeOn, rowsOf, runStatement, type Lane } from "./run.ts";
 import { ScopedConnections, type Placed, type ScopePlan } from "./scoped.ts";
@@ -124,6 +125,10 @@ class AdbcBackend implements Backend {
       scoped === undefined
         ? undefined
         : new ScopedConnections(plan, scoped, this.#connections, host);
+  }
+
+  readAhead(engineSql: string): Steps<void> {
+    return preparedAhead(this.#profile, engineSql);
   }
 
   get catalogs(): readonly string[] {

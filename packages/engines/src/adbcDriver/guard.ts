@@ -9,8 +9,11 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
 import { openSql, upperWord } from "@gateway/core/sql/cursor.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { guardStatement } from "../adbc/duckDb/guard.ts";
+import { readingsBy } from "@gateway/core/sql/reading.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
+import { guardAhead, guardStatement } from "../adbc/duckDb/guard.ts";
 import type { ExpectedStatement } from "../adbc/message.ts";
 import type { Profile } from "./profile.ts";
 
@@ -50,7 +53,7 @@ export function judgeStatement(
 
 function judged(found: StatementClass, sql: string, profile: Profile): Judged {
   const shows = showing.has(found.kind) && !intoTable(found);
-  const returning = !shows && holdsReturning(sql, profile);
+  const returning = !shows && returningIn(profile.dialect)(sql);
   return {
     answers: shows || returning || found.kind === "call" ? "rows" : "count",
     updateType: found.kind === "call" || shows ? undefined : found.tag,
@@ -143,10 +146,19 @@ function movesFiles(sql: string): boolean {
   return /(?:^|[\n\r;]|\*\/)\s*(?:put|get)\s/i.test(sql);
 }
 
-function holdsReturning(sql: string, { dialect }: Profile): boolean {
+/** Reads of a long text, in steps, what `judgeStatement` asks of it. */
+export function judgeAhead({ name, dialect }: Profile, sql: string): Steps<void> {
+  return name === "duckdb" ? guardAhead(sql) : returningIn(dialect).ahead(sql);
+}
+
+/** Whether RETURNING stands outside brackets. */
+const returningIn = readingsBy(holdsReturning);
+
+function* holdsReturning(sql: string, dialect: Dialect): Steps<boolean> {
   const cursor = openSql(sql, dialect);
   let depth = 0;
-  while (nextSignificant(cursor)) {
+  for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     if (cursor.kind === "open") depth += 1;
     if (cursor.kind === "close") depth -= 1;
     if (depth === 0 && cursor.kind === "word" && upperWord(cursor) === "RETURNING") return true;

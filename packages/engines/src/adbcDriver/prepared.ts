@@ -2,12 +2,19 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Steps } from "@gateway/core/sql/steps.ts";
 import { statementTypes } from "../adbc/duckDb/statementTypes.ts";
 import type { ExpectedStatement } from "../adbc/message.ts";
-import { judgeStatement } from "./guard.ts";
+import { judgeAhead, judgeStatement } from "./guard.ts";
 import type { Profile } from "./profile.ts";
 import { placesError, type Statement } from "./run.ts";
-import { writtenFor } from "./written.ts";
+import { writtenAhead, writtenFor } from "./written.ts";
+
+/** Reads of a long text, in steps, what `preparedFor` asks of it. */
+export function* preparedAhead(profile: Profile, sql: string): Steps<void> {
+  yield* judgeAhead(profile, sql);
+  yield* writtenAhead(profile, sql);
+}
 
 /** Refuses what may not run, and another number of values than the statement has places; a description has none yet. */
 export function preparedFor(

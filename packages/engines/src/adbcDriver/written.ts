@@ -4,8 +4,11 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openSql } from "@gateway/core/sql/cursor.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { findPlaces, rewritePlaces } from "@gateway/core/sql/places.ts";
+import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/places.ts";
+import { readingsBy } from "@gateway/core/sql/reading.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Profile } from "./profile.ts";
 
@@ -30,8 +33,8 @@ export function writtenFor(
   const original = query.engineSql;
   // DuckDB's own tag is kept by RunningTags, and its guard has read exactly this text.
   const comment = name === "duckdb" ? "" : `/* ${tag} */ `;
-  const body = name === "duckdb" ? original : withoutSemicolon(original, dialect);
-  const found = findPlaces(body, dialect, ["dollarNumber"]);
+  const body = bodyOf({ name, dialect }, original);
+  const found = findPlaces(body, dialect, placeForms);
   if (!found.ok) {
     // A text that ends in the middle of a string has no places; the engine says what is wrong with it.
     if (found.error.code !== "unterminated") {
@@ -62,11 +65,26 @@ export function writtenFor(
   });
 }
 
+/** Reads of a long text, in steps, what `writtenFor` asks of it. */
+export function* writtenAhead(profile: Profile, sql: string): Steps<void> {
+  if (profile.name !== "duckdb") yield* withoutSemicolon(profile.dialect).ahead(sql);
+  yield* placesReading(profile.dialect, placeForms).ahead(bodyOf(profile, sql));
+}
+
+const placeForms = ["dollarNumber"] as const;
+
+function bodyOf({ name, dialect }: Pick<Profile, "name" | "dialect">, sql: string): string {
+  return name === "duckdb" ? sql : withoutSemicolon(dialect)(sql);
+}
+
 /** Drivers put a query into brackets, where its last semicolon is an error; a comment behind it would hide the bracket. */
-function withoutSemicolon(sql: string, dialect: Profile["dialect"]): string {
+const withoutSemicolon = readingsBy(cutSemicolon);
+
+function* cutSemicolon(sql: string, dialect: Dialect): Steps<string> {
   const cursor = openSql(sql, dialect);
   let end = sql.length;
-  while (nextSignificant(cursor)) {
+  for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     if (cursor.kind === "semicolon") end = Math.min(end, cursor.start);
     else end = sql.length;
   }

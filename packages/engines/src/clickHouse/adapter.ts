@@ -23,7 +23,7 @@ import { judge, type Judged } from "./guard.ts";
 import { account, callerOf, type Caller } from "./identity.ts";
 import { Impersonation } from "./impersonation.ts";
 import { catalogName, databaseSql, tablesOf, tablesSql } from "./listing.ts";
-import { placeParameters, withoutValues } from "./parameters.ts";
+import { placeParameters, placesAhead, withoutValues } from "./parameters.ts";
 import { quoteText } from "./quote.ts";
 import { runStatement, type Running, type Trace } from "./run.ts";
 import { settingsQuery, type Submission, type Wire } from "./wire.ts";
@@ -60,6 +60,7 @@ export async function open(
 class ClickHouseBackend implements Backend {
   readonly engine = "clickHouse";
   readonly dialect = "clickhouse";
+  readonly readAhead = placesAhead;
   readonly catalogs: readonly string[] = [catalogName];
   readonly runsIn = "engine";
   readonly limitsExecution: boolean = false;

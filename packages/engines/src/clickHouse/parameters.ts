@@ -1,7 +1,8 @@
 /** Parameters in ClickHouse's own form: `{p1:Int64}` in the text, the value beside it. No value is ever part of the text. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, type Places } from "@gateway/core/sql/places.ts";
+import { findPlaces, placesReading, type Places } from "@gateway/core/sql/places.ts";
+import type { Steps } from "@gateway/core/sql/steps.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
 import { cellWriter, postgresText, type TextStyle } from "@gateway/core/type/text.ts";
@@ -81,8 +82,15 @@ export function withoutValues(
   return ok({ sql: written(found.value, names), types });
 }
 
+const placeForms = ["dollarNumber"] as const;
+
+/** Reads the places of a long text in steps. */
+export function placesAhead(sql: string): Steps<void> {
+  return placesReading("clickhouse", placeForms).ahead(sql);
+}
+
 function placesIn(sql: string, given: number | undefined): Result<Places, GatewayError> {
-  const found = findPlaces(sql, "clickhouse", ["dollarNumber"]);
+  const found = findPlaces(sql, "clickhouse", placeForms);
   if (!found.ok) {
     const broken = found.error.code === "unterminated";
     return err(gatewayError(broken ? "query.syntax" : "query.parameters"));

@@ -33,7 +33,7 @@ import type { DuckDbConfig } from "./config.ts";
 import { objectKey, shareDatabase, type DatabaseKey } from "./database.ts";
 import { isFatalFailure, readFailure } from "../adbc/duckDb/failure.ts";
 import { folderStatements } from "./folder.ts";
-import { guardStatement } from "../adbc/duckDb/guard.ts";
+import { guardAhead, guardStatement } from "../adbc/duckDb/guard.ts";
 import { TransactionLane } from "./lane.ts";
 import { duckDbDriver } from "../adbc/duckDb/library.ts";
 import { catalogsSql, tablesOf, tablesSql, textOf } from "./listing.ts";
@@ -113,6 +113,7 @@ class DuckDbBackend implements Backend {
   readonly dialect = "duckdb";
   readonly runsIn = "process";
   readonly limitsExecution: boolean = false;
+  readonly readAhead = guardAhead;
   readonly forwards = [];
   readonly cluster: string;
   readonly #key: DatabaseKey;

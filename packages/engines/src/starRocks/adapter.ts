@@ -27,6 +27,7 @@ import { EngineLimit } from "./limit.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import type { Account, Server } from "./login.ts";
 import type { Member } from "./member.ts";
+import { placesAhead } from "./parameters.ts";
 import { Pool, type Taken } from "./pool.ts";
 import { bringing, catalogName } from "./session.ts";
 
@@ -63,6 +64,7 @@ interface Stand {
 class StarRocksBackend implements Backend {
   readonly engine = "starRocks";
   readonly dialect = "mysql";
+  readonly readAhead = placesAhead;
   readonly catalogs: readonly string[] = [catalogName];
   readonly runsIn = "engine";
   readonly forwards: readonly ForwardableKind[] = ["password"];

@@ -1,7 +1,8 @@
 /** Parameters of a statement: as literals to run it, as `?` to describe it. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, rewritePlaces, type Places } from "@gateway/core/sql/places.ts";
+import { findPlaces, placesReading, rewritePlaces, type Places } from "@gateway/core/sql/places.ts";
+import type { Steps } from "@gateway/core/sql/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { literalOf } from "./quote.ts";
 
@@ -47,8 +48,15 @@ export function withQuestions(
   return ok({ ...rewritePlaces(found.value, "question"), count: found.value.count });
 }
 
+const placeForms = ["dollarNumber"] as const;
+
+/** Reads the places of a long text in steps. */
+export function placesAhead(sql: string): Steps<void> {
+  return placesReading("mysql", placeForms).ahead(sql);
+}
+
 function placesOf(sql: string): Result<Places, GatewayError> {
-  const found = findPlaces(sql, "mysql", ["dollarNumber"]);
+  const found = findPlaces(sql, "mysql", placeForms);
   if (found.ok) return found;
   const broken = found.error.code === "unterminated";
   return err(gatewayError(broken ? "query.syntax" : "query.parameters"));

@@ -10,6 +10,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
+import type { Steps } from "@gateway/core/sql/steps.ts";
 import { tlsTrust } from "../connect/tls.ts";
 import type { TrinoConfig } from "./config.ts";
 import { describeStatement } from "./describe.ts";
@@ -20,7 +21,7 @@ import { callersOf } from "./identity.ts";
 import { Listing } from "./listing.ts";
 import { refused, runStatement, type Lane } from "./run.ts";
 import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./session.ts";
-import { sentStatement } from "./statement.ts";
+import { placedStatement, sentStatement } from "./statement.ts";
 
 /** Opens the cluster without asking it anything. Refuses with `cluster.connectFailed` only when the CA file can not be read. */
 export async function open(
@@ -38,6 +39,7 @@ export async function open(
 class TrinoBackend implements Backend {
   readonly engine = "trino";
   readonly dialect = "trino";
+  readonly readAhead = (sql: string): Steps<void> => placedStatement.ahead(sql);
   readonly runsIn = "engine";
   readonly limitsExecution = true;
   readonly forwards = ["password", "bearer"] as const;

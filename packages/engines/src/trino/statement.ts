@@ -1,9 +1,10 @@
 /** A client's text with its parameters as the text Trino is sent. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, rewritePlaces } from "@gateway/core/sql/places.ts";
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/places.ts";
+import { readingOf } from "@gateway/core/sql/reading.ts";
 import { splitStatements } from "@gateway/core/sql/split.ts";
+import type { Steps } from "@gateway/core/sql/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { quoteText, quoteValue } from "./quote.ts";
 
@@ -23,16 +24,19 @@ export interface Sent {
   readonly offset: number | undefined;
 }
 
-/** The only statement of a text, with its places as Trino knows them. Refuses none and several. */
-export const placedStatement = remembered(readStatement, { textsMax: 256, lengthMax: 2_048 });
+const placeForms = ["question", "dollarNumber"] as const;
 
-function readStatement(text: string): Result<Placed & Sent, GatewayError> {
+/** The only statement of a text, with its places as Trino knows them. Refuses none and several. */
+export const placedStatement = readingOf(readStatement);
+
+function* readStatement(text: string): Steps<Result<Placed & Sent, GatewayError>> {
   const one = onlyStatement(text);
   if (!one.ok) return one;
   const { sql, offset } = one.value;
   if (!/[?$]/.test(sql)) return ok({ sql, order: [], count: 0, offset });
   // Clients of every protocol come here, so both `?` and `$1` are places.
-  const found = findPlaces(sql, "generic", ["question", "dollarNumber"]);
+  yield* placesReading("generic", placeForms).ahead(sql);
+  const found = findPlaces(sql, "generic", placeForms);
   if (!found.ok || found.value.count === 0) {
     // Text that only our lexer can not read is Trino's to judge.
     const mixed = !found.ok && found.error.code !== "unterminated";

@@ -1,18 +1,20 @@
 import { describe, expect, it } from "vitest";
+import { suiteHost } from "../suite/host.suite.ts";
 import { LongTexts, type LongText } from "./longTexts.ts";
 
 const units = 100_000;
+const { slices } = suiteHost();
 
 describe("LongTexts", () => {
   it("lets a short text go on at once", () => {
-    expect(new LongTexts().admit(textOf({ sql: "select 1" }))).toBeUndefined();
+    expect(new LongTexts().admit(textOf({ sql: "select 1" }), slices)).toBeUndefined();
   });
 
   it("reads one after the other, in turns by user", async () => {
     const texts = new LongTexts();
     const ended: string[] = [];
     const admit = async (user: string, name: string) => {
-      expect(await texts.admit(textOf({ user }))).toBeUndefined();
+      expect(await texts.admit(textOf({ user }), slices)).toBeUndefined();
       ended.push(name);
     };
     await Promise.all([
@@ -35,7 +37,7 @@ describe("LongTexts", () => {
       if (reading) setImmediate(others);
     };
     others();
-    await texts.admit(textOf({ sql: `select ${"a,".repeat(100_000)}b` }));
+    await texts.admit(textOf({ sql: `select ${"a,".repeat(100_000)}b` }), slices);
     reading = false;
     expect(turns).toBeGreaterThan(40);
   });
@@ -43,29 +45,32 @@ describe("LongTexts", () => {
   it("refuses what one user sends beyond half of the room, and still takes another's", async () => {
     const texts = new LongTexts(4 * units);
     const answers = await Promise.all([
-      texts.admit(textOf({ user: "ann" })),
-      texts.admit(textOf({ user: "ann" })),
-      texts.admit(textOf({ user: "ann" })),
-      texts.admit(textOf({ user: "bob" })),
-      texts.admit(textOf({ user: "eve" })),
-      texts.admit(textOf({ user: "kim" })),
+      texts.admit(textOf({ user: "ann" }), slices),
+      texts.admit(textOf({ user: "ann" }), slices),
+      texts.admit(textOf({ user: "ann" }), slices),
+      texts.admit(textOf({ user: "bob" }), slices),
+      texts.admit(textOf({ user: "eve" }), slices),
+      texts.admit(textOf({ user: "kim" }), slices),
     ]);
     const codes = answers.map((answer) => answer?.code);
     const full = "capacity.statementText";
     expect(codes).toEqual([undefined, undefined, full, undefined, undefined, full]);
     expect(texts.units).toBe(0);
-    expect(await texts.admit(textOf({ user: "ann" }))).toBeUndefined();
+    expect(await texts.admit(textOf({ user: "ann" }), slices)).toBeUndefined();
   });
 
   it("reads one text that is longer than the room, when it is alone", async () => {
     const texts = new LongTexts(units / 2);
-    expect(await texts.admit(textOf({}))).toBeUndefined();
+    expect(await texts.admit(textOf({}), slices)).toBeUndefined();
   });
 
   it("refuses a text of too many tokens, also a short one", async () => {
     const texts = new LongTexts();
     const limits = { maxStatementTokens: 1024 };
-    const refusal = await texts.admit(textOf({ sql: `select ${"1,".repeat(1024)}1`, limits }));
+    const refusal = await texts.admit(
+      textOf({ sql: `select ${"1,".repeat(1024)}1`, limits }),
+      slices,
+    );
     expect(refusal).toMatchObject({ code: "query.textTooLarge", sqlState: "54001" });
     expect(refusal?.message).toContain("1024 tokens");
   });
@@ -74,6 +79,7 @@ describe("LongTexts", () => {
     const client = { over: false };
     const reading = new LongTexts().admit(
       textOf({ sql: `select ${"1,".repeat(90_000)}1`, client }),
+      slices,
     );
     client.over = true;
     expect(await reading).toMatchObject({ code: "query.cancelled" });
@@ -83,7 +89,7 @@ describe("LongTexts", () => {
 function textOf(more: Partial<LongText>): LongText {
   return {
     sql: `select '${"x".repeat(units - 9)}'`,
-    dialects: ["postgres", "duckdb"],
+    dialect: "postgres",
     limits: { maxStatementTokens: 250_000 },
     user: "ann",
     client: { over: false },

@@ -12,6 +12,11 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { asciiUpper, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/cursor.ts";
 import { nextToken } from "@gateway/core/sql/lex.ts";
 import { decodeIdentifier, decodeString } from "@gateway/core/sql/literal.ts";
+import { readLongText } from "@gateway/core/sql/longText.ts";
+import { longTextUnits, readingOf } from "@gateway/core/sql/reading.ts";
+import { Pieces } from "@gateway/core/sql/pieces.ts";
+import { slicesReading } from "@gateway/core/sql/split.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { ownErrors } from "./errors.ts";
 
@@ -19,6 +24,8 @@ import { ownErrors } from "./errors.ts";
 export const forwardedDialect = "duckdb";
 
 const dual = /\bdual\b/i;
+/** Characters looked at in one step. */
+const unitsPerStep = 16 * 1024;
 /** Characters of an open text's end that the error shows. */
 const shownOfEnd = 40;
 
@@ -28,23 +35,36 @@ const shownOfEnd = 40;
  * Tokens that stay as they are go on together, and nothing looks back at what is written but for its
  * last character: a text may hold a hundred thousand strings.
  */
-export function forwardedSql(sql: string): Result<string, ErrorReply> {
-  return mayDiffer(sql) ? rewritten(sql) : ok(sql);
+export const forwardedSql = readingOf(readForwarded);
+
+/** Reads ahead of a long text what is forwarded of each statement, and how that is read. */
+export function* forwardedAhead(text: string): Steps<void> {
+  for (const { start, end } of slicesReading("mysql")(text)) {
+    if (end - start <= longTextUnits) continue;
+    const sql = text.slice(start, end);
+    yield* forwardedSql.ahead(sql);
+    const forwarded = forwardedSql(sql);
+    if (forwarded.ok)
+      yield* readLongText(forwarded.value, forwardedDialect, Number.POSITIVE_INFINITY);
+  }
 }
 
-function rewritten(sql: string): Result<string, ErrorReply> {
+function* readForwarded(sql: string): Steps<Result<string, ErrorReply>> {
+  return (yield* mayDiffer(sql)) ? yield* rewritten(sql) : ok(sql);
+}
+
+function* rewritten(sql: string): Steps<Result<string, ErrorReply>> {
   const cursor = openSql(sql, "mysql");
-  const pieces: string[] = [];
+  const pieces = new Pieces();
   /** From here up to the token at hand the text goes on as it is. */
   let kept = 0;
   let afterEmpty = false;
-  /** How many pieces stood before a FROM that nothing has followed yet. */
-  let from: number | undefined;
-  while (nextToken(cursor)) {
+  for (let tokens = 1; nextToken(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     const { start, end } = cursor;
     const word = fromOrDual(cursor);
-    if (word === "DUAL" && from !== undefined) {
-      pieces.length = from;
+    if (word === "DUAL" && pieces.isMarked) {
+      pieces.dropMarked();
       kept = end;
       continue;
     }
@@ -54,27 +74,29 @@ function rewritten(sql: string): Result<string, ErrorReply> {
     // ODBC tools write a name's missing part as an empty one: `a`.``.`b`. It falls out with its dot.
     const fallsOut: boolean = isMissing(piece, afterEmpty, cursor);
     // Directly behind these a quote would begin another kind of string: `E'…'`, `U&'…'`.
-    const before = kept < start ? sql.charCodeAt(start - 1) : lastOf(pieces);
+    const before =
+      kept < start ? sql.charCodeAt(start - 1) : pieces.last.charCodeAt(pieces.last.length - 1);
     const joins = !fallsOut && wouldJoin(piece, cursor, before);
     if (!stays || fallsOut || joins || word === "FROM") {
       if (kept < start) pieces.push(sql.slice(kept, start));
       kept = stays && !fallsOut ? start : end;
     }
-    if (!isSpace(cursor)) from = word === "FROM" ? pieces.length : undefined;
+    // A DUAL directly behind a FROM takes both out.
+    if (!isSpace(cursor)) pieces.mark(word === "FROM");
     afterEmpty = fallsOut;
     if (joins) pieces.push(" ");
     if (!stays && !fallsOut) pieces.push(piece);
   }
   if (cursor.inVersionComment) return err(ownErrors.syntax(sql.slice(-shownOfEnd)));
   pieces.push(sql.slice(kept));
-  return ok(pieces.join(""));
+  return ok(pieces.toString());
 }
 
 /**
  * False for a text that reads the same in both, after one look at each character: most statements of
  * programs are such. Strings may hold anything but escapes and a NUL.
  */
-function mayDiffer(sql: string): boolean {
+function* mayDiffer(sql: string): Steps<boolean> {
   let before = 0;
   let inString = false;
   for (let at = 0; at < sql.length; at += 1) {
@@ -85,6 +107,7 @@ function mayDiffer(sql: string): boolean {
     if (code === 0x27) inString = !inString;
     else if (!inString && beginsOther(code, before)) return true;
     before = code;
+    if (at % unitsPerStep === 0) yield;
   }
   return inString || dual.test(sql);
 }
@@ -150,12 +173,6 @@ function isWordPart(code: number): boolean {
     code === 0x24 ||
     code >= 0x80
   );
-}
-
-/** The last character written; NaN when there is none. No piece is empty. */
-function lastOf(pieces: readonly string[]): number {
-  const last = pieces.at(-1) ?? "";
-  return last.charCodeAt(last.length - 1);
 }
 
 /** True for a token that both lexes read alike. */

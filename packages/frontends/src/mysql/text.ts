@@ -4,24 +4,29 @@ import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { longTexts } from "../listener/longTexts.ts";
 import type { Conversation } from "./conversation.ts";
 import { errorReply, ownErrors } from "./errors.ts";
-import { forwardedDialect } from "./forward.ts";
+import { forwardedAhead } from "./forward.ts";
 
 /** A text, or why there is none. */
 export type Text = Result<string, ErrorReply>;
 
-/** In which texts are read: the client's, and that of what is forwarded, which mostly is the same text. */
-const dialects = ["mysql", forwardedDialect] as const;
-
 /** A promise only for a long text, which others take turns with. */
 export function textOf(
-  { client, connection }: Conversation,
+  { client, connection, host }: Conversation,
   bytes: Uint8Array,
 ): Text | Promise<Text> {
   const sql = client.charset.decode(bytes);
   if (sql === undefined) return err(ownErrors.notUtf8());
   const { user } = client.session.identity;
   const limits = connection.config;
-  const reading = longTexts.admit({ sql, dialects, limits, user, client: connection });
+  const text = {
+    sql,
+    dialect: "mysql",
+    also: forwardedAhead,
+    limits,
+    user,
+    client: connection,
+  } as const;
+  const reading = longTexts.admit(text, host.slices);
   if (reading === undefined) return ok(sql);
   return reading.then((refusal) => (refusal === undefined ? ok(sql) : err(errorReply(refusal))));
 }

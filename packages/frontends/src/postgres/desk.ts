@@ -23,7 +23,7 @@ import { reportedSettings } from "./settings.ts";
 import { answerText } from "./simple.ts";
 import type { SpoolRoom } from "./spool.ts";
 import type { StatementReader } from "./statement.ts";
-import { isLonger, readDialects } from "./textLimit.ts";
+import { isLonger } from "./textLimit.ts";
 import { textSizeError } from "./violations.ts";
 
 export interface DeskParts {
@@ -52,6 +52,7 @@ export class Desk {
   readonly #read: StatementReader;
   readonly #texts: DeskParts["texts"];
   readonly #user: string;
+  readonly #slices: Host["slices"];
 
   constructor(parts: DeskParts) {
     const { keys, out, session, keyBytes } = parts;
@@ -59,6 +60,7 @@ export class Desk {
     this.#read = parts.read;
     this.#texts = parts.texts;
     this.#user = session.identity.user;
+    this.#slices = parts.host.slices;
     this.#session = new ClientSession(session);
     this.#registration = keys.register(keyBytes, () => this.#runner.cancel());
     const { process } = this.#registration.key;
@@ -179,7 +181,8 @@ export class Desk {
       return { error: textSizeError(limits.maxStatementBytes), place: {} };
     }
     const user = this.#user;
-    const reading = longTexts.admit({ sql, dialects: readDialects, limits, user, client });
+    const text = { sql, dialect: "postgres", limits, user, client } as const;
+    const reading = longTexts.admit(text, this.#slices);
     if (reading === undefined) return goOn();
     return reading.then((error) => (error === undefined ? goOn() : { error, place: {} }));
   }

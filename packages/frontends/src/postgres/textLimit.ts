@@ -1,14 +1,10 @@
 /** How long the texts of messages may be, and what a message is whose text is longer. */
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
-import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import type { FrameRule } from "@gateway/wire/postgres/frame.ts";
 import { frontendTypes } from "@gateway/wire/postgres/frontend.ts";
 import type { Violation } from "@gateway/wire/postgres/message.ts";
 
 type TextLimits = Pick<ListenerConfig, "maxMessageBytes" | "maxStatementBytes">;
-
-/** In which texts are read: the client's, and that of the engine which reads them alike. */
-export const readDialects: readonly Dialect[] = ["postgres", "duckdb"];
 
 const queryType = 0x51;
 const parseType = 0x50;

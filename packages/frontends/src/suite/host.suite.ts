@@ -1,7 +1,9 @@
 /** A host for tests over real sockets: real time and chance, remembered logs and metrics, no threads. */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "@gateway/core/port/clock.ts";
+import { slicesOf } from "@gateway/core/port/slices.ts";
 import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
 
 const clock: Clock = {
@@ -16,7 +18,7 @@ const clock: Clock = {
 
 export type SuiteHost = Pick<
   VirtualHost,
-  "clock" | "random" | "randomBytes" | "threads" | "log" | "metrics" | "egress"
+  "clock" | "random" | "randomBytes" | "threads" | "slices" | "log" | "metrics" | "egress"
 >;
 
 /** A new one for each test. */
@@ -27,6 +29,7 @@ export function suiteHost(): SuiteHost {
     random: () => still.random(),
     randomBytes: (length) => Uint8Array.from(randomBytes(length)),
     threads: still.threads,
+    slices: slicesOf({ othersServed: () => setImmediate(), nowMs: () => clock.nowMs() }),
     log: still.log,
     metrics: still.metrics,
     egress: still.egress,

@@ -172,8 +172,9 @@ export class Requests {
         return response.destroyed;
       },
     };
-    const dialects = ["trino", "duckdb"] as const;
-    return longTexts.admit({ sql, dialects, limits: this.#config, user: identity.user, client });
+    const { user } = identity;
+    const text = { sql, dialect: "trino", limits: this.#config, user, client } as const;
+    return longTexts.admit(text, this.#host.slices);
   }
 
   #asked({ request, peer }: Exchange): Result<AskedSession, GatewayError> {

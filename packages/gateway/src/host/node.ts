@@ -1,6 +1,8 @@
 /** The host of a real process. */
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { Host } from "@gateway/core/port/host.ts";
+import { slicesOf } from "@gateway/core/port/slices.ts";
 import { systemClock } from "./clock.ts";
 import { egressOf, noEgressLimits, type EgressLimits } from "./egress.ts";
 import { jsonLog, type LogThreshold } from "./log.ts";
@@ -32,6 +34,7 @@ export function nodeHost(
     random: () => Math.random(),
     randomBytes: (length) => new Uint8Array(randomBytes(length)),
     threads: workerThreads(bundle),
+    slices: slicesOf({ othersServed: () => setImmediate(), nowMs: () => systemClock.nowMs() }),
     log: jsonLog(logLevel, () => bugCount.add(1)),
     metrics,
     egress: egressOf(limits),

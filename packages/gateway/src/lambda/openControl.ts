@@ -26,7 +26,7 @@ import type { Open, OpenRefusal } from "./opening.ts";
 import { judgeSchema } from "./schema.ts";
 import type { FunctionSettings } from "./settings.ts";
 
-export type FunctionHost = Omit<Host, "threads" | "random" | "egress">;
+export type FunctionHost = Omit<Host, "threads" | "slices" | "random" | "egress">;
 
 export interface ControlParts {
   readonly settings: FunctionSettings;

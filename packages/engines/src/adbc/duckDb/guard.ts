@@ -21,9 +21,11 @@ import {
   upperWord,
   type SqlCursor,
 } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
+import { nextSignificant, nextToken } from "@gateway/core/sql/lex.ts";
 import { decodeIdentifier } from "@gateway/core/sql/literal.ts";
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { readLongText } from "@gateway/core/sql/longText.ts";
+import { longTextUnits, readingOf } from "@gateway/core/sql/reading.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
 import type { ExpectedStatement } from "../message.ts";
 import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
 import { statementTypes } from "./statementTypes.ts";
@@ -270,10 +272,19 @@ function judgePragma(sql: string): Judged {
 const headWordsKept = 6;
 
 /** A statement is judged when it is described and again when it runs. */
-const readWords = remembered(wordsOf, { textsMax: 256, lengthMax: 2_048, longTextsMax: 2 });
+const readWords = readingOf(wordsOf);
+
+/** Reads of a long text, in steps, what `guardStatement` asks of it. */
+export function* guardAhead(sql: string): Steps<void> {
+  yield* readWords.ahead(sql);
+  const inner = explainedIn(sql);
+  if (inner === undefined || inner.length <= longTextUnits) return;
+  yield* readLongText(inner, "duckdb", Number.POSITIVE_INFINITY);
+  yield* readWords.ahead(inner);
+}
 
 /** Makes strings of the tokens that matter only: a text may hold hundreds of thousands. */
-function wordsOf(sql: string): Words {
+function* wordsOf(sql: string): Steps<Words> {
   const cursor = openSql(sql, "duckdb");
   /** Stays on the token before. */
   const before = openSql(sql, "duckdb");
@@ -283,8 +294,10 @@ function wordsOf(sql: string): Words {
   let returning = false;
   let to = false;
   let depth = 0;
-  while (nextSignificant(cursor)) {
+  for (let tokens = 1; nextToken(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     const { kind } = cursor;
+    if (kind === "whitespace" || kind === "comment" || kind === "versionComment") continue;
     if (kind === "open") {
       const name = nameOf(before);
       if (name !== undefined && refusedFunctions.has(name)) refusedFunction ??= name;

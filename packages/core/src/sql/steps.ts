@@ -1,0 +1,17 @@
+/**
+ * Work on a text that stops now and then, so that whoever drives it can let others go first.
+ *
+ * A step is short: at most `tokensPerStep` tokens, a fraction of a millisecond. How many steps make a
+ * turn is for the driver to say (`port/slices.ts`).
+ */
+export type Steps<Found> = Generator<undefined, Found, void>;
+
+/** Tokens of one step. */
+export const tokensPerStep = 512;
+
+/** All steps one after the other: for a short text, or where nobody waits. */
+export function inOneGo<Found>(steps: Steps<Found>): Found {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
