@@ -12,6 +12,9 @@ export interface IssuedToken {
 const tokenLengthMax = 65_536;
 /** RFC 6750 §2.1: what may follow `Bearer`. */
 const bearerToken = /^[A-Za-z0-9\-._~+/]+=*$/;
+/** `Number` alone would also read `0x10`, blanks and nothing. */
+const decimalSecs = /^\d{1,20}(\.\d{1,20})?$/;
+/** No token is kept longer, whatever its end is said to be. */
 const daySecs = 86_400;
 
 /** The token, or undefined. `wanted` is the requested kind; `nowSecs` Unix seconds. */
@@ -31,7 +34,10 @@ export function readIssued(
   // `N_A` is a token that can not be used as one; anything else wants a proof that we do not make.
   const kind = answer["token_type"];
   if (typeof kind !== "string" || kind.toLowerCase() !== "bearer") return undefined;
-  if (wanted !== undefined && answer["issued_token_type"] !== wanted) return undefined;
+  // RFC 8693 §2.2.1 requires it, many servers leave it out: missed only where a kind was asked for.
+  const issued = answer["issued_token_type"];
+  if (issued !== undefined && typeof issued !== "string") return undefined;
+  if (wanted !== undefined && issued !== wanted) return undefined;
   const livesSecs = lifeOf(answer["expires_in"], token, nowSecs);
   return livesSecs === undefined ? undefined : { token: new Secret(token), livesSecs };
 }
@@ -41,15 +47,18 @@ function lifeOf(expiresIn: unknown, token: string, nowSecs: number): number | un
   if (expiresIn === undefined) {
     const end = endOf(token);
     if (end === undefined) return 0;
+    if (typeof end !== "number" || !Number.isFinite(end)) return undefined;
     return end > nowSecs ? Math.min(end - nowSecs, daySecs) : undefined;
   }
   // Some servers write numbers as text.
-  const secs = typeof expiresIn === "string" ? Number(expiresIn) : expiresIn;
+  const isText = typeof expiresIn === "string" && decimalSecs.test(expiresIn);
+  const secs = isText ? Number(expiresIn) : expiresIn;
   if (typeof secs !== "number" || !Number.isFinite(secs) || secs <= 0) return undefined;
   return Math.min(secs, daySecs);
 }
 
-function endOf(token: string): number | undefined {
+/** Read without proof, so of any type; an issuer's nonsense is no end. */
+function endOf(token: string): unknown {
   try {
     return decodeJwt(token).exp;
   } catch {
