@@ -1,5 +1,7 @@
 /** What is known of a prepared statement's parameters and columns, and who said so. Pure. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Description } from "@gateway/core/query/event.ts";
+import { err, type Result } from "@gateway/core/result.ts";
 import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
 import { castTypes } from "./casts.ts";
 import { localColumns } from "./localAnswer.ts";
@@ -97,6 +99,18 @@ export function widthError(columns: readonly unknown[]): GatewayError | undefine
   if (columns.length <= columnsMax) return undefined;
   const message = `the result has ${columns.length} columns; at most ${columnsMax} can be sent`;
   return gatewayError("query.unsupported", { message, sqlState: "54011" });
+}
+
+/** Keeps what an engine said of a statement, or refuses what no message can tell. */
+export function keptDescription(
+  prepared: Prepared,
+  described: Result<Description, GatewayError>,
+): Result<Description, GatewayError> {
+  if (!described.ok) return described;
+  const wide = widthError(described.value.columns);
+  if (wide !== undefined) return err(wide);
+  prepared.description = described.value;
+  return described;
 }
 
 /** The answer to a Bind whose formats do not fit the result. */

@@ -16,6 +16,7 @@ import { Cursors } from "./cursors.ts";
 import {
   declaredNulls,
   formatCountError,
+  keptDescription,
   knownColumns,
   parameterOid,
   promisedColumns,
@@ -376,8 +377,7 @@ export class Series {
     const described = catalog.takes(prepared)
       ? await runner.describeCatalog(prepared)
       : await runner.describe(prepared.sql, declaredNulls(prepared));
-    if (described.ok) prepared.description = described.value;
-    return described;
+    return keptDescription(prepared, described);
   }
 }
 
