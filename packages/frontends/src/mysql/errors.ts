@@ -130,6 +130,14 @@ export const ownErrors = {
     reply(1390, "HY000", "Prepared statement contains too many placeholders"),
   longDataTooLarge: () =>
     reply(1153, "08S01", "The values sent ahead are larger than max_allowed_packet"),
+  /** Most who see it wrote no such text: their driver wrote the values of parameters into it. */
+  textTooLarge: () =>
+    reply(
+      mysqlErrors["query.textTooLarge"].errno,
+      mysqlErrors["query.textTooLarge"].sqlState,
+      "The text of the statement is larger than the limit, maxStatementBytes of the listener. Values " +
+        "of statements that the server prepares are no text: useServerPrepStmts=true of Connector/J, execute of mysql2",
+    ),
   malformedParameters: () => reply(1835, "HY000", "Malformed communication packet."),
   unknownThread: (id: number) => reply(1094, "HY000", `Unknown thread id: ${id}`),
   notOwner: (id: number) => reply(1095, "HY000", `You are not owner of thread ${id}`),

@@ -211,7 +211,7 @@ function onPacket(
 function onSkipped(state: Exclude<State, { kind: "closed" }>, { sequence }: SkippedPacket): Step {
   if (state.kind !== "ready") return refuse(errorReply(gatewayError("protocol.tooLarge")));
   if (sequence !== 0) return refuse(ownErrors.outOfOrder());
-  return [state, [{ kind: "sendError", reply: errorReply(gatewayError("query.textTooLarge")) }]];
+  return [state, [{ kind: "sendError", reply: ownErrors.textTooLarge() }]];
 }
 
 function onHandshake(secure: boolean, packet: Packet, context: MachineContext): Step {

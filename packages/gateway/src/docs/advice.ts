@@ -167,7 +167,7 @@ export const advice = {
     operator: "`maxRows` of the group ended it.",
   },
   "query.textTooLarge": {
-    user: "Send data as parameters, by COPY or by LOAD, or in several statements.",
+    user: "Send data as parameters, by COPY or by LOAD, or in several statements. Drivers of MySQL write values into the text unless the server prepares the statement: `useServerPrepStmts=true` of Connector/J, `execute` of mysql2.",
     operator: "`maxStatementBytes` and `maxStatementTokens` of the listener are the limits.",
   },
   "query.unknown": {
