@@ -6,7 +6,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, type TestGateway } from "../e2e/gateway.ts";
 import { wires, type Wire } from "../ordinary/wires.ts";
-import { crowds, plans, recursions } from "./engineKillers/corpus.ts";
+import { crowds, plans, recursions, runs } from "./engineKillers/corpus.ts";
 
 /** What each protocol says when the engine's process ended under a statement. */
 const crashed: Readonly<Record<string, string>> = {
@@ -15,6 +15,13 @@ const crashed: Readonly<Record<string, string>> = {
   "MySQL text": "1296",
   "MySQL prepared": "1296",
   "Trino HTTP": "REMOTE_HOST_GONE",
+};
+const syntaxError: Readonly<Record<string, string>> = {
+  "PostgreSQL simple": "42601",
+  "PostgreSQL prepared": "42601",
+  "MySQL text": "1064",
+  "MySQL prepared": "1064",
+  "Trino HTTP": "SYNTAX_ERROR",
 };
 /** What each says when the group's time limit passed. */
 const timedOut: ReadonlySet<string> = new Set(["57014", "3024", "EXCEEDED_TIME_LIMIT"]);
@@ -58,6 +65,21 @@ describe("a result of many small chunks", () => {
         wire.name,
         rows,
       ]);
+    }
+  });
+});
+
+describe("a run of operators or comments", () => {
+  // MySQL's comments are blanks in what goes on.
+  it.each(runs)("never reaches the engine: %s", async (what, sql) => {
+    for (const wire of open) {
+      const answer = await wire.ask(sql);
+      const blanks = what === "comments" && wire.name.startsWith("MySQL");
+      expect([wire.name, answer.kind === "refused" ? answer.code : answer.kind]).toEqual([
+        wire.name,
+        blanks ? "rows" : syntaxError[wire.name],
+      ]);
+      expect(await wire.ask("select 1")).toEqual({ kind: "rows", rows: [["1"]] });
     }
   });
 });

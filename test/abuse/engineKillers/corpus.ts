@@ -32,6 +32,13 @@ export const recursions: readonly (readonly [what: string, sql: string])[] = [
   ],
 ];
 
+/** Read for minutes by the engine's scanner: refused before it sees them. */
+export const runs: readonly (readonly [what: string, sql: string])[] = [
+  ["comments", `select 41 + 1${"/**/".repeat(32_000)}`],
+  ["comments inside comments", `select 1 ${"/*".repeat(60_000)}${"*/".repeat(60_000)}`],
+  ["signs", `select 1 ${"+".repeat(128_000)}1`],
+];
+
 /** Planned for minutes, and interruptible at no moment of it. */
 export const plans: readonly (readonly [what: string, sql: string])[] = [
   ["conditions", `select 1 where true${" and a.b=1".repeat(100_000)}`],

@@ -251,6 +251,30 @@ describe("guardStatement", () => {
     expect(judged).toMatchObject({ ok: false, error: { code: "query.syntax" } });
   });
 
+  it.each([
+    ["comments", "select 1", "/**/", ""],
+    ["comments inside comments", "select 1 ", "/*", "*/".repeat(1_001)],
+    ["open comments", "select 1 ", "/*", ""],
+    ["signs", "select 1", "+", "1"],
+    ["signs and comments", "select 1 ", "-/**/+", "1"],
+  ])(
+    "refuses a run of %s, at which the engine's scanner would work for ever",
+    (_, head, unit, end) => {
+      const guarded = guardStatement(head + unit.repeat(1_001) + end, { pinned: false });
+      expect(guarded).toMatchObject({ ok: false, error: { code: "query.syntax" } });
+    },
+  );
+
+  it.each([
+    ["a frame of stars", `select /*${"*".repeat(5_000)}*/ 1`],
+    ["a line of dashes", `select ${"-".repeat(5_000)}\n1`],
+    ["lines of comments", `select 1\n${"-- a /* line\n".repeat(5_000)}`],
+    ["signs with blanks between them", `select 1${" + 1".repeat(5_000)}`],
+    ["a thousand comments", `select 1${"/**/".repeat(1_000)}`],
+  ])("lets %s pass", (_, sql) => {
+    expect(guardStatement(sql, { pinned: false }).ok).toBe(true);
+  });
+
   it("refuses a text without a statement before the driver sees it", () => {
     for (const sql of ["", "  ", ";;", "-- nothing", "/* nothing */ ;"]) {
       expect(guardStatement(sql, { pinned: false })).toMatchObject({

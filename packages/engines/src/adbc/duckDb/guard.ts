@@ -62,6 +62,9 @@ export function guardStatement(sql: string, place: GuardPlace): Judged {
   if (words.refusedFunction !== undefined) {
     return refuse("query.permission", `the function ${words.refusedFunction} may not be called`);
   }
+  if (words.longestRun > runMax) {
+    return refuse("query.syntax", `more than ${runMax} operators and comments in a row`);
+  }
   // A text that this lexer can not read goes on only as far as the engine's parser, for its message.
   if (found.doubt !== undefined) return ok(unreadable);
   return judge(found, words, { sql, place });
@@ -77,7 +80,15 @@ interface Words {
   readonly returning: boolean;
   /** TO stands outside brackets. */
   readonly to: boolean;
+  /** The most operators and comments with nothing between them. */
+  readonly longestRun: number;
 }
+
+/**
+ * DuckDB's scanner looks at all the characters of operators that follow, `/*` and `--` among them, for each
+ * operator and comment anew: 128 KB of them keep it busy for 15 seconds, in which no cancel reaches it.
+ */
+const runMax = 1_000;
 
 interface Text {
   readonly sql: string;
@@ -294,9 +305,13 @@ function* wordsOf(sql: string): Steps<Words> {
   let returning = false;
   let to = false;
   let depth = 0;
+  let run = 0;
+  let longestRun = 0;
   for (let tokens = 1; nextToken(cursor); tokens += 1) {
     if (tokens % tokensPerStep === 0) yield;
     const { kind } = cursor;
+    run = inRun(cursor) ? run + begunIn(cursor) : 0;
+    longestRun = Math.max(longestRun, run);
     if (kind === "whitespace" || kind === "comment" || kind === "versionComment") continue;
     if (kind === "open") {
       const name = nameOf(before);
@@ -314,7 +329,24 @@ function* wordsOf(sql: string): Steps<Words> {
     before.start = cursor.start;
     before.end = cursor.end;
   }
-  return { head, refusedFunction, pivots, returning, to };
+  return { head, refusedFunction, pivots, returning, to, longestRun };
+}
+
+/** A line comment ends where white space is, which is no part of a run. */
+function inRun(cursor: SqlCursor): boolean {
+  return cursor.kind === "operator" || isBlockComment(cursor);
+}
+
+function isBlockComment({ kind, sql, start }: SqlCursor): boolean {
+  return (kind === "comment" || kind === "unterminated") && sql.startsWith("/*", start);
+}
+
+/** Comments inside a comment count as well. */
+function begunIn({ kind, sql, start, end }: SqlCursor): number {
+  if (kind === "operator") return 1;
+  let begun = 0;
+  for (let at = start; at >= 0 && at < end; at = sql.indexOf("/*", at + 2)) begun += 1;
+  return begun;
 }
 
 /** PIVOT, PIVOT_WIDER and PIVOT_LONGER. */
