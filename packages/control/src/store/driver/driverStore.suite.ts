@@ -2,12 +2,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "@gateway/gateway/host/clock.ts";
 import { replicaOn, untilWaiting } from "../../worker/testReplica.ts";
-import type { Database } from "../database.ts";
+import { ok } from "@gateway/core/result.ts";
+import type { Database, Statements } from "../database.ts";
 import { drizzleStore } from "../drizzle.ts";
+import { askedOf } from "../drizzle/asked.ts";
+import { recordTables } from "../drizzle/records.ts";
+import { dayMs } from "../drizzle/recordTexts.ts";
 import { migrate } from "../migrate/migrate.ts";
 import { readMigrations } from "../migrate/migration.ts";
 import { storeSuite } from "../store.suite.ts";
 import { emptyTables } from "../suite/database.suite.ts";
+import { answered, incomingOf, recordOf, startMs } from "../suite/samples.suite.ts";
 import { hostOf } from "./driver.suite.ts";
 
 const migrations = new URL("../../../../../migrations/", import.meta.url);
@@ -36,11 +41,62 @@ export function driverStoreSuite(name: string, open: () => Promise<Database>): v
     return { store, close: async () => store[Symbol.asyncDispose]() };
   });
 
-  replicasSuite(name, async () => {
+  const emptied = async (): Promise<Database> => {
     if (database === undefined) throw new Error("no database was opened");
     await emptyTables(database);
     return keptOpen(database);
+  };
+  replicasSuite(name, emptied);
+  lateRecordSuite(name, emptied);
+}
+
+function lateRecordSuite(name: string, open: () => Promise<Database>): void {
+  describe(`${name}: a record of days before the oldest`, () => {
+    it("keeps the text that it shares, although it comes while texts are deleted", async () => {
+      const database = await open();
+      const { records } = drizzleStore(database, { clock: systemClock });
+      // One that stays, and two whose text is left when they are gone.
+      const old = ["a", "b", "c"].map((id) => incomingOf(recordOf(id)));
+      const kept = incomingOf(recordOf("kept", { createdAt: startMs + 10 * dayMs }));
+      await answered(records.ingest([...old, kept], startMs));
+      await answered(records.retain({ before: startMs + dayMs, keep: 10, chunk: 3 }));
+      expect(await textsIn(database)).toBe("1");
+
+      let swept: Promise<unknown> | undefined;
+      const late = ["d", "e", "f"].map((id) => incomingOf(recordOf(id)));
+      await database.transaction(async (statements) => {
+        const one = recordTables(askedOf({ ...database, ...statements }));
+        await answered(one.ingest(late, startMs));
+        const sweep = { ended: false };
+        swept = records.retain({ before: 0, keep: 10, chunk: 3 }).then(() => (sweep.ended = true));
+        // PGlite's one connection is ours: there the sweep waits for its turn.
+        if (database.kind !== "pglite") await untilWaitsOrEnded(sweep, statements);
+        return ok(undefined);
+      });
+      await swept;
+      for (const { record } of late) {
+        expect(await answered(records.get(record.proxyQueryId))).toEqual(record);
+      }
+    });
   });
+}
+
+async function textsIn(database: Database): Promise<unknown> {
+  const answer = await database.run("select count(*) from query_record_texts");
+  return answer.ok && answer.value.rows[0]?.[0];
+}
+
+/** The sweep waits for a lock on the texts, or did not have to. */
+async function untilWaitsOrEnded(
+  sweep: { readonly ended: boolean },
+  statements: Statements,
+): Promise<void> {
+  for (let waiting = false; !waiting && !sweep.ended;) {
+    const answer = await statements.run(
+      "select 1 from pg_locks where relation = 'query_record_texts'::regclass and not granted",
+    );
+    waiting = answer.ok && answer.value.rows.length > 0;
+  }
 }
 
 /** Each holds calls of its own, and learns from the database alone what the other does. */

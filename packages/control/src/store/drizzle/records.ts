@@ -202,14 +202,38 @@ async function forgetRecords(
   if (!deleted.ok) return deleted;
   const count = Number(deleted.value.rows[0]?.[0] ?? 0);
   if (count >= chunk) return ok(count);
-  const forgotten = await forgetTexts(run);
-  return forgotten.ok ? ok(count) : forgotten;
+  const texts = await forgetTexts(run);
+  return texts.ok ? ok(count) : texts;
 }
 
-/** Those of days before the oldest record's; two more are kept for a record that comes late at this moment. */
-function forgetTexts(run: Asked["run"]): Stored<unknown> {
-  return run(sql`
-    delete from query_record_texts where day < (
-      select created_at / ${dayMs}::bigint - 2 from query_records
-      order by created_at, proxy_query_id limit 1)`);
+/** Texts that are deleted while records wait. */
+const textChunk = 10_000;
+/** What is left then is deleted the next time. */
+const textRoundsMax = 20;
+
+/** Those of days before the oldest record's: no record can have them any more. */
+const forgotten = `day < (
+  select created_at / ${dayMs} - 2 from query_records order by created_at, proxy_query_id limit 1)`;
+
+/**
+ * Those that nobody needs, and none that a late record was told to share: the lock waits for records that
+ * are being taken in, the delete behind it has a snapshot of its own and sees them, and who comes after it
+ * writes the text anew. One statement, as the HTTP driver needs it. Records do not wait a second for it.
+ */
+const deleteTexts = sql.raw(`do $$ begin
+  perform set_config('lock_timeout', '1s', true);
+  lock table query_record_texts in share row exclusive mode;
+  delete from query_record_texts where id in (
+    select id from query_record_texts where ${forgotten} limit ${textChunk});
+exception when lock_not_available then null; end $$`);
+
+async function forgetTexts(run: Asked["run"]): Stored<unknown> {
+  for (let round = 0; round < textRoundsMax; round += 1) {
+    const found = await run(sql`
+      select count(*) from (select from query_record_texts where ${sql.raw(forgotten)} limit 1) t`);
+    if (!found.ok || found.value.rows[0]?.[0] === "0") return found;
+    const deleted = await run(deleteTexts);
+    if (!deleted.ok) return deleted;
+  }
+  return ok(undefined);
 }
