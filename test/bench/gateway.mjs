@@ -22,11 +22,17 @@ routingFallback: default
 auth: {provider: none}
 `;
 
+/** With the embedded database, in `FOLDER`, that of the gateway. */
+export const standaloneConfig = config.replace(
+  "{type: inMemory}",
+  "{type: pglite, path: FOLDER/store}",
+);
+
 /** `text`: another configuration, with the same listeners. `pinned`: on the core of what is measured. */
 export async function startGateway(text = config, { pinned = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
   const file = join(folder, "gateway.yaml");
-  writeFileSync(file, text);
+  writeFileSync(file, text.replaceAll("FOLDER", folder));
   const args = [program, "start", "--config", file];
   const stdio = ["ignore", "ignore", "pipe"];
   const child = pinned ? spawnMeasured(args, { stdio }) : spawn(process.execPath, args, { stdio });

@@ -15,7 +15,7 @@ import { identityRows } from "./identity.mjs";
 import { isolationRows } from "./isolation.mjs";
 import { lambdaRows } from "./lambda.mjs";
 import { latencyRows } from "./latency.mjs";
-import { memoryRow } from "./memory.mjs";
+import { memoryRow, standaloneMemoryRows } from "./memory.mjs";
 import { keepAwake } from "./processes.mjs";
 import { resultRows } from "./rows.mjs";
 import { wireRows } from "./wires.mjs";
@@ -43,6 +43,7 @@ try {
 } finally {
   await gateway.stop();
 }
+if (wanted("memory")) rows.push(...(await standaloneMemoryRows()));
 
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
 console.log(`\n${machine}\n`);
