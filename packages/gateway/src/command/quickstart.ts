@@ -5,6 +5,7 @@ import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "../config/load.ts";
 import { lineOf } from "@gateway/control/config/report.ts";
 import { logCrash } from "../host/crash.ts";
+import { giveBackFreed } from "../host/freedMemory.ts";
 import { nodeHost } from "../host/node.ts";
 import { alreadyThere, banner } from "../quickstart/banner.ts";
 import { quickstartConfig } from "../quickstart/config.ts";
@@ -52,6 +53,7 @@ export async function quickstartCommand(
     if (!freePorts) terminal.err(alreadyThere(config.value.gateway));
     return code;
   }
+  using _freed = await giveBackFreed(host.clock);
   terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
   const code = await runUntilSignal(running.value, config.value.gateway, host);
   terminal.out("\nStopped.\n");

@@ -1,6 +1,7 @@
 /** `gateway start`: a config file in the foreground until a signal. */
 import { libraryFolders } from "../host/libraryFolders.ts";
 import { logCrash } from "../host/crash.ts";
+import { giveBackFreed } from "../host/freedMemory.ts";
 import { nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
 import { startErrorText, type StartError } from "../running.ts";
@@ -25,6 +26,7 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
   if (!running.ok) return refuseStart(running.error, terminal);
   // Before anybody can know that it runs: unheard, the signal would end the process.
   using _reload = reloadOnSignal(running.value, file, host);
+  using _freed = await giveBackFreed(host.clock);
   for (const { kind, host: address, port, tls } of running.value.listeners) {
     host.log.write("info", "listener.open", { kind, address, port, tls });
   }

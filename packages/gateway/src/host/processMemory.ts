@@ -34,7 +34,8 @@ export function watchMemory(memoryMax: number | undefined, overgrown: () => void
   }, trimMs);
 }
 
-function residentBytes(): number | undefined {
+/** Memory of this process that is in use; undefined where the system does not say. */
+export function residentBytes(): number | undefined {
   try {
     const pages = readFileSync("/proc/self/statm", "latin1").split(" ")[1];
     return Number(pages) * pageBytes;

@@ -12,9 +12,10 @@ const files = {
   pglite: "pgliteThread.js",
 } as const;
 
-/** A thread that calls a driver keeps nothing: a young generation as large as the main thread's only stays resident. */
+/** These keep nothing between two requests: a young generation as large as the main thread's only stays resident. */
 const limits: { readonly [N in keyof typeof files]?: ResourceLimits } = {
   adbc: { maxYoungGenerationSizeMb: 6 },
+  pglite: { maxYoungGenerationSizeMb: 6 },
 };
 
 const programs = { adbc: "adbcProcess.js" } as const;

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { freedMemory } from "./freedMemory.ts";
+
+const mb = 1 << 20;
+
+describe("freedMemory", () => {
+  it("collects and gives back at once what the start left", () => {
+    const { did } = processOf();
+    expect(did).toEqual(["collect", "trim"]);
+  });
+
+  it("gives back what a busy process freed, and collects nothing in it", () => {
+    const process = processOf();
+    process.look({ residentBytes: 140 * mb, busyPart: 0.9 });
+    expect(process.did).toEqual(["collect", "trim", "trim"]);
+  });
+
+  it("leaves a process alone that has not grown since it gave back", () => {
+    const process = processOf();
+    process.look({ residentBytes: 110 * mb, busyPart: 0.9 });
+    process.look({ residentBytes: 130 * mb, busyPart: 0.9 });
+    expect(process.did).toEqual(["collect", "trim"]);
+  });
+
+  it("collects once more when a start has become quiet", () => {
+    const process = processOf();
+    process.look({ residentBytes: 100 * mb, busyPart: 0 });
+    process.look({ residentBytes: 100 * mb, busyPart: 0 });
+    expect(process.did).toEqual(["collect", "trim", "collect", "trim"]);
+  });
+
+  it("collects once when a process becomes quiet after work", () => {
+    const process = processOf();
+    process.look({ residentBytes: 110 * mb, busyPart: 0.9 });
+    process.look({ residentBytes: 110 * mb, busyPart: 0 });
+    process.look({ residentBytes: 110 * mb, busyPart: 0 });
+    expect(process.did).toEqual(["collect", "trim", "collect", "trim"]);
+  });
+
+  it("does nothing where nobody knows how much there is", () => {
+    const { did, looks } = processOf({ residentBytes: undefined, busyPart: 0 });
+    expect([did, looks()]).toEqual([[], 0]);
+  });
+
+  it("looks no more once it is disposed", () => {
+    const { memory, looks } = processOf();
+    expect(looks()).toBe(1);
+    memory[Symbol.dispose]();
+    expect(looks()).toBe(0);
+  });
+});
+
+interface Moment {
+  readonly residentBytes: number | undefined;
+  readonly busyPart: number;
+}
+
+/** A process whose timers fire when told to. */
+function processOf(start: Moment = { residentBytes: 100 * mb, busyPart: 1 }) {
+  let moment = start;
+  const did: string[] = [];
+  const waiting = new Set<() => void>();
+  const memory = freedMemory({
+    clock: {
+      timer: (_ms, fire) => {
+        waiting.add(fire);
+        return { [Symbol.dispose]: () => void waiting.delete(fire) };
+      },
+    },
+    residentBytes: () => moment.residentBytes,
+    busyPart: () => moment.busyPart,
+    collect: () => void did.push("collect"),
+    trim: () => void did.push("trim"),
+  });
+  return {
+    memory,
+    did,
+    looks: () => waiting.size,
+    look: (next: Moment) => {
+      moment = next;
+      const due = [...waiting];
+      waiting.clear();
+      for (const fire of due) fire();
+    },
+  };
+}
