@@ -87,8 +87,8 @@ function kindsOf(chosen: readonly TableColumn[]): readonly Kind[] {
 }
 
 const filtered: Shape = (pick) => {
-  const chosen = pick.some(columns, 10);
-  const from = pick.table(pick.below(20) === 0 ? 300_000 : 2_049);
+  const chosen = pick.some(columns, pick.one([2, 4, 10]));
+  const from = pick.table(pick.below(40) === 0 ? 300_000 : 2_049);
   const narrow = from === "events" ? "device = 5 and " : "";
   const where = `${narrow}${pick.filter()} and ${pick.filter()}`;
   return { sql: `select ${listed(chosen)} from ${from} x where ${where}`, kinds: kindsOf(chosen) };
@@ -97,7 +97,7 @@ const filtered: Shape = (pick) => {
 const sorted: Shape = (pick) => {
   const chosen = pick.some(columns, 6);
   const nulls = pick.one(["", " nulls first", " desc", " desc nulls last"]);
-  const limit = `limit ${pick.below(3_000)} offset ${pick.below(70)}`;
+  const limit = `limit ${pick.below(pick.one([10, 100, 3_000]))} offset ${pick.below(70)}`;
   const order = `order by x.${pick.one(columns).name}${nulls}, x.id`;
   const sql = `select ${listed(chosen)} from ${pick.table()} x where ${pick.filter()} ${order} ${limit}`;
   return { sql, kinds: kindsOf(chosen) };
@@ -173,7 +173,7 @@ const nested: Shape = (pick) => {
 };
 
 const unnested: Shape = (pick) => {
-  const sql = `select x.id, unnest(range(x.id % ${pick.one([1, 2, 5])}))::bigint as u from ${pick.table(2_049)} x`;
+  const sql = `select x.id, unnest(range(x.id % ${pick.one([1, 2, 5])}))::bigint as u from ${pick.table()} x where ${pick.filter()}`;
   return { sql, kinds: ["int", "int"] };
 };
 
@@ -201,7 +201,7 @@ const valued: Shape = (pick) => {
 /** Few rows out of many chunks, made as they are asked for. */
 const sparse: Shape = (pick) => {
   const rows = pick.one([2_048, 20_480, 131_072]);
-  const every = pick.one([2_048, 2_047, 64, 1_000]);
+  const every = pick.one([2_048, 2_047, 500, 1_000]);
   const sql = `select i::bigint, i % 7 = 0, (i / 3)::decimal(18, 3) from range(${rows}) r(i) where i % ${every} = ${pick.below(every)}`;
   return { sql, kinds: ["int", "boolean", "decimal"] };
 };
@@ -214,25 +214,45 @@ const nestedQueries: Shape = (pick) => {
   return { sql, kinds: [...kindsOf(chosen), "int", "text"] };
 };
 
-const shapes: readonly Shape[] = [
-  filtered,
-  filtered,
-  filtered,
-  filtered,
-  filtered,
-  sorted,
-  united,
-  recursive,
-  joined,
-  grouped,
-  windowed,
-  nested,
-  unnested,
-  wide,
-  long,
-  valued,
-  sparse,
-  nestedQueries,
-  sparse,
-  valued,
+/** No table at all: what tools ask to see whether somebody is there, and small sums. */
+const plain: Shape = (pick) => {
+  const number = pick.below(1_000_000);
+  const sql = `select ${number}::bigint, '${pick.one(["a", "", "ä€😀", "it''s"])}', ${pick.one(["true", "false", "null::boolean"])}, (${number} / 8)::decimal(18, 3), date '2024-02-29' + ${pick.below(5_000)}`;
+  return { sql, kinds: ["int", "text", "boolean", "decimal", "date"] };
+};
+
+const distinct: Shape = (pick) => {
+  const chosen = pick.some(columns, 3);
+  const from = pick.table(2_049);
+  const sql = pick.one([
+    `select distinct ${listed(chosen)} from ${from} x where ${pick.filter()}`,
+    `select distinct on (x.device) x.device, ${listed(chosen)} from ${from} x order by x.device, x.id`,
+    `select x.device, ${listed(chosen)} from ${from} x qualify row_number() over (partition by x.small order by x.id) = 1`,
+  ]);
+  const first: readonly Kind[] = sql.startsWith("select distinct x") ? [] : ["int"];
+  return { sql, kinds: [...first, ...kindsOf(chosen)] };
+};
+
+/** How often each comes, of a hundred: mostly what people ask most. */
+const shares: readonly (readonly [share: number, shape: Shape])[] = [
+  [36, filtered],
+  [12, plain],
+  [9, sorted],
+  [7, sparse],
+  [6, nested],
+  [5, valued],
+  [4, joined],
+  [4, distinct],
+  [3, unnested],
+  [3, grouped],
+  [3, windowed],
+  [2, united],
+  [2, nestedQueries],
+  [2, long],
+  [1, wide],
+  [1, recursive],
 ];
+
+const shapes: readonly Shape[] = shares.flatMap(([share, shape]) =>
+  Array.from({ length: share }, () => shape),
+);

@@ -1,8 +1,8 @@
 /** One connection of each protocol, which answers rows as canonical texts, or the protocol's code of a refusal. */
+import { Agent, request } from "node:http";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import type { Kind } from "./tables.ts";
-import { portOf, type TestGateway } from "../e2e/gateway.ts";
 
 const host = "127.0.0.1";
 /** Whose name is asked for nothing. */
@@ -16,6 +16,11 @@ export type Answered =
   /** SQLSTATE, error number or error name. */
   | { readonly kind: "refused"; readonly code: string };
 
+/** Where a gateway listens, by kind of frontend. */
+export interface Listening {
+  readonly ports: Readonly<Record<string, number>>;
+}
+
 export interface Wire {
   readonly name: string;
   ask(sql: string, kinds?: readonly Kind[]): Promise<Answered>;
@@ -23,7 +28,7 @@ export interface Wire {
 }
 
 /** Each protocol, and each of its ways to bring rows. */
-export const wires: readonly ((gateway: TestGateway, user?: string) => Promise<Wire>)[] = [
+export const wires: readonly ((gateway: Listening, user?: string) => Promise<Wire>)[] = [
   (gateway, user) => postgres(gateway, user, "PostgreSQL simple", (text) => ({ text })),
   (gateway, user) => postgres(gateway, user, "PostgreSQL prepared", withValues),
   (gateway, user) => mysqlWire(gateway, user, "query"),
@@ -37,13 +42,13 @@ function withValues(text: string): pg.QueryConfig {
 }
 
 async function postgres(
-  gateway: TestGateway,
+  gateway: Listening,
   user: string | undefined,
   name: string,
   query: (text: string) => pg.QueryConfig,
 ): Promise<Wire> {
-  const port = portOf(gateway, "postgresWire");
-  const client = new pg.Client({ host, port, user: user ?? nobody });
+  const port = gateway.ports["postgresWire"];
+  const client = new pg.Client({ host, port: port ?? 0, user: user ?? nobody });
   client.on("error", () => {});
   await client.connect();
   const types = { getTypeParser: () => (value: unknown) => value };
@@ -63,13 +68,13 @@ async function postgres(
 }
 
 async function mysqlWire(
-  gateway: TestGateway,
+  gateway: Listening,
   user: string | undefined,
   how: "query" | "execute",
 ): Promise<Wire> {
   const client = await mysql.createConnection({
     host,
-    port: portOf(gateway, "mysqlWire"),
+    port: gateway.ports["mysqlWire"] ?? 0,
     user: user ?? nobody,
     rowsAsArray: true,
     dateStrings: true,
@@ -99,29 +104,46 @@ interface TrinoPage {
   readonly error?: { readonly errorName: string };
 }
 
-async function trino(gateway: TestGateway, user = nobody): Promise<Wire> {
-  const statement = `http://${host}:${portOf(gateway, "trinoHttp")}/v1/statement`;
-  const headers = { "x-trino-user": user };
-  const read = async (url: string, body?: string): Promise<TrinoPage> => {
-    const options = body === undefined ? { headers } : { headers, method: "POST", body };
-    const response = await fetch(url, options);
-    if (!response.ok) return { error: { errorName: `${response.status}` } };
-    return (await response.json()) as TrinoPage;
-  };
+async function trino(gateway: Listening, user = nobody): Promise<Wire> {
+  const statement = `http://${host}:${gateway.ports["trinoHttp"]}/v1/statement`;
+  const agent = new Agent({ keepAlive: true });
   return {
     name: "Trino HTTP",
     ask: async (sql, kinds = []) => {
       const rows: (readonly Cell[])[] = [];
-      let page = await read(statement, sql);
+      let page = await pageOf(agent, statement, { user, sql });
       for (;;) {
         if (page.error !== undefined) return refused(page.error.errorName);
-        rows.push(...(page.data ?? []).map((row) => cellsOf(row, kinds)));
+        for (const row of page.data ?? []) rows.push(cellsOf(row, kinds));
         if (page.nextUri === undefined) return { kind: "rows", rows };
-        page = await read(page.nextUri);
+        page = await pageOf(agent, page.nextUri, { user });
       }
     },
-    close: async () => {},
+    close: async () => agent.destroy(),
   };
+}
+
+/** Sends a statement, or asks for the next page. Node's plain client takes a third of the time of `fetch`. */
+function pageOf(
+  agent: Agent,
+  url: string,
+  { user, sql }: { readonly user: string; readonly sql?: string },
+): Promise<TrinoPage> {
+  const method = sql === undefined ? "GET" : "POST";
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, method, headers: { "x-trino-user": user } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const refusal = { error: { errorName: `${response.statusCode}` } };
+        const text = Buffer.concat(chunks).toString();
+        resolve(response.statusCode === 200 ? (JSON.parse(text) as TrinoPage) : refusal);
+      });
+    });
+    sent.on("error", reject);
+    sent.end(sql);
+  });
 }
 
 function refused(code: unknown): Answered {
