@@ -7,7 +7,7 @@
 import { fractionDigits } from "@gateway/core/type/name.ts";
 import type { DataType } from "@gateway/core/type/type.ts";
 import { base64InPlace } from "@gateway/wire/trino/clientText.ts";
-import { canonicalFloat, type LongCells } from "./floats.ts";
+import { canonicalFloat, numberSizeMax, rewritten, wholeNumber, type LongCells } from "./floats.ts";
 import { clockDigits, dateSize, isClock, isDate, isNanoYear, moveReading } from "./moments.ts";
 import { asItIs, type ZoneReader } from "./zones.ts";
 
@@ -96,13 +96,16 @@ function boolean({ bytes, starts, lengths }: CellPage, cell: number): CellProble
 /** More digits than a 128-bit number has. */
 const integerSizeMax = 40;
 
-function integer({ bytes, starts, lengths }: CellPage, cell: number): CellProblem | undefined {
+function integer(page: CellPage, cell: number): CellProblem | undefined {
+  const { bytes, starts, lengths } = page;
   const start = starts[cell] ?? 0;
   const length = lengths[cell] ?? 0;
   const from = bytes[start] === 0x2d ? start + 1 : start;
   const end = start + length;
-  if (from === end || length > integerSizeMax) return "malformed";
-  return digitsUntil(bytes, from, end) === end ? undefined : "malformed";
+  const plain = from < end && length <= integerSizeMax && digitsUntil(bytes, from, end) === end;
+  // Zero has no sign.
+  if (plain && (from === start || bytes[from] !== 0x30)) return undefined;
+  return rewritten(page, cell, wholeNumber) ? undefined : "malformed";
 }
 
 function digitsUntil(bytes: Uint8Array, from: number, end: number): number {
@@ -115,13 +118,23 @@ function digitsUntil(bytes: Uint8Array, from: number, end: number): number {
   return end;
 }
 
+/** Whether a number is written with an exponent behind `at`. */
+function hasExponent(bytes: Uint8Array, at: number, end: number): boolean {
+  for (let index = at; index < end; index += 1) {
+    const byte = bytes[index];
+    if (byte === 0x65 || byte === 0x45) return true;
+  }
+  return false;
+}
+
 function decimalOf(scale: number): CellRule {
   return ({ bytes, starts, lengths }, cell) => {
     const start = starts[cell] ?? 0;
     const end = start + (lengths[cell] ?? 0);
     const from = bytes[start] === 0x2d ? start + 1 : start;
     const point = digitsUntil(bytes, from, end);
-    if (point === from || end - start > integerSizeMax + 1) return "malformed";
+    if (point === from || end - start > numberSizeMax) return "malformed";
+    if (end - start > integerSizeMax + 1 || hasExponent(bytes, point, end)) return "columns";
     if (point === end) return scale === 0 ? undefined : "columns";
     if (bytes[point] !== 0x2e || digitsUntil(bytes, point + 1, end) !== end) return "malformed";
     return end - point - 1 === scale ? undefined : "columns";

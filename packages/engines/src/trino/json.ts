@@ -7,6 +7,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseText } from "@gateway/core/type/parse.ts";
 import type { DataType, Interval, Value } from "@gateway/core/type/type.ts";
+import { wholeNumber } from "./floats.ts";
 import { skipSpace, skipValue, textOfSpan, type Span } from "@gateway/wire/trino/clientPage.ts";
 
 /** Deeper nesting is refused: the reader recurses. */
@@ -23,6 +24,9 @@ export function scalarOf(type: DataType, text: string): Result<Value, GatewayErr
   if (type.kind === "binary") return ok(new Uint8Array(Buffer.from(text, "base64")));
   if (type.kind === "interval") return intervalOf(text);
   const value = parseText(type, text);
+  // `1e2` is a whole number too, but no text of one.
+  const whole = value.ok || type.kind !== "integer" ? undefined : wholeNumber(text);
+  if (whole !== undefined && whole !== text) return scalarOf(type, whole);
   if (value.ok || value.error.sqlState === outOfRangeState) return value;
   return err(broken);
 }
@@ -158,12 +162,15 @@ class ValueReader {
 
   #span(): Span | undefined {
     const start = this.at;
-    const end = skipValue(this.#bytes, start);
+    const behind = skipValue(this.#bytes, start);
+    // Behind a number or a word may stand blanks.
+    let end = behind;
+    while (end > start && (this.#bytes[end - 1] ?? 0) <= 0x20) end -= 1;
     if (end <= start) {
       this.#fail();
       return undefined;
     }
-    this.at = end;
+    this.at = behind;
     return { start, end };
   }
 

@@ -14,7 +14,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
-import { valueOfSpan, type Span } from "@gateway/wire/trino/clientPage.ts";
+import { jsonSpan, valueOfSpan, type Span } from "@gateway/wire/trino/clientPage.ts";
 import { columnsOf, isOutcome } from "./columns.ts";
 import { Conversation, type Answer, type Submission } from "./conversation.ts";
 import { errorOf, readFailure } from "./errors.ts";
@@ -199,7 +199,7 @@ class Reading {
   }
 
   #segment(segment: SpooledRows): Result<Batch, GatewayError> {
-    return this.#batch(segment.bytes, { start: 0, end: segment.bytes.length });
+    return this.#batch(segment.bytes, jsonSpan(segment.bytes));
   }
 
   #batch(bytes: Uint8Array, span: Span): Result<Batch, GatewayError> {

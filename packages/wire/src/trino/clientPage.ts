@@ -42,9 +42,10 @@ for (const mark of [quote, comma, openArray, closeArray, openObject, closeObject
 
 /** Members beyond this are refused: an answer has about a dozen. */
 const membersMax = 64;
-const keyLengthMax = 64;
-/** Ids, links and statement names are short. */
-const textLengthMax = 4_096;
+/** Of the longest name that is read, when each letter is written as `\uXXXX`; a longer one is another's. */
+const escapedNameMax = 6 * "updateCount".length;
+/** Ids, links and statement names are short: 4,096 letters, each of which may be an escape. */
+const textLengthMax = 6 * 4_096;
 
 const decoder = new TextDecoder();
 /** What stands between the rows and the counters. */
@@ -116,12 +117,12 @@ const namesBySize: readonly (readonly (keyof ClientPage)[])[] = [
 
 /** Notes the members of the object that the bytes are: the last one of a name; null values are left out. False when it is none. */
 function readMembers(bytes: Uint8Array, members: Members): boolean {
-  let at = skipSpace(bytes, 0);
+  let { start: at } = jsonSpan(bytes);
   if (bytes[at] !== openObject) return false;
   at = skipSpace(bytes, at + 1);
   for (let count = 0; count < membersMax; count += 1) {
     const keyEnd = skipValue(bytes, at);
-    if (bytes[at] !== quote || keyEnd < 0 || keyEnd - at > keyLengthMax) return false;
+    if (bytes[at] !== quote || keyEnd < 0) return false;
     const name = nameIn(bytes, at + 1, keyEnd - 1);
     at = skipSpace(bytes, keyEnd);
     if (bytes[at] !== colon) return false;
@@ -145,6 +146,7 @@ function nameIn(bytes: Uint8Array, start: number, end: number): keyof ClientPage
     if (same === name.length) return name;
   }
   // Nobody writes keys with escapes, but a page whose rows are passed over looks like one without rows.
+  if (end - start > escapedNameMax) return undefined;
   if (!bytes.subarray(start, end).includes(backslash)) return undefined;
   const key = valueOfSpan(bytes, { start: start - 1, end: end + 1 });
   return namesBySize.flat().find((name) => name === key);
@@ -218,6 +220,15 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   let index = at;
   while (isSpace(bytes[index])) index += 1;
   return index;
+}
+
+/** Where the JSON of a text lies, without what may stand around it: white space, and a byte order mark (RFC 8259 §8.1). */
+export function jsonSpan(bytes: Uint8Array): Span {
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const start = skipSpace(bytes, marked ? 3 : 0);
+  let end = bytes.length;
+  while (end > start && isSpace(bytes[end - 1])) end -= 1;
+  return { start, end };
 }
 
 function isSpace(byte: number | undefined): boolean {
