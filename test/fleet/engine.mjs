@@ -8,10 +8,10 @@ const statementPath = "/v1/statement";
 /** How long a question about a statement that still runs is held. */
 const holdMs = 50;
 
-/** Starts one on a free port. A statement runs as long as a text in it says: `select '120 ms'`. */
-export async function startEngine(fleet) {
+/** Starts one on a free port of an address of this machine. A statement runs as long as a text in it says: `select '120 ms'`. */
+export async function startEngine(fleet, address = "127.0.0.1") {
   const engine = new Engine();
-  await engine.listen();
+  await engine.listen(address);
   fleet.defer(() => engine.close());
   return engine;
 }
@@ -24,11 +24,11 @@ class Engine {
     void this.#handle(request, response).catch(() => response.destroy());
   });
 
-  async listen() {
+  async listen(address) {
     await new Promise((resolve) => {
-      this.#server.listen(0, "127.0.0.1", resolve);
+      this.#server.listen(0, address, resolve);
     });
-    this.url = `http://127.0.0.1:${this.#server.address().port}`;
+    this.url = `http://${address}:${this.#server.address().port}`;
   }
 
   close() {

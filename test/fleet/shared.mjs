@@ -9,18 +9,18 @@ import { check, same, until } from "./wait.mjs";
 export const cap = 5;
 const answerMsMax = 300_000;
 
-/** A control plane and three workers; `coordination` and `capacity` are put into their configs. */
+/** A control plane and three workers; `coordination`, `capacity` and `control` are put into their configs. */
 export async function sharedFleet(
   fleet,
-  { coordination = {}, capacity, states = false, prefix = "" } = {},
+  { coordination = {}, capacity, control: more, states = false, prefix = "", engineAddress } = {},
 ) {
-  const engine = await startEngine(fleet);
+  const engine = await startEngine(fleet, engineAddress);
   const config = {
     ...servingConfig,
     clusters: { local: { engine: "trino", endpoint: engine.url, maxRunningQueries: cap } },
     clusterGroups: { default: { members: ["local"], maxRunningQueries: cap } },
   };
-  const control = await fleet.controlPlane({ config, capacity, name: `${prefix}control` });
+  const control = await fleet.controlPlane({ config, capacity, name: `${prefix}control`, ...more });
   await control.open();
   const url = `http://127.0.0.1:${control.port}`;
   const workers = await Promise.all(
