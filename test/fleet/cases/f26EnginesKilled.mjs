@@ -160,7 +160,7 @@ async function breakEngines(owner, random, load) {
     const { least, most } = faultEveryMs;
     await pause(least + random() * (most - least));
     const kind = kinds[Math.floor(random() * kinds.length)];
-    const done = await kind.make({ owner, random, load, clients, asked });
+    const done = kind.make({ owner, random, load, clients, asked });
     if (done) faults.set(kind.name, (faults.get(kind.name) ?? 0) + 1);
   }
   // What was asked ends, with whatever answer; its process may have been taken by another fault.

@@ -10,9 +10,10 @@ import type { Slot } from "../port/capacity.ts";
 import type { Log } from "../port/log.ts";
 import { ok, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
-import type { LastEvent, ResultStream } from "./event.ts";
+import type { LastEvent } from "./event.ts";
 import type { OpenQuery, Tried } from "./lifecycle.ts";
 import { endedWhenLost } from "./lost.ts";
+import { PatientReader } from "./patience.ts";
 import type { Policed } from "./query.ts";
 import { admittedOn } from "./stages.ts";
 
@@ -24,8 +25,10 @@ export class Attempt implements AsyncDisposable {
   #running: Disposable | undefined;
   #lost: Disposable | undefined;
   /** Set once the engine is asked. */
-  #events: ResultStream | undefined;
+  #events: PatientReader | undefined;
   #tried: Tried | undefined;
+  /** Resolves when the engine is done and the slot is given back, after an abort. */
+  #freed: Promise<void> = Promise.resolve();
 
   /** Takes over the slot. */
   constructor(slot: Slot, open: OpenQuery, generation: Generation, log: Log) {
@@ -36,7 +39,7 @@ export class Attempt implements AsyncDisposable {
   }
 
   /** Counts the query as running, translates, identifies and hands it to the cluster's adapter, which asks the engine with the first look at the events. */
-  async begin(query: Policed): Promise<Result<ResultStream, GatewayError>> {
+  async begin(query: Policed): Promise<Result<PatientReader, GatewayError>> {
     const { live } = this.#open;
     const { cluster } = this.#slot;
     this.#running = this.#open.running(cluster, this.#generation);
@@ -50,7 +53,8 @@ export class Attempt implements AsyncDisposable {
     live.identified(identified.value);
 
     this.#tried = this.#open.tried(cluster, this.#generation);
-    const events = this.#generation.backend(cluster).execute(identified.value, live.signal);
+    const stream = this.#generation.backend(cluster).execute(identified.value, live.signal);
+    const events = new PatientReader(stream, this.#open.clock);
     this.#events = events;
     live.signal.addEventListener("abort", this.#free, { once: true });
     return ok(events);
@@ -65,18 +69,27 @@ export class Attempt implements AsyncDisposable {
     this.#open.live.signal.removeEventListener("abort", this.#free);
     this.#tried?.[Symbol.dispose]();
     this.#lost?.[Symbol.dispose]();
+    // An engine that ignores its cancel still runs it: the slot is free when it is done.
+    if (this.#events?.ignored === true) {
+      this.#open.remains(this.#freed);
+      return Promise.resolve();
+    }
     this.#running?.[Symbol.dispose]();
     return this.#slot[Symbol.asyncDispose]();
   }
 
   /** Ending the stream and giving the slot back a second time does nothing. */
   readonly #free = (): void => {
-    void this.#endEvents().then(() => this.#slot[Symbol.asyncDispose]());
+    this.#events?.aborted();
+    this.#freed = this.#endEvents().then(() => {
+      this.#running?.[Symbol.dispose]();
+      return this.#slot[Symbol.asyncDispose]();
+    });
   };
 
   async #endEvents(): Promise<void> {
     try {
-      await this.#events?.return();
+      await this.#events?.end();
     } catch (bug) {
       this.#log.bug(bug, { queryId: this.#open.query.id });
     }

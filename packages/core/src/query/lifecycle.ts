@@ -2,6 +2,7 @@
 import { attemptOutcome } from "../cluster/breaker.ts";
 import { abortError, type GatewayError } from "../error.ts";
 import type { AdmitRequest, Slot } from "../port/capacity.ts";
+import type { Clock } from "../port/clock.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { Generation } from "../snapshot/generation.ts";
 import type { LastEvent, Queued } from "./event.ts";
@@ -22,6 +23,7 @@ export class OpenQuery {
   /** Revision of the generation the query holds. */
   revision = "none";
   readonly #plane: DataPlane;
+  #remains: Promise<void> | undefined;
 
   /** Puts the query on the live list. Every opened query is closed exactly once. */
   constructor(query: Query, plane: DataPlane, client: AbortSignal) {
@@ -31,8 +33,22 @@ export class OpenQuery {
     plane.history.begin?.(query.id);
   }
 
-  /** Takes it off the list, writes its record and counts it. */
+  get clock(): Clock {
+    return this.#plane.host.clock;
+  }
+
+  /** The engine still runs the query, of which its client was told the end: it is closed when `ended` resolves. */
+  remains(ended: Promise<void>): void {
+    this.#remains = ended;
+  }
+
+  /** Takes it off the list, writes its record and counts it: at once, or when the engine is done. */
   close(last: LastEvent): void {
+    if (this.#remains === undefined) this.#close(last);
+    else void this.#remains.then(() => this.#close(last));
+  }
+
+  #close(last: LastEvent): void {
     const { live, query } = this;
     const { metrics, history, worker } = this.#plane;
     this.#plane.live.closed(query.id);

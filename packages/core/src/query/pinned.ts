@@ -13,6 +13,7 @@ import { abortedWith, Canceller } from "./canceller.ts";
 import type { Description, LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";
 import { endedWhenLost, lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
+import { PatientReader } from "./patience.ts";
 import type { Pin } from "./pin.ts";
 import { chain, divide, failedIn, isChained } from "./pinDivided.ts";
 import { readDivision } from "./pinSavepoints.ts";
@@ -167,8 +168,16 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   points.run(open.query);
   const { slot } = pin.held;
   using _lost = endedWhenLost(slot, open.live);
-  const { last } = yield* relay(lane.execute(identified.value, open.live.signal), open.live, slot);
+  const { signal } = open.live;
+  const events = new PatientReader(lane.execute(identified.value, signal), open.clock);
+  using _patience = abortedWith(signal, { abort: () => events.aborted() });
+  const { last } = yield* relay(events, open.live, slot);
   if (last.kind === "failed") points.fail(open.query);
+  if (events.ignored) {
+    // Nothing more can run on this connection. The slot follows the lane, which ends when the engine does.
+    open.remains(pin.end());
+    yield { kind: "session", change: { kind: "unpinned" } };
+  }
   return last;
 }
 

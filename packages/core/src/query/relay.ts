@@ -1,8 +1,9 @@
 /** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
 import { abortError, gatewayError, withoutPosition } from "../error.ts";
 import type { Slot } from "../port/capacity.ts";
-import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "./event.ts";
+import type { DoneEvent, LastEvent, ResultEvent } from "./event.ts";
 import type { LiveQuery } from "./live.ts";
+import type { PatientReader } from "./patience.ts";
 import { lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
 
 /** `reached` is false when the engine could not be connected to and nothing was passed on yet: the query may run elsewhere. */
@@ -14,23 +15,41 @@ export interface Relayed {
 /**
  * Says that the query runs, then passes on what the engine says. Only the latter counts as begun. Whether
  * the slot is still ours is asked right before the engine is, and again at its first answer.
- * Ending this generator early ends the engine's stream, which cancels its query.
+ * Ending this generator early ends the engine's stream, which cancels its query. An engine that ignores
+ * its cancel is not waited for: the reader says so, and whoever holds the slot keeps it.
  */
 export async function* relay(
-  events: ResultStream,
+  events: PatientReader,
   live: LiveQuery,
   slot: Pick<Slot, "lease">,
 ): AsyncGenerator<ResultEvent, Relayed, void> {
-  let started = false;
   // A polling client would otherwise show a long query as waiting until its first row.
   yield { kind: "progress", state: "running", stats: live.stats() };
   // The engine is asked with the first look at its events, and not before.
   const lost = lossOf(slot) && (await lossAskedOf(slot));
   if (lost !== undefined) {
-    await events.return();
+    await events.end();
     return { last: { kind: "failed", error: lost }, reached: true };
   }
-  for await (const event of events) {
+  try {
+    return yield* passOn(events, live, slot);
+  } finally {
+    if (!events.ignored) await events.end();
+  }
+}
+
+async function* passOn(
+  events: PatientReader,
+  live: LiveQuery,
+  slot: Pick<Slot, "lease">,
+): AsyncGenerator<ResultEvent, Relayed, void> {
+  let started = false;
+  for (
+    let step = await events.next();
+    step !== "ignored" && step.done !== true;
+    step = await events.next()
+  ) {
+    const event = step.value;
     const late = started ? undefined : lateLossOf(slot);
     if (late !== undefined) {
       live.cancel(late);

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { gatewayError } from "../error.ts";
+import type { ResultEvent } from "./event.ts";
+import { graceMs } from "./patience.ts";
+import type { Pin } from "./pin.ts";
+import { runQuery } from "./run.ts";
+import { planeOf, queryOf, type PlaneOptions, type TestPlane } from "./testPlane.ts";
+
+describe("an engine that ignores its cancel", () => {
+  it("does not keep its client waiting, and keeps slot and record until it is done", async () => {
+    const { plane, engine } = planeOver();
+    const client = new AbortController();
+    const told = lastOf(plane, client.signal);
+    await plane.host.advance(50);
+    client.abort(gatewayError("query.cancelled"));
+    await plane.host.advance(graceMs - 1);
+    expect(told.event).toBeUndefined();
+    await plane.host.advance(1);
+    expect(told.event).toMatchObject({ kind: "failed", error: { code: "query.cancelled" } });
+    // The engine still works: another in this place would be one too many.
+    expect({ slots: plane.slots.size, live: plane.live.list().length }).toEqual({
+      slots: 1,
+      live: 1,
+    });
+    expect(plane.records).toEqual([]);
+    engine.end();
+    await plane.host.settle();
+    expect({ slots: plane.slots.size, live: plane.live.list().length }).toEqual({
+      slots: 0,
+      live: 0,
+    });
+    expect(plane.records).toMatchObject([{ status: "cancelled", executionMs: graceMs + 50 }]);
+    expect(plane.host.timerCount).toBe(0);
+  });
+
+  it("is told from one that only takes its time, whose end is waited for", async () => {
+    const { plane, engine } = planeOver();
+    const client = new AbortController();
+    const told = lastOf(plane, client.signal);
+    await plane.host.settle();
+    client.abort(gatewayError("query.cancelled"));
+    await plane.host.advance(graceMs - 1);
+    engine.end();
+    await plane.host.settle();
+    expect(told.event).toMatchObject({ kind: "failed", error: { code: "query.cancelled" } });
+    expect({ slots: plane.slots.size, records: plane.records.length }).toEqual({
+      slots: 0,
+      records: 1,
+    });
+    expect(plane.host.timerCount).toBe(0);
+  });
+
+  it("is not waited for beyond a time limit either", async () => {
+    const limits = { maxExecutionMs: 1_000, maxRows: undefined };
+    const { plane, engine } = planeOver({ limits });
+    const told = lastOf(plane, new AbortController().signal);
+    await plane.host.advance(1_000 + graceMs);
+    expect(told.event).toMatchObject({ kind: "failed", error: { code: "query.timeout" } });
+    expect(plane.slots.size).toBe(1);
+    engine.end();
+    await plane.host.settle();
+    expect(plane.slots.size).toBe(0);
+  });
+
+  it("ends the transaction whose connection it does not give back", async () => {
+    const { plane, engine } = planeOver();
+    const pin = await beginOn(plane);
+    const client = new AbortController();
+    const told = lastOf(plane, client.signal, pin);
+    await plane.host.settle();
+    client.abort(gatewayError("query.cancelled"));
+    await plane.host.advance(graceMs);
+    expect(told.event).toMatchObject({ kind: "failed", error: { code: "query.cancelled" } });
+    expect(told.kinds).toContain("session unpinned");
+    expect(pin.state).toBe("ended");
+    engine.end();
+    await plane.host.settle();
+    expect(plane.slots.size).toBe(0);
+    expect(plane.records.map(({ status }) => status)).toEqual(["finished", "cancelled"]);
+  });
+});
+
+/** One engine that answers when it is told to, whatever the signal says. */
+function planeOver(more: Partial<PlaneOptions> = {}) {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const plane = planeOf({
+    clusters: {
+      main: async function* () {
+        await ended;
+        yield { kind: "failed", error: gatewayError("query.cancelled") };
+      },
+    },
+    ...more,
+  });
+  return { plane, engine: { end: () => end() } };
+}
+
+/** Reads a statement to its end, in the background. */
+function lastOf(plane: TestPlane, signal: AbortSignal, pin?: Pin) {
+  const told: { event: ResultEvent | undefined; kinds: string[] } = { event: undefined, kinds: [] };
+  void (async () => {
+    for await (const event of runQuery(queryOf("select n", { pin }), plane, signal)) {
+      told.kinds.push(event.kind === "session" ? `session ${event.change.kind}` : event.kind);
+      if (event.kind === "failed" || event.kind === "done") told.event = event;
+    }
+  })();
+  return told;
+}
+
+async function beginOn(plane: TestPlane): Promise<Pin> {
+  let pin: Pin | undefined;
+  for await (const event of runQuery(queryOf("begin"), plane, new AbortController().signal)) {
+    if (event.kind === "session" && event.change.kind === "pinned") pin = event.change.pin;
+  }
+  if (pin === undefined) throw new Error("no transaction was begun");
+  return pin;
+}
