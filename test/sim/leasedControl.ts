@@ -85,7 +85,7 @@ export function realControl(host: VirtualHost, caps: TestCaps): SimControl {
 }
 
 /** The part of a configuration that has limits. */
-function builtOf({ cluster, group }: TestCaps) {
+function builtOf({ cluster, group, user: maxRunningPerUser }: TestCaps) {
   const groups = [...new Set(Object.keys(group).map((key) => key.split("/")[0] ?? ""))];
   const members = Object.keys(cluster);
   return {
@@ -97,7 +97,11 @@ function builtOf({ cluster, group }: TestCaps) {
       clusterGroups: Object.fromEntries(
         groups.map((name) => [
           name,
-          { members, maxRunningQueries: group[`${name}/${members[0] ?? ""}`] },
+          {
+            members,
+            maxRunningQueries: group[`${name}/${members[0] ?? ""}`],
+            ...(maxRunningPerUser === undefined ? {} : { maxRunningPerUser }),
+          },
         ]),
       ),
     },

@@ -9,6 +9,7 @@ interface Statement {
   readonly tag: string;
   readonly cluster: string;
   readonly group: string;
+  readonly user: string;
   /** When it shows in the listing. */
   shownAtMs: number;
   state: "sent" | "runs" | "over";
@@ -20,6 +21,7 @@ export interface SentStatement {
   readonly tag: string;
   readonly cluster: string;
   readonly group: string;
+  readonly user: string;
   readonly runMs: number;
   readonly arrivesMs: number;
 }
@@ -33,6 +35,8 @@ export class LeasedEngine {
   ran = 0;
   /** Highest number at once on a cluster, against its cap: 1 is a full cap. */
   fullest = 0;
+  /** A user ran as many as it may. */
+  userFull = false;
   violation: string | undefined;
   readonly #clock: Clock;
   readonly #caps: TestCaps;
@@ -51,9 +55,9 @@ export class LeasedEngine {
     return this.#runningOf(() => true);
   }
 
-  send({ tag, cluster, group, runMs, arrivesMs }: SentStatement): void {
-    const statement: Statement = { tag, cluster, group, shownAtMs: 0, state: "sent", changed: [] };
-    this.#statements.set(tag, statement);
+  send({ runMs, arrivesMs, ...sent }: SentStatement): void {
+    const statement: Statement = { ...sent, shownAtMs: 0, state: "sent", changed: [] };
+    this.#statements.set(sent.tag, statement);
     this.#clock.timer(arrivesMs, () => {
       if (statement.state !== "sent") return;
       become(statement, "runs");
@@ -93,7 +97,7 @@ export class LeasedEngine {
     return ok({ tags, complete: true, delayMs: showMsMax });
   }
 
-  #judge({ cluster, group }: Statement): void {
+  #judge({ cluster, group, user }: Statement): void {
     const whole = this.#runningOf((one) => one.cluster === cluster);
     const part = this.#runningOf((one) => one.cluster === cluster && one.group === group);
     const cap = this.#caps.cluster[cluster] ?? 0;
@@ -102,6 +106,10 @@ export class LeasedEngine {
     const at = `at ${Math.round(this.#clock.nowMs())} ms`;
     if (whole > cap) this.violation ??= `${whole} of ${cap} run on ${cluster} ${at}`;
     if (part > groupCap) this.violation ??= `${part} of ${groupCap} run for ${group} ${at}`;
+    const own = this.#runningOf((one) => one.group === group && one.user === user);
+    const ownCap = this.#caps.user ?? Number.POSITIVE_INFINITY;
+    if (own === ownCap) this.userFull = true;
+    if (own > ownCap) this.violation ??= `${own} of ${ownCap} run for ${user} ${at}`;
   }
 
   #runningOf(fits: (one: Statement) => boolean): number {

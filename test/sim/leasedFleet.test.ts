@@ -34,12 +34,22 @@ describe("a fleet that shares its caps by leases", () => {
   it(
     "never exceeds a cap at the engine, and has every slot free again in the end",
     async () => {
-      const totals = { ran: 0, full: 0, killed: 0, frozen: 0, suspended: 0, set: 0, down: 0 };
+      const totals = {
+        ran: 0,
+        full: 0,
+        userFull: 0,
+        killed: 0,
+        frozen: 0,
+        suspended: 0,
+        set: 0,
+        down: 0,
+      };
       for (const seed of seeds) {
         const played = await play(seed, {});
         if (played.fault !== undefined) throw new Error(`seed ${seed}: ${played.fault}`);
         totals.ran += played.ran;
         totals.full += played.fullest === 1 ? 1 : 0;
+        totals.userFull += played.userFull ? 1 : 0;
         totals.killed += played.killed;
         totals.frozen += played.frozen;
         totals.suspended += played.suspended;
@@ -49,6 +59,7 @@ describe("a fleet that shares its caps by leases", () => {
       // A simulation in which nothing happens proves nothing.
       expect(totals.ran).toBeGreaterThan(seeds.length * 5);
       expect(totals.full).toBeGreaterThan(seeds.length / 2);
+      expect(totals.userFull).toBeGreaterThan(seeds.length / 10);
       const { killed, frozen, suspended, set, down } = totals;
       expect(Math.min(killed, frozen, suspended, set, down)).toBeGreaterThan(seeds.length / 4);
     },
@@ -142,7 +153,8 @@ async function play(seed: number, { flaws, careless = false, oneClock = false }:
   const violation = onUnavailable === "failClosed" ? engine.violation : undefined;
   const fault = violation ?? stuck ?? bugIn(host);
   over = true;
-  return { fault, ran: engine.ran, fullest: engine.fullest, ...counts };
+  const { ran, fullest, userFull } = engine;
+  return { fault, ran, fullest, userFull, ...counts };
 }
 
 function planOf(dice: Dice, tight: boolean, groups: readonly string[]): Plan {
@@ -150,6 +162,7 @@ function planOf(dice: Dice, tight: boolean, groups: readonly string[]): Plan {
   const long = !tight && dice.chance(0.15);
   return {
     group: groups[dice.between(0, groups.length - 1)] ?? "",
+    user: dice.pick(["ann", "ann", "bob"]),
     beginsAfterMs: slow ? dice.between(0, tight ? 20_000 : 90_000) : dice.between(0, 20),
     runMs: long ? dice.between(10_000, 120_000) : dice.between(50, tight ? 16_000 : 8_000),
     leavesAfterMs: dice.chance(0.1) ? dice.between(0, 5_000) : 1e9,
@@ -259,5 +272,5 @@ function randomCaps(dice: Dice): TestCaps {
       return clusters.map((one) => [`${name}/${one}`, most]);
     }),
   );
-  return { cluster, group };
+  return dice.chance(0.4) ? { cluster, group, user: dice.between(1, 2) } : { cluster, group };
 }

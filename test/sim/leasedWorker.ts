@@ -34,6 +34,7 @@ export interface LeasedWorkerParts {
 /** One query of a client, which may give up. */
 export interface Plan {
   readonly group: string;
+  readonly user: string;
   /** From the slot to the statement: work of its own. */
   readonly beginsAfterMs: number;
   readonly runMs: number;
@@ -158,7 +159,13 @@ export class LeasedWorker {
           groupCap: caps.group[`${plan.group}/${cluster}`] ?? 0,
         }),
       );
-    const request = requestOf({ group: plan.group, waitTimeoutMs: 60_000, candidates });
+    const request = requestOf({
+      group: plan.group,
+      user: plan.user,
+      waitTimeoutMs: 60_000,
+      maxRunningPerUser: caps.user,
+      candidates,
+    });
     const query = { ...request.query, id };
     const admission = this.capacity.admit({ ...request, query }, leaving.signal);
     let step = await admission.next();
@@ -175,7 +182,7 @@ export class LeasedWorker {
     this.#poised -= 1;
     if (careless || slot.lease === undefined || slot.lease.valid()) {
       const tag = `gateway/${slot.holder}/${id}`;
-      const place = { cluster: slot.cluster, group: plan.group };
+      const place = { cluster: slot.cluster, group: plan.group, user: plan.user };
       const arrivesMs = dice.chance(0.03) ? dice.between(0, submissionMsMax) : dice.between(0, 30);
       engine.send({ tag, ...place, runMs: plan.runMs, arrivesMs });
       using _lost = slot.lease?.whenLost(() => engine.end(tag)) ?? noWatch;

@@ -68,6 +68,8 @@ export interface AcquireAnswer {
   readonly retryAfterMs?: number;
   /** The queue of the group is full; the query is to be refused. */
   readonly queueFull?: boolean;
+  /** The user of the query holds all slots that the group gives to one; only for a query that waits. */
+  readonly userFull?: boolean;
 }
 
 const named = z.strictObject({

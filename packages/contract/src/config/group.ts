@@ -109,7 +109,7 @@ const limits = {
   maxRunningPerUser: z.int().min(1).max(1_000_000).optional().meta({
     title: "Running queries of a user",
     description:
-      "Most queries and open transactions of one user that hold slots of this group at once, over all its members; further ones wait, and nobody else waits behind them. Absent means no limit but the group's. Refused on a control plane with workers, where nobody counts users over the fleet, and where users are not verified.",
+      "Most queries and open transactions of one user that hold slots of this group at once, over all its members; further ones wait, and nobody else waits behind them. Absent means no limit but the group's. Over all workers where they share slots (coordination.mode controlPlane); each query then asks the control plane for its slot. Refused where users are not verified.",
     "x-unit": "queries",
   }),
   maxQueuedQueries: z.int().min(0).max(10_000_000).optional().meta({

@@ -22,7 +22,7 @@ import { fileJsonSchema, fileSchema, type FileConfig } from "./objects.ts";
 import { clusterOf, parsedLike, parsedOf, type Step } from "./parsed.ts";
 import { issueText } from "./reason.ts";
 import { problemsOf, textOf } from "./report.ts";
-import { cappedUsers, nameOnlyAuth, slotsFreedBy, unlimitedGroups } from "./rules.ts";
+import { nameOnlyAuth, slotsFreedBy, unlimitedGroups } from "./rules.ts";
 
 type Objects = ReadonlyMap<string, ConfigObject>;
 type Cluster = FileConfig["clusters"][string];
@@ -87,7 +87,7 @@ function judgeMeaning(
   file: JsonMap,
   judge: JudgeConfig,
 ): readonly ConfigFault[] {
-  const leased = judge.leases === true ? [...unlimitedGroups(config), ...cappedUsers(config)] : [];
+  const leased = judge.leases === true ? unlimitedGroups(config) : [];
   const meaning = [...checkSnapshot(config), ...nameOnlyAuth(config), ...leased];
   return [...meaning.map(({ path, reason }) => ({ path: textOf(path), reason })), ...judge(file)];
 }

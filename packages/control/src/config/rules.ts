@@ -52,21 +52,6 @@ export function unlimitedGroups({ clusters, clusterGroups }: Members): readonly 
   });
 }
 
-/**
- * Leases know no users, so each worker would count its own alone and a user would run as many on every one
- * of them. A limit that holds nowhere is refused rather than multiplied.
- */
-export function cappedUsers({
-  clusterGroups,
-}: Pick<Members, "clusterGroups">): readonly RuleProblem[] {
-  const reason = "not built yet: a limit of each user over workers, which share the slots";
-  return Object.entries(clusterGroups).flatMap(([name, { maxRunningPerUser }]) =>
-    maxRunningPerUser === undefined
-      ? []
-      : [{ path: ["clusterGroups", name, "maxRunningPerUser"], reason }],
-  );
-}
-
 /** Members whose slots come back by hand when a worker is dead. Nothing is wrong with them. */
 export function handFreedMembers({ clusters, clusterGroups }: Members): readonly RuleProblem[] {
   const reason =

@@ -1,5 +1,5 @@
 /**
- * Tables of shared capacity. What works on them are the functions of migrations V022 and V023; drizzle/capacity.ts
+ * Tables of shared capacity. What works on them are the functions of migrations V022 to V025; drizzle/capacity.ts
  * calls them. Times are Unix milliseconds on the clock of the database.
  */
 import { sql } from "drizzle-orm";
@@ -26,6 +26,8 @@ export const capacityScopes = pgTable(
     /** Null: a cluster without a cap of its own. */
     maxRunning: integer("max_running"),
     maxExecutionMs: bigint("max_execution_ms", { mode: "number" }),
+    /** Most slots of one user in the group, on all its clusters together; the same in each. */
+    maxRunningPerUser: integer("max_running_per_user"),
     /** All rows are there. Rows of a large cap are made when they are needed. */
     complete: flag("complete").notNull().default(false),
     /** More rows than the cap, each in use: one goes with each that becomes free. */
@@ -61,6 +63,8 @@ export const capacitySlots = pgTable(
     maxExecutionMs: bigint("max_execution_ms", { mode: "number" }),
     /** The newest listing of the engine that was heard for it. */
     heardAt: unixMs("heard_at"),
+    /** Whose it is, where the group has a limit for each user. */
+    userName: key("user_name"),
   },
   (table) => [primaryKey({ columns: [table.scope, table.slot] })],
 );
@@ -82,6 +86,8 @@ export const capacityWaiters = pgTable(
     expiresAt: unixMs("expires_at").notNull(),
     /** The process that holds its call. */
     heldBy: key("held_by").notNull(),
+    /** Its user holds all that it may: it is passed until one of those is free. */
+    shut: flag("shut").notNull().default(false),
     /** What it was given. */
     lease: text("lease"),
     scope: integer("scope"),

@@ -4,6 +4,7 @@
  * A slot is a row. A lease holds one in the cluster's scope within the group, and one in the cluster's
  * own where that has a cap; all or none. Nothing is counted, so nothing can drift: there is no way to
  * admit a query beyond the rows. A row whose lease ran out is free again only by `release` or `settle`.
+ * Where a group limits its users the rows say whose they are, and those of a user are counted when it asks.
  *
  * Every call is one atomic step on the clock of the database. `instance` and lease must both fit a row
  * for a call to touch it, so that late, repeated and foreign calls touch nothing.
@@ -39,6 +40,8 @@ export interface CapacityLimits {
     readonly group: string;
     readonly maxRunning: number;
     readonly maxExecutionMs: number | undefined;
+    /** Of one user in the group, on all its clusters together; the same for each of them. */
+    readonly maxRunningPerUser: number | undefined;
   }[];
   readonly groups: readonly {
     readonly group: string;

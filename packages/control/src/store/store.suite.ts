@@ -9,6 +9,7 @@ import { capacitySuite } from "./suite/capacity.suite.ts";
 import { capacityQueueSuite } from "./suite/capacityQueue.suite.ts";
 import { capacityReaperSuite } from "./suite/capacityReaper.suite.ts";
 import { capacityStormSuite } from "./suite/capacityStorm.suite.ts";
+import { capacityUsersSuite } from "./suite/capacityUsers.suite.ts";
 import { commitSuite } from "./suite/commit.suite.ts";
 import { configSuite } from "./suite/config.suite.ts";
 import { recordSuite } from "./suite/records.suite.ts";
@@ -80,6 +81,7 @@ export function storeSuite(
       capacityQueueSuite(check);
       capacityReaperSuite(check);
       capacityStormSuite(check);
+      capacityUsersSuite(check);
     });
     describe("users", () => {
       userSuite(check);

@@ -16,7 +16,12 @@ export function limitsOf({ revision, body }: Pick<Built, "revision" | "body">): 
       typeof maxRunningQueries === "number" ? [{ cluster, maxRunning: maxRunningQueries }] : [],
     ),
     members: groups.flatMap(({ group, config }) => {
-      const { members, maxRunningQueries: maxRunning, maxExecutionSecs } = config;
+      const {
+        members,
+        maxRunningQueries: maxRunning,
+        maxExecutionSecs,
+        maxRunningPerUser,
+      } = config;
       const maxExecutionMs = maxExecutionSecs === undefined ? undefined : maxExecutionSecs * 1_000;
       // Once each: the schema's rule about it is checked elsewhere.
       return [...new Set(members)].map((cluster) => ({
@@ -24,6 +29,7 @@ export function limitsOf({ revision, body }: Pick<Built, "revision" | "body">): 
         group,
         maxRunning,
         maxExecutionMs,
+        maxRunningPerUser,
       }));
     }),
     groups: groups.map(({ group, config }) => ({

@@ -14,15 +14,12 @@ import type { Host } from "../port/host.ts";
 import type { Queued } from "../query/event.ts";
 import { err, ok, type Result } from "../result.ts";
 import { FairQueue, type Ticket } from "./fairQueue.ts";
+import type { AskedPlaces } from "./askedPlaces.ts";
 import { PlacedSlot, type Places } from "./places.ts";
+import { Positions } from "./positions.ts";
 import { UserSlots } from "./userSlots.ts";
-import { laneOf, namesOf, sameNames, userOf, type Waiter } from "./waiter.ts";
+import { laneOf, namesOf, resume, sameNames, userOf, type Waiter } from "./waiter.ts";
 
-/** Positions are told again no sooner than this after a change, and later the more wait. */
-const positionsAfterMsMin = 100;
-const positionsAfterMsMax = 1_000;
-/** One millisecond more for so many waiters; at ten thousand the longest interval is reached. */
-const waitersPerPositionMs = 10;
 /** A query waits for clusters that are full, and for ones that come back soon. Ones that are away longer are an error. */
 const awayMsMax = 10_000;
 /** What a client is told that found the queue full or waited in vain. */
@@ -36,14 +33,14 @@ export class Admissions implements Capacity {
   readonly #users = new UserSlots();
   /** In order of admission. */
   readonly #waiters = new Set<Waiter>();
-  readonly #groupsMoved = new Set<string>();
+  readonly #positions: Positions;
   readonly #load = (cluster: string) => this.#places.load(cluster);
-  #positionsTimer: Disposable | undefined;
   #sequence = 0;
 
   constructor(host: Host, places: Places) {
     this.#host = host;
     this.#places = places;
+    this.#positions = new Positions(host.clock, this.#queue, places);
   }
 
   admitNow(request: AdmitRequest): Slot | undefined {
@@ -115,14 +112,28 @@ export class Admissions implements Capacity {
     return waiter.ticket !== undefined;
   }
 
-  /** The waiter of whom somebody else is to be asked next, among the groups that `mayAsk`; it counts as asked. */
-  nextToAsk(mayAsk: (group: string) => boolean): Waiter | undefined {
+  /** The waiter of whom somebody else is to be asked next, where there are `places` for it; it takes one. */
+  nextToAsk(places: Pick<AskedPlaces, "hasRoom" | "take">): Waiter | undefined {
     const nowMs = this.#host.clock.nowMs();
-    const ticket = this.#queue.next(nowMs, ({ item, group }) => !item.asked && mayAsk(group));
-    if (ticket === undefined) return undefined;
-    ticket.item.asked = true;
-    this.#queue.move(ticket, laneOf(ticket.item));
-    return ticket.item;
+    for (;;) {
+      const ticket = this.#queue.next(nowMs, ({ item, group }) => {
+        return item.asking === "new" && places.hasRoom(group);
+      });
+      if (ticket === undefined) return undefined;
+      const taken = places.take(ticket.item);
+      this.#asking(ticket.item, taken ? "asked" : "back");
+      if (taken) return ticket.item;
+    }
+  }
+
+  /** Somebody else may be asked for one that stood back. */
+  mayAskFor(waiter: Waiter): void {
+    this.#asking(waiter, "new");
+  }
+
+  #asking(waiter: Waiter, asking: Waiter["asking"]): void {
+    waiter.asking = asking;
+    if (waiter.ticket !== undefined) this.#queue.move(waiter.ticket, laneOf(waiter));
   }
 
   /** Members that may run the waiter's query now, best first. */
@@ -137,7 +148,7 @@ export class Admissions implements Capacity {
     const free =
       ticket === undefined || !this.#userHasRoom(request)
         ? undefined
-        : this.#firstWithRoom(request.group, this.#ask(waiter));
+        : this.#firstWithRoom(request, this.#ask(waiter));
     if (ticket !== undefined && free !== undefined) this.#grant(waiter, ticket, free);
     this.grantAll();
   }
@@ -152,12 +163,12 @@ export class Admissions implements Capacity {
     if (!this.waits(waiter)) return;
     waiter.position = position;
     waiter.estimateMs = estimateMs;
-    if (position !== waiter.positionTold) this.#resume(waiter);
+    if (position !== waiter.positionTold) resume(waiter);
   }
 
   /** Tells everybody who waits its place in this process's own order. */
   tellOwnOrder(): void {
-    for (const waiter of this.#waiters) this.#positionsMoved(waiter.request.group);
+    for (const waiter of this.#waiters) this.#positions.moved(waiter.request.group);
   }
 
   #enter(
@@ -186,12 +197,13 @@ export class Admissions implements Capacity {
     const changed = this.#users.hear(request.group, request.maxRunningPerUser);
     if (changed) this.#giveRooms(request.group);
     if (rose || changed) this.grantAll();
+    if (changed) this.#places.opened?.();
     return candidates;
   }
 
   #free(request: AdmitRequest, candidates: readonly Candidate[]): PlacedSlot | undefined {
     if (!this.#userHasRoom(request)) return undefined;
-    const cluster = this.#firstWithRoom(request.group, candidates);
+    const cluster = this.#firstWithRoom(request, candidates);
     return cluster === undefined ? undefined : this.#take(request, cluster);
   }
 
@@ -219,7 +231,8 @@ export class Admissions implements Capacity {
       request,
       sequence,
       sinceMs: clock.nowMs(),
-      asked: false,
+      asking: "new",
+      userFull: false,
       clusters,
       ticket: undefined,
       timeout: clock.timer(request.waitTimeoutMs, () => this.#timeOut(waiter)),
@@ -242,7 +255,7 @@ export class Admissions implements Capacity {
     this.#watch(waiter);
     if (this.#places.ordersHere()) {
       waiter.position = this.#queue.placeOfYoungest(waiter.ticket);
-      this.#positionsMoved(request.group);
+      this.#positions.moved(request.group);
     }
     this.#places.entered?.(waiter);
     return waiter;
@@ -252,15 +265,14 @@ export class Admissions implements Capacity {
   grantAll(): void {
     const nowMs = this.#host.clock.nowMs();
     const fits = ({ item }: Ticket<Waiter>) =>
-      item.clusters.some((cluster) => this.#places.hasRoom(item.request.group, cluster));
+      item.clusters.some((cluster) => this.#places.hasRoom(item.request, cluster));
     for (;;) {
       const ticket = this.#queue.next(nowMs, fits);
       if (ticket === undefined) return;
       const waiter = ticket.item;
-      const { group } = waiter.request;
       // Health and order may have changed since it was asked. When nothing fits any more, asking has
       // moved it to a lane that does not fit either, or lowered the caps: the loop goes on.
-      const free = this.#firstWithRoom(group, this.#ask(waiter));
+      const free = this.#firstWithRoom(waiter.request, this.#ask(waiter));
       if (free === undefined) continue;
       this.#grant(waiter, ticket, free);
     }
@@ -296,8 +308,8 @@ export class Admissions implements Capacity {
     }
   }
 
-  #firstWithRoom(group: string, candidates: readonly Candidate[]): string | undefined {
-    return candidates.find(({ cluster }) => this.#places.hasRoom(group, cluster))?.cluster;
+  #firstWithRoom(request: AdmitRequest, candidates: readonly Candidate[]): string | undefined {
+    return candidates.find(({ cluster }) => this.#places.hasRoom(request, cluster))?.cluster;
   }
 
   #take(request: AdmitRequest, cluster: string): PlacedSlot {
@@ -310,6 +322,7 @@ export class Admissions implements Capacity {
       this.#users.give(group, user);
       this.#giveRoom(group, user);
       this.grantAll();
+      if (this.#users.caps(group)) this.#places.opened?.();
     });
   }
 
@@ -329,7 +342,7 @@ export class Admissions implements Capacity {
   #timeOut(waiter: Waiter): void {
     const unavailable = this.#candidatesOf(waiter.request).length === 0;
     const code = unavailable ? "cluster.unavailable" : "capacity.timeout";
-    const full = !unavailable && !this.#userHasRoom(waiter.request);
+    const full = !unavailable && (waiter.userFull || !this.#userHasRoom(waiter.request));
     this.#decide(waiter, err(gatewayError(code, full ? ownSlotsTaken : { retryAfterMs })));
   }
 
@@ -337,7 +350,7 @@ export class Admissions implements Capacity {
   #decide(waiter: Waiter, outcome: Result<PlacedSlot, GatewayError>): void {
     this.#leave(waiter);
     waiter.outcome = outcome;
-    this.#resume(waiter);
+    resume(waiter);
   }
 
   /** Leaves nothing behind: no place in the queue, no timer, no slot that nobody was told of. */
@@ -347,48 +360,14 @@ export class Admissions implements Capacity {
     waiter.away?.[Symbol.dispose]();
     waiter.away = undefined;
     const waited = this.#waiters.delete(waiter);
-    if (waited) this.#positionsMoved(waiter.request.group);
+    if (waited) this.#positions.moved(waiter.request.group);
     if (waiter.ticket !== undefined) this.#queue.remove(waiter.ticket);
     waiter.ticket = undefined;
-    if (this.#waiters.size === 0) this.#stopTelling();
+    if (this.#waiters.size === 0) this.#positions.stop();
     if (waited) this.#places.left?.(waiter);
     const { outcome } = waiter;
     waiter.outcome = undefined;
     if (outcome?.ok === true) outcome.value.release();
-  }
-
-  #resume(waiter: Waiter): void {
-    const { resume } = waiter;
-    waiter.resume = undefined;
-    resume?.();
-  }
-
-  #positionsMoved(group: string): void {
-    if (!this.#places.ordersHere()) return;
-    this.#groupsMoved.add(group);
-    if (this.#positionsTimer !== undefined) return;
-    const wishMs = this.#queue.size / waitersPerPositionMs;
-    const delayMs = Math.min(Math.max(wishMs, positionsAfterMsMin), positionsAfterMsMax);
-    this.#positionsTimer = this.#host.clock.timer(delayMs, () => this.#tellPositions());
-  }
-
-  #stopTelling(): void {
-    this.#positionsTimer?.[Symbol.dispose]();
-    this.#positionsTimer = undefined;
-    this.#groupsMoved.clear();
-  }
-
-  #tellPositions(): void {
-    this.#positionsTimer = undefined;
-    const nowMs = this.#host.clock.nowMs();
-    for (const group of this.#groupsMoved) {
-      for (const [index, { item }] of this.#queue.inOrder(group, nowMs).entries()) {
-        item.position = index + 1;
-        item.estimateMs = this.#places.estimateMs?.(item);
-        if (item.position !== item.positionTold) this.#resume(item);
-      }
-    }
-    this.#groupsMoved.clear();
   }
 }
 

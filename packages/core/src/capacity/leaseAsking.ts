@@ -11,13 +11,14 @@ import { gatewayError } from "../error.ts";
 import type { Host } from "../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
 import type { Admissions } from "./admissions.ts";
+import { AskedPlaces } from "./askedPlaces.ts";
 import { leadOf } from "./clockLead.ts";
 import type { Grant } from "./leaseBook.ts";
-import { askedPerGroupMax, doubtsMax, heldAcquireMs, retryMs } from "./leaseLimits.ts";
+import { doubtsMax, heldAcquireMs, retryMs } from "./leaseLimits.ts";
 import type { LeaseReach } from "./leaseReach.ts";
 import { pause } from "./pause.ts";
 import type { Stopper } from "./stopper.ts";
-import type { Waiter } from "./waiter.ts";
+import { boundUserOf, type Waiter } from "./waiter.ts";
 
 export interface LeaseAskingParts {
   readonly host: Pick<Host, "clock" | "randomBytes">;
@@ -37,6 +38,8 @@ export interface LeaseAskingParts {
 }
 
 type Question = Parameters<LeaseSource["acquire"]>[0] & {
+  /** The only user whose queries may have what it brings. */
+  readonly boundUser?: string | undefined;
   /** When it was put first. */
   readonly first: Pick<Grant, "sentAtMs" | "leadMs">;
 };
@@ -47,8 +50,7 @@ const userCharsMax = 1_024;
 
 export class LeaseAsking {
   readonly #parts: LeaseAskingParts;
-  /** Waiters that are asked for, by group. */
-  readonly #asked = new Map<string, number>();
+  readonly #places = new AskedPlaces();
   /** Of whom the other side may know. */
   readonly #known = new Set<Waiter>();
 
@@ -60,12 +62,11 @@ export class LeaseAsking {
   askMore(): void {
     const { admissions, reach, stopper } = this.#parts;
     while (!stopper.stopped && !reach.away) {
-      const waiter = admissions.nextToAsk((group) => this.#askedIn(group) < askedPerGroupMax);
+      const waiter = admissions.nextToAsk(this.#places);
       if (waiter === undefined) return;
-      const { group } = waiter.request;
-      this.#asked.set(group, this.#askedIn(group) + 1);
       void this.#askFor(waiter).finally(() => {
-        this.#asked.set(group, this.#askedIn(group) - 1);
+        const next = this.#places.end(waiter);
+        if (next !== undefined) admissions.mayAskFor(next);
         this.askMore();
       });
     }
@@ -73,6 +74,7 @@ export class LeaseAsking {
 
   /** A query waits no more: the other side is told, unless it was its own answer that ended the wait. */
   left(waiter: Waiter): void {
+    this.#places.left(waiter);
     if (this.#known.delete(waiter)) void this.#leave(waiter.request.query.id);
   }
 
@@ -162,6 +164,8 @@ export class LeaseAsking {
       return 0;
     }
     if (first) denied(waiter.request.group);
+    waiter.userFull = answer.userFull ?? false;
+    if (this.#places.heard(waiter, waiter.userFull)) this.askMore();
     if (answer.position !== undefined) admissions.tell(waiter, answer.position, answer.estimateMs);
     return answer.retryAfterMs ?? 0;
   }
@@ -176,6 +180,7 @@ export class LeaseAsking {
       candidates: [...this.#parts.admissions.clustersOf(waiter)],
       queryId: query.id,
       user: query.session.identity.user.slice(0, userCharsMax),
+      boundUser: boundUserOf(waiter.request),
       ageMs: clock.nowMs() - waiter.sinceMs,
       count: 1,
       waitMs,
@@ -185,7 +190,7 @@ export class LeaseAsking {
 
   /** One question, once; undefined when its answer is not known. What it brings counts from when it was put first. */
   async #ask(
-    { first, ...question }: Question,
+    { first, boundUser: user, ...question }: Question,
     signal: AbortSignal,
   ): Promise<AcquireAnswer | undefined> {
     const { host, source, failed, reached, granted } = this.#parts;
@@ -196,7 +201,7 @@ export class LeaseAsking {
       return undefined;
     }
     const { group } = question;
-    granted(answer.value.granted.map((one) => ({ granted: one, group, ...first })));
+    granted(answer.value.granted.map((one) => ({ granted: one, group, user, ...first })));
     reached();
     return answer.value;
   }
@@ -216,10 +221,6 @@ export class LeaseAsking {
   #now(): Question["first"] {
     const { clock } = this.#parts.host;
     return { sentAtMs: clock.nowMs(), leadMs: leadOf(clock) };
-  }
-
-  #askedIn(group: string): number {
-    return this.#asked.get(group) ?? 0;
   }
 
   #newId(): string {

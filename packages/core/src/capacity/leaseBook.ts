@@ -26,6 +26,8 @@ export interface Lease {
   readonly holder: string;
   readonly grantedAtMs: number;
   readonly maxExecutionMs: number | undefined;
+  /** The only user whose queries may have it, where the group has a limit for each. */
+  readonly user: string | undefined;
   /** Last moment at which something may be begun under it. */
   expiresAtMs: number;
   /** When it was last found that something may be begun under it. */
@@ -53,6 +55,8 @@ export interface LeaseBookParts {
 export interface Grant {
   readonly granted: GrantedLease;
   readonly group: string;
+  /** The only user whose queries may have it. */
+  readonly user?: string | undefined;
   readonly sentAtMs: number;
   /** `leadOf` the clock at that moment. */
   readonly leadMs: number;
@@ -91,7 +95,7 @@ export class LeaseBook {
   }
 
   /** Undefined for one that is known already: whoever has it goes on with it. */
-  add({ granted, group, sentAtMs, leadMs }: Grant): Lease | undefined {
+  add({ granted, group, user, sentAtMs, leadMs }: Grant): Lease | undefined {
     const { cluster, slot, lease, expiresInMs, maxExecutionMs } = granted;
     if (this.#held.has(lease)) return undefined;
     const added: Lease = {
@@ -102,6 +106,7 @@ export class LeaseBook {
       holder: `${this.#parts.source.instance}/${lease}`,
       grantedAtMs: this.#nowMs(),
       maxExecutionMs,
+      user,
       expiresAtMs: sentAtMs + expiresInMs - leaseMarginMs,
       foundValidAtMs: Number.NEGATIVE_INFINITY,
       queryId: undefined,

@@ -18,6 +18,8 @@ export const contendedMs = 1_000;
 export const heldAcquireMs = 5_000;
 /** Waiting queries of one group for which somebody is asked at once. The others stand in line here. */
 export const askedPerGroupMax = 64;
+/** Besides those: waiting queries of users who hold all that they may, each asked for in a call of its own. */
+export const asidePerGroupMax = 1_000;
 
 /** Nobody answers for this long: the control plane is away. */
 export const awayAfterMs = 2_000;

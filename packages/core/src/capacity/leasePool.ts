@@ -6,6 +6,13 @@ interface Unused {
   readonly sinceMs: number;
 }
 
+/** Where a query runs. Whose it is matters only where the group has a limit for each user. */
+export interface LeasePlace {
+  readonly group: string;
+  readonly cluster: string;
+  readonly user: string | undefined;
+}
+
 export class LeasePool {
   readonly #groups = new Map<string, Map<string, Unused[]>>();
   readonly #valid: (lease: Lease) => boolean;
@@ -20,9 +27,8 @@ export class LeasePool {
     return this.#size;
   }
 
-  has(group: string, cluster: string): boolean {
-    const unused = this.#unused(group, cluster);
-    return unused?.some(({ lease }) => this.#valid(lease)) ?? false;
+  has(place: LeasePlace): boolean {
+    return this.#unused(place.group, place.cluster)?.some(this.#fits(place)) ?? false;
   }
 
   /** Of all groups. */
@@ -45,9 +51,9 @@ export class LeasePool {
   }
 
   /** The newest that is valid. */
-  take(group: string, cluster: string): Lease | undefined {
-    const unused = this.#unused(group, cluster);
-    const index = unused?.findLastIndex(({ lease }) => this.#valid(lease)) ?? -1;
+  take(place: LeasePlace): Lease | undefined {
+    const unused = this.#unused(place.group, place.cluster);
+    const index = unused?.findLastIndex(this.#fits(place)) ?? -1;
     const [taken] = index < 0 ? [] : (unused?.splice(index, 1) ?? []);
     if (taken === undefined) return undefined;
     this.#size -= 1;
@@ -68,6 +74,10 @@ export class LeasePool {
     }
     this.#size -= drained.length;
     return drained;
+  }
+
+  #fits({ user }: LeasePlace): (unused: Unused) => boolean {
+    return ({ lease }) => lease.user === user && this.#valid(lease);
   }
 
   #unused(group: string, cluster: string): Unused[] | undefined {

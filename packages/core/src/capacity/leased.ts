@@ -5,7 +5,8 @@
  * A waiting query is asked for by name, so that the order is that of the fleet; while the control
  * plane is away it is the order of this process. A busy process holds a few unused leases, so that the
  * next query starts without a question; a lease is used again only while it is young, which is what
- * lets another process, whose queries wait, have its turn.
+ * lets another process, whose queries wait, have its turn. Where a group limits each user a lease is for
+ * one query: whoever counts for the fleet must know of each whose it is.
  */
 import type { GatewayError } from "../error.ts";
 import type { AdmitRequest, Capacity, CapacityCount, Slot } from "../port/capacity.ts";
@@ -23,6 +24,7 @@ import { LeaseReach } from "./leaseReach.ts";
 import type { Place, Places } from "./places.ts";
 import { Scopes } from "./scopes.ts";
 import { Stopper } from "./stopper.ts";
+import { boundUserOf } from "./waiter.ts";
 
 export interface LeasedOptions {
   /** What becomes of new queries while nobody gives leases. Config: `coordination.onUnavailable`. */
@@ -152,20 +154,22 @@ class Leased implements LeasedCapacity {
         return this.#scopes.hear(group, candidates, sequence);
       },
       forgetStatements: () => this.#scopes.forgetStatements(),
-      hasRoom: (group, cluster) => this.#hasRoom(group, cluster),
+      hasRoom: (request, cluster) => this.#hasRoom(request, cluster),
       take: (request, cluster) => this.#take(request, cluster),
       counts: () => this.#scopes.counts(),
       ordersHere: () => this.#reach.away,
       estimateMs: ({ sinceMs, request }) =>
         Math.max(0, sinceMs + request.waitTimeoutMs - this.#host.clock.nowMs()),
       entered: () => this.#asking.askMore(),
+      opened: () => this.#asking.askMore(),
       left: (waiter) => this.#asking.left(waiter),
     };
   }
 
-  #hasRoom(group: string, cluster: string): boolean {
+  #hasRoom(request: AdmitRequest, cluster: string): boolean {
+    const { group } = request;
     if (this.#book.asking !== undefined || !this.#scopes.hasRoom(group, cluster)) return false;
-    return this.#pool.has(group, cluster) || this.#countsHere();
+    return this.#pool.has({ group, cluster, user: boundUserOf(request) }) || this.#countsHere();
   }
 
   /** Whether queries are admitted without a lease. */
@@ -173,11 +177,13 @@ class Leased implements LeasedCapacity {
     return this.#reach.away && this.#options.onUnavailable === "localLimits";
   }
 
-  #take({ group, query }: AdmitRequest, cluster: string): Place {
+  #take(request: AdmitRequest, cluster: string): Place {
+    const { group, query } = request;
+    const user = boundUserOf(request);
     this.#scopes.take(group, cluster);
     this.#fence += 1;
     const fence = this.#fence;
-    const lease = this.#pool.take(group, cluster);
+    const lease = this.#pool.take({ group, cluster, user });
     if (lease === undefined) {
       this.#unleased += 1;
       this.#metrics.unleased(group).add(1);
@@ -185,7 +191,8 @@ class Leased implements LeasedCapacity {
       return { fence, holder, give: () => this.#scopes.give(group, cluster) };
     }
     lease.queryId = query.id;
-    this.#askAhead(group, cluster);
+    // Unused leases of a limited user would be missing where it asks: none ahead, and none used again.
+    if (user === undefined) this.#askAhead(group, cluster);
     return {
       fence,
       holder: lease.holder,
@@ -213,7 +220,7 @@ class Leased implements LeasedCapacity {
   }
 
   #mayServeAgain(lease: Lease): boolean {
-    if (!this.#book.valid(lease) || this.#stopper.stopped) return false;
+    if (!this.#book.valid(lease) || this.#stopper.stopped || lease.user !== undefined) return false;
     // It could not be given back now, and queries that wait here can use it.
     if (this.#reach.away) return true;
     const { group, cluster, grantedAtMs } = lease;

@@ -21,7 +21,7 @@ export function localCapacity(host: Host): Capacity {
     load: (cluster) => scopes.load(cluster),
     hear: (group, candidates, sequence) => scopes.hear(group, candidates, sequence),
     forgetStatements: () => scopes.forgetStatements(),
-    hasRoom: (group, cluster) => scopes.hasRoom(group, cluster),
+    hasRoom: ({ group }, cluster) => scopes.hasRoom(group, cluster),
     take: ({ group }, cluster) => {
       scopes.take(group, cluster);
       fence += 1;

@@ -11,7 +11,7 @@ export interface Places {
   hear(group: string, candidates: readonly Candidate[], sequence: number): boolean;
   /** Forgets whose word the caps are. */
   forgetStatements(): void;
-  hasRoom(group: string, cluster: string): boolean;
+  hasRoom(request: AdmitRequest, cluster: string): boolean;
   /** Takes a place where `hasRoom` said so in the same turn. */
   take(request: AdmitRequest, cluster: string): Place;
   counts(): readonly RunningCount[];
@@ -21,6 +21,8 @@ export interface Places {
   estimateMs?(waiter: Waiter): number | undefined;
   /** A query began to wait. */
   entered?(waiter: Waiter): void;
+  /** Who waited without room for its user may have some now. */
+  opened?(): void;
   /** It waits no more, for whatever reason. */
   left?(waiter: Waiter): void;
 }

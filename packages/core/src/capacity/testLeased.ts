@@ -10,6 +10,8 @@ import { TestLeases } from "./testLeases.ts";
 
 export interface FleetOptions extends Partial<LeasedOptions> {
   readonly cap?: number;
+  /** Of each user. */
+  readonly perUser?: number;
 }
 
 export type Call = "acquire" | "renew" | "release" | "leave";
@@ -19,15 +21,20 @@ interface WorkerParts extends LeasedOptions {
   readonly leases: TestLeases;
   readonly name: string;
   readonly cap: number;
+  readonly perUser: number | undefined;
 }
 
 /** A fleet over the model of leases, with one cluster `c` in one group `g`. */
 export function fleetOf(options: FleetOptions = {}) {
-  const { cap = 4, onUnavailable = "failClosed", leaseAhead = 4 } = options;
+  const { cap = 4, perUser, onUnavailable = "failClosed", leaseAhead = 4 } = options;
   const host = virtualHost(1);
   // Whoever gives leases goes on while a machine is suspended.
   const outside = { ...host.clock, nowMs: () => host.clock.unixMs() };
-  const leases = new TestLeases(outside, { cluster: { c: cap }, group: { "g/c": cap } });
+  const leases = new TestLeases(outside, {
+    cluster: { c: cap },
+    group: { "g/c": cap },
+    user: perUser,
+  });
   let workers = 0;
   return {
     host,
@@ -35,7 +42,7 @@ export function fleetOf(options: FleetOptions = {}) {
     worker: (name?: string): TestWorker => {
       workers += 1;
       const own = name ?? `worker-${workers}`;
-      return new TestWorker({ host, leases, name: own, cap, onUnavailable, leaseAhead });
+      return new TestWorker({ host, leases, name: own, cap, perUser, onUnavailable, leaseAhead });
     },
     /** Lines about a process that stood still. */
     get stoodStill() {
@@ -91,11 +98,14 @@ class TestWorker {
     this.capacity = leasedCapacity({ ...host, clock }, this.source, options);
   }
 
-  admit(more: Partial<AdmitRequest> = {}, signal = new AbortController().signal) {
+  admit(
+    more: Partial<AdmitRequest> & { user?: string } = {},
+    signal = new AbortController().signal,
+  ) {
     queries += 1;
-    const { cap } = this.#parts;
+    const { cap, perUser: maxRunningPerUser } = this.#parts;
     const candidates = [candidateOf("c", { clusterCap: cap, groupCap: cap })];
-    const request = requestOf({ candidates: () => candidates, ...more });
+    const request = requestOf({ candidates: () => candidates, maxRunningPerUser, ...more });
     const query = { ...request.query, id: `q-${queries}` as QueryId };
     return reading(this.capacity.admit({ ...request, query }, signal));
   }

@@ -35,6 +35,8 @@ export interface TestCaps {
   readonly cluster: Readonly<Record<string, number>>;
   /** Of each cluster within each group, `group/cluster`. */
   readonly group: Readonly<Record<string, number>>;
+  /** Of each user of every group; undefined means none. */
+  readonly user?: number | undefined;
 }
 
 export const testLeaseMs = 60_000;
@@ -44,6 +46,7 @@ const sweepLockMs = 15_000;
 
 interface Held {
   readonly lease: string;
+  readonly user: string | undefined;
   readonly instance: string;
   readonly cluster: string;
   readonly group: string;
@@ -57,6 +60,7 @@ interface Held {
 interface Waiting {
   readonly instance: string;
   readonly queryId: string;
+  readonly user: string | undefined;
   group: string;
   candidates: readonly string[];
   sinceMs: number;
@@ -104,7 +108,6 @@ export class TestLeases {
     return this.#waiting.size;
   }
 
-  /** Leases of an instance, as they stand. */
   leasesOf(instance: string): readonly Held[] {
     return [...this.#held.values()].filter((held) => held.instance === instance);
   }
@@ -208,7 +211,7 @@ export class TestLeases {
   ): Promise<AcquireAnswer> {
     this.#spoke(instance);
     this.acquires += 1;
-    const { requestId, group, candidates, queryId, count, waitMs, ageMs = 0 } = request;
+    const { requestId, group, candidates, queryId, count, waitMs, ageMs = 0, user } = request;
     const known = this.#flaws.forgetsQuestions === true ? undefined : this.#answers.get(requestId);
     if (known !== undefined) return { granted: this.#granted(known) };
     const nowMs = this.#clock.nowMs();
@@ -219,7 +222,7 @@ export class TestLeases {
       );
       const held: Held[] = [];
       for (let more = wanted ? 0 : count; more > 0; more -= 1) {
-        const one = this.#take(instance, group, candidates);
+        const one = this.#take({ instance, group, candidates, user: undefined });
         if (one !== undefined) held.push(one);
       }
       if (held.length > 0) this.#answers.set(requestId, held);
@@ -228,6 +231,7 @@ export class TestLeases {
     const waiting = this.#waiting.get(queryId) ?? {
       instance,
       queryId,
+      user,
       group,
       candidates,
       sinceMs: nowMs - ageMs,
@@ -242,7 +246,10 @@ export class TestLeases {
     // Somebody else may have been answered for the same query, or it left.
     if (this.#waiting.get(queryId) !== waiting) return { granted: [] };
     const { handed } = waiting;
-    if (handed === undefined) return { granted: [], position: this.#positionOf(waiting) };
+    if (handed === undefined) {
+      const userFull = !this.#userHasRoom(waiting);
+      return { granted: [], position: this.#positionOf(waiting), userFull };
+    }
     this.#waiting.delete(queryId);
     handed.expiresAtMs = this.#clock.nowMs() + testLeaseMs;
     this.#answers.set(requestId, [handed]);
@@ -262,12 +269,8 @@ export class TestLeases {
   }
 
   #positionOf(waiting: Waiting): number {
-    return (
-      1 +
-      this.#inOrder()
-        .filter((one) => one.group === waiting.group)
-        .indexOf(waiting)
-    );
+    const own = this.#inOrder().filter((one) => one.group === waiting.group);
+    return 1 + own.indexOf(waiting);
   }
 
   #inOrder(): readonly Waiting[] {
@@ -278,7 +281,7 @@ export class TestLeases {
 
   #handOver(): void {
     for (const waiting of this.#inOrder()) {
-      const held = this.#take(waiting.instance, waiting.group, waiting.candidates);
+      const held = this.#take(waiting);
       if (held === undefined) continue;
       held.expiresAtMs = this.#clock.nowMs() + handOverMs;
       waiting.handed = held;
@@ -286,18 +289,27 @@ export class TestLeases {
     }
   }
 
-  #take(instance: string, group: string, candidates: readonly string[]): Held | undefined {
+  #take(asking: Pick<Waiting, "instance" | "group" | "candidates" | "user">): Held | undefined {
+    const { instance, group, candidates, user } = asking;
+    if (!this.#userHasRoom(asking)) return undefined;
     const cluster = candidates.find((name) => this.#hasRoom(group, name));
     if (cluster === undefined) return undefined;
     this.#sequence += 1;
     const lease = `lease-${this.#sequence}`;
     const expiresAtMs = this.#clock.nowMs() + testLeaseMs;
     const slot = this.#sequence;
-    const base = { lease, instance, cluster, group, slot, expiresAtMs };
+    const base = { lease, user, instance, cluster, group, slot, expiresAtMs };
     const unseen = { suspect: false, absentSinceMs: undefined, heardAtMs: undefined };
     const held: Held = { ...base, ...unseen };
     this.#held.set(lease, held);
     return held;
+  }
+
+  /** Nobody is given a lease ahead where users have a cap. */
+  #userHasRoom({ group, user }: Pick<Waiting, "group" | "user">): boolean {
+    if (this.caps.user === undefined) return true;
+    const own = [...this.#held.values()].filter((one) => one.group === group && one.user === user);
+    return user !== undefined && own.length < this.caps.user;
   }
 
   #hasRoom(group: string, cluster: string): boolean {

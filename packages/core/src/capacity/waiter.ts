@@ -12,8 +12,10 @@ export interface Waiter {
   readonly sequence: number;
   /** On the host's clock. */
   readonly sinceMs: number;
-  /** Somebody else is asked for a slot for it. */
-  asked: boolean;
+  /** Whether somebody else is asked for a slot for it. `back`: enough of its user are. */
+  asking: "new" | "asked" | "back";
+  /** Whoever counts for the fleet says that its user holds all that it may. */
+  userFull: boolean;
   /** Clusters it could run on when last asked. */
   clusters: readonly string[];
   ticket: Ticket<Waiter> | undefined;
@@ -33,6 +35,11 @@ export function userOf({ query }: AdmitRequest): string {
   return query.session.identity.user;
 }
 
+/** Whose lease a query needs: its user's where the group limits each user, otherwise any. */
+export function boundUserOf(request: AdmitRequest): string | undefined {
+  return request.maxRunningPerUser === undefined ? undefined : userOf(request);
+}
+
 export function namesOf(candidates: readonly Candidate[]): readonly string[] {
   return candidates.map(({ cluster }) => cluster);
 }
@@ -41,7 +48,14 @@ export function sameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
+/** Resumes its generator, when that waits. */
+export function resume(waiter: Waiter): void {
+  const { resume: go } = waiter;
+  waiter.resume = undefined;
+  go?.();
+}
+
 /** Equal for equal sets of clusters, whatever their order; those that were asked for stand apart. */
-export function laneOf({ asked, clusters }: Waiter): string {
-  return `${asked ? "asked" : "new"} ${JSON.stringify(clusters.toSorted())}`;
+export function laneOf({ asking, clusters }: Waiter): string {
+  return `${asking} ${JSON.stringify(clusters.toSorted())}`;
 }

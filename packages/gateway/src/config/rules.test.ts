@@ -115,15 +115,15 @@ describe("maxRunningPerUser", () => {
   const parts = { clusters: { c: { engine: "duckDb" } }, clusterGroups: { g: capped } };
   const workerApi = { sharedSecret: "s".repeat(32) };
 
-  it("is taken where one process counts verified users, and refused everywhere else", () => {
+  it("is taken where users are verified, also where workers share the slots", () => {
     const path = "clusterGroups.g.maxRunningPerUser";
     expect(linesFor({ ...parts, auth: verified })).toEqual([]);
     expect(linesFor({ ...parts, auth: { provider: "none" } })).toEqual([
       `${path}: needs verified users, but auth.provider is none`,
     ]);
-    expect(linesFor({ ...parts, auth: verified, role: "controlPlane", workerApi })).toEqual([
-      `${path}: not built yet: a limit of each user over workers, which share the slots`,
-    ]);
+    const fleet = { ...parts, role: "controlPlane", workerApi };
+    expect(linesFor({ ...fleet, auth: verified })).toEqual([]);
+    expect(linesFor({ ...fleet, auth: { provider: "none" } })).toHaveLength(1);
   });
 });
 

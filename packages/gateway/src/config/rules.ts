@@ -1,11 +1,6 @@
 /** Rules of safety that span several parts of the config: who may listen where without verifying whom. */
 import { isIPv4 } from "node:net";
-import {
-  cappedUsers,
-  nameOnlyAuth,
-  unlimitedGroups,
-  type RuleProblem,
-} from "@gateway/control/config/rules.ts";
+import { nameOnlyAuth, unlimitedGroups, type RuleProblem } from "@gateway/control/config/rules.ts";
 import type { Path } from "@gateway/control/config/keys.ts";
 import { textOf } from "@gateway/control/config/report.ts";
 import { roleProblems } from "./roleRules.ts";
@@ -19,7 +14,7 @@ export function safetyProblems(config: RootConfig): readonly RuleProblem[] {
     gateway.role === "worker"
       ? []
       : [...nameOnlyAuth(config), ...authProblems(gateway, config.auth?.provider)];
-  const leased = leasesSlots(gateway) ? [...unlimitedGroups(config), ...cappedUsers(config)] : [];
+  const leased = leasesSlots(gateway) ? unlimitedGroups(config) : [];
   return [...own, ...leased, ...adminCleartext(gateway), ...roleProblems(gateway)];
 }
 

@@ -54,6 +54,7 @@ const acquireAnswer = z.looseObject({
   estimateMs: z.number().min(0).exactOptional(),
   retryAfterMs: durationMs.exactOptional(),
   queueFull: z.boolean().exactOptional(),
+  userFull: z.boolean().exactOptional(),
 });
 
 const renewAnswer = z.looseObject({

@@ -1,5 +1,5 @@
 /**
- * Shared capacity in its tables. Each step is one call of a function of migrations V022 and V023, because every
+ * Shared capacity in its tables. Each step is one call of a function of migrations V022 to V025, because every
  * statement inside it has to see what was committed when it got its turn.
  *
  * Renewals lock rows without taking a turn, so a step may meet one and be chosen to give way; it did
@@ -94,11 +94,12 @@ async function applyLimits(
       cluster_group: "",
       max_running: maxRunning,
     })),
-    ...members.map(({ cluster, group, maxRunning, maxExecutionMs }) => ({
+    ...members.map(({ cluster, group, maxRunning, maxExecutionMs, maxRunningPerUser }) => ({
       cluster,
       cluster_group: group,
       max_running: maxRunning,
       max_execution_ms: maxExecutionMs,
+      max_running_per_user: maxRunningPerUser,
     })),
   ];
   const rows = groups.map(({ group, weight, maxQueued, waitMs }) => ({
@@ -108,7 +109,16 @@ async function applyLimits(
     wait_ms: waitMs,
   }));
   const { leaseMs, handOverMs } = terms;
-  const limits = { epoch, sequence, process, leaseMs, handOverMs, groups: rows, scopes };
+  const limits = {
+    epoch,
+    sequence,
+    process,
+    leaseMs,
+    handOverMs,
+    groups: rows,
+    scopes,
+    users: true,
+  };
   const answer = await run(sql`select capacity_limit(${JSON.stringify(limits)}::jsonb)`);
   if (!answer.ok) return answer;
   const handed = json(answer.value) as readonly HandedJson[] | null;

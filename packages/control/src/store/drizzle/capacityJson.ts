@@ -32,6 +32,7 @@ export interface SteppedJson {
     readonly position?: number;
     readonly estimateMs?: number;
     readonly queueFull?: boolean;
+    readonly userFull?: boolean;
   }[];
   readonly handed: readonly HandedJson[];
 }
@@ -85,12 +86,13 @@ export function steppedOf(
     acquires: step.acquires.map((_, op): Refusable<AcquireAnswer> => {
       const answer = answers.get(op);
       if (answer === undefined || answer.refused === true) return "refused";
-      const { granted = [], position, estimateMs, queueFull } = answer;
+      const { granted = [], position, estimateMs, queueFull, userFull } = answer;
       return {
         granted: granted.map((lease) => grantedOf(lease, leaseMs)),
         ...(position === undefined ? {} : { position }),
         ...(estimateMs === undefined ? {} : { estimateMs }),
         ...(queueFull === undefined ? {} : { queueFull }),
+        ...(userFull === true ? { userFull } : {}),
       };
     }),
     handed: handedOf(handed, leaseMs),

@@ -87,6 +87,7 @@ class MemoryCapacity {
     this.#position = [epoch, sequence];
     this.slots.limit(limits);
     this.queue.limit(limits);
+    this.#shut(this.#clock.nowMs());
     return { applied: true, handed: this.#handOver(this.slots.clusters(), process, terms) };
   }
 
@@ -274,25 +275,30 @@ class MemoryCapacity {
       }
     }
     const leases = this.#take(asked, nowMs, terms.leaseMs);
+    if (leases.some(({ user }) => user !== undefined)) this.#shut(nowMs);
     if (leases.length > 0) {
       if (waiter !== undefined) this.queue.remove(waiter);
       return this.#answered(caller, requestId, { leases, terms, nowMs });
     }
     if (queryId === undefined || !asked.waits) return { granted: [] };
     const { waiterMs } = terms;
+    const userFull = this.slots.roomOf(asked.group, asked.user) <= 0;
     const known = asked.candidates.filter((cluster) => this.slots.knows(cluster, asked.group));
     const waits = { ...asked, queryId, candidates: known };
-    const place = this.queue.wait(waits, { process, nowMs, waiterMs });
-    return place === undefined ? { granted: [], queueFull: true } : { granted: [], ...place };
+    const place = this.queue.wait(waits, { process, nowMs, waiterMs, shut: userFull });
+    if (place === undefined) return { granted: [], queueFull: true };
+    return { granted: [], ...place, ...(userFull ? { userFull } : {}) };
   }
 
-  #take({ caller, group, candidates, count, queryId }: AcquireStep, nowMs: number, forMs: number) {
+  #take(asked: AcquireStep, nowMs: number, forMs: number) {
+    const { caller, group, candidates, count, queryId } = asked;
+    const user = queryId === undefined ? undefined : asked.user;
     const leases: Lease[] = [];
     for (const cluster of candidates) {
       // Leases ahead are for nobody's query yet, and not taken where one waits.
       if (queryId === undefined && this.queue.waitsOn(cluster, nowMs)) continue;
       while (leases.length < count) {
-        const holder = this.#holder(caller.instance, nowMs, forMs);
+        const holder = { ...this.#holder(caller.instance, nowMs, forMs), user };
         const lease = this.slots.take({ cluster, group }, holder);
         if (lease === undefined) break;
         leases.push(lease);
@@ -333,13 +339,17 @@ class MemoryCapacity {
   ): readonly HandOver[] {
     const nowMs = this.#clock.nowMs();
     const handed: HandOver[] = [];
-    for (const cluster of clusters.toSorted()) {
+    const shared = this.slots.shared();
+    // What a user gave back on one cluster may make room for it on another.
+    for (const cluster of new Set([...clusters, ...shared].toSorted())) {
       for (;;) {
+        if (shared.length > 0) this.#shut(nowMs);
         const fits = (group: string) => this.slots.hasRoom(cluster, group);
         const waiter = this.queue.next(cluster, nowMs, fits);
         if (waiter === undefined) break;
         const forMs = waiter.heldBy === process ? leaseMs : handOverMs;
-        const holder = this.#holder(waiter.instance, nowMs, forMs);
+        const { user } = waiter;
+        const holder = { ...this.#holder(waiter.instance, nowMs, forMs), user };
         const lease = this.slots.take({ cluster, group: waiter.group }, holder);
         if (lease === undefined) break;
         this.#give(waiter, lease, nowMs + leaseMs);
@@ -350,6 +360,10 @@ class MemoryCapacity {
       }
     }
     return handed;
+  }
+
+  #shut(nowMs: number): void {
+    this.queue.shut((group, user) => this.slots.roomOf(group, user), nowMs);
   }
 
   #give(waiter: Waiter, lease: Lease, expiresAt: number): void {

@@ -12,7 +12,7 @@ export interface Waiter {
   readonly queryId: string;
   readonly group: string;
   readonly user: string;
-  readonly turn: number;
+  turn: number;
   readonly sequence: number;
   readonly urgentAt: number;
   requestId: string;
@@ -20,6 +20,8 @@ export interface Waiter {
   heldBy: string;
   expiresAt: number;
   given: Lease | undefined;
+  /** Its user holds all that it may: it is passed until one of those is free. */
+  shut: boolean;
 }
 
 interface Group {
@@ -58,9 +60,29 @@ export class MemoryQueue {
     return this.#waiters.values();
   }
 
-  /** Somebody waits on one of the group's clusters. */
+  /** Somebody waits for the cluster who may have it. */
   waitsOn(cluster: string, nowMs: number): boolean {
-    return this.#waiting(nowMs).some(({ candidates }) => candidates.includes(cluster));
+    return this.#waiting(nowMs).some((one) => !one.shut && one.candidates.includes(cluster));
+  }
+
+  /**
+   * Shuts the waiters whose user has no room, and opens the others. Who is opened comes after those who
+   * waited open meanwhile: otherwise its old turns would take each slot that its user gives back.
+   */
+  shut(roomOf: (group: string, user: string) => number, nowMs: number): void {
+    const waiting = this.#waiting(nowMs);
+    const due = waiting.map((waiter) => {
+      const { group, user } = waiter;
+      const open = waiting.filter((one) => one.group === group && !one.shut);
+      const own = waiting.filter((one) => one.group === group && one.user === user);
+      const first = Math.min(...own.map(({ turn }) => turn));
+      const later = open.length === 0 ? 0 : Math.min(...open.map(({ turn }) => turn)) + 1 - first;
+      return { waiter, shut: roomOf(group, user) <= 0, later: Math.max(0, later) };
+    });
+    for (const { waiter, shut, later } of due) {
+      if (waiter.shut && !shut) waiter.turn += later;
+      waiter.shut = shut;
+    }
   }
 
   sizes(nowMs: number): ReadonlyMap<string, number> {
@@ -76,7 +98,13 @@ export class MemoryQueue {
       process,
       nowMs,
       waiterMs,
-    }: { readonly process: string; readonly nowMs: number; readonly waiterMs: number },
+      shut,
+    }: {
+      readonly process: string;
+      readonly nowMs: number;
+      readonly waiterMs: number;
+      readonly shut: boolean;
+    },
   ): { readonly position?: number; readonly estimateMs?: number } | undefined {
     const group = this.#groups.get(asked.group);
     if (group === undefined) return {};
@@ -85,10 +113,11 @@ export class MemoryQueue {
     if (waiter === undefined) {
       const level = this.#waiting(nowMs).filter((other) => other.group === asked.group);
       if (level.length >= (group.maxQueued ?? Number.POSITIVE_INFINITY)) return undefined;
-      if (level.length === 0) this.#begin(group, nowMs);
+      const open = level.filter((other) => !other.shut);
+      if (open.length === 0) this.#begin(group, nowMs);
       this.#sequence += 1;
       const own = level.filter(({ user }) => user === asked.user).map(({ turn }) => turn + 1);
-      const least = level.length === 0 ? 0 : Math.min(...level.map(({ turn }) => turn));
+      const least = open.length === 0 ? 0 : Math.min(...open.map(({ turn }) => turn));
       waiter = {
         instance,
         queryId: asked.queryId,
@@ -102,6 +131,7 @@ export class MemoryQueue {
         heldBy: process,
         expiresAt: nowMs,
         given: undefined,
+        shut,
       };
       this.#waiters.set(waiterKey(instance, asked.queryId), waiter);
     }
@@ -115,7 +145,7 @@ export class MemoryQueue {
   /** The first waiter that can use the cluster and that `fits`. */
   next(cluster: string, nowMs: number, fits: (group: string) => boolean): Waiter | undefined {
     const able = this.#waiting(nowMs).filter(
-      (waiter) => waiter.candidates.includes(cluster) && fits(waiter.group),
+      (waiter) => !waiter.shut && waiter.candidates.includes(cluster) && fits(waiter.group),
     );
     const urgent = able.filter(({ urgentAt }) => urgentAt <= nowMs);
     if (urgent.length > 0) {
@@ -143,7 +173,8 @@ export class MemoryQueue {
 
   /** An idle group begins level with those who wait; with nobody waiting there is nothing to remember. */
   #begin(group: Group, nowMs: number): void {
-    const waiting = new Set(this.#waiting(nowMs).map((waiter) => waiter.group));
+    const open = this.#waiting(nowMs).filter(({ shut }) => !shut);
+    const waiting = new Set(open.map((waiter) => waiter.group));
     group.servedAt = nowMs;
     if (waiting.size === 0) {
       for (const each of this.#groups.values()) each.virtualTime = 0;

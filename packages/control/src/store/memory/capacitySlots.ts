@@ -16,6 +16,8 @@ export interface Lease {
   readonly instance: string;
   readonly grantedAt: number;
   readonly maxExecutionMs: number | undefined;
+  /** Whose it is, where the group has a limit for each user. */
+  readonly user: string | undefined;
   state: "held" | "suspect";
   expiresAt: number;
   absentAt: number | undefined;
@@ -28,6 +30,7 @@ interface Scope {
   readonly group: string;
   maxRunning: number;
   maxExecutionMs: number | undefined;
+  maxRunningPerUser: number | undefined;
   /** By slot. */
   readonly leases: Map<number, Lease>;
 }
@@ -38,6 +41,8 @@ interface Holder {
   readonly nowMs: number;
   readonly forMs: number;
   readonly sendsLimits: boolean;
+  /** Undefined for leases ahead. */
+  readonly user: string | undefined;
 }
 
 export class MemorySlots {
@@ -49,17 +54,32 @@ export class MemorySlots {
     this.#clusterMax.clear();
     for (const { cluster, maxRunning } of clusters) this.#clusterMax.set(cluster, maxRunning);
     // What is not named any more gives nothing; its leases end as they do.
-    for (const scope of this.#scopes.values()) scope.maxRunning = 0;
-    for (const { cluster, group, maxRunning, maxExecutionMs } of members) {
+    for (const scope of this.#scopes.values()) {
+      scope.maxRunning = 0;
+      scope.maxRunningPerUser = undefined;
+    }
+    for (const { cluster, group, ...own } of members) {
       const key = scopeKey(cluster, group);
       const scope = this.#scopes.get(key);
-      if (scope === undefined) {
-        this.#scopes.set(key, { cluster, group, maxRunning, maxExecutionMs, leases: new Map() });
-        continue;
-      }
-      scope.maxRunning = maxRunning;
-      scope.maxExecutionMs = maxExecutionMs;
+      if (scope === undefined) this.#scopes.set(key, { cluster, group, ...own, leases: new Map() });
+      else Object.assign(scope, own);
     }
+  }
+
+  /** How many more slots of the group the user may hold, on all clusters together; infinity without a limit. */
+  roomOf(group: string, user: string): number {
+    const scopes = [...this.#scopes.values()].filter((scope) => scope.group === group);
+    const most = scopes.find(({ maxRunningPerUser }) => maxRunningPerUser !== undefined);
+    if (most?.maxRunningPerUser === undefined) return Number.POSITIVE_INFINITY;
+    const leases = scopes.flatMap((scope) => [...scope.leases.values()]);
+    return most.maxRunningPerUser - leases.filter((lease) => lease.user === user).length;
+  }
+
+  /** Clusters of the groups that limit their users. */
+  shared(): readonly string[] {
+    return [...this.#scopes.values()]
+      .filter(({ maxRunningPerUser }) => maxRunningPerUser !== undefined)
+      .map(({ cluster }) => cluster);
   }
 
   knows(cluster: string, group: string): boolean {
@@ -96,9 +116,12 @@ export class MemorySlots {
     const { cluster, group } = place;
     const scope = this.#scopes.get(scopeKey(cluster, group));
     if (scope === undefined || !this.hasRoom(cluster, group)) return undefined;
+    const { instance, nowMs, forMs, sendsLimits, user } = holder;
+    const limited = scope.maxRunningPerUser !== undefined;
+    // A lease for nobody's query would be somebody's, uncounted.
+    if (limited && (user === undefined || this.roomOf(group, user) <= 0)) return undefined;
     let slot = 0;
     while (scope.leases.has(slot)) slot += 1;
-    const { instance, nowMs, forMs, sendsLimits } = holder;
     const lease: Lease = {
       cluster,
       group,
@@ -107,6 +130,7 @@ export class MemorySlots {
       instance,
       grantedAt: nowMs,
       maxExecutionMs: sendsLimits ? scope.maxExecutionMs : undefined,
+      user: limited ? user : undefined,
       state: "held",
       expiresAt: nowMs + forMs,
       absentAt: undefined,

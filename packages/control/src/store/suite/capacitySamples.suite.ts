@@ -43,14 +43,18 @@ export interface CapsSample {
   readonly maxQueued?: number;
   readonly waitMs?: number;
   readonly maxExecutionMs?: number;
+  /** Group, cap of each user. */
+  readonly perUser?: Caps;
 }
 
 /** Answers whether the limits were taken. */
 export async function capsOf(
   capacity: CapacityStore,
-  { clusters = {}, members, weights = {}, maxQueued, waitMs = 300_000, maxExecutionMs }: CapsSample,
+  sample: CapsSample,
   sequence = 1,
 ): Promise<boolean> {
+  const { clusters = {}, members, weights = {}, maxQueued, waitMs = 300_000 } = sample;
+  const { maxExecutionMs, perUser = {} } = sample;
   const { applied } = await answered(
     capacity.limit(
       {
@@ -62,7 +66,8 @@ export async function capsOf(
         })),
         members: Object.entries(members).flatMap(([group, caps]) =>
           Object.entries(caps).map(([cluster, maxRunning]) => {
-            return { cluster, group, maxRunning, maxExecutionMs };
+            const maxRunningPerUser = perUser[group];
+            return { cluster, group, maxRunning, maxExecutionMs, maxRunningPerUser };
           }),
         ),
         groups: Object.keys(members).map((group) => {
