@@ -128,8 +128,10 @@ export class Mirrors implements AsyncDisposable {
     if (kept !== undefined) return Promise.resolve(ok(this.#claimed(kept)));
     const { user } = session.identity;
     const askers = [...this.#wanted.values()].flatMap(({ item }) => [...item.askers]);
-    const own = askers.filter((asker) => asker.user === user);
-    const refusal = waitingRefusal(askers.length, own.length);
+    const refusal = waitingRefusal(
+      askers.map((asker) => asker.user),
+      user,
+    );
     if (refusal !== undefined) return Promise.resolve(err(refusal));
     const ticket = this.#wanted.get(key) ?? this.#want({ key, session, askers: new Set() });
     return new Promise((resolve) => {

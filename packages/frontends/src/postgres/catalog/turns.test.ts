@@ -45,14 +45,37 @@ describe("Turns", () => {
     expect(await bench.drain()).toEqual(["bob", "ann", "ann"]);
   });
 
-  it("has places left for others when one user's are full", async () => {
+  it("lets a pool of connections wait, and no user take more than two places of others", async () => {
     const bench = benchOf();
-    bench.ask(...Array.from({ length: 40 }, () => "ann"));
+    const pool = (user: string) => Array.from({ length: 50 }, () => user);
+    bench.ask("first", ...pool("ann"), ...pool("bob"), ...pool("dan"), ...pool("eve"), "carl");
     await bench.host.settle();
-    expect(bench.refused).toHaveLength(40 - 17);
-    expect(bench.refused[0]).toBe("ann at most 16");
-    bench.ask("bob");
-    expect((await bench.drain()).slice(0, 3)).toEqual(["ann", "ann", "bob"]);
+    expect(bench.refused).toEqual([]);
+    expect((await bench.drain()).slice(1, 6)).toEqual(["ann", "bob", "dan", "eve", "carl"]);
+  });
+
+  it("serves a third after one statement of each of two that flood it", async () => {
+    const bench = benchOf();
+    const flood = ["ann", "bob"].flatMap((user) => Array.from({ length: 100 }, () => user));
+    bench.ask(...flood);
+    await bench.host.settle();
+    expect(bench.refused[0]).toBe("ann at most 64");
+    bench.ask("carl");
+    let before = 0;
+    for (; bench.serving !== "carl"; before += 1) {
+      await bench.endTurn({ late: false });
+      bench.ask("ann", "bob");
+    }
+    expect(before).toBeLessThanOrEqual(3);
+    expect(bench.refused).not.toContain("carl ");
+  });
+
+  it("refuses whoever comes when every place is taken", async () => {
+    const bench = benchOf();
+    const users = Array.from({ length: 33 }, (_, at) => [`user-${at}`, `user-${at}`]).flat();
+    bench.ask("first", ...users, "user-0");
+    await bench.host.settle();
+    expect(bench.refused).toEqual(["user-32 ", "user-32 "]);
   });
 
   it("answers who leaves with the signal's reason, and who waits when it is closed", async () => {

@@ -10,9 +10,14 @@ import { abortError, gatewayError, type GatewayError } from "@gateway/core/error
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 
-/** Statements that may wait, of all users and of one: a pool of connections asks as many at once when it starts. */
-const waitingMax = 64;
-const waitingOfUserMax = 16;
+/**
+ * Places in the line, and most of them that one user takes. Its further statements wait behind its own and
+ * take none: nobody else is refused for them, however many pools of connections start at once.
+ */
+const placesMax = 64;
+const placesOfUserMax = 2;
+/** Statements of one user that may wait, with a place or behind their own. */
+const waitingOfUserMax = 64;
 /** Of one whose statement was ended lately. */
 const waitingOfLateMax = 2;
 /** For how long a user is late after a statement was ended. */
@@ -55,8 +60,8 @@ export class Turns {
     if (signal.aborted) return Promise.resolve(err(abortError(signal)));
     if (this.#closed !== undefined) return Promise.resolve(ok(undefined));
     if (!this.#taken) return Promise.resolve(ok(this.#begin(user)));
-    const own = this.#ownOf(user).length;
-    const refusal = waitingRefusal(this.#waiting.size, own, this.#isLate(user));
+    const users = [...this.#waiting].map(({ item }) => item.user);
+    const refusal = waitingRefusal(users, user, this.#isLate(user));
     if (refusal !== undefined) return Promise.resolve(err(refusal));
     return new Promise((resolve) => {
       const leave = (): void => this.#answer(ticket, err(abortError(signal)));
@@ -127,11 +132,20 @@ export class Turns {
   }
 }
 
-/** Why one more may not wait where `all` wait, `own` of them of the same user. */
-export function waitingRefusal(all: number, own: number, late = false): GatewayError | undefined {
+/** Why one more statement of `user` may not wait; `waiting` names the user of each that does. */
+export function waitingRefusal(
+  waiting: readonly string[],
+  user: string,
+  late = false,
+): GatewayError | undefined {
+  const counts = new Map<string, number>();
+  for (const one of waiting) counts.set(one, (counts.get(one) ?? 0) + 1);
+  const own = counts.get(user) ?? 0;
   const ownMax = late ? waitingOfLateMax : waitingOfUserMax;
   if (own >= ownMax) return ownRefusal(ownMax);
-  if (all < waitingMax) return undefined;
+  let places = 0;
+  for (const count of counts.values()) places += Math.min(count, placesOfUserMax);
+  if (own >= placesOfUserMax || places < placesMax) return undefined;
   const message = "too many catalog statements wait for their turn";
   return gatewayError("capacity.queueFull", { message });
 }
