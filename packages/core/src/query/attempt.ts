@@ -74,18 +74,20 @@ export class Attempt implements AsyncDisposable {
       this.#open.remains(this.#freed);
       return Promise.resolve();
     }
-    this.#running?.[Symbol.dispose]();
-    return this.#slot[Symbol.asyncDispose]();
+    return this.#giveBack();
   }
 
   /** Ending the stream and giving the slot back a second time does nothing. */
   readonly #free = (): void => {
     this.#events?.aborted();
-    this.#freed = this.#endEvents().then(() => {
-      this.#running?.[Symbol.dispose]();
-      return this.#slot[Symbol.asyncDispose]();
-    });
+    this.#freed = this.#endEvents().then(() => this.#giveBack());
   };
+
+  #giveBack(): PromiseLike<void> {
+    this.#running?.[Symbol.dispose]();
+    this.#running = undefined;
+    return this.#slot[Symbol.asyncDispose]();
+  }
 
   async #endEvents(): Promise<void> {
     try {
