@@ -4,7 +4,16 @@
  */
 
 /** How a column's cells are compared. */
-export type Kind = "int" | "decimal" | "text" | "date" | "timestamp" | "boolean" | "uuid" | "huge";
+export type Kind =
+  | "int"
+  | "double"
+  | "decimal"
+  | "text"
+  | "date"
+  | "timestamp"
+  | "boolean"
+  | "uuid"
+  | "huge";
 
 export interface TableColumn {
   readonly name: string;

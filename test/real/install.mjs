@@ -70,6 +70,7 @@ export async function installTools() {
   tools.openFga = await openFgaTool();
   tools.schemathesis = await installSchemathesis();
   tools.pythonPostgres = await installPythonPostgres();
+  tools.tpc = tools.pythonPostgres;
   tools.psqlOdbc = await findPsqlOdbc(tools.pythonPostgres, tools.isql);
   tools.pgjdbc = await installPgjdbc();
   tools.goPgx = await installGoPgx();

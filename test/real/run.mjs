@@ -29,6 +29,7 @@ import { pymysqlCases } from "./cases/pymysql.mjs";
 import { slapdCases } from "./cases/slapd.mjs";
 import { starRocksCases, starRocksLdapCases } from "./cases/starRocks.mjs";
 import { sqlalchemyCases } from "./cases/sqlalchemy.mjs";
+import { tpcCases } from "./cases/tpc.mjs";
 import { trinoCases } from "./cases/trino.mjs";
 import { trinoEngineCases } from "./cases/trinoEngine.mjs";
 import { trinoIdentityCases } from "./cases/trinoIdentity.mjs";
@@ -70,6 +71,7 @@ const suites = [
   trinoJdbcCases,
   trinoPythonCases,
   ordinaryCases,
+  tpcCases,
   clickHouseCases,
   starRocksCases,
   starRocksLdapCases,

@@ -1,4 +1,4 @@
-/** A Python with the PostgreSQL drivers and tools: psycopg 2 under SQLAlchemy, psycopg 3, asyncpg, pyodbc, pgcli, DuckDB with its PostgreSQL extension. */
+/** A Python with the PostgreSQL drivers and tools: psycopg 2 under SQLAlchemy, psycopg 3, asyncpg, pyodbc, pgcli, DuckDB with its PostgreSQL and TPC extensions. */
 import { readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ const packages = [
   "pgcli==4.7.1",
   "duckdb==1.5.5",
   "duckdb-extension-postgres-scanner==1.5.5",
+  "duckdb-extension-tpch==1.5.5",
+  "duckdb-extension-tpcds==1.5.5",
 ];
 /** Says which packages were brought, so that a new one is brought into an old cache. */
 const marker = join(folder, "complete");
