@@ -17,6 +17,8 @@ import { Turns, type Turn } from "./turns.ts";
 const listingMsMax = 30_000;
 /** A statement that takes longer is ended, with the thread it runs in. */
 export const statementMsMax = 5_000;
+/** Of a user whose statement was ended lately: whoever waits behind it has waited for one already. */
+export const lateStatementMsMax = 1_000;
 /** Starting and filling may take this long: thousands of tables, on a busy machine. */
 const fillMsMax = 60_000;
 
@@ -94,7 +96,7 @@ export class Mirror implements AsyncDisposable {
       if (this.#closed) return ok(closed);
       const ready = await this.#fresh(scope, freshFromMs, signal);
       if (!ready.ok) return ready;
-      const outcome = await this.#answer(request(this.#place));
+      const outcome = await this.#answer(request(this.#place), turn.late);
       late = outcome.kind === "lost" && outcome.code !== "closed";
       return ok(outcome);
     } finally {
@@ -116,10 +118,10 @@ export class Mirror implements AsyncDisposable {
     await this.#drop();
   }
 
-  async #answer(asked: Asked): Promise<Outcome> {
+  async #answer(asked: Asked, late: boolean): Promise<Outcome> {
     const kept = this.#answers.find(asked);
     if (kept !== undefined) return kept;
-    const outcome = await this.#limited(asked, statementMsMax);
+    const outcome = await this.#limited(asked, late ? lateStatementMsMax : statementMsMax);
     this.#answers.keep(asked, outcome);
     return outcome;
   }
