@@ -134,9 +134,10 @@ function decimalOf(scale: number): CellRule {
     const from = bytes[start] === 0x2d ? start + 1 : start;
     const point = digitsUntil(bytes, from, end);
     if (point === from || end - start > numberSizeMax) return "malformed";
-    if (end - start > integerSizeMax + 1 || hasExponent(bytes, point, end)) return "columns";
+    if (end - start > integerSizeMax + 1) return "columns";
     if (point === end) return scale === 0 ? undefined : "columns";
-    if (bytes[point] !== 0x2e || digitsUntil(bytes, point + 1, end) !== end) return "malformed";
+    const isPlain = bytes[point] === 0x2e && digitsUntil(bytes, point + 1, end) === end;
+    if (!isPlain) return hasExponent(bytes, point, end) ? "columns" : "malformed";
     return end - point - 1 === scale ? undefined : "columns";
   };
 }
