@@ -1,7 +1,7 @@
 /** A drain: what runs may finish, also where the client polls over new connections; nothing new begins; the deadline ends the rest. */
 import { describe, expect, it } from "vitest";
 import { statementsLogged } from "@gateway/engines/duckDb/statementLog.ts";
-import { askPg, lastOf, type TrinoPage } from "./clients.ts";
+import { askMysql2, askPg, lastOf, type TrinoPage } from "./clients.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 const long = "select count(*) as long from range(400000000) t(i) where hash(i) % 7 = 0";
@@ -41,13 +41,21 @@ describe("a drain", () => {
   it("counts a polled query that its deadline cuts off, and tells connected clients why", async () => {
     using log = statementsLogged();
     const gateway = await gatewayOf(configOf());
-    await begin(gateway, endless);
+    const { nextUri = "" } = await begin(gateway, endless);
     await log.started(endless);
-    const other = endless.replace("= 1", "= 2");
-    const connected = askPg(gateway, { sql: other });
-    await log.started(other);
+    const polled = fetch(nextUri, { headers });
+    const [overPg, overMysql] = [endless.replace("= 1", "= 2"), endless.replace("= 1", "= 3")];
+    const connected = [
+      askPg(gateway, { sql: overPg }),
+      askMysql2(gateway, { sql: overMysql }),
+    ] as const;
+    await Promise.all([log.started(overPg), log.started(overMysql)]);
     expect(await gateway.running.drain(AbortSignal.abort())).toBe(false);
-    expect(await connected).toContain("57P01");
+    expect(await connected[0]).toContain("57P01");
+    expect(await connected[1]).toContain("1053");
+    expect(await (await polled).json()).toMatchObject({
+      error: { errorName: "SERVER_SHUTTING_DOWN" },
+    });
   }, 30_000);
 
   it("does not wait for polls of a query that its client cancelled", async () => {
