@@ -17,8 +17,6 @@ import { Turns, type Turn } from "./turns.ts";
 const listingMsMax = 30_000;
 /** A statement that takes longer is ended, with the thread it runs in. */
 export const statementMsMax = 5_000;
-/** Of a user whose statement was ended lately: whoever waits behind it has waited for one already. */
-export const lateStatementMsMax = 1_000;
 /** Starting and filling may take this long: thousands of tables, on a busy machine. */
 const fillMsMax = 60_000;
 
@@ -96,7 +94,7 @@ export class Mirror implements AsyncDisposable {
       if (this.#closed) return ok(closed);
       const ready = await this.#fresh(scope, freshFromMs, signal);
       if (!ready.ok) return ready;
-      const outcome = await this.#answer(request(this.#place), turn.late);
+      const outcome = await this.#answer(request(this.#place));
       late = outcome.kind === "lost" && outcome.code !== "closed";
       return ok(outcome);
     } finally {
@@ -118,10 +116,10 @@ export class Mirror implements AsyncDisposable {
     await this.#drop();
   }
 
-  async #answer(asked: Asked, late: boolean): Promise<Outcome> {
+  async #answer(asked: Asked): Promise<Outcome> {
     const kept = this.#answers.find(asked);
     if (kept !== undefined) return kept;
-    const outcome = await this.#limited(asked, late ? lateStatementMsMax : statementMsMax);
+    const outcome = await this.#limited(asked, statementMsMax);
     this.#answers.keep(asked, outcome);
     return outcome;
   }

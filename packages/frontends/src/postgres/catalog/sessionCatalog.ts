@@ -24,7 +24,7 @@ import type {
   MirrorSession,
   MirrorValue,
 } from "./message.ts";
-import { lateStatementMsMax, statementMsMax, type Place } from "./mirror.ts";
+import { statementMsMax, type Place } from "./mirror.ts";
 import type { Mirrors } from "./mirrors.ts";
 
 const text: DataType = { kind: "text" };
@@ -199,7 +199,7 @@ const tooLargeText = "the result of a statement over catalogs is too large";
 function lostError(code: string): GatewayError {
   return code === "timeout"
     ? gatewayError("query.timeout", {
-        message: `canceling statement over catalogs at its limit: ${statementMsMax / 1000} s, and ${lateStatementMsMax / 1000} s soon after another was ended`,
+        message: `canceling statement over catalogs after ${statementMsMax / 1000} s`,
       })
     : gatewayError("engine.failed", { message: "the mirror of the catalogs ended unexpectedly" });
 }

@@ -3,8 +3,7 @@
  * user, so that one user's many statements do not stand in front of another's single one.
  *
  * A statement that is ended at its time limit costs all others its time and that of a new thread.
- * Whoever sent one goes behind everybody who did not, for a while, and may have few that wait and less
- * time for each.
+ * Whoever sent one goes behind everybody who did not, for a while, and may have few that wait.
  */
 import { FairQueue, type Ticket } from "@gateway/core/capacity/fairQueue.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -26,8 +25,6 @@ const lateMs = 30_000;
 
 /** The right to ask the mirror, until it is ended. `late`: the statement was, and took the thread with it. */
 export interface Turn {
-  /** A statement of its user was ended lately: this one has less time. */
-  readonly late: boolean;
   end(late: boolean): void;
 }
 
@@ -90,7 +87,6 @@ export class Turns {
     this.#taken = true;
     let ended = false;
     return {
-      late: this.#isLate(user),
       end: (late) => {
         if (ended) return;
         ended = true;
