@@ -28,20 +28,15 @@ export function shareDatabase(
   return shareObject({ key: objectKey(key), settings: settingsOf(config) }, options, opener);
 }
 
-function settingsOf({
-  readOnly,
-  memoryLimit,
-  threads,
-  allowedDirectories,
-  tempDirectory,
-  isolation,
-}: DuckDbConfig): string {
-  return JSON.stringify([
-    readOnly,
-    memoryLimit,
-    threads,
-    allowedDirectories,
-    tempDirectory,
-    isolation,
-  ]);
+const agreedOn = [
+  "readOnly",
+  "memoryLimit",
+  "threads",
+  "allowedDirectories",
+  "tempDirectory",
+  "isolation",
+] as const satisfies readonly (keyof DuckDbConfig)[];
+
+function settingsOf(config: DuckDbConfig): string {
+  return JSON.stringify(agreedOn.map((name) => config[name]));
 }
