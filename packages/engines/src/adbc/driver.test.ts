@@ -104,8 +104,10 @@ describe("executeStatement", () => {
   it("lets a text through that the engine expands itself, and no other of several statements", () => {
     const pivot = "pivot (select 1 as a, 2 as b) on a using sum(b)";
     expect(executed(pivot, [1])).toMatchObject({ error: { code: "several" } });
-    expect(executed(pivot, [1], 7)).toMatchObject({ ok: true });
-    expect(executed("create table u (a integer); select 1", [1], 15)).toMatchObject({
+    expect(executed(pivot, [1], { expandedType: 7 })).toMatchObject({ ok: true });
+    expect(
+      executed("create table u (a integer); select 1", [1], { expandedType: 15 }),
+    ).toMatchObject({
       error: { code: "several" },
     });
   });
@@ -123,7 +125,9 @@ describe("executeStatement", () => {
   });
 
   it("joins the engine's small arrays into messages of about a quarter of a megabyte", () => {
-    expect(executed("select i, i as j from range(200000) t(i)", [1], undefined, 100).ok).toBe(true);
+    expect(executed("select i, i as j from range(200000) t(i)", [1], { credits: 100 }).ok).toBe(
+      true,
+    );
     const sizes = buffersOf(messages)
       .slice(2, -1)
       .map((message) => message.byteLength);
@@ -160,7 +164,7 @@ const clocks: readonly (readonly [what: string, clock: () => () => number])[] = 
 
 describe.each(clocks)("executeStatement while the clock %s", (_clock, clockOf) => {
   it.each(crowds)("sends every row of %s", (_what, sql, rows) => {
-    expect(executed(sql, [1], undefined, 10_000, clockOf()).ok).toBe(true);
+    expect(executed(sql, [1], { credits: 10_000, nowMs: clockOf() }).ok).toBe(true);
     expect(rowsOf(messages).reduce((sum, more) => sum + more, 0)).toBe(rows);
   });
 });
@@ -234,13 +238,17 @@ describe("describeStatement", () => {
 const messages: ResultMessage[] = [];
 let flushes = 0;
 
-// oxlint-disable-next-line max-params -- what most statements of these tests leave out stands last
+/** What most statements of these tests leave out. */
+interface Running {
+  readonly expandedType?: number;
+  readonly credits?: number;
+  readonly nowMs?: () => number;
+}
+
 function executed(
   sql: string,
   types: readonly number[],
-  expandedType?: number,
-  credits = 4,
-  nowMs = () => 0,
+  { expandedType, credits = 4, nowMs = () => 0 }: Running = {},
 ) {
   return using(
     (connection, tools) =>
