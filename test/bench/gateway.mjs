@@ -8,7 +8,10 @@ import { spawnMeasured } from "./processes.mjs";
 
 const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
 
-const config = `
+/** The configuration of a gateway with one cluster. `duckDb`: more of its fields. */
+export function configOf(duckDb = {}) {
+  const local = JSON.stringify({ engine: "duckDb", ...duckDb });
+  return `
 gateway:
   frontends:
     trinoHttp: {host: 127.0.0.1, port: 0}
@@ -16,20 +19,21 @@ gateway:
     mysqlWire: {host: 127.0.0.1, port: 0}
   adminApi: {host: 127.0.0.1, port: 0}
   persistence: {type: inMemory}
-clusters: {local: {engine: duckDb}}
+clusters: {local: ${local}}
 clusterGroups: {default: {members: [local], maxRunningQueries: 4}}
 routingFallback: default
 auth: {provider: none}
 `;
+}
 
 /** With the embedded database, in `FOLDER`, that of the gateway. */
-export const standaloneConfig = config.replace(
+export const standaloneConfig = configOf().replace(
   "{type: inMemory}",
   "{type: pglite, path: FOLDER/store}",
 );
 
 /** `text`: another configuration, with the same listeners. `pinned`: on the core of what is measured. */
-export async function startGateway(text = config, { pinned = false } = {}) {
+export async function startGateway(text = configOf(), { pinned = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
   const file = join(folder, "gateway.yaml");
   writeFileSync(file, text.replaceAll("FOLDER", folder));

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { readFileSync, readdirSync } from "node:fs";
 import pg from "pg";
 import { quantile, spread } from "./figures.mjs";
-import { startGateway } from "./gateway.mjs";
+import { configOf, startGateway } from "./gateway.mjs";
 import { pgQuery, pgStartup, readUntilReady } from "./rawPostgres.mjs";
 
 const rounds = 7;
@@ -42,19 +42,7 @@ export async function isolationRows() {
 }
 
 async function openSide(isolation) {
-  const gateway = await startGateway(`
-gateway:
-  frontends:
-    trinoHttp: {host: 127.0.0.1, port: 0}
-    postgresWire: {host: 127.0.0.1, port: 0}
-    mysqlWire: {host: 127.0.0.1, port: 0}
-  adminApi: {host: 127.0.0.1, port: 0}
-  persistence: {type: inMemory}
-clusters: {local: {engine: duckDb, isolation: ${isolation}}}
-clusterGroups: {default: {members: [local], maxRunningQueries: 4}}
-routingFallback: default
-auth: {provider: none}
-`);
+  const gateway = await startGateway(configOf({ isolation }));
   const client = new pg.Client({
     host: "127.0.0.1",
     port: gateway.ports.postgresWire,
