@@ -4,7 +4,7 @@ import { statementsLogged } from "@gateway/engines/duckDb/statementLog.ts";
 import { askMysql2, askPg, lastOf, type TrinoPage } from "./clients.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
-const long = "select count(*) as long from range(400000000) t(i) where hash(i) % 7 = 0";
+const long = "select count(*) as long from range(150000000) t(i) where hash(i) % 7 = 0";
 const endless =
   "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1";
 const headers = { "x-trino-user": "alice" };
