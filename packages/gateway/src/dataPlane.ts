@@ -8,16 +8,17 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { openDoor } from "@gateway/core/query/openDoor.ts";
 import { LiveQueries } from "@gateway/core/query/live.ts";
 import { queryMetrics } from "@gateway/core/query/metrics.ts";
+import { graceMs } from "@gateway/core/query/patience.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import type { GatewayConfig } from "./config/schema.ts";
 import { lateSignal, unlessLate } from "./host/deadline.ts";
 
-/** After the deadline: how long clients may take their errors. */
-const lastWordsMs = 1_000;
+/** After the deadline: how long clients may take their errors. Those of an engine that ignores its cancel come last. */
+const lastWordsMs = graceMs + 500;
 /** After the deadline: how long engines may take to end what runs. One that does not obey is left behind. */
-const endMsMax = 4_000;
+const endMsMax = graceMs + 1_000;
 
 export interface DataPlaneParts {
   readonly generations: Generations;
