@@ -120,8 +120,8 @@ export class ParkedQuery {
     return this.#wait(waitMs, signal, absorb);
   }
 
-  cancel(): void {
-    this.end(gatewayError("query.cancelled"));
+  cancel(reason = gatewayError("query.cancelled")): void {
+    this.end(reason);
   }
 
   forget(): void {

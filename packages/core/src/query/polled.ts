@@ -28,8 +28,8 @@ export interface PolledQuery {
    * for `keepMs` only. A frontend that reads ahead makes this call when it gave its last answer.
    */
   next(waitMs: number, signal: AbortSignal, absorb?: Absorb): Promise<ResultEvent | undefined>;
-  /** Ends the query as the client's wish; its last event is `failed: query.cancelled` unless it is over already. */
-  cancel(): void;
+  /** Ends the query as the client's wish; its last event is `failed: query.cancelled`, or that reason, unless it is over already. */
+  cancel(reason?: GatewayError): void;
   /** The client was given nothing to ask again with: the query is not kept after its end. Absent where nothing is kept anyway. */
   forget?(): void;
 }

@@ -14,6 +14,7 @@ import {
   untilAborted,
   type TestServer,
 } from "./server.suite.ts";
+import { silentMs } from "./silent.ts";
 import { batchOfNumbers, done, numbers, resultOf } from "./trino.suite.ts";
 
 const java = { "user-agent": "StatementClientV1/476" };
@@ -110,6 +111,20 @@ describe("drain", () => {
     expect(await (await server.ask(nextUri)).json()).toMatchObject({ data: [[1]] });
     await drained;
     await expect(server.ask("/v1/info")).rejects.toThrow("fetch failed");
+  });
+
+  it("does not wait for a client that left without a word", async () => {
+    const server = await opened({ answers: { slow: untilAborted, other: untilAborted } });
+    const { id } = await start(server, "slow");
+    server.later(silentMs);
+    const other = await start(server, "other");
+    const deadline = new AbortController();
+    const drained = server.drain(deadline.signal);
+    await server.door.untilEnded(1);
+    expect(server.door.ended).toEqual([id]);
+    await server.ask(other.nextUri ?? "", { method: "DELETE" });
+    await expect(drained).resolves.toBeUndefined();
+    expect(deadline.signal.aborted).toBe(false);
   });
 
   it("cuts off at its deadline", async () => {

@@ -32,6 +32,7 @@ import { pollOf } from "./poll.ts";
 import { sendJson, sendPage, sendRefusal, sendStatus } from "./respond.ts";
 import { askedFrom, sessionOf, type AskedSession } from "./session.ts";
 import { Shelf } from "./shelf.ts";
+import { Silent } from "./silent.ts";
 import type { Statement } from "./statement.ts";
 import { Transactions } from "./transactions.ts";
 
@@ -66,6 +67,7 @@ export class Requests {
   readonly #pending: Pending = { bytes: 0 };
   readonly #startedMs: number;
   readonly #handles: Handles;
+  readonly #silent: Silent<Statement>;
   #draining = false;
 
   constructor(config: TrinoConfig, door: Door, host: Host, peers: Peers) {
@@ -77,11 +79,13 @@ export class Requests {
     this.transactions = new Transactions(host);
     this.#startedMs = host.clock.nowMs();
     this.#handles = new Handles(host);
+    this.#silent = new Silent(this.shelf, host);
   }
 
-  /** From now on only statements that have begun are answered. Resolves when each was answered to its end, or at the deadline. */
+  /** From now on only statements that have begun are answered. Resolves when each was answered to its end or left by its client, or at the deadline. */
   drain(deadline: AbortSignal): Promise<void> {
     this.#draining = true;
+    this.#silent.endUntil(deadline);
     return this.shelf.idle(deadline);
   }
 
@@ -247,7 +251,11 @@ export class Requests {
   /** Holds the request until there is an answer. A client that leaves meanwhile cancels its query. */
   #hold({ request, response }: Exchange, statement: Statement): Holder {
     const holder = statement.hold();
-    response.on("close", () => holder.hungUp());
+    this.#silent.asked(statement);
+    response.on("close", () => {
+      holder.hungUp();
+      this.#silent.answered(statement);
+    });
     // It may have left while its login was checked, and that is told only once.
     if (response.destroyed || request.socket.destroyed) holder.hungUp();
     this.#shelve(statement);
@@ -292,10 +300,7 @@ export class Requests {
 
   #buildAhead(statement: Statement): void {
     if (!this.shelf.hasRoom) return;
-    const counted = (): void => {
-      if (this.shelf.get(statement.id) === statement) this.#shelve(statement);
-    };
-    this.#inBackground(statement.ahead().then(counted));
+    this.#inBackground(statement.ahead().then(() => this.shelf.weigh(statement)));
   }
 
   /** The statement of that id, if it is the asker's. */

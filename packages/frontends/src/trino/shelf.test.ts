@@ -35,6 +35,18 @@ describe("Shelf.put", () => {
     expect([has(shelf, "forgotten"), has(shelf, "late")]).toEqual([false, true]);
   });
 
+  it("counts what a statement keeps now without taking it as asked", () => {
+    const shelf = shelfOf(["a", 10_000, false]);
+    shelf.weigh(statementOf("a", 5000, false));
+    expect(shelf.bytes).toBe(10_000);
+    const open = statementOf("b", 1, false);
+    shelf.put(open, 5);
+    shelf.weigh(Object.assign(open, { retainedBytes: 7000 }));
+    expect(shelf.bytes).toBe(17_000);
+    expect(shelf.askedBefore(6).map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(shelf.askedBefore(5).map(({ id }) => id)).toEqual(["a"]);
+  });
+
   it("counts a statement once, with what it keeps now, also when it finished meanwhile", () => {
     const shelf = shelfOf(["a", 10_000, false]);
     shelf.put(statementOf("a", 5000, true), 1);

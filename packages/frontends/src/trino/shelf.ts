@@ -36,7 +36,7 @@ export const shelfLimits: ShelfLimits = {
 
 interface Entry<S> {
   readonly statement: S;
-  readonly bytes: number;
+  bytes: number;
   readonly atMs: number;
 }
 
@@ -67,6 +67,11 @@ export class Shelf<S extends Shelved> {
     return [...this.#open.values()].map(({ statement }) => statement);
   }
 
+  /** Unfinished ones that nobody asked since then. */
+  askedBefore(ms: number): readonly S[] {
+    return [...this.#open.values()].filter(({ atMs }) => atMs < ms).map((entry) => entry.statement);
+  }
+
   get(id: QueryId): S | undefined {
     return (this.#open.get(id) ?? this.#over.get(id))?.statement;
   }
@@ -80,6 +85,15 @@ export class Shelf<S extends Shelved> {
     this.#bytes += bytes;
     this.#trim(nowMs);
     this.#tellIdle();
+  }
+
+  /** Counts what it keeps now; nobody asked it. */
+  weigh(statement: S): void {
+    const entry = this.#open.get(statement.id);
+    if (entry?.statement !== statement) return;
+    this.#bytes += statement.retainedBytes - entry.bytes;
+    entry.bytes = statement.retainedBytes;
+    this.#trim(entry.atMs);
   }
 
   /** Forgets a statement that nobody can ask for again. */

@@ -180,13 +180,13 @@ export class Statement {
     if (hungUp && this.#holders === 0) this.cancel();
   }
 
-  /** Ends the query as its client's wish, unless it is over. A later poll answers the failure. */
-  cancel(): void {
+  /** Ends the query as its client's wish, or for that reason, unless it is over. A later poll answers the failure. */
+  cancel(reason?: GatewayError): void {
     if (isOver(this.#progress)) return;
     this.#limit?.[Symbol.dispose]();
     this.#cancelled = true;
     this.#draft.clear();
-    this.polled.cancel();
+    this.polled.cancel(reason);
   }
 
   /**

@@ -49,7 +49,8 @@ const gatewaySchema = z
     }),
     shutdownDrainTimeoutSecs: z.int().min(0).max(3600).default(30).meta({
       title: "Drain time",
-      description: "How long a stopping gateway lets running queries finish.",
+      description:
+        "How long a stopping gateway lets running queries finish. A query whose Trino client has not asked for 15 s is not waited for.",
       "x-unit": "seconds",
     }),
     idleInTransactionSecs: z.int().min(1).max(86_400).default(60).meta({
