@@ -18,6 +18,7 @@ import { latencyRows } from "./latency.mjs";
 import { memoryRow, standaloneMemoryRows } from "./memory.mjs";
 import { keepAwake } from "./processes.mjs";
 import { resultRows } from "./rows.mjs";
+import { textRows } from "./texts.mjs";
 import { wireRows } from "./wires.mjs";
 import { workerRows } from "./worker.mjs";
 
@@ -34,6 +35,7 @@ if (wanted("identity")) rows.push(...(await identityRows()));
 keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));
 if (wanted("isolation")) rows.push(...(await isolationRows()));
+if (wanted("texts")) rows.push(...(await textRows()));
 if (wanted("engines")) rows.push(...(await engineRows()));
 const gateway = await startGateway();
 try {

@@ -9,9 +9,8 @@ import type { QueryRecord, RoutingStep } from "@gateway/contract/record.ts";
 import { errorCatalogue } from "@gateway/contract/error.ts";
 import { lexRules, type Dialect } from "../sql/dialect.ts";
 import { digestSql } from "../sql/fingerprint.ts";
-import { hashText } from "../sql/hash.ts";
+import { hashReading } from "../sql/hash.ts";
 import { maskLiterals } from "../sql/mask.ts";
-import { remembered } from "../sql/remembered.ts";
 import { fitRecord } from "./fit.ts";
 import { maskText } from "./maskText.ts";
 import { valuesOf, type Reading, type Values } from "./values.ts";
@@ -60,7 +59,7 @@ function redacted(record: QueryRecord, mode: Redaction): QueryRecord {
 function withHashes(record: QueryRecord): QueryRecord {
   const { sql } = record;
   if (sql === undefined) return record;
-  return withHashesOf(record, textHashOf(sql), digestHashOf(record));
+  return withHashesOf(record, hashReading(sql), digestHashOf(record));
 }
 
 /** The compiler knows when a field is missing. */
@@ -113,9 +112,6 @@ function withHashesOf(
 function digestHashOf({ sql, sourceDialect, digestHash }: QueryRecord): string | undefined {
   return sql === undefined ? digestHash : digestSql(sql, dialectOf(sourceDialect)).fingerprint;
 }
-
-/** Applications send the same statements again and again: the hash of a short one is found once. */
-const textHashOf = remembered(hashText, { textsMax: 256, lengthMax: 2_048 });
 
 // ---------------------------------------------------------------- metadata
 

@@ -4,9 +4,21 @@
  * Not cryptographic: texts with equal hashes can be made on purpose. Never use it to decide who may do
  * what, and never to hide a text that could be guessed.
  */
+import { readingOf } from "./reading.ts";
+import { inOneGo, type Steps } from "./steps.ts";
+
+/** UTF-16 units of one step, some 50 µs. */
+const unitsPerStep = 16 * 1024;
 
 /** The hash as 32 lower-case hex digits. Cost: a few nanoseconds a character. */
 export function hashText(text: string): string {
+  return inOneGo(readHash(text));
+}
+
+/** The hashes of texts that were sent: applications send the same ones again and again, and `longText.ts` reads long ones ahead. */
+export const hashReading = readingOf(readHash);
+
+function* readHash(text: string): Steps<string> {
   // Four lanes of FNV-1a over UTF-16 units. Plain FNV never carries high bits down, so the low bits of
   // all lanes would agree; the shift after each multiplication mixes them.
   let a = 0x811c9dc5;
@@ -14,6 +26,7 @@ export function hashText(text: string): string {
   let c = 0x85ebca6b;
   let d = 0xc2b2ae35;
   for (let at = 0; at < text.length; at += 1) {
+    if (at % unitsPerStep === unitsPerStep - 1) yield;
     const unit = text.charCodeAt(at);
     a = Math.imul(a ^ unit, 0x01000193);
     a ^= a >>> 15;

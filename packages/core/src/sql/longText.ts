@@ -1,6 +1,6 @@
 /**
- * Reads a long text in steps, once for all who ask later: where its statements are, what each is, and its
- * digest. Between two steps others get their turn.
+ * Reads a long text in steps, once for all who ask later: where its statements are, what each is, its
+ * digest and its hash. Between two steps others get their turn.
  *
  * Afterwards `splitStatements`, `classifyStatement` and `digestSql` answer for it from what was read.
  */
@@ -9,6 +9,7 @@ import { openSql, type SqlCursor } from "./cursor.ts";
 import type { Dialect } from "./dialect.ts";
 import { addInlineData, addToken, emptyPieces, isTooLong } from "./digestPieces.ts";
 import { digestOf, digestReading } from "./fingerprint.ts";
+import { hashReading } from "./hash.ts";
 import { beginHeadWords, readHeadToken } from "./headWords.ts";
 import { beginsInlineData, searchInlineData } from "./inlineData.ts";
 import { longTextUnits } from "./reading.ts";
@@ -77,6 +78,7 @@ function* readStatement(progress: Progress): Steps<boolean> {
   if (!known) return walk.atSemicolon;
   const sql = cursor.sql.slice(start, end);
   const doubt = cursor.doubt ?? (walk.compound ? "compoundBody" : undefined);
+  yield* hashReading.ahead(sql);
   classReading(dialect).put(sql, classOf(head.found, walk, { dialect, doubt }));
   yield;
   const reason = digested === "tooLong" ? digested : cursor.doubt;
