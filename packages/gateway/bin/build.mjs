@@ -19,8 +19,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const distFolder = join(root, "packages/gateway/dist");
 const migrationsFolder = join(root, "migrations");
 const recordFile = join(distFolder, "build.json");
-const catalogDataFile = join(distFolder, "catalogMirror.tar.gz");
-const catalogDataOnly = "--catalog-data";
+const dataOnly = "--data";
 
 /** Each entry and the file it becomes. Threads are loaded by these names, beside the bundle. */
 const entries = [
@@ -34,6 +33,12 @@ const entries = [
     source: "packages/frontends/src/postgres/catalog/thread.ts",
     output: "catalogMirrorThread.js",
   },
+];
+
+/** Data folders of PGlite that threads begin with, each made by its thread's program: it would need seconds and much memory each time. */
+const dataFolders = [
+  { program: "catalogMirrorThread.js", output: "catalogMirror.tar.gz" },
+  { program: "pgliteThread.js", output: "pglite.tar.gz" },
 ];
 
 /** Packages with native files or WASM of their own, found in `node_modules` at run time. */
@@ -67,7 +72,7 @@ const nativeWhenUsed = {
  * Bundles every entry. Throws an `AggregateError` when one fails; the others are written all the
  * same, and no build is recorded, so that the next call tries again.
  */
-export async function build({ catalogData = "now" } = {}) {
+export async function build({ data = "now" } = {}) {
   const { build: bundle, stop } = await import("esbuild");
   // Taken before reading, so that a file saved during the build makes the result stale.
   const sources = sourcesNow();
@@ -87,27 +92,30 @@ export async function build({ catalogData = "now" } = {}) {
   }
 
   await copyMigrations();
-  if (catalogData === "now") await makeCatalogData();
+  // What another PGlite made may not open; without data a thread makes its own.
+  await Promise.all(dataToMake().map(({ file }) => rm(file, { force: true })));
+  if (data === "now") await makeData();
   const outputs = present.map(({ output }) => output);
   await writeWhole(recordFile, `${JSON.stringify({ ...sources, outputs }, null, 2)}\n`);
   return { outputs, missing };
 }
 
 /** Builds when a source is newer than the bundle, or the bundle is not there. Answers whether it did. */
-export async function buildIfStale(options) {
-  if (isFresh()) return false;
-  await build(options);
-  return true;
+export async function buildIfStale({ data = "now" } = {}) {
+  const stale = !isFresh();
+  if (stale) await build({ data });
+  // Whoever built last may have left it for later.
+  else if (data === "now") await makeData();
+  return stale;
 }
 
 /**
- * Makes what catalog mirrors begin with, in a process of low priority that nobody waits for: it takes
- * seconds, and the first mirror can do without. Does nothing where it is there.
+ * Makes what threads begin with, in a process of low priority that nobody waits for: it takes seconds,
+ * and the first ones can do without. Does nothing where it is there.
  */
-export function makeCatalogDataLater() {
-  const key = catalogDataKey(join(distFolder, "catalogMirrorThread.js"));
-  if (key === undefined || isCatalogData(key)) return;
-  const maker = spawn(process.execPath, [fileURLToPath(import.meta.url), catalogDataOnly], {
+export function makeDataLater() {
+  if (dataToMake().length === 0) return;
+  const maker = spawn(process.execPath, [fileURLToPath(import.meta.url), dataOnly], {
     detached: true,
     stdio: "ignore",
   });
@@ -148,35 +156,33 @@ async function copyMigrations() {
   await rename(draft, folder);
 }
 
-/** The data folder that every catalog mirror begins with; a mirror would need seconds and twice the memory to make it. */
-async function makeCatalogData() {
-  const program = join(distFolder, "catalogMirrorThread.js");
-  const file = catalogDataFile;
-  const key = catalogDataKey(program);
-  if (key === undefined || isCatalogData(key)) return;
-  const worker = new Worker(program, { workerData: { work: { kind: "make", file } } });
-  await new Promise((resolve, reject) => {
-    worker.once("error", reject);
-    worker.on("message", (reply) => reply.kind === "made" && resolve());
-    worker.once("exit", () => reject(new Error("the data of the catalog mirror was not made")));
-  });
-  await worker.terminate();
-  await writeWhole(`${file}.key`, key);
+async function makeData() {
+  for (const { program, file, key } of dataToMake()) {
+    const worker = new Worker(program, { workerData: { work: { kind: "make", file } } });
+    await new Promise((resolve, reject) => {
+      worker.once("error", reject);
+      worker.on("message", (reply) => reply.kind === "made" && resolve());
+      worker.once("exit", () => reject(new Error(`${basename(file)} was not made`)));
+    });
+    await worker.terminate();
+    await writeWhole(`${file}.key`, key);
+  }
 }
 
-/** Names what the data follows from; undefined where nobody makes it. */
-function catalogDataKey(program) {
-  if (!existsSync(program)) return undefined;
+/** The data that is not there, or that another program or another PGlite made. */
+function dataToMake() {
   const pglite = join(root, "node_modules/@electric-sql/pglite/package.json");
-  const hash = createHash("sha256").update(readFileSync(program)).update(readFileSync(pglite));
-  return hash.digest("hex");
-}
-
-function isCatalogData(key) {
-  const keyFile = `${catalogDataFile}.key`;
-  return (
-    existsSync(catalogDataFile) && existsSync(keyFile) && readFileSync(keyFile, "utf8") === key
-  );
+  return dataFolders.flatMap(({ program: name, output }) => {
+    const program = join(distFolder, name);
+    const file = join(distFolder, output);
+    if (!existsSync(program)) return [];
+    // Names what the data follows from.
+    const hash = createHash("sha256").update(readFileSync(program)).update(readFileSync(pglite));
+    const key = hash.digest("hex");
+    const keyFile = `${file}.key`;
+    const made = existsSync(file) && existsSync(keyFile) && readFileSync(keyFile, "utf8") === key;
+    return made ? [] : [{ program, file, key }];
+  });
 }
 
 /** Replaces a file in one step: another process may be loading the old one right now. */
@@ -218,9 +224,9 @@ function sourcesNow() {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const startedMs = performance.now();
   try {
-    if (process.argv.includes(catalogDataOnly)) {
+    if (process.argv.includes(dataOnly)) {
       setPriority(constants.priority.PRIORITY_LOW);
-      await makeCatalogData();
+      await makeData();
       process.exit();
     }
     const { outputs, missing } = await build();

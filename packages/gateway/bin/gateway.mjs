@@ -10,10 +10,10 @@ import { existsSync } from "node:fs";
 
 // The image ships `dist` without sources; there the bundle is always the newest.
 if (existsSync(new URL("../src/entry/cli.ts", import.meta.url))) {
-  const { buildIfStale, makeCatalogDataLater } = await import("./build.mjs");
+  const { buildIfStale, makeDataLater } = await import("./build.mjs");
   try {
-    await buildIfStale({ catalogData: "later" });
-    makeCatalogDataLater();
+    await buildIfStale({ data: "later" });
+    makeDataLater();
   } catch (cause) {
     console.error(`The bundle can not be built: ${cause.message}`);
     // The code of a start that failed; 1 is kept for an error in the config.

@@ -48,6 +48,13 @@ describe("openPglite on a folder", () => {
     expect((await stat(open)).mode & 0o777).toBe(0o700);
   }, 30_000);
 
+  it("begins with the data that the build made, as every new database does", async () => {
+    await using other = await openedAt(":memory:");
+    const sql = "select system_identifier from pg_control_system()";
+    // Chosen when a data folder is made, never afterwards.
+    expect(await other.run(sql)).toEqual(await database.run(sql));
+  }, 30_000);
+
   it("keeps what was written when it is opened again", async () => {
     await database.script("create table kept (i int); insert into kept values (1)");
     await database[Symbol.asyncDispose]();

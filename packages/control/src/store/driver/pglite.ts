@@ -195,7 +195,7 @@ class PgliteDatabase implements Database {
     return ok(link);
   }
 
-  /** In a thread that ends: what makes a new database takes 600 MB, which only the thread's end gives back. */
+  /** In a thread that ends: what makes a new database takes memory, 600 MB without the build's data, which only the thread's end gives back. */
   async #makeData(): Promise<Result<void, string>> {
     if (this.#folder === undefined || (await readdir(this.#folder)).length > 0) {
       return ok(undefined);

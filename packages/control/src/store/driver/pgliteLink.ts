@@ -3,7 +3,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Thread, Threads } from "@gateway/core/port/threads.ts";
 import type { DatabaseError, Parameter } from "../database.ts";
 import type { Connection, Reply } from "./connection.ts";
-import type { PgliteData, PgliteMessage, PgliteRequest } from "./pgliteThread.ts";
+import type { PgliteData, PgliteFolder, PgliteMessage, PgliteRequest } from "./pgliteThread.ts";
 
 type Outcome = Result<Reply, DatabaseError>;
 
@@ -26,11 +26,12 @@ export class PgliteLink implements Connection, AsyncDisposable {
   #state: "starting" | "open" | "ended" = "starting";
   #settleStart: (result: Result<void, string>) => void = () => {};
 
-  constructor(threads: Threads, pgliteData: PgliteData, events: LinkEvents) {
+  constructor(threads: Threads, folder: PgliteFolder, events: LinkEvents) {
     this.#events = events;
     this.started = new Promise((resolve) => {
       this.#settleStart = resolve;
     });
+    const pgliteData: PgliteData = { work: { kind: "serve", ...folder } };
     this.#thread = threads.start("pglite", pgliteData);
     this.#thread.onMessage((message) => this.#take(message as PgliteMessage));
     this.#thread.onExit((error) => this.#exited(error));
@@ -68,6 +69,8 @@ export class PgliteLink implements Connection, AsyncDisposable {
         this.#state = "open";
         if (this.#pending.size === 0) this.#thread.ref(false);
         this.#settleStart(ok(undefined));
+        return;
+      case "made":
         return;
       case "failed":
         this.#end(message.code);

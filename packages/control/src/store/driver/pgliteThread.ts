@@ -4,12 +4,22 @@
  *
  * It knows nothing of transactions, turns and locks: `pglite.ts` does.
  */
+import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, protocol } from "@electric-sql/pglite";
 import type { DatabaseError, Parameter } from "../database.ts";
 import { touchedBy, type Reply } from "./connection.ts";
 
 export interface PgliteData {
+  readonly work: PgliteWork;
+}
+
+/** `make` writes the data folder that new databases begin with into `file`, for the build. */
+export type PgliteWork =
+  | { readonly kind: "make"; readonly file: string }
+  | ({ readonly kind: "serve" } & PgliteFolder);
+
+export interface PgliteFolder {
   /** Folder of the data; undefined keeps everything in memory. */
   readonly folder: string | undefined;
   /** `name=value` of PostgreSQL's configuration. */
@@ -29,6 +39,8 @@ export type PgliteRequest =
 /** `id` is absent for what nobody asked for. */
 export type PgliteMessage =
   | { readonly kind: "ready" }
+  /** Whoever asked for `make` hears it, and nothing else. */
+  | { readonly kind: "made" }
   /** `code` is the system's, where it has one. The thread ends after it. */
   | { readonly kind: "failed"; readonly code: string }
   | { readonly kind: "notified"; readonly channel: string }
@@ -47,13 +59,33 @@ interface BackendMessage {
 
 const { serialize } = protocol;
 
-await serve(workerData as PgliteData);
+/** Made with the bundle (`packages/gateway/bin/build.mjs`); without it a new database takes seconds and 600 MB. */
+const dataFile = new URL("pglite.tar.gz", import.meta.url);
 
-async function serve({ folder, parameters }: PgliteData): Promise<void> {
+const { work } = workerData as PgliteData;
+if (work.kind === "make") await make(work.file);
+else await serve(work);
+
+/** Whole or not at all. */
+async function make(file: string): Promise<void> {
+  const pglite = await PGlite.create();
+  await pglite.exec("CHECKPOINT");
+  const data = await pglite.dumpDataDir("gzip");
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, new Uint8Array(await data.arrayBuffer()));
+  renameSync(draft, file);
+  await pglite.close();
+  post({ kind: "made" });
+  parentPort?.close();
+}
+
+async function serve({ folder, parameters }: PgliteFolder): Promise<void> {
   let pglite: PGlite;
   try {
+    const isNew = folder === undefined || readdirSync(folder).length === 0;
     pglite = await PGlite.create({
       ...(folder === undefined ? {} : { dataDir: folder }),
+      ...(isNew && existsSync(dataFile) ? { loadDataDir: new Blob([readFileSync(dataFile)]) } : {}),
       startParams: [
         ...PGlite.defaultStartParams,
         ...parameters.flatMap((parameter) => ["-c", parameter]),

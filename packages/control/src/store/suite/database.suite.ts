@@ -11,6 +11,9 @@ import type { Answer, Database, DatabaseError, Parameter, Statements } from "../
 
 const migrations = new URL("../../../../../migrations/", import.meta.url);
 
+/** What the build made for PGlite's thread. */
+const dataFile = new URL("../../../../gateway/dist/pglite.tar.gz", import.meta.url);
+
 /** Later than any version. */
 const newest = "V999";
 
@@ -27,9 +30,11 @@ export interface TestDatabase extends AsyncDisposable {
   readonly database: Database;
 }
 
-/** A PGlite in memory with the migrations up to the named version. Starting it takes seconds. */
+/** A PGlite in memory with the migrations up to the named version. */
 export async function testDatabase(upTo: string = newest): Promise<TestDatabase> {
-  const pglite = await PGlite.create();
+  const pglite = await PGlite.create({
+    loadDataDir: new Blob([new Uint8Array(await readFile(dataFile))]),
+  });
   const database = databaseOf(pglite);
   await applyMigrations(database, { upTo });
   return { database, [Symbol.asyncDispose]: () => pglite.close() };
