@@ -7,9 +7,11 @@ import { lineOf } from "@gateway/control/config/report.ts";
 import { logCrash } from "../host/crash.ts";
 import { giveBackFreed } from "../host/freedMemory.ts";
 import { nodeHost } from "../host/node.ts";
-import { alreadyThere, banner } from "../quickstart/banner.ts";
+import { alreadyThere, anotherBeside, banner } from "../quickstart/banner.ts";
 import { quickstartConfig } from "../quickstart/config.ts";
+import { holderOf, tellWhere } from "../quickstart/there.ts";
 import { start } from "../roles.ts";
+import type { StartError } from "../running.ts";
 import { runUntilSignal } from "./signals.ts";
 import { refuseStart } from "./start.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
@@ -47,17 +49,25 @@ export async function quickstartCommand(
   const contents: Contents = folder === undefined ? { kind: "sample" } : { kind: "folder", folder };
   const { bundle, environment } = terminal;
   const options = { config: config.value, document, host, bundle, environment, contents };
+  const { persistence } = config.value.gateway;
   const running = await start(options);
   if (!running.ok) {
     const code = refuseStart(running.error, terminal);
-    if (!freePorts) terminal.err(alreadyThere(config.value.gateway));
+    const there = await holderOf(persistence);
+    if (there !== undefined) terminal.err(alreadyThere(there));
+    if (there !== undefined || running.error.some(isListenError)) terminal.err(anotherBeside);
     return code;
   }
+  using _told = tellWhere(persistence, running.value.listeners);
   using _freed = await giveBackFreed(host.clock);
   terminal.out(banner(running.value, folder === undefined ? sampleExample : folderExample));
   const code = await runUntilSignal(running.value, config.value.gateway, host);
   terminal.out("\nStopped.\n");
   return code;
+}
+
+function isListenError(error: StartError): boolean {
+  return !("cluster" in error || "part" in error);
 }
 
 function isFolder(path: string): boolean {

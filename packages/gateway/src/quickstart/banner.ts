@@ -1,5 +1,6 @@
 /** What the quick start prints: for each listener its address and a command to paste. */
 import type { OpenListener, Running } from "../running.ts";
+import type { Place } from "./there.ts";
 
 /** Columns before an address or a command. */
 const indent = 14;
@@ -34,25 +35,16 @@ export function banner(running: Running, example: string): string {
   ].join("\n");
 }
 
-/** Where another quick start of the same folder listens: it has the same ports, and holds its data. */
-export function alreadyThere({ frontends, adminApi }: Addresses): string {
-  const there = Object.entries({ ...frontends, adminApi }).flatMap(([kind, listener]) =>
-    listener === undefined ? [] : [`  ${titles[kind] ?? kind} ${listener.host}:${listener.port}`],
-  );
+/** What a second quick start of a folder prints. */
+export function alreadyThere(places: readonly Place[]): string {
   return [
-    "If a quick start runs here already, it listens on:",
-    ...there,
-    "Another one beside it: npm start -- --free-ports",
+    "A quick start runs here already. It listens on:",
+    ...places.map(({ kind, host, port }) => `  ${titles[kind] ?? kind} ${host}:${port}`),
     "",
   ].join("\n");
 }
 
-type Address = Pick<OpenListener, "host" | "port">;
-
-interface Addresses {
-  readonly frontends: { readonly [kind in string]?: Address | undefined };
-  readonly adminApi: Address;
-}
+export const anotherBeside = "Another one beside it: npm start -- --free-ports\n";
 
 function commandsOf(
   { kind, host, port }: OpenListener,

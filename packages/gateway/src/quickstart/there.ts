@@ -1,0 +1,47 @@
+/**
+ * Where the quick start that holds a data folder listens, for a second one that finds the folder held.
+ *
+ * The addresses lie in the folder. Whether somebody holds it is asked of the holder: a file that a killed
+ * process left says nothing.
+ */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { findHolder } from "@gateway/control/store/driver/folderLock.ts";
+import type { PersistenceConfig } from "../config/persistence.ts";
+import type { OpenListener } from "../running.ts";
+
+/** Where data are kept; a path only where they are in a folder. */
+interface DataPlace {
+  readonly type: PersistenceConfig["type"];
+  readonly path?: string;
+}
+
+export type Place = Pick<OpenListener, "kind" | "host" | "port">;
+
+/** Writes where this process listens, until disposed. Nothing where the data are in memory. */
+export function tellWhere(store: DataPlace, listeners: readonly Place[]): Disposable {
+  const file = fileOf(store);
+  if (file === undefined) return { [Symbol.dispose]: () => undefined };
+  const places = listeners.map(({ kind, host, port }) => ({ kind, host, port }));
+  writeFileSync(file, JSON.stringify(places), { mode: 0o600 });
+  return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
+}
+
+/** Where the holder of the folder listens; undefined when nobody holds it, or does not say. */
+export async function holderOf(store: DataPlace): Promise<readonly Place[] | undefined> {
+  const file = fileOf(store);
+  if (file === undefined) return undefined;
+  await using holder = await findHolder(dirname(file));
+  if (holder === undefined) return undefined;
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as readonly Place[];
+  } catch {
+    // It is starting, or no quick start.
+    return undefined;
+  }
+}
+
+function fileOf(store: DataPlace): string | undefined {
+  const { type, path } = store;
+  return type === "pglite" && path !== undefined ? join(path, "listening.json") : undefined;
+}
