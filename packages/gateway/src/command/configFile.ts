@@ -1,6 +1,6 @@
 /** How every command that needs a config gets it: read, checked, secrets in place, checked again. */
-import { err, type Result } from "@gateway/core/result.ts";
-import { checkConfig, loadDocument } from "../config/load.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { checkConfig, loadFile } from "../config/load.ts";
 import { lineOf, type ConfigProblem } from "@gateway/control/config/report.ts";
 import type { RootConfig } from "../config/schema.ts";
 import { resolveSecrets } from "../config/secrets.ts";
@@ -18,17 +18,16 @@ export function readConfig(
   file: string,
   { environment }: Pick<Terminal, "environment">,
 ): Result<ReadConfig, readonly ConfigProblem[]> {
-  const document = loadDocument(file);
-  if (!document.ok) return document;
+  const loaded = loadFile(file);
+  if (!loaded.ok) return loaded;
+  const { document, placed } = loaded.value;
   // Checked before and after the secrets are in place: the first finds what `validate` finds.
-  const written = checkConfig(document.value);
-  if (!written.ok) return written;
-  const resolved = resolveSecrets(document.value, environment);
-  if (!resolved.ok) return err(resolved.error);
+  const written = checkConfig(document);
+  if (!written.ok) return err(placed(written.error));
+  const resolved = resolveSecrets(document, environment);
+  if (!resolved.ok) return err(placed(resolved.error));
   const config = checkConfig(resolved.value);
-  return config.ok
-    ? { ok: true, value: { config: config.value, document: document.value } }
-    : config;
+  return config.ok ? ok({ config: config.value, document }) : err(placed(config.error));
 }
 
 /** Prints each problem on its own line. */

@@ -22,7 +22,7 @@ export const exitCode = {
 export const usage = `Usage: gateway COMMAND [--config FILE]      (default FILE: gateway.yaml)
 
   start                    run in the foreground
-  validate                 list every problem of a config; opens nothing
+  validate [FILE ...]      list every problem of configs; opens nothing
   migrate                  bring the database up to this program
   config diff              what the file has otherwise than the database; 1 when it differs
   config apply             make the database hold what the file says

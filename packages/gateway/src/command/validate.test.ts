@@ -24,9 +24,9 @@ describe("validateCommand", () => {
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
       [
-        "clusters.a.engine: must be one of adbc, clickHouse, duckDb, starRocks, trino; did you mean duckDb?",
-        "routers: must be a list, not a number",
-        "gatway: unknown key; did you mean gateway?",
+        `${file}:2:18: clusters.a.engine: must be one of adbc, clickHouse, duckDb, starRocks, trino; did you mean duckDb?`,
+        `${file}:3:1: routers: must be a list, not a number`,
+        `${file}:1:1: gatway: unknown key; did you mean gateway?`,
         "",
       ].join("\n"),
     );
@@ -43,7 +43,7 @@ gateway: { frontends: { postgresWire: { host: 127.0.0.1 } }`;
     const fleet = fileOf("fleet.yaml", `${text}, role: controlPlane, workerApi: ${api} }`);
     const { code, err } = await validate(fleet);
     expect(code).toBe(0);
-    expect(err).toMatch(/^warning: clusterGroups\.g\.members\[0\]: f can neither .*\n$/);
+    expect(err).toMatch(/:3:33: clusterGroups\.g\.members\[0\]: warning: f can neither .*\n$/);
   });
 
   it("places mistakes of the text by line and column", async () => {
@@ -52,10 +52,20 @@ gateway: { frontends: { postgresWire: { host: 127.0.0.1 } }`;
     expect(code).toBe(1);
     const lines = err.trimEnd().split("\n");
     for (const line of lines) {
-      expect(line.startsWith(`${file}: `)).toBe(true);
-      expect(line.slice(file.length)).toMatch(/^: line \d+, column \d+: ./);
+      expect(line.startsWith(`${file}:`)).toBe(true);
+      expect(line.slice(file.length)).toMatch(/^:\d+:\d+: ./);
     }
     expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  it("checks several files in one run and answers 1 when one of them has a problem", async () => {
+    const good = fileOf("first.yaml", "gateway: { frontends: {} }\n");
+    const bad = fileOf("second.yaml", "# nothing\n\nrouters: 5\n");
+    const { code, out, err } = await validate(bad, good, join(folder, "third.yaml"));
+    expect({ code, out }).toEqual({ code: 1, out: `${good}: valid\n` });
+    const lines = err.trimEnd().split("\n");
+    expect(lines).toContain(`${bad}:3:1: routers: must be a list, not a number`);
+    expect(lines.at(-1)).toBe(`${join(folder, "third.yaml")}: can not be read (ENOENT)`);
   });
 
   it("answers 1 for a file that is not there", async () => {
@@ -77,7 +87,7 @@ gateway: { frontends: { postgresWire: { host: 127.0.0.1 } }`;
   });
 });
 
-async function validate(file: string) {
+async function validate(...files: readonly string[]) {
   const written = { out: "", err: "" };
   const terminal: Terminal = {
     out: (text) => (written.out += text),
@@ -86,7 +96,7 @@ async function validate(file: string) {
     environment: {},
     bundle: new URL("file:///"),
   };
-  const code = await validateCommand(file, terminal);
+  const code = await validateCommand(files, terminal);
   return { code, ...written };
 }
 

@@ -9,10 +9,11 @@ import { readBounded } from "./file.ts";
 import type { JsonSchema } from "@gateway/control/config/keys.ts";
 import { issueText } from "@gateway/control/config/reason.ts";
 import { withoutFaults } from "./repair.ts";
-import { problemsOf, type ConfigProblem } from "@gateway/control/config/report.ts";
+import { lineOf, problemsOf, type ConfigProblem } from "@gateway/control/config/report.ts";
 import { rootSchema, type RootConfig } from "./schema.ts";
 import { meaningProblems } from "./together.ts";
 import { controlPlaneProblems } from "./worker.ts";
+import { placesIn, type Place } from "./places.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** Thousands of clusters fit; more is not a config. */
@@ -20,18 +21,37 @@ const fileBytesMax = 8 * 1024 * 1024;
 
 type Loaded = Result<RootConfig, readonly ConfigProblem[]>;
 
+/** A file of YAML, unchecked. */
+export interface ConfigFile {
+  readonly document: unknown;
+  /** The same problems, each with the file and its place in it: `gateway.yaml:3:5: clusters.a: reason`. */
+  readonly placed: (problems: readonly ConfigProblem[]) => readonly ConfigProblem[];
+}
+
 /** Reads and checks a file. */
 export function loadConfig(file: string): Loaded {
-  const document = loadDocument(file);
-  return document.ok ? checkConfig(document.value) : document;
+  const loaded = loadFile(file);
+  if (!loaded.ok) return loaded;
+  const config = checkConfig(loaded.value.document);
+  return config.ok ? config : err(loaded.value.placed(config.error));
 }
 
 /** Reads a file as YAML, unchecked. */
 export function loadDocument(file: string): Result<unknown, readonly ConfigProblem[]> {
+  const loaded = loadFile(file);
+  return loaded.ok ? ok(loaded.value.document) : loaded;
+}
+
+export function loadFile(file: string): Result<ConfigFile, readonly ConfigProblem[]> {
   const read = readBounded(file, fileBytesMax);
   if (read.ok) {
     const parsed = parseYaml(read.value);
-    return parsed.ok ? parsed : err(parsed.error.map((problem) => inFile(file, problem)));
+    if (!parsed.ok) return err(parsed.error.map((problem) => inFile(file, problem, problem.at)));
+    const placed: ConfigFile["placed"] = (problems) => {
+      const placeOf = placesIn(new TextDecoder().decode(read.value));
+      return problems.map((problem) => inFile(file, problem, placeOf(problem.path)));
+    };
+    return ok({ document: parsed.value, placed });
   }
   const { error } = read;
   const reason =
@@ -41,9 +61,9 @@ export function loadDocument(file: string): Result<unknown, readonly ConfigProbl
   return err([{ path: "", reason: `${file}: ${reason}` }]);
 }
 
-/** What is wrong with the file itself names it; what is wrong with a key names the key. */
-function inFile(file: string, { path, reason }: ConfigProblem): ConfigProblem {
-  return { path, reason: path === "" ? `${file}: ${reason}` : reason };
+function inFile(file: string, problem: ConfigProblem, place: Place | undefined): ConfigProblem {
+  const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
+  return { path: "", reason: `${where}: ${lineOf(problem)}` };
 }
 
 /** Checks the text of a config file. */

@@ -7,14 +7,20 @@
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { LineCounter, Parser, isScalar, parseDocument, visit, type CST, type Document } from "yaml";
 import type { ConfigProblem } from "@gateway/control/config/report.ts";
+import type { Place } from "./places.ts";
 
 /** How often aliases may be resolved, so that a small file can not grow into a large document. */
 const aliasesMax = 100;
 /** A config has about ten levels; conditions of routers may hold more of their kind. */
 const depthMax = 200;
 
+/** `at`: where the text itself is wrong. */
+export interface TextProblem extends ConfigProblem {
+  readonly at?: Place;
+}
+
 /** The plain data of a file; an empty file is an empty map. */
-export function parseYaml(bytes: Uint8Array): Result<unknown, readonly ConfigProblem[]> {
+export function parseYaml(bytes: Uint8Array): Result<unknown, readonly TextProblem[]> {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -52,7 +58,7 @@ function valuesIn(value: unknown): readonly unknown[] {
   return typeof value === "object" && value !== null ? Object.values(value) : [];
 }
 
-function parseText(text: string): Result<unknown, readonly ConfigProblem[]> {
+function parseText(text: string): Result<unknown, readonly TextProblem[]> {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -69,12 +75,14 @@ function parseText(text: string): Result<unknown, readonly ConfigProblem[]> {
   }));
   const faults = syntax.length > 0 ? syntax : contentFaults(document);
   if (faults.length > 0) {
-    const reasons = faults.map(({ offset, reason }) => {
-      const { line, col } = lines.linePos(offset);
-      return `line ${line}, column ${col}: ${reason}`;
-    });
     // The parser reports some faults once for each thing that they break.
-    return err([...new Set(reasons)].map((reason) => ({ path: "", reason })));
+    const once = new Map(faults.map((fault) => [`${fault.offset} ${fault.reason}`, fault]));
+    return err(
+      [...once.values()].map(({ offset, reason }) => {
+        const { line, col } = lines.linePos(offset);
+        return { path: "", reason, at: { line, column: col } };
+      }),
+    );
   }
   try {
     const value = (document.toJS({ maxAliasCount: aliasesMax }) as unknown) ?? {};

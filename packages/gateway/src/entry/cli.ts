@@ -51,7 +51,7 @@ async function run(command: string | undefined, args: readonly string[]): Promis
     case "start":
       return startCommand(configFile(args), terminal);
     case "validate":
-      return validateCommand(configFile(args), terminal);
+      return validateCommand(validatedFiles(args), terminal);
     case "migrate":
       return migrateCommand(configFile(args), terminal);
     case "config":
@@ -84,6 +84,19 @@ function config([action, ...args]: readonly string[]): Promise<number> {
   const known = configActions.find((one) => one === action);
   if (known === undefined) return misused();
   return configCommand(known, configFile(args), terminal);
+}
+
+/** The file of every command, and any number more. */
+function validatedFiles(args: readonly string[]): readonly string[] {
+  const options = { config: { type: "string", multiple: true } } as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options,
+    strict: true,
+    allowPositionals: true,
+  });
+  const files = [...(values.config ?? []), ...positionals];
+  return files.length > 0 ? files : [configFile([])];
 }
 
 function explain(args: readonly string[]): Promise<number> {
