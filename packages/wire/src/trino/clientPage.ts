@@ -40,8 +40,6 @@ const letterN = 0x6e;
 const marks = new Uint8Array(256);
 for (const mark of [quote, comma, openArray, closeArray, openObject, closeObject]) marks[mark] = 1;
 
-/** Members beyond this are refused: an answer has about a dozen. */
-const membersMax = 64;
 /** Of the longest name that is read, when each letter is written as `\uXXXX`; a longer one is another's. */
 const escapedNameMax = 6 * "updateCount".length;
 /** Ids, links and statement names are short: 4,096 letters, each of which may be an escape. */
@@ -51,7 +49,7 @@ const decoder = new TextDecoder();
 /** What stands between the rows and the counters. */
 const behindRows = new TextEncoder().encode(',"stats":{');
 
-/** Reads an answer; undefined when it is no object with an id, or ends in the middle. */
+/** Reads an answer; undefined when it is no object with an id, ends in the middle, or has a link that is none. */
 export function readClientPage(bytes: Uint8Array): ClientPage | undefined {
   const members: Members = {
     id: undefined,
@@ -66,11 +64,14 @@ export function readClientPage(bytes: Uint8Array): ClientPage | undefined {
   };
   if (!readMembers(bytes, members)) return undefined;
   const id = textIn(bytes, members.id);
+  const nextUri = textIn(bytes, members.nextUri);
   if (id === undefined) return undefined;
+  // Read as an answer without a link it would end the result, with the rows so far as all of them.
+  if (nextUri === undefined && members.nextUri !== undefined) return undefined;
   const { columns, data, stats, error, warnings, updateCount } = members;
   return {
     id,
-    nextUri: textIn(bytes, members.nextUri),
+    nextUri,
     columns,
     data,
     stats,
@@ -120,7 +121,7 @@ function readMembers(bytes: Uint8Array, members: Members): boolean {
   let { start: at } = jsonSpan(bytes);
   if (bytes[at] !== openObject) return false;
   at = skipSpace(bytes, at + 1);
-  for (let count = 0; count < membersMax; count += 1) {
+  for (;;) {
     const keyEnd = skipValue(bytes, at);
     if (bytes[at] !== quote || keyEnd < 0) return false;
     const name = nameIn(bytes, at + 1, keyEnd - 1);
@@ -135,7 +136,6 @@ function readMembers(bytes: Uint8Array, members: Members): boolean {
     if (bytes[at] !== comma) return false;
     at = skipSpace(bytes, at + 1);
   }
-  return false;
 }
 
 /** The name in `start` to `end` if it is one that is read. Compared byte by byte: most members are others. */
