@@ -1,3 +1,5 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { slicesOf } from "@gateway/core/port/slices.ts";
 import { describe, expect, it } from "vitest";
 import { suiteHost } from "../suite/host.suite.ts";
 import { LongTexts, type LongText } from "./longTexts.ts";
@@ -13,8 +15,10 @@ describe("LongTexts", () => {
   it("reads one after the other, in turns by user", async () => {
     const texts = new LongTexts();
     const ended: string[] = [];
+    // Each text is one slice where no time passes.
+    const still = slicesOf({ othersServed: () => turn(), nowMs: () => 0 });
     const admit = async (user: string, name: string) => {
-      expect(await texts.admit(textOf({ user }), slices)).toBeUndefined();
+      expect(await texts.admit(textOf({ user }), still)).toBeUndefined();
       ended.push(name);
     };
     await Promise.all([

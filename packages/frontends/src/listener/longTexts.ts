@@ -19,8 +19,8 @@ export interface LongText {
   readonly sql: string;
   /** The client's. */
   readonly dialect: Dialect;
-  /** What the frontend will read of it besides. */
-  readonly also?: (sql: string) => Steps<void>;
+  /** What the frontend will read of it besides; false where a text that it holds has too many tokens. */
+  readonly also?: (sql: string, tokensMax: number) => Steps<boolean>;
   readonly limits: Pick<ListenerConfig, "maxStatementTokens">;
   readonly user: string;
   /** Of a client that left nothing is read any more. */
@@ -77,9 +77,9 @@ export class LongTexts {
 
 /** False for a text of too many tokens. */
 function* stepsOf({ sql, dialect, limits, also }: LongText): Steps<boolean> {
-  if (!(yield* readLongText(sql, dialect, limits.maxStatementTokens))) return false;
-  if (also !== undefined) yield* also(sql);
-  return true;
+  const tokensMax = limits.maxStatementTokens;
+  if (!(yield* readLongText(sql, dialect, tokensMax))) return false;
+  return also === undefined || (yield* also(sql, tokensMax));
 }
 
 function tooManyTokens(limit: number): GatewayError {

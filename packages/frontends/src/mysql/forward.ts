@@ -38,7 +38,7 @@ const shownOfEnd = 40;
 export const forwardedSql = readingOf(readForwarded);
 
 /** Reads ahead of a long text what is forwarded of each statement, and how that is read. */
-export function* forwardedAhead(text: string): Steps<void> {
+export function* forwardedAhead(text: string): Steps<boolean> {
   for (const { start, end } of slicesReading("mysql")(text)) {
     if (end - start <= longTextUnits) continue;
     const sql = text.slice(start, end);
@@ -47,6 +47,7 @@ export function* forwardedAhead(text: string): Steps<void> {
     if (forwarded.ok)
       yield* readLongText(forwarded.value, forwardedDialect, Number.POSITIVE_INFINITY);
   }
+  return true;
 }
 
 function* readForwarded(sql: string): Steps<Result<string, ErrorReply>> {

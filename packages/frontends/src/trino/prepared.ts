@@ -6,12 +6,15 @@ import type { Door } from "@gateway/core/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readLongText } from "@gateway/core/sql/longText.ts";
 import {
   findPlaces,
   placesMax,
+  placesReading,
   rewritePlaces,
   type PlacesError,
 } from "@gateway/core/sql/places.ts";
+import type { Steps } from "@gateway/core/sql/steps.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import { formEncode, responseHeader } from "@gateway/wire/trino/headers.ts";
@@ -26,7 +29,7 @@ import {
 } from "./answer.ts";
 import { readLiterals } from "./literal.ts";
 import type { TrinoSession } from "./session.ts";
-import type { TokenReader } from "./tokens.ts";
+import { TokenReader } from "./tokens.ts";
 import { displayName } from "./types.ts";
 
 /** A statement that is to run with values for its places. */
@@ -85,6 +88,19 @@ export function execution(
     return err(gatewayError("query.parameters", { message }));
   }
   return ok({ sql: placed.value.sql, parameters: parameters.value });
+}
+
+/** Reads a long text that `EXECUTE IMMEDIATE` holds as the statement it is, and as it is sent on; false where it has too many tokens. */
+export function* immediateAhead(sql: string, tokensMax: number): Steps<boolean> {
+  const reader = new TokenReader(sql);
+  if (!reader.words("EXECUTE", "IMMEDIATE")) return true;
+  const held = immediate(reader);
+  if (!held.ok) return true;
+  if (!(yield* readLongText(held.value, "trino", tokensMax))) return false;
+  yield* placesReading("trino").ahead(held.value);
+  const placed = placesOf(held.value);
+  if (!placed.ok || placed.value.count === 0) return true;
+  return yield* readLongText(placed.value.sql, "trino", tokensMax);
 }
 
 function immediate(reader: TokenReader): Result<string, GatewayError> {

@@ -29,6 +29,7 @@ import { openStatement } from "./open.ts";
 import type { Page } from "./page.ts";
 import type { Peer, Peers } from "./peer.ts";
 import { pollOf } from "./poll.ts";
+import { immediateAhead } from "./prepared.ts";
 import { sendJson, sendPage, sendRefusal, sendStatus } from "./respond.ts";
 import { askedFrom, sessionOf, type AskedSession } from "./session.ts";
 import { Shelf } from "./shelf.ts";
@@ -177,8 +178,8 @@ export class Requests {
       },
     };
     const { user } = identity;
-    const text = { sql, dialect: "trino", limits: this.#config, user, client } as const;
-    return longTexts.admit(text, this.#host.slices);
+    const read = { sql, dialect: "trino", also: immediateAhead } as const;
+    return longTexts.admit({ ...read, limits: this.#config, user, client }, this.#host.slices);
   }
 
   #asked({ request, peer }: Exchange): Result<AskedSession, GatewayError> {
