@@ -176,7 +176,8 @@ export async function fuzzListener(count: number, seed: number): Promise<FuzzFou
   const door = parkingDoor({ ...script, clock: host.clock }, host);
   const config = trinoConfig.parse({ host: "127.0.0.1", port: 0, maxMessageBytes: 4096 });
   const listening = await listenWith(
-    { ...times, headersMs: 500, checkMs: 100 },
+    // A request that is cut in its body waits for more, up to this time.
+    { ...times, headersMs: 500, requestMs: 1_000, checkMs: 100 },
     config,
     door,
     host,
