@@ -27,7 +27,7 @@ const seed = Number(process.env.FLEET_SEED ?? Math.floor(Math.random() * 1e9));
 
 /** What each protocol may say besides a right answer: the process ended, a limit passed, or no cluster could be reached. */
 const typed = {
-  pg: new Set(["57P02", "57014", "57P03", "53000"]),
+  pg: new Set(["57P02", "57014", "57P03", "53000", "53200"]),
   mysql: new Set(["1296", "3024", "1429", "1041"]),
   trino: new Set([
     "REMOTE_HOST_GONE",
