@@ -16,11 +16,12 @@ const runs = [
     ["node_modules/vitest/vitest.mjs", "run", "test/ordinary"],
   ],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
+  ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],
   ["requests by chance, Trino", ["test/fuzz/trino.mjs", "1000000"]],
 ];
-const env = { ...process.env, GATEWAY_NIGHTLY: "1", FLEET_KILLS: "10" };
+const env = { ...process.env, GATEWAY_NIGHTLY: "1", FLEET_KILLS: "10", SOAK_SECS: "3600" };
 
 let failed = 0;
 for (const [name, args] of runs) {
