@@ -43,6 +43,7 @@ describe("a fleet that shares its caps by leases", () => {
         suspended: 0,
         set: 0,
         down: 0,
+        blind: 0,
       };
       for (const seed of seeds) {
         const played = await play(seed, {});
@@ -55,13 +56,16 @@ describe("a fleet that shares its caps by leases", () => {
         totals.suspended += played.suspended;
         totals.set += played.set;
         totals.down += played.down;
+        totals.blind += played.blind;
       }
       // A simulation in which nothing happens proves nothing.
       expect(totals.ran).toBeGreaterThan(seeds.length * 5);
       expect(totals.full).toBeGreaterThan(seeds.length / 2);
       expect(totals.userFull).toBeGreaterThan(seeds.length / 10);
-      const { killed, frozen, suspended, set, down } = totals;
-      expect(Math.min(killed, frozen, suspended, set, down)).toBeGreaterThan(seeds.length / 4);
+      const { killed, frozen, suspended, set, down, blind } = totals;
+      expect(Math.min(killed, frozen, suspended, set, down, blind)).toBeGreaterThan(
+        seeds.length / 4,
+      );
     },
     limitMs,
   );
@@ -71,6 +75,7 @@ describe("a fleet that shares its caps by leases", () => {
     ["frees what the engine still runs", { flaws: { freesRunning: true } }],
     ["frees by the worker instead of the lease", { flaws: { releasesByInstance: true } }],
     ["grants one more than the cap", { flaws: { countsFromZero: true } }],
+    ["grants a user one more than its cap", { flaws: { countsUsersFromZero: true } }],
     ["writes without a look at the lease", { careless: true }],
     ["trusts the one clock that a suspended machine stops", { oneClock: true }],
   ])(
@@ -102,7 +107,7 @@ async function play(seed: number, { flaws, careless = false, oneClock = false }:
   const planted = flaws !== undefined || careless || oneClock;
   const onUnavailable: Mode = !planted && dice.chance(0.25) ? "localLimits" : "failClosed";
   const parts = { host, dice, control, onUnavailable, engine, network, careless, oneClock };
-  const counts = { killed: 0, frozen: 0, suspended: 0, set: 0, down: 0 };
+  const counts = { killed: 0, frozen: 0, suspended: 0, set: 0, down: 0, blind: 0 };
   const workers = Array.from({ length: dice.between(2, 3) }, () => new LeasedWorker(parts));
   const all = new Set(workers);
   let over = false;
@@ -174,10 +179,10 @@ interface Outages {
   readonly dice: Dice;
   readonly control: SimControl;
   readonly network: SimNetwork;
-  readonly counts: { down: number };
+  readonly counts: { down: number; blind: number };
 }
 
-/** One worker that reaches nobody, and a control plane that is gone for a while. */
+/** One worker that reaches nobody, one that reaches no engine, and a control plane that is gone for a while. */
 function planOutages(workers: readonly LeasedWorker[], parts: Outages): void {
   const { host, dice, control, network, counts } = parts;
   if (dice.chance(0.4)) {
@@ -188,6 +193,16 @@ function planOutages(workers: readonly LeasedWorker[], parts: Outages): void {
     };
     host.clock.timer(fromMs, cut(true));
     host.clock.timer(fromMs + dice.between(1_000, 120_000), cut(false));
+  }
+  if (dice.chance(0.4)) {
+    const victim = workers[dice.between(0, workers.length - 1)];
+    const fromMs = dice.between(0, loadMs);
+    const blind = (is: boolean) => (): void => {
+      if (victim !== undefined) victim.blind = is;
+    };
+    counts.blind += 1;
+    host.clock.timer(fromMs, blind(true));
+    host.clock.timer(fromMs + dice.between(1_000, 120_000), blind(false));
   }
   if (dice.chance(0.6)) {
     const fromMs = dice.between(0, loadMs);

@@ -5,6 +5,7 @@
 import { leasedCapacity, type LeasedCapacity } from "@gateway/core/capacity/leased.ts";
 import { reap } from "@gateway/core/capacity/reaper.ts";
 import { candidateOf, requestOf } from "@gateway/core/capacity/testAdmission.ts";
+import { gatewayError } from "@gateway/core/error.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Slot } from "@gateway/core/port/capacity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -75,6 +76,8 @@ export class LeasedWorker {
   #poised = 0;
   /** This worker alone reaches nobody. */
   cut = false;
+  /** This worker alone reaches no engine to ask it what runs; its own statements get there. */
+  blind = false;
   /** Queries that have not ended; those of a killed worker never do. */
   open = 0;
 
@@ -94,7 +97,7 @@ export class LeasedWorker {
     const { onUnavailable } = parts;
     this.capacity = leasedCapacity(this.#host, source, { onUnavailable, leaseAhead: 4 });
     const link = this.#link(parts.control.link(this.name));
-    const generations = generationsOver(parts.engine);
+    const generations = generationsOver(parts.engine, () => this.blind);
     this.#reaping = reap({ host: this.#host, link, generations }, this.#stopping.signal);
   }
 
@@ -282,17 +285,19 @@ export class LeasedWorker {
   }
 }
 
+const unreachable = err(gatewayError("cluster.connectFailed"));
+
 const noWatch: Disposable = { [Symbol.dispose]: () => {} };
 
-function generationsOver(engine: LeasedEngine): Generations {
+function generationsOver(engine: LeasedEngine, isBlind: () => boolean): Generations {
   const { active } = planeOf({ clusters: { any: async function* () {} } }).generations;
   const [plain] = active?.backends() ?? [];
   if (active === undefined || plain === undefined) throw new Error("no generation");
   const backends = engine.clusters.map((cluster): Backend => ({
     ...plain,
     cluster,
-    running: async () => engine.list(cluster),
-    end: async (tag) => engine.endLater(tag),
+    running: async () => (isBlind() ? unreachable : engine.list(cluster)),
+    end: async (tag) => (isBlind() ? unreachable : engine.endLater(tag)),
   }));
   const generation: Generation = { ...active, backends: () => backends };
   const generations = new Generations();

@@ -28,6 +28,8 @@ export interface Flaws {
   readonly forgetsQuestions?: boolean;
   /** Grants one more than the cap. */
   readonly countsFromZero?: boolean;
+  /** Grants a user one more than its cap. */
+  readonly countsUsersFromZero?: boolean;
 }
 
 export interface TestCaps {
@@ -191,12 +193,12 @@ export class TestLeases {
       },
       keepLock: async (token) => {
         this.#spoke(instance);
-        const kept = this.#fenced(token);
+        const kept = token === this.#lock.token;
         if (kept) this.#lock.untilMs = this.#clock.nowMs() + sweepLockMs;
         return ok({ acquired: kept, token: this.#lock.token, expiresInMs: sweepLockMs });
       },
       unlock: async (token) => {
-        if (this.#fenced(token)) this.#lock.untilMs = 0;
+        if (token === this.#lock.token) this.#lock.untilMs = 0;
         return ok(undefined);
       },
       suspects: async () => ok({ suspects: this.#suspects(), listing: this.#clock.nowMs() }),
@@ -309,7 +311,8 @@ export class TestLeases {
   #userHasRoom({ group, user }: Pick<Waiting, "group" | "user">): boolean {
     if (this.caps.user === undefined) return true;
     const own = [...this.#held.values()].filter((one) => one.group === group && one.user === user);
-    return user !== undefined && own.length < this.caps.user;
+    const more = this.#flaws.countsUsersFromZero === true ? 1 : 0;
+    return user !== undefined && own.length < this.caps.user + more;
   }
 
   #hasRoom(group: string, cluster: string): boolean {
@@ -349,7 +352,7 @@ export class TestLeases {
   }
 
   #observed(report: Parameters<ReaperLink["observed"]>[0]): ObservedAnswer {
-    if (!this.#fenced(report.token)) return { fenced: false, advice: "unknown" };
+    if (report.token !== this.#lock.token) return { fenced: false, advice: "unknown" };
     const held = this.#held.get(report.lease);
     const suspect = this.#suspects().find(({ lease }) => lease === report.lease);
     if (held === undefined || suspect === undefined) return { fenced: true, advice: "unknown" };
@@ -379,10 +382,6 @@ export class TestLeases {
   #flawed(instance: string, cluster: string): Held | undefined {
     if (this.#flaws.releasesByInstance !== true) return undefined;
     return this.leasesOf(instance).find((held) => held.cluster === cluster);
-  }
-
-  #fenced(token: number): boolean {
-    return token === this.#lock.token;
   }
 
   #spoke(instance: string): void {
