@@ -49,6 +49,9 @@ export interface FakeClickHouse extends AsyncDisposable {
   readonly requests: { readonly sql: string; readonly ran: string }[];
   /** What it does with `EXECUTE AS`. */
   impersonation: Impersonation;
+  /** A statement with this text begins and goes on whoever leaves or kills it, and `KILL … SYNC` waits with it, until `endAll`. */
+  deafTo: string | undefined;
+  endAll(): void;
   /** Query ids that run now. */
   readonly running: ReadonlyMap<string, AbortController>;
 }
@@ -72,7 +75,9 @@ class Fake implements FakeClickHouse {
   readonly #ends = new Map<string, Promise<void>>();
   readonly #backend: Backend;
   readonly #server: Server;
+  deafTo: string | undefined;
   #how: Misbehaviour | undefined;
+  #free: (() => void)[] = [];
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -89,6 +94,10 @@ class Fake implements FakeClickHouse {
     return new Promise((resolve) => {
       this.#server.listen(0, "127.0.0.1", resolve);
     });
+  }
+
+  endAll(): void {
+    for (const free of this.#free.splice(0)) free();
   }
 
   misbehave(how: Misbehaviour | undefined): void {
@@ -184,6 +193,8 @@ class Fake implements FakeClickHouse {
     this.#ends.set(queryId, new Promise((resolve) => (ended = resolve)));
     // As the setting `cancel_http_readonly_queries_on_client_close` says.
     response.on("close", () => controller.abort());
+    if (this.deafTo !== undefined && sql.includes(this.deafTo))
+      await new Promise<void>((free) => this.#free.push(free));
     let columns: readonly Column[] = [];
     try {
       for await (const event of this.#backend.execute(identifiedOf(sql), controller.signal)) {

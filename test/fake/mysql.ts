@@ -77,6 +77,8 @@ export class FakeMysql implements AsyncDisposable {
   refusal: { readonly errno: number; readonly sqlState: string } | undefined;
   /** Variables that it does not know. */
   unknownVariables: readonly string[] = [];
+  /** Answers `KILL QUERY` and lets the statement go on. */
+  deaf = false;
   readonly logins: SeenLogin[] = [];
   readonly statements: SeenStatement[] = [];
   /** Bytes that came without TLS, but for requests for it. */
@@ -111,10 +113,20 @@ export class FakeMysql implements AsyncDisposable {
 
   /** Resolves when a statement waits to be killed. */
   waits(): Promise<void> {
-    if ([...this.#peers.values()].some(({ kill }) => kill !== undefined)) return Promise.resolve();
+    if (this.waiting > 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
     });
+  }
+
+  /** Statements that wait to be killed. */
+  get waiting(): number {
+    return [...this.#peers.values()].filter(({ kill }) => kill !== undefined).length;
+  }
+
+  /** Ends every statement that waits. */
+  endAll(): void {
+    for (const { kill } of this.#peers.values()) kill?.();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -259,7 +271,7 @@ export class FakeMysql implements AsyncDisposable {
       return say(peer, 1, (out) => putError(out, { errno: 1095, sqlState: "HY000", message }));
     }
     say(peer, 1, (out) => putOk(out, okReply, capabilities));
-    found.kill?.();
+    if (!this.deaf) found.kill?.();
   }
 
   #sleep(peer: Peer): void {

@@ -43,8 +43,12 @@ export interface FakeTrino extends AsyncDisposable {
   readonly answers: Map<string, () => Outcome>;
   /** Other paths it serves. */
   readonly files: Map<string, string>;
+  /** Takes a `DELETE` and goes on; answers it with `endAll`. */
+  deaf: boolean;
   /** Statements that have not ended. */
   running(): number;
+  /** Ends them all. */
+  endAll(): void;
 }
 
 interface Query {
@@ -75,10 +79,13 @@ class Fake implements FakeTrino {
   fault: (seen: Seen) => Fault | undefined = () => undefined;
   extraHeaders: Record<string, string | string[]> = {};
   gzip = false;
+  deaf = false;
   readonly answers = new Map<string, () => Outcome>();
   readonly files = new Map<string, string>();
   readonly #sql = new FakeSql();
   readonly #queries = new Map<string, Query>();
+  /** Answers of `DELETE` that are kept back. */
+  readonly #unheard: (() => void)[] = [];
   readonly #server = createServer((request, response) => void this.#handle(request, response));
 
   async listen(): Promise<void> {
@@ -90,6 +97,11 @@ class Fake implements FakeTrino {
 
   running(): number {
     return [...this.#queries.values()].filter(({ state }) => state === "RUNNING").length;
+  }
+
+  endAll(): void {
+    for (const query of this.#queries.values()) endIfRunning(query);
+    for (const answer of this.#unheard.splice(0)) answer();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -126,7 +138,8 @@ class Fake implements FakeTrino {
       response.writeHead(400).end("Invalid X-Trino-Prepared-Statement header");
       return;
     }
-    if (answer === "gone") {
+    if (answer === "unheard") await new Promise<void>((resolve) => this.#unheard.push(resolve));
+    if (answer === "gone" || answer === "unheard") {
       response.writeHead(204).end();
       return;
     }
@@ -164,7 +177,9 @@ class Fake implements FakeTrino {
     }
   }
 
-  #answer(seen: Seen): (Text & { readonly hold: boolean }) | "gone" | "refused" | undefined {
+  #answer(
+    seen: Seen,
+  ): (Text & { readonly hold: boolean }) | "gone" | "unheard" | "refused" | undefined {
     const { method, path } = seen;
     if (path === "/v1/info") return { text: '{"starting":false}', headers: {}, hold: false };
     const file = this.files.get(path);
@@ -179,7 +194,8 @@ class Fake implements FakeTrino {
     const query = this.#queries.get(id);
     if (query === undefined) return undefined;
     if (method === "DELETE") {
-      if (query.state === "RUNNING") query.state = "FAILED";
+      if (this.deaf) return "unheard";
+      endIfRunning(query);
       return "gone";
     }
     const hold = query.outcome.endless === true && query.state === "RUNNING";
@@ -272,6 +288,10 @@ class Fake implements FakeTrino {
 interface Text {
   readonly text: string;
   readonly headers: Record<string, string | string[]>;
+}
+
+function endIfRunning(query: Query): void {
+  if (query.state === "RUNNING") query.state = "FAILED";
 }
 
 function columnsText(columns: NonNullable<Outcome["columns"]>): string {

@@ -16,7 +16,7 @@ import { leadOf } from "./clockLead.ts";
 import type { Grant } from "./leaseBook.ts";
 import { doubtsMax, heldAcquireMs, retryMs } from "./leaseLimits.ts";
 import type { LeaseReach } from "./leaseReach.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../port/pause.ts";
 import type { Stopper } from "./stopper.ts";
 import { boundUserOf, type Waiter } from "./waiter.ts";
 

@@ -13,7 +13,7 @@ import type { Host } from "../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
 import { ClockLead } from "./clockLead.ts";
 import { leaseMarginMs, lookEveryMs, renewEveryMs, retryMs, stoodStillMs } from "./leaseLimits.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../port/pause.ts";
 
 /** A lease of this process. */
 export interface Lease {

@@ -5,7 +5,7 @@
 import type { Host } from "../port/host.ts";
 import type { LeaseFailure } from "../port/leases.ts";
 import { awayAfterMs, retryMs } from "./leaseLimits.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../port/pause.ts";
 import type { Stopper } from "./stopper.ts";
 
 export interface LeaseReachParts {

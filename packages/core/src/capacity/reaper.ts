@@ -9,7 +9,7 @@ import type { Host } from "../port/host.ts";
 import type { ReaperLink } from "../port/leases.ts";
 import type { Generations } from "../snapshot/generation.ts";
 import { tagPrefix } from "../query/tag.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../port/pause.ts";
 
 export const engineRunning = {
   name: "gateway_engine_running_queries",

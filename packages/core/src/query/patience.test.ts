@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
+import { batchOf, columnOf } from "../type/build.ts";
 import type { ResultEvent } from "./event.ts";
 import { graceMs } from "./patience.ts";
 import type { Pin } from "./pin.ts";
 import { runQuery } from "./run.ts";
 import { planeOf, queryOf, type PlaneOptions, type TestPlane } from "./testPlane.ts";
+
+const columns = [columnOf("n", { kind: "integer", bits: 32, signed: true })];
 
 describe("an engine that ignores its cancel", () => {
   it("does not keep its client waiting, and keeps slot and record until it is done", async () => {
@@ -42,6 +45,40 @@ describe("an engine that ignores its cancel", () => {
     expect(plane.host.timerCount).toBe(0);
   });
 
+  it("is not waited for where it said so at once, or sent too many rows, and does not come to its end", async () => {
+    const limits = { maxExecutionMs: undefined, maxRows: 1 };
+    const plane = planeOf({
+      limits,
+      clusters: {
+        main: async function* ({ engineSql }, signal) {
+          try {
+            if (engineSql === "select many")
+              yield { kind: "batch", batch: batchOf(columns, [[1n], [2n]]) };
+            await new Promise((resolve) => signal.addEventListener("abort", resolve));
+            yield { kind: "failed", error: gatewayError("query.cancelled") };
+          } finally {
+            await new Promise<void>((resolve) => ends.push(resolve));
+          }
+        },
+      },
+    });
+    const ends: (() => void)[] = [];
+    const client = new AbortController();
+    const cancelled = lastOf(plane, client.signal);
+    const many = lastOf(plane, new AbortController().signal, { sql: "select many" });
+    await plane.host.settle();
+    client.abort(gatewayError("query.cancelled"));
+    await plane.host.advance(graceMs);
+    expect(cancelled.event).toMatchObject({ error: { code: "query.cancelled" } });
+    expect(many.event).toMatchObject({ error: { code: "query.tooManyRows" } });
+    expect(plane.slots.size).toBe(2);
+    for (const end of ends) end();
+    await plane.host.settle();
+    expect(plane.slots.size).toBe(0);
+    expect(plane.records.map(({ status }) => status)).toEqual(["failed", "cancelled"]);
+    expect(plane.host.timerCount).toBe(0);
+  });
+
   it("is not waited for beyond a time limit either", async () => {
     const limits = { maxExecutionMs: 1_000, maxRows: undefined };
     const { plane, engine } = planeOver({ limits });
@@ -58,7 +95,7 @@ describe("an engine that ignores its cancel", () => {
     const { plane, engine } = planeOver();
     const pin = await beginOn(plane);
     const client = new AbortController();
-    const told = lastOf(plane, client.signal, pin);
+    const told = lastOf(plane, client.signal, { pin });
     await plane.host.settle();
     client.abort(gatewayError("query.cancelled"));
     await plane.host.advance(graceMs);
@@ -100,10 +137,14 @@ function heldOf(plane: TestPlane) {
 }
 
 /** Reads a statement to its end, in the background. */
-function lastOf(plane: TestPlane, signal: AbortSignal, pin?: Pin) {
+function lastOf(
+  plane: TestPlane,
+  signal: AbortSignal,
+  { sql = "select n", pin }: { readonly sql?: string; readonly pin?: Pin } = {},
+) {
   const told: { event: ResultEvent | undefined; kinds: string[] } = { event: undefined, kinds: [] };
   void (async () => {
-    for await (const event of runQuery(queryOf("select n", { pin }), plane, signal)) {
+    for await (const event of runQuery(queryOf(sql, { pin }), plane, signal)) {
       told.kinds.push(event.kind === "session" ? `session ${event.change.kind}` : event.kind);
       if (event.kind === "failed" || event.kind === "done") told.event = event;
     }

@@ -36,6 +36,18 @@ export class PatientReader {
     });
   }
 
+  /**
+   * Ends the events for whoever tells the client how the query ended: after an abort it is waited for no longer
+   * than for an event, and `ignored` says whether the engine still works.
+   */
+  leave(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#ignored) return resolve();
+      this.#giveUp = () => resolve();
+      this.end().then(resolve, reject);
+    });
+  }
+
   /** The query was aborted: from now on the engine is waited for only so long. */
   aborted(): void {
     this.#grace ??= this.#clock.timer(graceMs, () => {

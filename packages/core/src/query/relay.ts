@@ -34,7 +34,7 @@ export async function* relay(
   try {
     return yield* passOn(events, live, slot);
   } finally {
-    if (!events.ignored) await events.end();
+    await events.leave();
   }
 }
 
@@ -62,7 +62,10 @@ async function* passOn(
         return endedBy(event, live, started);
       case "batch": {
         const over = live.counted(event.batch);
-        if (over !== undefined) return { last: { kind: "failed", error: over }, reached: true };
+        if (over !== undefined) {
+          live.cancel(over);
+          return { last: { kind: "failed", error: over }, reached: true };
+        }
         break;
       }
       case "queued":

@@ -253,7 +253,9 @@ class StarRocksBackend implements Backend {
       const { signal } = limit;
       const done = account !== undefined && (await this.#callers.end(member, account, signal));
       if (!done && this.#hasAccount) {
-        await endStatement(member, (sql, until) => this.#ask(sql, until), signal);
+        const { threadId } = member;
+        const { clock } = this.#host;
+        await endStatement({ threadId, clock, ask: (sql, until) => this.#ask(sql, until) }, signal);
       }
     }
     member.destroy();

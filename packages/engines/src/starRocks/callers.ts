@@ -93,7 +93,12 @@ export class Callers {
     if (!made.ok) return false;
     const own = made.value;
     try {
-      return await endStatement(member, (sql, until) => ask(own, sql, until), signal);
+      const { threadId } = member;
+      const { clock } = this.#host;
+      return await endStatement(
+        { threadId, clock, ask: (sql, until) => ask(own, sql, until) },
+        signal,
+      );
     } finally {
       own.destroy();
     }

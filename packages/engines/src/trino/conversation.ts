@@ -10,6 +10,7 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { pause } from "@gateway/core/port/pause.ts";
 import { Canceller } from "@gateway/core/query/canceller.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readClientPage, type ClientPage } from "@gateway/wire/trino/clientPage.ts";
@@ -28,7 +29,6 @@ import type {
 import type { Caller } from "./identity.ts";
 import * as limits from "./limits.ts";
 import { headerValue } from "./session.ts";
-import { waited } from "./wait.ts";
 
 /** What a statement is sent with. */
 export interface Submission {
@@ -166,7 +166,7 @@ export class Conversation {
         if (!this.#read(outcome.value).ok) return;
         if (this.#due !== due) continue;
       }
-      await waited(this.#host.clock, delayMs, signal);
+      await pause(this.#host.clock, delayMs, signal);
       delayMs = Math.min(delayMs * 2, limits.retryDelayMs.last);
     }
   }

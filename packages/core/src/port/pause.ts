@@ -1,5 +1,5 @@
 /** Waiting on the host's clock. */
-import type { Clock } from "../port/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Resolves after `ms`, or when `signal` aborts. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
