@@ -11,6 +11,8 @@ export default defineConfig({
     // Ends a test that hangs; how fast a busy machine is proves nothing.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // No module mocks and no globals here, so files share what they import: a third of the time.
+    isolate: false,
     // Half of what a machine of two cores has would stand still otherwise.
     maxWorkers: "100%",
     projects: [
@@ -20,8 +22,6 @@ export default defineConfig({
           name: "packages",
           include: ["packages/*/src/**/*.test.ts"],
           exclude,
-          // No module mocks and no globals here, so files share what they import: a third of the time.
-          isolate: false,
         },
       },
       { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], exclude } },

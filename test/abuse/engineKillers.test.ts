@@ -30,6 +30,8 @@ let gateway: TestGateway;
 let open: readonly Wire[];
 /** Of a user whose statements run on a cluster that nobody attacks. */
 let beside: Wire;
+/** Of a user whose statements have a limit of time. */
+let hurried: Wire;
 
 beforeAll(async () => {
   gateway = await gatewayOf(
@@ -37,10 +39,12 @@ beforeAll(async () => {
       {
         clusters: { local: { engine: "duckDb" }, other: { engine: "duckDb" } },
         clusterGroups: {
-          default: { members: ["local"], maxRunningQueries: 4, maxExecutionSecs: 1 },
+          // A process that is started again may take a while on a busy machine.
+          default: { members: ["local"], maxRunningQueries: 4 },
+          hurried: { members: ["local"], maxRunningQueries: 4, maxExecutionSecs: 1 },
           quiet: { members: ["other"], maxRunningQueries: 4 },
         },
-        routers: [{ type: "userGroup", userToGroup: { bob: "quiet" } }],
+        routers: [{ type: "userGroup", userToGroup: { bob: "quiet", carol: "hurried" } }],
       },
       // Otherwise a plan that takes long enough is refused before it is made.
       { maxStatementTokens: 1_000_000 },
@@ -50,10 +54,11 @@ beforeAll(async () => {
   const [first] = wires;
   if (first === undefined) throw new Error("no wires");
   beside = await first(gateway, "bob");
+  hurried = await first(gateway, "carol");
   await beside.ask("create table kept as select 7 as a");
 }, 60_000);
 afterAll(async () => {
-  await Promise.all([...open, beside].map((wire) => wire.close()));
+  await Promise.all([...open, beside, hurried].map((wire) => wire.close()));
   await gateway[Symbol.asyncDispose]();
 });
 
@@ -99,10 +104,9 @@ describe("a recursion inside the engine", () => {
 
 describe("a plan without end", () => {
   it.each(plans)("ends at the group's time limit, and its slot is free: %s", async (_what, sql) => {
-    const [wire] = open;
-    const answer = await wire?.ask(sql);
+    const answer = await hurried.ask(sql);
     expect(answer).toMatchObject({ kind: "refused" });
-    expect(answer?.kind === "refused" && timedOut.has(answer.code)).toBe(true);
+    expect(answer.kind === "refused" && timedOut.has(answer.code)).toBe(true);
     expect(await beside.ask("select a from kept")).toEqual({ kind: "rows", rows: [["7"]] });
     for (const other of open) expect((await other.ask("select 1")).kind).toBe("rows");
     await running(gateway, 0);
@@ -112,13 +116,12 @@ describe("a plan without end", () => {
 describe("an engine's process that is killed under load", () => {
   it("fails what ran there with a typed error, and nothing else", async () => {
     const endless = "select count(*) from range(100000000000) t(i) where i % 3 = 5";
-    const asked = open.map(async (wire) => ({ wire, answer: await wire.ask(endless) }));
+    const asked = open.slice(0, 4).map(async (wire) => ({ wire, answer: await wire.ask(endless) }));
     await running(gateway, 4);
     for (const pid of engineProcesses()) process.kill(pid, "SIGKILL");
     for (const { wire, answer } of await Promise.all(asked)) {
-      // Four run; the fifth waits for a slot and is ended by the group's limit.
       const code = answer.kind === "refused" ? answer.code : "rows";
-      expect([crashed[wire.name], ...timedOut]).toContain(code);
+      expect([wire.name, code]).toEqual([wire.name, crashed[wire.name]]);
     }
     for (const wire of open) expect((await wire.ask("select 1")).kind).toBe("rows");
     await running(gateway, 0);

@@ -74,6 +74,18 @@ describe("watchBackend", () => {
     ]);
   });
 
+  it("takes back within two seconds of the first answer, before those who wait for it give up", async () => {
+    let answer: ProbeAnswer = "unhealthy";
+    const { watch, host, probes } = watchOf(async () => answer);
+    await host.runUntil(() => probes.length === 3);
+    expect(watch.usable()).toBe(false);
+    answer = "healthy";
+    await host.runUntil(() => probes.length === 4);
+    expect(watch.usable()).toBe(false);
+    await host.advance(2_000);
+    expect([probes.length, watch.usable()]).toEqual([5, true]);
+  });
+
   it("tells of a change once, after it holds", async () => {
     const answers: ProbeAnswer[] = [
       "healthy",

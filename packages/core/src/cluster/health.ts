@@ -20,7 +20,7 @@ export interface HealthLimits {
   readonly failuresDown: number;
   /** Successes in a row that take back. */
   readonly successesUp: number;
-  /** `suspect` does not probe sooner than this after the last probe began. */
+  /** `suspect` does not probe sooner than this after the last probe began; one that answers again is asked once more after it. */
   readonly suspectAfterMs: number;
 }
 
@@ -163,8 +163,12 @@ class BackendWatch implements Watch {
     this.#changed();
   }
 
+  /** One that answers again is asked again soon: whoever waits for it gives up before two turns are over. */
   #pauseMs(): number {
-    const { intervalMs, jitter } = this.#limits;
-    return intervalMs * (1 + jitter * (2 * this.#host.random() - 1));
+    const { intervalMs, suspectAfterMs, jitter } = this.#limits;
+    const answersAgain = this.#state.kind === "down" && this.#state.streak > 0;
+    return (
+      (answersAgain ? suspectAfterMs : intervalMs) * (1 + jitter * (2 * this.#host.random() - 1))
+    );
   }
 }

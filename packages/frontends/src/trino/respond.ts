@@ -43,13 +43,18 @@ export function sendPage(
 }
 
 function endText(response: ServerResponse, type: string, text: string): void {
+  writeText(response, type, text);
+  response.end();
+}
+
+/** All of it; what is left is to say so. */
+function writeText(response: ServerResponse, type: string, text: string): void {
   const length = Buffer.byteLength(text);
   const headers = ["Content-Type", type, "Content-Length", String(length)];
   response.writeHead(response.statusCode, headers);
   // Given to `end`, the text goes out by `writev` together with an empty piece; so it is one `write`.
   response.write(text, length === text.length ? "latin1" : "utf8");
   response.socket?.uncork();
-  response.end();
 }
 
 function endCompressed(response: ServerResponse, bytes: Buffer): void {
@@ -75,7 +80,11 @@ export function sendJson(response: ServerResponse, document: unknown): void {
   endText(response, json, JSON.stringify(document));
 }
 
-/** Sends a status with a line for people. A body that was not read closes the connection, so that nothing of it is taken for a request. */
+/**
+ * Sends a status with a line for people. A body that was not read closes the connection, so that nothing of it is
+ * taken for a request; not before its client has sent it or stopped to, because whoever writes to a connection that
+ * is closed does not read the answer.
+ */
 export function sendStatus(
   request: IncomingMessage,
   response: ServerResponse,
@@ -83,9 +92,16 @@ export function sendStatus(
   text: string,
 ): void {
   response.statusCode = status;
-  if (hasUnread(request)) response.setHeader("Connection", "close");
-  endText(response, "text/plain; charset=utf-8", text);
+  if (!hasUnread(request)) return endText(response, plain, text);
+  response.setHeader("Connection", "close");
+  writeText(response, plain, text);
+  const end = (): void => void response.end();
+  request.once("end", end).once("close", end).setTimeout(silentMsMax, end).resume();
 }
+
+const plain = "text/plain; charset=utf-8";
+/** How long the rest of a body that nobody reads may be still. Its whole time is the server's own limit of a request. */
+const silentMsMax = 2_000;
 
 /** A body that was taken as a whole is there before the parser says that it is complete. */
 function hasUnread(request: IncomingMessage): boolean {
