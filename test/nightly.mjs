@@ -17,6 +17,7 @@ const runs = [
   ],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
+  ["native results under valgrind", ["test/memcheck/run.mjs", "2000"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],
   ["requests by chance, Trino", ["test/fuzz/trino.mjs", "1000000"]],
