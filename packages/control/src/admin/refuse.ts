@@ -61,8 +61,7 @@ export function lostUpdate(current: number | undefined): Response {
 }
 
 /** 503: nothing was written, or nobody knows. The driver's code is for the log and stays out. */
-export function unavailable(): Response {
-  const detail = "The database does not answer.";
+export function unavailable(detail = "The database does not answer."): Response {
   return refuse(503, { code: "unavailable", detail }, { "retry-after": retryAfterSecs });
 }
 
@@ -76,6 +75,10 @@ export function configRefused(refusal: ConfigRefusal, what: string): Response {
     case "missing":
       return missing(what);
     case "unavailable":
-      return unavailable();
+      return busyWriting.has(refusal.detail) ? unavailable(othersWrite) : unavailable();
   }
 }
+
+/** The database answers; others got there first, each time. */
+const busyWriting: ReadonlySet<string> = new Set(["contended", "busy"]);
+const othersWrite = "Others write the configuration at this moment. Nothing of this was written.";
