@@ -3,29 +3,43 @@ import { connect } from "node:net";
 
 /** Answers `ask(method, path, headers, body)`, which gives `{status, etag, bytes, atMs, body}` when the last byte is there. */
 export async function openClient(port, secret) {
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
-  await new Promise((resolve, reject) => {
-    socket.once("connect", resolve).once("error", reject);
-  });
+  let socket;
   let waiting;
   let answer;
-  socket.on("data", (chunk) => {
+  const take = (chunk) => {
+    // A word of the server's own, as to one that was silent for too long: the next question opens another.
+    if (waiting === undefined) return socket.destroy();
     answer = answer === undefined ? headOf(chunk) : { ...answer, parts: [...answer.parts, chunk] };
     const bytes = answer.parts.reduce((sum, part) => sum + part.length, 0);
     if (bytes < answer.length) return;
     const done = { ...answer, bytes, atMs: monotonicMs() };
+    const { resolve } = waiting;
     answer = undefined;
-    waiting(done);
-  });
+    waiting = undefined;
+    resolve(done);
+  };
+  const open = async () => {
+    socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    socket.on("data", take);
+    socket.on("close", () => waiting?.reject(new Error("the control plane closed the connection")));
+    await new Promise((resolve, reject) => {
+      socket.once("connect", resolve).once("error", reject);
+    });
+    // What breaks it closes it as well.
+    socket.on("error", () => {});
+  };
+  await open();
   const common = `host: bench\r\nauthorization: Bearer ${secret}\r\n`;
   return {
-    ask: (method, path, headers = "", body) =>
-      new Promise((resolve) => {
-        waiting = resolve;
+    ask: async (method, path, headers = "", body) => {
+      if (socket.destroyed || !socket.writable) await open();
+      return new Promise((resolve, reject) => {
+        waiting = { resolve, reject };
         const length = body === undefined ? "" : `content-length: ${body.length}\r\n`;
         socket.write(`${method} ${path} HTTP/1.1\r\n${common}${headers}${length}\r\n`);
         if (body !== undefined) socket.write(body);
-      }),
+      });
+    },
     close: () => socket.destroy(),
   };
 }

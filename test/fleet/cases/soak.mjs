@@ -98,7 +98,7 @@ async function asks(owner, wire, index, load) {
       await leaveInTheMiddle(owner);
       load.recorded += 1;
     }
-    await one(client, `${wire} ${index} ${number}`, number, load);
+    await askOne(client, `${wire} ${index} ${number}`, number, load);
     await pause(paceMs);
   }
   await client.end();
@@ -116,7 +116,7 @@ async function leaveInTheMiddle(owner) {
   });
 }
 
-async function one(client, name, number, load) {
+async function askOne(client, name, number, load) {
   const [sql, wanted] = questions[number % questions.length](number);
   const fails = number % 50 === 49;
   if (fails || sql !== catalogQuestion) load.recorded += 1;
