@@ -27,6 +27,17 @@ describe("links", () => {
   };
   const baseOf = (answer: string) => /"nextUri":"([^"]*?)\/v1\//.exec(answer)?.[1];
 
+  it("answers clients that are still sending what is refused", async () => {
+    const server = await opened({ answers: {} }, { maxMessageBytes: 1024 });
+    // More than the buffers of a connection take.
+    const body = "x".repeat(8 * 1024 * 1024);
+    const asked = Array.from({ length: 16 }, async () => {
+      const { status } = await server.ask("/v1/statement", { method: "POST", body });
+      return status;
+    });
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([413]));
+  });
+
   it("point where the client reached us, when that is an allowed host", async () => {
     const server = await opened(script, { allowedHosts: ["gateway.example"] });
     for (const host of ["localhost:1234", "192.0.2.1", "Gateway.Example:99", "[::1]:7"]) {

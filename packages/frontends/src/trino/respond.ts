@@ -43,18 +43,13 @@ export function sendPage(
 }
 
 function endText(response: ServerResponse, type: string, text: string): void {
-  writeText(response, type, text);
-  response.end();
-}
-
-/** All of it; what is left is to say so. */
-function writeText(response: ServerResponse, type: string, text: string): void {
   const length = Buffer.byteLength(text);
   const headers = ["Content-Type", type, "Content-Length", String(length)];
   response.writeHead(response.statusCode, headers);
   // Given to `end`, the text goes out by `writev` together with an empty piece; so it is one `write`.
   response.write(text, length === text.length ? "latin1" : "utf8");
   response.socket?.uncork();
+  response.end();
 }
 
 function endCompressed(response: ServerResponse, bytes: Buffer): void {
@@ -81,9 +76,8 @@ export function sendJson(response: ServerResponse, document: unknown): void {
 }
 
 /**
- * Sends a status with a line for people. A body that was not read closes the connection, so that nothing of it is
- * taken for a request; not before its client has sent it or stopped to, because whoever writes to a connection that
- * is closed does not read the answer.
+ * Sends a status with a line for people. What was not read of a body is passed over by Node, so that a client that
+ * still sends it comes to its answer; one without an end in sight closes the connection.
  */
 export function sendStatus(
   request: IncomingMessage,
@@ -92,23 +86,18 @@ export function sendStatus(
   text: string,
 ): void {
   response.statusCode = status;
-  if (!hasUnread(request)) return endText(response, plain, text);
-  response.setHeader("Connection", "close");
-  writeText(response, plain, text);
-  const end = (): void => void response.end();
-  request.once("end", end).once("close", end).setTimeout(silentMsMax, end).resume();
+  if (hasEndless(request)) response.setHeader("Connection", "close");
+  endText(response, "text/plain; charset=utf-8", text);
 }
 
-const plain = "text/plain; charset=utf-8";
-/** How long the rest of a body that nobody reads may be still. Its whole time is the server's own limit of a request. */
-const silentMsMax = 2_000;
+/** Bytes of a body that are worth less than the answer to whoever sends them. As many as a statement may have. */
+const passedOverMax = 64 * 1024 * 1024;
 
-/** A body that was taken as a whole is there before the parser says that it is complete. */
-function hasUnread(request: IncomingMessage): boolean {
-  const { complete, headers, readableDidRead, readableFlowing } = request;
-  if (complete || (readableDidRead && readableFlowing === null)) return false;
-  const length = headers["content-length"] ?? "0";
-  return length !== "0" || headers["transfer-encoding"] !== undefined;
+/** There is more of a body, and too much or nobody knows how much. */
+function hasEndless({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  if (headers["transfer-encoding"] !== undefined) return true;
+  return Number(headers["content-length"] ?? 0) > passedOverMax;
 }
 
 /** What a wait of unknown length is given as. */
