@@ -15,11 +15,11 @@ const beyondBytes = 8 * limitBytes;
 /** Of the process after all of it, over what it had before. Texts that are kept would take three quarters of a gigabyte. */
 const bytesMore = 300 * 1024 * 1024;
 
-/** Each protocol with its word for a text over the limit. */
+/** Each protocol with its word for a text over the limit; over HTTP the message is over its own limit too. */
 const wires: readonly (readonly [string, Ask, string])[] = [
   ["PostgreSQL", askPg, "54000"],
   ["MySQL", askMysql2, "1153"],
-  ["HTTP", askTrino, "QUERY_TEXT_TOO_LARGE"],
+  ["HTTP", askTrino, "413"],
 ];
 
 /** Cheap for an engine and dear to whoever reads the text, with the kind of answer. */
@@ -88,8 +88,11 @@ describe("sixty-four large texts at once", () => {
     60_000,
   );
 
-  it("leave the process with the memory it had", () => {
-    expect(residentBytes()).toBeLessThan(quietBytes + bytesMore);
+  // What was freed goes back once the process has been quiet for a while.
+  it("leave the process with the memory it had", { timeout: 60_000 }, async () => {
+    await expect
+      .poll(residentBytes, { timeout: 45_000, interval: 500 })
+      .toBeLessThan(quietBytes + bytesMore);
   });
 });
 

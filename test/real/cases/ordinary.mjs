@@ -4,18 +4,21 @@ import { command, expectCode } from "../command.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
+/** What failed comes first in what is printed. */
+const brief = ["--reporter=dot"];
+
 export const ordinaryCases = {
   tool: "ordinary",
   cases: {
     "thirty thousand answers over every wire are the engine's own": async () => {
-      const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root];
+      const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root, ...brief];
       const env = { ...process.env, ORDINARY_QUERIES: "6000", NO_COLOR: "1" };
       expectCode(
         await command(process.execPath, [...vitest, "test/ordinary"], { env, seconds: 900 }),
       );
     },
     "tests that take longer than a push may": async () => {
-      const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root];
+      const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root, ...brief];
       const env = { ...process.env, GATEWAY_SLOW: "1", NO_COLOR: "1" };
       expectCode(
         await command(process.execPath, [...vitest, ".slow.test.ts"], { env, seconds: 600 }),
