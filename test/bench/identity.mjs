@@ -23,14 +23,13 @@ export async function identityRows() {
         children: `${held.open} open, ${held.ended} ended`,
         "heap MB, after each round": held.heapMb.map((one) => one.toFixed(1)).join(" "),
       },
-      processes === undefined
-        ? { what: "a caller's process", skipped: reason }
-        : {
-            what: `${processes.identities} callers in turn, ${processes.limit} kept, real processes`,
-            children: `${processes.most} at most, ${processes.left} left`,
-            "RSS MB of one": spread(processes.rssMb, 0),
-            "ms to the first answer": spread(processes.firstMs, 0),
-          },
+      ...(processes ?? []).map((one) => ({
+        what: `${one.identities} callers in turn, ${one.limit} kept, ${one.perProcess} in a process`,
+        children: `${one.most} at most, ${one.left} left`,
+        "PSS MB of a caller": (one.pssMb / one.limit).toFixed(1),
+        "ms to the first answer": spread(one.firstMs, 0),
+      })),
+      ...(processes === undefined ? [{ what: "a caller's process", skipped: reason }] : []),
     ];
   } finally {
     await recording?.stop();

@@ -1,6 +1,7 @@
 /** Measures scopes of callers in a process of its own; tells its parent. The first argument is the folder of the recording driver, or nothing. */
 import { readdirSync, readFileSync } from "node:fs";
 import { tokenExchange } from "@gateway/access/exchange/exchange.ts";
+import { messageFrames, nextRequest } from "@gateway/engines/adbc/frames.ts";
 import { Connections } from "@gateway/engines/adbcDriver/connections.ts";
 import { open } from "@gateway/engines/adbcDriver/adapter.ts";
 import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
@@ -24,7 +25,7 @@ const alive = setInterval(() => {}, 1_000);
 const hits = await hitCosts();
 const exchanged = await exchangeCosts();
 const held = await heldMemory();
-const processes = folder === "" ? undefined : await realProcesses();
+const processes = folder === "" ? undefined : [await realProcesses(1), await realProcesses(16)];
 clearInterval(alive);
 process.send({ hits, exchanged, held, processes }, () => process.exit());
 
@@ -115,10 +116,10 @@ async function heldMemory() {
   return { identities, limit, open: left, ended, heapMb };
 }
 
-/** The recording driver in processes of its own: few of them, because each is a whole Node. */
-async function realProcesses() {
-  const kept = 5;
-  const identities = 15;
+/** The recording driver in real processes, as many callers as are kept and some more. */
+async function realProcesses(perProcess) {
+  const kept = 100;
+  const identities = 110;
   const config = adbcConfig.parse({
     engine: "adbc",
     driver: "snowflake",
@@ -126,9 +127,9 @@ async function realProcesses() {
     dbKwargs: { "adbc.snowflake.sql.account": "bench" },
     queryAuth: { type: "passthrough" },
     scopedPoolMaxCount: kept,
+    scopedPoolConnectionsPerProcess: perProcess,
   });
   const backend = (await open("bench", config, { ...host, libraryFolders: [folder] })).value;
-  const rssMb = [];
   const firstMs = [];
   let most = 0;
   for (let n = 0; n < identities; n += 1) {
@@ -137,12 +138,12 @@ async function realProcesses() {
       if (event.kind === "failed") throw new Error(event.error.code);
     }
     firstMs.push(performance.now() - from);
-    const children = childrenOf(process.pid);
-    most = Math.max(most, children.length);
-    rssMb.push(...children.slice(-1).map(rssOf));
+    most = Math.max(most, childrenOf(process.pid).length);
   }
+  const pssMb = childrenOf(process.pid).reduce((sum, pid) => sum + pssOf(pid), 0);
   await backend[Symbol.asyncDispose]();
-  return { identities, limit: kept, most, left: childrenOf(process.pid).length, rssMb, firstMs };
+  const left = childrenOf(process.pid).length;
+  return { identities, limit: kept, perProcess, most, left, pssMb, firstMs };
 }
 
 function childrenOf(pid) {
@@ -156,8 +157,11 @@ function childrenOf(pid) {
   );
 }
 
-function rssOf(pid) {
-  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+/** What it shares with others counts in parts. */
+function pssOf(pid) {
+  const [, kilobytes = "0"] = /^Pss:\s+(\d+)/m.exec(
+    readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"),
+  );
   return Number(kilobytes) / 1_000;
 }
 
@@ -169,7 +173,7 @@ function scopedOf(threads) {
     profile: profileOf("snowflake"),
     library: { library: "none", entrypoint: "none", inspect: "none" },
     size: 1,
-    limits: { cancelMs: 5_000, connectMs: 20_000, idleMs: 300_000 },
+    limits: { cancelMs: 5_000, cancelAgainMs: 250, connectMs: 20_000, idleMs: 300_000 },
     shared: { key: "bench", settings: "" },
     options,
   };
@@ -180,6 +184,7 @@ function scopedOf(threads) {
     home: [undefined, undefined, undefined, undefined],
     idleMs: 900_000,
     countMax: limit,
+    connectionsPerProcess: 16,
     optionsAs: options,
   };
   const own = new Connections(plan, quiet);
@@ -190,27 +195,54 @@ function scopedOf(threads) {
 function stubThreads() {
   const started = { count: 0 };
   const ended = { count: 0 };
-  const opened = { kind: "opened", opened: { address: 1, skipped: [] } };
   const spawn = () => {
     started.count += 1;
-    let handle = () => {};
+    let tellEnd = () => {};
     return {
-      post: ({ kind, request }) => {
-        if (kind !== "request") return;
-        const value = request.kind === "openDatabase" ? opened : { kind: "done" };
-        queueMicrotask(() => handle([{ kind: "answer", answer: { ok: true, value } }]));
+      line: (_, reader) => stubLine(reader),
+      post: () => {},
+      onMessage: () => {},
+      onExit: (handle) => {
+        tellEnd = handle;
       },
-      onMessage: (call) => {
-        handle = call;
-      },
-      onExit: () => {},
-      ref: () => {},
-      terminate: async () => {
+      kill: () => {
         ended.count += 1;
+        queueMicrotask(() => tellEnd({ how: "killed", lastWords: "" }));
       },
     };
   };
-  return { start: spawn, spawn, started, ended };
+  return { spawn, started, ended };
+}
+
+function stubLine(reader) {
+  const opened = { kind: "opened", opened: { address: 1, skipped: [] } };
+  const write = (bytes) => {
+    const { request } = nextRequest(readerOf(bytes));
+    const value = request.kind === "openDatabase" ? opened : { kind: "done" };
+    const frames = messageFrames([{ kind: "answer", answer: { ok: true, value } }]);
+    queueMicrotask(() => feed(reader, Buffer.concat(frames)));
+  };
+  return { write, resume: () => {}, ref: () => {} };
+}
+
+function readerOf(bytes) {
+  let at = 0;
+  return (into) => {
+    const some = bytes.subarray(at, at + into.length);
+    into.set(some);
+    at += some.length;
+    return some.length;
+  };
+}
+
+function feed(reader, bytes) {
+  for (let at = 0; at < bytes.length;) {
+    const place = reader.place();
+    const piece = bytes.subarray(at, at + place.length);
+    place.set(piece);
+    at += piece.length;
+    reader.take(piece.length);
+  }
 }
 
 function callerOf(user) {

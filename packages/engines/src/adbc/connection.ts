@@ -6,7 +6,7 @@ import { err, ok } from "@gateway/core/result.ts";
 import { handleStruct } from "./abi.ts";
 import type { AdbcFailure, AdbcResult, Driver } from "./driver.ts";
 import type { DatabaseOptions, OpenedDatabase, SkippedStatement } from "./message.ts";
-import { allocate, Block, release, type Address } from "./native.ts";
+import { addressIn, allocate, Block, bytesAt, release, type Address } from "./native.ts";
 
 /** Opens a database and answers where its handle lies; `closeDatabase` gives it back, from any thread of the process. */
 export function openDatabase(
@@ -64,12 +64,23 @@ function preparedDatabase(
   return ok(skipped);
 }
 
+/** Where a connection's handle lies. */
+type Handle = Pick<Block, "address" | "pointer">;
+
+/** Memory that is somebody else's: nothing is kept of it here. */
+function handleAt(address: Address): Handle {
+  return {
+    address,
+    pointer: (at) => addressIn(new DataView(bytesAt(address + at, 8).buffer), 0),
+  };
+}
+
 /** One open connection. Disposing closes it; an open transaction is rolled back by the driver. */
 export class Connection implements Disposable {
   readonly driver: Driver;
-  readonly #handle: Block;
+  readonly #handle: Handle;
 
-  private constructor(driver: Driver, handle: Block) {
+  private constructor(driver: Driver, handle: Handle) {
     this.driver = driver;
     this.#handle = handle;
   }
@@ -77,12 +88,26 @@ export class Connection implements Disposable {
   /** `handle` is a block for the driver to fill; it is free again when the connection was closed. */
   static open(driver: Driver, database: Address, handle: Block): AdbcResult<Connection> {
     handle.clear();
+    return Connection.#opened(driver, database, handle);
+  }
+
+  /** Opens one that outlives the thread, on a handle in zeroed memory. */
+  static keep(driver: Driver, database: Address, handle: Address): AdbcResult<Connection> {
+    return Connection.#opened(driver, database, handleAt(handle));
+  }
+
+  static #opened(driver: Driver, database: Address, handle: Handle): AdbcResult<Connection> {
     const failure =
       driver.call("ConnectionNew", handle.address) ??
       driver.call("ConnectionInit", handle.address, database);
     if (failure === undefined) return ok(new Connection(driver, handle));
     driver.call("ConnectionRelease", handle.address);
     return err(failure);
+  }
+
+  /** One that was opened before, maybe by another thread. */
+  static at(driver: Driver, address: Address): Connection {
+    return new Connection(driver, handleAt(address));
   }
 
   get address(): Address {

@@ -7,7 +7,7 @@
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { ChildProcess, ProcessEnd, Threads } from "@gateway/core/port/threads.ts";
-import { LineReach, ProcessLine } from "./lineReach.ts";
+import { LineReach, ProcessLine, type LineKeeper } from "./lineReach.ts";
 import type { DriverLibrary, ProcessMessage, ProcessReport } from "./message.ts";
 import { socketPair } from "./native.ts";
 import type { Reach } from "./reach.ts";
@@ -20,11 +20,16 @@ const pingMs = 2_000;
 /** So many asked in a row without an answer: it hangs. */
 const pingsMissedMax = 5;
 
+/** So long those are waited for who share a process with one that hangs. Milliseconds. */
+const neighboursMs = 10_000;
+/** A seat's number is never used again, so that nothing late reaches another's connection; then the process is full. */
+const seatsMax = 4_096;
+
 const overgrown: ProcessReport = "overgrown";
 
 /** How much a process may be. */
 export interface ChildLimits {
-  /** Most connections at once; more wait. */
+  /** Most requests at once; more wait. As many seats may be taken at a time. */
   readonly lines: number;
   /** Resident bytes beyond which it is ended; absent: as many as there are. */
   readonly memoryMax?: number | undefined;
@@ -46,6 +51,12 @@ export class DriverProcess {
   #watch: Disposable | undefined;
   #pingsMissed = 0;
   #pinged = false;
+  readonly #seats = new Set<LineReach>();
+  #seatsGiven = 0;
+  /** Who did not end what was cancelled. */
+  readonly #hanging = new Set<LineReach>();
+  /** Nobody new comes in; it ends when its last request but the hanging ones has an answer. */
+  #doom: Disposable | undefined;
 
   /** Throws on a host without processes. */
   constructor({ spawn }: Threads, clock: Clock, library: DriverLibrary, limits: ChildLimits) {
@@ -61,7 +72,7 @@ export class DriverProcess {
       this.#pingsMissed = 0;
       if (report === overgrown) this.kill("it took more memory than it may");
     });
-    this.#say({ kind: "start", library, memoryMax });
+    this.#say({ kind: "start", library, memoryMax, seats: Math.max(seatsMax, lines) });
     const distrust = (): void => this.kill("it wrote what can not be read");
     this.#lines = pairs.map((_, index) => new ProcessLine(this.#child, index, distrust));
     this.#free = [...this.#lines].toReversed();
@@ -79,17 +90,86 @@ export class DriverProcess {
 
   /** A place in the process: a line of its own once one is free. */
   reach(): Reach {
+    return new LineReach(
+      this.#keeper({
+        kill: () => this.kill(didNotEnd),
+        busy: (on) => this.#busy(on),
+        left: async () => {},
+      }),
+    );
+  }
+
+  /** How many are taken. */
+  get seats(): number {
+    return this.#seats.size;
+  }
+
+  /** True when one more can have a seat. */
+  get hasRoom(): boolean {
+    const taken = this.#seats.size;
+    return this.#open && taken < this.#lines.length && this.#seatsGiven < seatsMax;
+  }
+
+  /**
+   * A place that keeps its connection and has a line only while something is asked on it. A process of seats
+   * ends with its last one. One that hangs does not take the others' requests with it.
+   */
+  seat(): Reach {
+    const seat = this.#seatsGiven;
+    this.#seatsGiven += 1;
+    const reach: LineReach = new LineReach(
+      this.#keeper({
+        kill: () => this.#endBehindOthers(reach),
+        busy: (on) => {
+          if (!on) this.#hanging.delete(reach);
+          this.#busy(on);
+          this.#endIfOnlyHanging();
+        },
+        left: () => this.#leftBy(reach),
+      }),
+      seat,
+    );
+    this.#seats.add(reach);
+    return reach;
+  }
+
+  get #open(): boolean {
+    return this.alive && this.#doom === undefined && this.#killed === undefined;
+  }
+
+  #keeper(own: Pick<LineKeeper, "kill" | "busy" | "left">): LineKeeper {
+    const isOpen = (): boolean => this.#open;
     const ended = (): ProcessEnd | undefined => this.#end;
-    return new LineReach({
+    return {
+      ...own,
       take: (got) => this.#take(got),
       notWanted: (got) => void this.#waiting.delete(got),
       giveBack: (line) => this.#giveBack(line),
-      kill: () => this.kill("it did not end what was cancelled"),
-      busy: (on) => this.#busy(on),
+      get open() {
+        return isOpen();
+      },
       get end() {
         return ended();
       },
-    });
+    };
+  }
+
+  async #leftBy(reach: LineReach): Promise<void> {
+    this.#seats.delete(reach);
+    if (this.#seats.size > 0 || !this.alive) return;
+    const ended = new Promise<void>((resolve) => this.onEnd(() => resolve()));
+    this.kill("nobody uses it");
+    await ended;
+  }
+
+  #endBehindOthers(reach: LineReach): void {
+    this.#hanging.add(reach);
+    this.#doom ??= this.#clock.timer(neighboursMs, () => this.kill(didNotEnd));
+    this.#endIfOnlyHanging();
+  }
+
+  #endIfOnlyHanging(): void {
+    if (this.#doom !== undefined && this.#working <= this.#hanging.size) this.kill(didNotEnd);
   }
 
   /** Ends it at once; what was asked of it is answered with that. The reason is for the operator. */
@@ -114,7 +194,9 @@ export class DriverProcess {
   #ended(end: ProcessEnd): void {
     this.#end = end;
     this.#watch?.[Symbol.dispose]();
+    this.#doom?.[Symbol.dispose]();
     for (const line of this.#lines) line.processEnded(end);
+    for (const reach of this.#seats) reach.processEnded(end);
     for (const got of this.#waiting) got(undefined);
     this.#waiting.clear();
     for (const handle of this.#onEnd) handle(end);
@@ -149,6 +231,8 @@ export class DriverProcess {
     this.#child.post(message);
   }
 }
+
+const didNotEnd = "it did not end what was cancelled";
 
 /** What C libraries say before they abort. Anything else may hold a value of a statement and is not shown. */
 const knownWords =

@@ -32,6 +32,8 @@ export interface ProcessLimits {
   readonly cancelAgainMs: number;
   /** To open, connect or close; undefined: as long as it takes, and a cancel gives it `cancelMs`. */
   readonly connectMs: number | undefined;
+  /** Others use the process too: what only connects is not worth its end when it is cancelled, and has `connectMs`. */
+  readonly seated?: boolean;
 }
 
 /** What a statement's result is made of, in order: the columns, then batches. */
@@ -83,6 +85,7 @@ export class DriverThread {
   readonly #clock: Clock;
   #pending: Pending | undefined;
   #ended = false;
+  #leaving: Promise<void> | undefined;
   #gone = failureOf("broken", "the driver has ended");
 
   /** `limits` are those of a process; without them what hangs is waited for. */
@@ -175,7 +178,14 @@ export class DriverThread {
   }
 
   /** Gives the thread up: ended as soon as it is not inside a native call, or left to others. */
-  async end(): Promise<void> {
+  end(): Promise<void> {
+    this.#leaving ??= this.#end();
+    return this.#leaving;
+  }
+
+  async #end(): Promise<void> {
+    // What it has open would stay in the process.
+    if (this.#limits?.seated === true && !this.#ended) await this.ask({ kind: "vacate" });
     this.#ended = true;
     await this.#reach.leave();
   }
@@ -246,7 +256,8 @@ export class DriverThread {
     const now = (): void => {
       if (over || this.#ended) return;
       this.#reach.cancel();
-      if (this.#limits !== undefined) limit ??= this.#killAfter(graceOf(kind, this.#limits));
+      const graceMs = graceOf(kind, this.#limits);
+      if (graceMs !== undefined) limit ??= this.#killAfter(graceMs);
       timer = this.#clock.timer(againMs, now);
     };
     const onAbort = (): void => {
@@ -267,9 +278,12 @@ export class DriverThread {
   }
 }
 
-/** How long a cancel is waited for. What only connects has nothing that could be cancelled. */
-function graceOf(kind: Request["kind"], { cancelMs, connectMs }: ProcessLimits): number {
-  return unlimited.has(kind) || connectMs === undefined ? cancelMs : 0;
+/** How long a cancel is waited for; undefined: as long as it takes. What only connects has nothing that could be cancelled. */
+function graceOf(kind: Request["kind"], limits: ProcessLimits | undefined): number | undefined {
+  if (limits === undefined) return undefined;
+  const { cancelMs, connectMs, seated = false } = limits;
+  if (unlimited.has(kind) || connectMs === undefined) return cancelMs;
+  return seated ? undefined : 0;
 }
 
 /** Requests that a client waits for, and ends when it will. */

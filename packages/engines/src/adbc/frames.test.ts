@@ -64,7 +64,9 @@ describe("requestFrame", () => {
       { kind: "disconnect" },
       { kind: "runAll", statements: ["select 'ä\u{1f600}'", ["key", "value"]] },
     ];
-    const wire = joined(requests.map((request, index) => requestFrame(index + 7, request)));
+    const wire = joined(
+      requests.map((request, index) => requestFrame({ turn: index + 7, seat: 3, request })),
+    );
     let at = 0;
     const read = (into: Uint8Array): number => {
       const some = wire.subarray(at, at + Math.min(into.length, 3));
@@ -73,8 +75,8 @@ describe("requestFrame", () => {
       return some.length;
     };
     expect([nextRequest(read), nextRequest(read), nextRequest(read)]).toEqual([
-      { turn: 7, request: requests[0] },
-      { turn: 8, request: requests[1] },
+      { turn: 7, seat: 3, request: requests[0] },
+      { turn: 8, seat: 3, request: requests[1] },
       undefined,
     ]);
   });

@@ -1,7 +1,7 @@
 /**
  * What goes over a line between the gateway and a driver's thread in another process, as bytes.
  *
- * A request is its turn and a value in V8's own format. What comes back are frames: Arrow messages as
+ * A request is its turn, its seat and a value in V8's own format. What comes back are frames: Arrow messages as
  * they are, everything else as a value. A large message is read where it stays: nobody copies it here.
  */
 import { Buffer } from "node:buffer";
@@ -20,27 +20,40 @@ const scratchBytes = 8 << 10;
 /** One row of a result may have this many. */
 const frameBytesMax = 0x7fff_ffff;
 
-/** A request: its turn, how long the rest is, and the rest. */
-export function requestFrame(turn: number, request: Request): Uint8Array {
+/** What a thread is asked for: which time on its line, and for which seat. */
+export interface AskedRequest {
+  readonly turn: number;
+  readonly seat: number;
+  readonly request: Request;
+}
+
+/** Turn, seat and length, each 32 bits, little-endian. */
+const requestHeadBytes = 12;
+
+/** A request: its turn, its seat, how long the rest is, and the rest. */
+export function requestFrame({ turn, seat, request }: AskedRequest): Uint8Array {
   const body = serialize(request);
-  const frame = new Uint8Array(8 + body.length);
+  const frame = new Uint8Array(requestHeadBytes + body.length);
   const view = new DataView(frame.buffer);
   view.setUint32(0, turn, true);
-  view.setUint32(4, body.length, true);
-  frame.set(body, 8);
+  view.setUint32(4, seat, true);
+  view.setUint32(8, body.length, true);
+  frame.set(body, requestHeadBytes);
   return frame;
 }
 
 /** Takes requests from a line, one after the other, with calls that wait. Undefined at the line's end. */
-export function nextRequest(
-  read: (into: Uint8Array) => number,
-): { readonly turn: number; readonly request: Request } | undefined {
-  const head = new Uint8Array(8);
+export function nextRequest(read: (into: Uint8Array) => number): AskedRequest | undefined {
+  const head = new Uint8Array(requestHeadBytes);
   if (!filled(head, read)) return undefined;
   const view = new DataView(head.buffer);
-  const body = new Uint8Array(view.getUint32(4, true));
+  const body = new Uint8Array(view.getUint32(8, true));
   if (!filled(body, read)) return undefined;
-  return { turn: view.getUint32(0, true), request: deserialize(body) as Request };
+  return {
+    turn: view.getUint32(0, true),
+    seat: view.getUint32(4, true),
+    request: deserialize(body) as Request,
+  };
 }
 
 function filled(bytes: Uint8Array, read: (into: Uint8Array) => number): boolean {

@@ -86,6 +86,50 @@ function started(plan: HomePlan, name: string, limits: ChildLimits): SharedProce
   return shared;
 }
 
+/** Processes in which several connections live, each on a seat of its own: a process weighs more than a connection. */
+export class SharedProcesses {
+  readonly #plan: HomePlan;
+  readonly #limits: ProcessLimits;
+  readonly #seatsMax: number;
+  readonly #onCrash: (how: string) => void;
+  readonly #processes = new Set<DriverProcess>();
+
+  /** `seatsMax`: in each process. `onCrash` is told of each process that ended while it had seats. */
+  constructor(
+    plan: HomePlan,
+    limits: ProcessLimits,
+    seats: { readonly max: number; readonly onCrash: (how: string) => void },
+  ) {
+    this.#plan = plan;
+    this.#limits = { ...limits, seated: true };
+    this.#seatsMax = seats.max;
+    this.#onCrash = seats.onCrash;
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.#processes.size;
+  }
+
+  /** A seat in the oldest process that has one, so that the younger ones empty and end. */
+  thread(): DriverThread {
+    const found = [...this.#processes].find(({ hasRoom }) => hasRoom);
+    const process = found ?? this.#started();
+    return new DriverThread(process.seat(), this.#plan.clock, this.#limits);
+  }
+
+  #started(): DriverProcess {
+    const { threads, clock, library } = this.#plan;
+    const process = new DriverProcess(threads, clock, library, { lines: this.#seatsMax });
+    this.#processes.add(process);
+    process.onEnd(({ how }) => {
+      this.#processes.delete(process);
+      if (process.seats > 0) this.#onCrash(how);
+    });
+    return process;
+  }
+}
+
 /** A thread with a process to itself, which ends when the thread is given up. */
 export function ownProcess(
   { threads, clock, library }: HomePlan,

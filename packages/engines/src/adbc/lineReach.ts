@@ -46,10 +46,11 @@ export class ProcessLine {
     this.#owner = undefined;
   }
 
-  send(request: Request): void {
+  /** `seat`: whose connection it is about; the line's own where nobody says. */
+  send(request: Request, seat = this.#index): void {
     this.#turn = nextTurn(this.#turn);
     this.resume();
-    this.#line?.write(requestFrame(this.#turn, request));
+    this.#line?.write(requestFrame({ turn: this.#turn, seat, request }));
   }
 
   cancel(): void {
@@ -127,15 +128,23 @@ export interface LineKeeper {
   kill(): void;
   /** Told whenever somebody begins or ends to wait for an answer. */
   busy(on: boolean): void;
+  /** Told when the place is left; settled when what ends with it has ended. */
+  left(): Promise<void>;
+  /** False when the process has ended, or is about to. */
+  readonly open: boolean;
   /** How the process ended, if it has. */
   readonly end: ProcessEnd | undefined;
 }
 
 const cancelled = err(failureOf("cancelled", "the statement was cancelled"));
 
-/** A place in a process: a line of its own from the first request on. */
+/**
+ * A place in a process. Without a seat it has a line of its own for as long as it is somebody's; with one it
+ * has a line for each request, so that a process needs no more threads than are at work at a time.
+ */
 export class LineReach implements Reach {
   readonly #keeper: LineKeeper;
+  readonly #seat: number | undefined;
   #line: ProcessLine | undefined;
   #handle: (messages: readonly ThreadMessage[]) => void = nothing;
   #onEnd: (end: ReachEnd) => void = nothing;
@@ -147,13 +156,15 @@ export class LineReach implements Reach {
   #draining = false;
   #busy = false;
   #left = false;
+  #told = false;
 
-  constructor(keeper: LineKeeper) {
+  constructor(keeper: LineKeeper, seat?: number) {
     this.#keeper = keeper;
+    this.#seat = seat;
   }
 
   get alive(): boolean {
-    return this.#keeper.end === undefined;
+    return this.#keeper.open;
   }
 
   onMessages(handle: (messages: readonly ThreadMessage[]) => void): void {
@@ -162,16 +173,22 @@ export class LineReach implements Reach {
 
   onEnd(handle: (end: ReachEnd) => void): void {
     this.#onEnd = handle;
-    if (this.#keeper.end !== undefined) this.#ended(this.#keeper.end);
-    else this.#keeper.take(this.#got);
+    if (this.#keeper.end !== undefined) this.processEnded(this.#keeper.end);
+    else if (this.#seat === undefined) this.#keeper.take(this.#got);
+  }
+
+  /** With a line of its own the line tells it, behind what was written before the end. */
+  processEnded(end: ProcessEnd): void {
+    if (this.#line === undefined) this.#ended(end);
   }
 
   post(request: Request, credits: number): void {
     this.#credits = credits;
     this.#draining = false;
     this.#pending = true;
-    if (this.#line === undefined) this.#queued = request;
-    else this.#line.send(request);
+    if (this.#line !== undefined) return this.#line.send(request, this.#seat);
+    this.#queued = request;
+    if (this.#seat !== undefined) this.#keeper.take(this.#got);
   }
 
   addCredit(): void {
@@ -182,6 +199,7 @@ export class LineReach implements Reach {
   cancel(): void {
     this.#draining = true;
     if (this.#queued === undefined) return this.#line?.cancel();
+    if (this.#seat !== undefined) this.#keeper.notWanted(this.#got);
     this.#queued = undefined;
     this.#pending = false;
     this.#handle([{ kind: "answer", answer: cancelled }]);
@@ -196,7 +214,9 @@ export class LineReach implements Reach {
 
   async leave(): Promise<void> {
     this.#left = true;
-    if (!this.#pending) this.#giveUp();
+    if (this.#pending) return;
+    this.#giveUp();
+    await this.#keeper.left();
   }
 
   kill(): void {
@@ -204,7 +224,7 @@ export class LineReach implements Reach {
   }
 
   readonly #got: GotLine = (line) => {
-    if (line === undefined) return this.#keeper.end && this.#ended(this.#keeper.end);
+    if (line === undefined) return this.#keeper.end && this.processEnded(this.#keeper.end);
     this.#line = line;
     line.own({
       received: (messages) => this.#received(messages),
@@ -213,7 +233,7 @@ export class LineReach implements Reach {
     line.ref(this.#busy);
     const request = this.#queued;
     this.#queued = undefined;
-    if (request !== undefined) line.send(request);
+    if (request !== undefined) line.send(request, this.#seat);
   };
 
   #received(messages: readonly ThreadMessage[]): boolean {
@@ -221,8 +241,9 @@ export class LineReach implements Reach {
       if (kind === "batch" || kind === "tables") this.#credits -= 1;
       if (kind === "answer") this.#pending = false;
     }
+    if (this.#seat !== undefined && !this.#pending) this.#giveUp();
     this.#handle(messages);
-    if (this.#left && !this.#pending) this.#giveUp();
+    if (this.#left && !this.#pending) void this.leave();
     return this.#draining || !this.#pending || this.#credits > 0;
   }
 
@@ -236,6 +257,8 @@ export class LineReach implements Reach {
   }
 
   #ended({ how }: ProcessEnd): void {
+    if (this.#told) return;
+    this.#told = true;
     this.#onEnd({ crashed: true, reason: how });
   }
 }

@@ -14,6 +14,8 @@ export type ProcessMessage =
       readonly library: DriverLibrary;
       /** Resident bytes beyond which the process gives up; undefined: as many as there are. */
       readonly memoryMax: number | undefined;
+      /** Most places for connections that stay open, over its whole life. */
+      readonly seats: number;
     }
   /** Starts the thread that reads a line. */
   | { readonly kind: "open"; readonly line: number }
@@ -37,6 +39,8 @@ export interface DriverLibrary {
 /** What a thread is started with. */
 export interface ThreadData extends DriverLibrary {
   readonly control: SharedArrayBuffer;
+  /** What all threads of the process keep open (seats.ts). */
+  readonly seats: SharedArrayBuffer;
   /** The descriptor of the line it reads; undefined: it is spoken with by messages. */
   readonly line: number | undefined;
 }
@@ -48,6 +52,8 @@ export interface DatabaseOptions {
   readonly setup: readonly SetupStatement[];
   /** Whoever opens it connects next, so that nobody has to log in only to see whether that works. */
   readonly untried?: boolean;
+  /** It is the seat's, and closed when the seat is left. Absent: whoever opened it closes it. */
+  readonly ofSeat?: boolean;
 }
 
 export interface SetupStatement {
@@ -66,7 +72,7 @@ export interface SkippedStatement {
 export interface StatementRequest {
   readonly sql: string;
   readonly parameters: readonly Parameter[];
-  /** Runs on a new connection that is closed behind it; undefined means the thread's kept connection. */
+  /** Runs on a new connection that is closed behind it; undefined means the seat's kept connection. */
   readonly database: Address | undefined;
   /** Taken before it on the same connection, such as the choice of a schema. */
   readonly before: readonly Step[];
@@ -134,6 +140,8 @@ export type Request =
   | { readonly kind: "closeDatabase"; readonly database: Address }
   | { readonly kind: "connect"; readonly database: Address; readonly before: readonly Step[] }
   | { readonly kind: "disconnect" }
+  /** Closes everything that the seat has open, before it is left. */
+  | { readonly kind: "vacate" }
   /** Steps on the kept connection. */
   | { readonly kind: "runAll"; readonly statements: readonly Step[] }
   /** Begins a transaction on the kept connection, then runs statements in it. */

@@ -8,6 +8,7 @@ import type { Threads } from "@gateway/core/port/threads.ts";
 import { CancelControl, controlBlock } from "./control.ts";
 import type { DriverLibrary, ProcessMessage } from "./message.ts";
 import { cancelOn } from "./reach.ts";
+import { seatsBlock } from "./seats.ts";
 
 /** The gateway, as its child sees it. */
 export interface Parent {
@@ -29,16 +30,18 @@ export function serveDriver(
 ): (message: ProcessMessage) => void {
   const controls = new Map<number, CancelControl>();
   let library: DriverLibrary | undefined;
+  let seats: SharedArrayBuffer | undefined;
   return (message) => {
     switch (message.kind) {
       case "start":
         library = message.library;
+        seats = seatsBlock(message.seats);
         parent.bound(message.memoryMax);
         return;
       case "open": {
-        if (library === undefined) return parent.lost();
+        if (library === undefined || seats === undefined) return parent.lost();
         const control = controlBlock();
-        const data = { ...library, control, line: firstLine + message.line };
+        const data = { ...library, control, seats, line: firstLine + message.line };
         threads.start("adbc", data).onExit(() => parent.lost());
         controls.set(message.line, new CancelControl(control));
         return;

@@ -6,6 +6,7 @@ import type { Threads } from "@gateway/core/port/threads.ts";
 import { CancelControl, controlBlock } from "./control.ts";
 import { Driver } from "./driver.ts";
 import type { DriverLibrary, Request, ThreadMessage } from "./message.ts";
+import { seatsBlock } from "./seats.ts";
 
 /** One place where a driver is called. */
 export interface Reach {
@@ -40,7 +41,12 @@ export interface ReachEnd {
 export function threadReach(threads: Threads, library: DriverLibrary): Reach {
   const block = controlBlock();
   const control = new CancelControl(block);
-  const thread = threads.start("adbc", { ...library, control: block, line: undefined });
+  const thread = threads.start("adbc", {
+    ...library,
+    control: block,
+    seats: seatsBlock(1),
+    line: undefined,
+  });
   thread.ref(false);
   let turn = 0;
   return {

@@ -1,10 +1,10 @@
 /**
  * The program of a driver's thread: takes requests one by one and answers each.
  *
- * One thread serves one connection at a time. It blocks in native calls, which is why it is a thread; in a
+ * One thread serves one request at a time. It blocks in native calls, which is why it is a thread; in a
  * process of drivers it also blocks on its line, so that nothing stands between the line and the driver.
- * It ends when the main thread ends it; everything native that must outlive it (databases) is held by
- * address on the main side.
+ * It ends when the main thread ends it; everything native that must outlive it (databases, connections that
+ * stay open) is held by address, on the main side or in a seat.
  */
 import { readSync, writevSync } from "node:fs";
 import { hrtime } from "node:process";
@@ -14,6 +14,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { err, ok } from "@gateway/core/result.ts";
 import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { DriverControl } from "./control.ts";
+import { handleStruct } from "./abi.ts";
 import { Driver, failureOf, type AdbcFailure, type AdbcResult } from "./driver.ts";
 import { messageFrames, nextRequest } from "./frames.ts";
 import { Inspector } from "./inspect.ts";
@@ -26,15 +27,17 @@ import type {
   ThreadData,
   ThreadMessage,
 } from "./message.ts";
-import type { Address } from "./native.ts";
+import { allocate, release, type Address } from "./native.ts";
 import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
 import { takeSteps } from "./place.ts";
+import { seatIn, type Seat } from "./seats.ts";
 import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
 import { threadStructs } from "./structs.ts";
 
 const data = workerData as ThreadData;
 const loaded = Driver.load(data.library, data.entrypoint);
-let kept: Connection | undefined;
+/** The one that was used last: a thread that serves one seat needs no other. */
+let last: Connection | undefined;
 
 const control = new DriverControl(data.control);
 const tools: StatementTools = {
@@ -75,10 +78,10 @@ function writeAll(line: number, pieces: readonly Uint8Array[]): void {
   }
 }
 
-function serve(request: Request): void {
+function serve(request: Request, number: number): void {
   let answer: AdbcResult<Answer>;
   try {
-    answer = loaded.ok ? answerOf(loaded.value, request) : loaded;
+    answer = loaded.ok ? answerOf(loaded.value, request, seatIn(data.seats, number)) : loaded;
   } catch (bug) {
     // The thread itself is sound; what failed is this request.
     answer = err(
@@ -119,14 +122,19 @@ function serveLine(line: number): void {
     const next = nextRequest(read);
     if (next === undefined) return;
     control.enter(next.turn);
-    serve(next.request);
+    serve(next.request, next.seat);
   }
 }
 
-function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
+function answerOf(driver: Driver, request: Request, seat: Seat): AdbcResult<Answer> {
+  const kept: Kept = { driver, seat };
   switch (request.kind) {
     case "openDatabase": {
       const opened = openDatabase(driver, request.database);
+      if (opened.ok && request.database.ofSeat === true) {
+        vacate(kept);
+        seat.database = opened.value.address;
+      }
       return opened.ok ? ok({ kind: "opened", opened: opened.value }) : opened;
     }
     case "closeDatabase": {
@@ -134,41 +142,43 @@ function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
       return failure === undefined ? ok({ kind: "done" }) : err(failure);
     }
     case "connect":
-      return connect(driver, request.database, request.before);
+      return connect(kept, request.database, request.before);
     case "disconnect":
-      kept?.[Symbol.dispose]();
-      kept = undefined;
+      disconnect(kept);
+      return ok({ kind: "done" });
+    case "vacate":
+      vacate(kept);
       return ok({ kind: "done" });
     case "runAll":
     case "begin":
     case "end":
-      return onKept(request);
+      return onKept(kept, request);
     case "execute": {
-      const executed = onConnection(driver, request.statement, (connection) =>
+      const executed = onConnection(kept, request.statement, (connection) =>
         executeStatement(connection, request.statement, tools),
       );
       return executed.ok ? ok({ kind: "executed", executed: executed.value }) : executed;
     }
     case "describe": {
-      const described = onConnection(driver, request.statement, (connection) =>
+      const described = onConnection(kept, request.statement, (connection) =>
         describeStatement(connection, request.statement, tools),
       );
       return described.ok ? ok({ kind: "described", described: described.value }) : described;
     }
     case "objects": {
-      const listed = onConnection(driver, request.objects, (connection) =>
+      const listed = onConnection(kept, request.objects, (connection) =>
         listObjects(connection, request.objects, tools),
       );
       return listed.ok ? ok({ kind: "listed", complete: listed.value }) : listed;
     }
     case "catalogs": {
-      const named = onConnection(driver, request.catalogs, (connection) =>
+      const named = onConnection(kept, request.catalogs, (connection) =>
         catalogNames(connection, tools),
       );
       return named.ok ? ok({ kind: "catalogs", names: named.value }) : named;
     }
     case "schemas": {
-      const found = onConnection(driver, request.schemas, (connection) =>
+      const found = onConnection(kept, request.schemas, (connection) =>
         tableSchemas(connection, request.schemas, tools),
       );
       return found.ok ? ok({ kind: "schemas", schemas: found.value }) : found;
@@ -176,46 +186,80 @@ function answerOf(driver: Driver, request: Request): AdbcResult<Answer> {
   }
 }
 
-function connect(driver: Driver, database: Address, before: readonly Step[]): AdbcResult<Answer> {
-  kept?.[Symbol.dispose]();
-  kept = undefined;
-  const opened = Connection.open(driver, database, tools.structs.connection);
-  if (!opened.ok) return opened;
-  const failure = bring(opened.value, before);
-  if (failure !== undefined) {
-    opened.value[Symbol.dispose]();
-    return err(failure);
+/** Where a connection stays open, and by whom. */
+interface Kept {
+  readonly driver: Driver;
+  readonly seat: Seat;
+}
+
+function connect(kept: Kept, database: Address, before: readonly Step[]): AdbcResult<Answer> {
+  disconnect(kept);
+  // Not a block: the next request of this seat may be another thread's.
+  const address = allocate(handleStruct.bytes);
+  const opened = Connection.keep(kept.driver, database, address);
+  const failure = opened.ok ? bring(opened.value, before) : opened.error;
+  if (failure === undefined) {
+    kept.seat.connection = address;
+    return ok({ kind: "done" });
   }
-  kept = opened.value;
-  return ok({ kind: "done" });
+  if (opened.ok) opened.value[Symbol.dispose]();
+  release(address);
+  return err(failure);
+}
+
+function disconnect(kept: Kept): void {
+  const connection = keptOf(kept);
+  if (connection === undefined) return;
+  kept.seat.connection = 0;
+  last = undefined;
+  connection[Symbol.dispose]();
+  release(connection.address);
+}
+
+/** Closes what the seat has open. What a driver says to that is nobody's business any more. */
+function vacate(kept: Kept): void {
+  disconnect(kept);
+  const { database } = kept.seat;
+  kept.seat.database = 0;
+  if (database !== 0) closeDatabase(kept.driver, database);
+}
+
+function keptOf({ driver, seat }: Kept): Connection | undefined {
+  const address = seat.connection;
+  if (address === 0) return undefined;
+  if (last?.address !== address) last = Connection.at(driver, address);
+  return last;
 }
 
 function onKept(
+  kept: Kept,
   request: Extract<Request, { kind: "runAll" | "begin" | "end" }>,
 ): AdbcResult<Answer> {
-  if (kept === undefined) return err(noConnection);
+  const connection = keptOf(kept);
+  if (connection === undefined) return err(noConnection);
   const failure =
     request.kind === "end"
-      ? kept.end(request.how)
+      ? connection.end(request.how)
       : request.kind === "begin"
-        ? kept.begin(request.statements)
-        : bring(kept, request.statements);
+        ? connection.begin(request.statements)
+        : bring(connection, request.statements);
   return failure === undefined ? ok({ kind: "done" }) : err(failure);
 }
 
-const noConnection = failureOf("bug", "the thread keeps no connection");
+const noConnection = failureOf("bug", "the seat keeps no connection");
 
 function onConnection<T>(
-  driver: Driver,
+  kept: Kept,
   { database, before }: Pick<StatementRequest, "database" | "before">,
   use: (connection: Connection) => AdbcResult<T>,
 ): AdbcResult<T> {
   if (database === undefined) {
-    if (kept === undefined) return err(noConnection);
-    const failure = bring(kept, before);
-    return failure === undefined ? use(kept) : err(failure);
+    const connection = keptOf(kept);
+    if (connection === undefined) return err(noConnection);
+    const failure = bring(connection, before);
+    return failure === undefined ? use(connection) : err(failure);
   }
-  const opened = Connection.open(driver, database, tools.structs.connection);
+  const opened = Connection.open(kept.driver, database, tools.structs.connection);
   if (!opened.ok) return opened;
   using connection = opened.value;
   const failure = bring(connection, before);
@@ -227,5 +271,5 @@ function bring(connection: Connection, steps: readonly Step[]): AdbcFailure | un
 }
 
 // At the end of the file: it does not come back while the line lives.
-if (data.line === undefined) parentPort?.on("message", serve);
+if (data.line === undefined) parentPort?.on("message", (request: Request) => serve(request, 0));
 else serveLine(data.line);

@@ -88,7 +88,11 @@ describe("identity modes", () => {
   });
 
   it("have limits that are whole numbers over zero", () => {
-    for (const key of ["scopedPoolIdleTimeoutSecs", "scopedPoolMaxCount"]) {
+    for (const key of [
+      "scopedPoolIdleTimeoutSecs",
+      "scopedPoolMaxCount",
+      "scopedPoolConnectionsPerProcess",
+    ]) {
       expect(problems({ driver: "snowflake", dbKwargs: account, [key]: 1 })).toEqual([]);
       for (const value of [0, -1, 1.5, "9"]) {
         const found = problems({ driver: "snowflake", dbKwargs: account, [key]: value });

@@ -161,8 +161,14 @@ const adbcShape = z.strictObject({
   scopedPoolMaxCount: z.int().min(1).default(500).meta({
     title: "Scopes",
     description:
-      "Snowflake: identities and places that have connections at once, in each process. With one more the one that was asked for longest ago is let go. Each connection is a process of its own.",
+      "Snowflake: identities and places that have connections at once, in each process. With one more the one that was asked for longest ago is let go.",
     "x-unit": "scopes",
+  }),
+  scopedPoolConnectionsPerProcess: z.int().min(1).max(64).default(16).meta({
+    title: "Connections per process",
+    description:
+      "Snowflake: connections of such scopes that share a process of the driver. More take less memory; a crash of the driver ends the statements of all of them.",
+    "x-unit": "connections",
   }),
 });
 

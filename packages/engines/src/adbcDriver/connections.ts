@@ -3,15 +3,22 @@
  * last session is left on them.
  *
  * Every driver is in a process of its own. One that talks to a network has a process for each connection,
- * with a database object of its own, because a call that hangs ends with its process. An embedded one has
- * one process and one object for all, in which each statement has a connection of its own.
+ * with a database object of its own, because a call that hangs ends with its process; connections of many
+ * callers share a few. An embedded one has one process and one object for all, in which each statement has
+ * a connection of its own.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import type { DriverThread, ProcessLimits } from "../adbc/driverThread.ts";
-import { ownProcess, processHome, type Home, type HomePlan } from "../adbc/home.ts";
+import {
+  ownProcess,
+  processHome,
+  type Home,
+  type HomePlan,
+  type SharedProcesses,
+} from "../adbc/home.ts";
 import type { DatabaseOptions, DriverLibrary, Step } from "../adbc/message.ts";
 import type { Address } from "../adbc/native.ts";
 import { ThreadPool, type TakenThread } from "../adbc/pool.ts";
@@ -47,6 +54,8 @@ export interface ConnectionPlan {
   readonly limits: ConnectionLimits;
   /** Names the shared object of an embedded driver, and what it was opened with. */
   readonly shared: { readonly key: string; readonly settings: string };
+  /** Processes for connections of an isolated driver; absent: each has one to itself. */
+  readonly processes?: SharedProcesses;
   /** Asked for each new database object, because addresses change. */
   options(): Promise<Result<DatabaseOptions, string>>;
   /** The error of a connection that could not be made; absent: with what the driver said, for the operator. */
@@ -101,16 +110,18 @@ export class Connections {
     this.#host = host;
     const { profile, limits, size: sizeMax } = plan;
     this.#pool = profile.isolated
-      ? new ThreadPool(() => ownProcess(this.#homePlan, limits), host.clock, {
-          sizeMax,
-          idleMs: limits.idleMs,
-        })
+      ? new ThreadPool(() => this.#isolated(), host.clock, { sizeMax, idleMs: limits.idleMs })
       : new ThreadPool(() => this.#sharedHome().thread(), host.clock, { sizeMax });
   }
 
   get #homePlan(): HomePlan {
     const { threads, clock } = this.#host;
     return { threads, clock, library: this.#plan.library };
+  }
+
+  #isolated(): DriverThread {
+    const { processes, limits } = this.#plan;
+    return processes?.thread() ?? ownProcess(this.#homePlan, limits);
   }
 
   /** The process of an embedded driver, started with the first connection and anew after its end. */
@@ -263,7 +274,7 @@ export class Connections {
   ): Promise<Result<Address, AdbcFailure>> {
     const { isolated, connection } = this.#plan.profile;
     if (isolated) {
-      const database = { ...options, untried: connection !== "new" };
+      const database = { ...options, untried: connection !== "new", ofSeat: true };
       const answer = await thread.ask({ kind: "openDatabase", database }, signal);
       if (!answer.ok) return answer;
       if (answer.value.kind !== "opened") throw new Error("a database answered by something else");

@@ -18,6 +18,7 @@ export function scopePlanOf(cluster: string, config: AdbcConfig, { egress }: Hos
     home,
     idleMs: config.scopedPoolIdleTimeoutSecs * 1_000,
     countMax: config.scopedPoolMaxCount,
+    connectionsPerProcess: config.scopedPoolConnectionsPerProcess,
     optionsAs: (identity) =>
       databaseOptions(cluster, profileOf("snowflake"), configAs(config, identity), egress),
   };

@@ -307,11 +307,12 @@ interface ClusterOf {
   readonly size?: number;
   readonly hasAccount?: boolean;
   readonly library?: string;
+  readonly perProcess?: number;
 }
 
 /** Everybody but `eve` has a database in memory. */
 function clusterOf(of: ClusterOf): Backend {
-  const { mode, countMax = 500, size = 1, hasAccount = true, library } = of;
+  const { mode, countMax = 500, size = 1, hasAccount = true, library, perProcess = 4 } = of;
   const found = duckDbDriver();
   if (!found.ok) throw new Error(found.error);
   const duckdb = profileOf("duckdb");
@@ -345,6 +346,7 @@ function clusterOf(of: ClusterOf): Backend {
         home: ["main"],
         idleMs: 900_000,
         countMax,
+        connectionsPerProcess: perProcess,
         optionsAs: async (identity) =>
           identity.principal === "eve"
             ? err("refused")

@@ -11,6 +11,7 @@ import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
+import { SharedProcesses } from "../adbc/home.ts";
 import type { DatabaseOptions, Step } from "../adbc/message.ts";
 import { Connections, type ConnectionPlan, type Taken } from "./connections.ts";
 import {
@@ -37,6 +38,8 @@ export interface ScopePlan {
   readonly home: Names;
   readonly idleMs: number;
   readonly countMax: number;
+  /** Connections that share a process. */
+  readonly connectionsPerProcess: number;
   /** Options of a database that is opened as a caller. */
   optionsAs(identity: CallerIdentity): Promise<Result<DatabaseOptions, string>>;
 }
@@ -76,7 +79,7 @@ export class ScopedConnections {
 
   /** `own` are the connections of the cluster's own account, which stay the owner's to close. */
   constructor(plan: ConnectionPlan, scoped: ScopePlan, own: Connections, host: Host) {
-    this.#plan = plan;
+    this.#plan = { ...plan, processes: processesOf(plan, scoped, host) };
     this.#scoped = scoped;
     this.#host = host;
     this.#own = own;
@@ -161,6 +164,17 @@ export class ScopedConnections {
       connectError: (failure: AdbcFailure) => callerConnectError(failure, asked),
     };
   }
+}
+
+function processesOf(
+  { cluster, library, limits }: ConnectionPlan,
+  { connectionsPerProcess: max }: ScopePlan,
+  { threads, clock, log }: Host,
+): SharedProcesses {
+  const onCrash = (reason: string): void => {
+    log.write("error", "driver.crashed", { cluster, reason });
+  };
+  return new SharedProcesses({ threads, clock, library }, limits, { max, onCrash });
 }
 
 /** One of the scope's connections, which holds the scope until it is given back and clean. */

@@ -1,0 +1,44 @@
+/**
+ * What stays open between two requests, by seat: whoever asks a driver has a seat, and any thread of its
+ * process may serve it, because a driver's handle can be used from all of them, by one at a time. Who asks
+ * sees to that, and to no seat being given twice: what is kept here was opened as somebody.
+ */
+import type { Address } from "./native.ts";
+
+const wordsOfSeat = 2;
+const connectionAt = 0;
+const databaseAt = 1;
+
+/** Room for so many seats, in the form that goes to threads. */
+export function seatsBlock(count: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(count * wordsOfSeat * Float64Array.BYTES_PER_ELEMENT);
+}
+
+/** Addresses of a seat's handles; 0 where it has none. */
+export interface Seat {
+  connection: Address;
+  database: Address;
+}
+
+/** The seat of a number. Throws where there is none. */
+export function seatIn(block: SharedArrayBuffer, seat: number): Seat {
+  const words = new Float64Array(block);
+  const at = seat * wordsOfSeat;
+  if (!Number.isInteger(seat) || seat < 0 || at >= words.length) {
+    throw new RangeError("a process has no such seat");
+  }
+  return {
+    get connection() {
+      return words[at + connectionAt] ?? 0;
+    },
+    set connection(address: Address) {
+      words[at + connectionAt] = address;
+    },
+    get database() {
+      return words[at + databaseAt] ?? 0;
+    },
+    set database(address: Address) {
+      words[at + databaseAt] = address;
+    },
+  };
+}
