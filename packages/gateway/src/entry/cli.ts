@@ -12,7 +12,7 @@ import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { exitCode, usage, type Terminal } from "../command/terminal.ts";
 import { exitNow } from "../host/exit.ts";
-import { letHeapGrow } from "../host/heap.ts";
+import { boundMemory } from "../host/heap.ts";
 
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
@@ -26,7 +26,7 @@ const configOption = {
   config: { type: "string", short: "c", default: "gateway.yaml" },
 } as const;
 
-letHeapGrow();
+boundMemory();
 process.exitCode = await main(process.argv.slice(2));
 // Something was cut off then, and may still compute in one of the threads.
 if (process.exitCode === exitCode.drainOverrun) await exitNow(exitCode.drainOverrun);
