@@ -1,6 +1,6 @@
 /**
- * Results that nobody holds in memory: ten million rows, a trickle out of sixty million, and a reader that stops in
- * the middle. Each row is folded into a sum as it comes, and the sums are those of the engine asked directly.
+ * Results that nobody holds in memory: ten million rows, a trickle out of sixty million, bursts with pauses
+ * between them, and a reader that stops in the middle. Each row is folded into a sum as it comes, and the sums are those of the engine asked directly.
  */
 import { DuckDBInstance } from "@duckdb/node-api";
 import mysql from "mysql2";
@@ -24,7 +24,22 @@ const results: readonly (readonly [what: string, sql: string])[] = [
        from (select range as id, (range * 7919) % 2048 as device from range(${60 * million}))
        where device = 5`,
   ],
+  [
+    "bursts of all sizes with pauses between them",
+    bursts([0, 1, 63, 64, 65, 2_047, 2_049, 70_000]),
+  ],
 ];
+
+/** A row that takes the engine a while, then a burst that is there at once, and so on. */
+function bursts(sizes: readonly number[]): string {
+  const named = "select id, device, 'n' || id as name, case when id % 3 = 0 then null else id end";
+  const parts = sizes.map(
+    (size, at) =>
+      `select max(range) - ${at} as id, ${at} as device from range(${30 * million + at}) where range % 7 <> 3
+       union all select range, ${at} from range(${size})`,
+  );
+  return `${named} as maybe from (${parts.join(" union all ")})`;
+}
 
 interface Sums {
   rows: number;
