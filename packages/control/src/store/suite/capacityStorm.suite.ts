@@ -6,7 +6,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { GrantedLease } from "@gateway/contract/capacityApi.ts";
-import type { CapacityStore } from "../capacity.ts";
+import type { CapacityStore, HandOver } from "../capacity.ts";
 import type { Check } from "../store.suite.ts";
 import {
   acquireOf,
@@ -25,6 +25,9 @@ import { answered } from "./samples.suite.ts";
 
 const instances = ["w1", "w2", "w3"] as const;
 const groups = ["g", "h"] as const;
+const users = ["ann", "bob"] as const;
+/** Whose users have limits of their own. */
+const limited = "g";
 
 const action = fc.record({
   kind: fc.constantFrom(
@@ -44,14 +47,25 @@ const action = fc.record({
   ),
   instance: fc.constantFrom(...instances),
   group: fc.constantFrom(...groups),
+  user: fc.constantFrom(...users),
   process: fc.constantFrom(process1, process2),
   count: fc.integer({ min: 1, max: 3 }),
   at: fc.nat(50),
 });
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
-interface Held extends GrantedLease {
+/** For whom something is asked: a repeat asks for the same. */
+interface Asker {
   readonly instance: string;
+  readonly group: string;
+  readonly user: string;
+}
+
+interface Held extends GrantedLease, Asker {}
+
+interface Asked extends Asker {
+  readonly requestId: string;
+  readonly queryId?: string;
 }
 
 /** What was answered so far. */
@@ -60,13 +74,10 @@ interface Books {
   readonly held: Map<string, Held>;
   readonly released: Held[];
   readonly ever: Set<string>;
-  readonly requests: { readonly instance: string; readonly requestId: string }[];
-  readonly waiting: {
-    readonly instance: string;
-    readonly queryId: string;
-    readonly group: string;
-  }[];
+  readonly requests: Asked[];
+  readonly waiting: (Asker & { readonly queryId: string })[];
   cap: number;
+  userCap: number;
   sequence: number;
 }
 
@@ -85,14 +96,21 @@ export function capacityStormSuite(check: Check): void {
           requests: [],
           waiting: [],
           cap: 3,
+          userCap: 2,
           sequence,
         };
-        // Each run has clusters of its own, so that one store does for all.
+        // Each run has a cluster and groups of its own, so that one store does for all.
         const cluster = `c${sequence}`;
         await limit(capacity, books, cluster);
         let before = 0;
+        let had = heldByUsers(books);
         for (const drawn of actions) {
           await perform({ capacity, books, cluster }, drawn);
+          const have = heldByUsers(books);
+          for (const [at, count] of have.entries()) {
+            expect(count).toBeLessThanOrEqual(Math.max(books.userCap, had[at] ?? 0));
+          }
+          had = have;
           // What nobody gave back counts, and nothing is given beyond the cap; a lowered one lets what runs end.
           const now = await heldOf(capacity, cluster);
           expect(now).toBeGreaterThanOrEqual(books.held.size);
@@ -105,6 +123,12 @@ export function capacityStormSuite(check: Check): void {
   );
 }
 
+/** What each user holds where users have limits. */
+function heldByUsers({ held }: Books): readonly number[] {
+  const theirs = [...held.values()].filter(({ group }) => group.startsWith(limited));
+  return users.map((one) => theirs.filter(({ user }) => user === one).length);
+}
+
 interface Scene {
   readonly capacity: CapacityStore;
   readonly books: Books;
@@ -113,26 +137,29 @@ interface Scene {
 
 async function limit(capacity: CapacityStore, books: Books, cluster: string): Promise<void> {
   books.sequence += 1;
-  const members = { g: { [cluster]: books.cap }, h: { [cluster]: books.cap } };
-  await capsOf(capacity, { clusters: { [cluster]: books.cap }, members }, books.sequence);
+  const caps = { [cluster]: books.cap };
+  const members = Object.fromEntries(groups.map((group) => [`${group}-${cluster}`, caps]));
+  const perUser = { [`${limited}-${cluster}`]: books.userCap };
+  await capsOf(capacity, { clusters: { [cluster]: books.cap }, members, perUser }, books.sequence);
 }
 
 async function perform(scene: Scene, drawn: Action): Promise<void> {
   const { capacity, books, cluster } = scene;
-  const { kind, instance, at } = drawn;
+  const { kind, instance, group, user, at } = drawn;
+  const asker: Asker = { instance, group: `${group}-${cluster}`, user };
   const held = [...books.held.values()];
   const some = held[at % Math.max(1, held.length)];
   switch (kind) {
     case "acquire":
-      return ask(scene, drawn, { requestId: `${cluster}-${books.requests.length}` });
+      return ask(scene, drawn, { ...asker, requestId: `${cluster}-${books.requests.length}` });
     case "wait": {
       const queryId = `${cluster}-q${books.waiting.length}`;
-      books.waiting.push({ instance, queryId, group: drawn.group });
-      return ask(scene, drawn, { requestId: `${queryId}-r`, queryId });
+      books.waiting.push({ ...asker, queryId });
+      return ask(scene, drawn, { ...asker, requestId: `${queryId}-r`, queryId });
     }
     case "repeat": {
       const again = books.requests[at % Math.max(1, books.requests.length)];
-      if (again !== undefined) await ask(scene, { ...drawn, instance: again.instance }, again);
+      if (again !== undefined) await ask(scene, drawn, again);
       return;
     }
     case "release":
@@ -159,6 +186,7 @@ async function perform(scene: Scene, drawn: Action): Promise<void> {
       return reap(scene);
     case "limit":
       books.cap = 1 + (at % 4);
+      books.userCap = 1 + (at % 3);
       return limit(capacity, books, cluster);
     case "leave": {
       const waiter = books.waiting[at % Math.max(1, books.waiting.length)];
@@ -171,14 +199,16 @@ async function perform(scene: Scene, drawn: Action): Promise<void> {
 
 async function ask(
   { capacity, books, cluster }: Scene,
-  { instance, group, process, count, at }: Omit<Action, "instance"> & { readonly instance: string },
-  { requestId, queryId }: { readonly requestId: string; readonly queryId?: string },
+  { process, count, at }: Pick<Action, "process" | "count" | "at">,
+  asking: Asked,
 ): Promise<void> {
-  books.requests.push({ instance, requestId });
+  const { instance, group, user, requestId, queryId } = asking;
+  books.requests.push(asking);
   const asked = acquireOf({
     caller: local(instance),
     requestId,
     group,
+    user,
     candidates: [cluster],
     queryId,
     count,
@@ -187,14 +217,15 @@ async function ask(
   const within = at % 3 === 0 ? overBefore : terms;
   const step = await stepped(capacity, { process, acquires: [asked] }, within);
   const before = books.held.size;
-  note(books, instance, granted(step.acquires[0]).granted);
-  for (const { instance: to, answer } of step.handed) note(books, to, answer.granted);
+  note(books, asking, granted(step.acquires[0]).granted);
+  for (const handed of step.handed) noteHanded(books, handed);
   const more = books.held.size - before;
   expect(more === 0 || books.held.size <= books.cap).toBe(true);
 }
 
 /** A lease that is answered again is the same lease of the same holder. */
-function note(books: Books, instance: string, leases: readonly GrantedLease[]): void {
+function note(books: Books, asker: Asker, leases: readonly GrantedLease[]): void {
+  const { instance, group, user } = asker;
   for (const lease of leases) {
     const known = books.held.get(lease.lease);
     if (known !== undefined) {
@@ -203,8 +234,16 @@ function note(books: Books, instance: string, leases: readonly GrantedLease[]): 
     }
     expect(books.ever.has(lease.lease)).toBe(false);
     books.ever.add(lease.lease);
-    books.held.set(lease.lease, { ...lease, instance });
+    books.held.set(lease.lease, { ...lease, instance, group, user });
   }
+}
+
+/** What came free goes to one who waited. */
+function noteHanded(books: Books, { queryId, instance, answer }: HandOver): void {
+  const waiter = books.waiting.find((one) => one.queryId === queryId);
+  if (waiter === undefined) throw new Error("a lease for nobody");
+  expect(instance).toBe(waiter.instance);
+  note(books, waiter, answer.granted);
 }
 
 async function give({ capacity, books }: Scene, lease: Held, instance: string): Promise<void> {
@@ -217,7 +256,7 @@ async function give({ capacity, books }: Scene, lease: Held, instance: string): 
     books.held.delete(lease.lease);
     books.released.push(lease);
   }
-  for (const { instance: to, answer } of handed) note(books, to, answer.granted);
+  for (const one of handed) noteHanded(books, one);
 }
 
 /** Frees what it may be asked about, as if every engine ran nothing. */
@@ -240,6 +279,6 @@ async function reap({ capacity, books, cluster }: Scene): Promise<void> {
     expect(settled.kind).toBe("settled");
     books.held.delete(suspect.lease);
     if (settled.kind !== "settled") continue;
-    for (const { instance, answer } of settled.handed) note(books, instance, answer.granted);
+    for (const one of settled.handed) noteHanded(books, one);
   }
 }
