@@ -13,9 +13,10 @@ import {
   pathProblems,
   titleProblems,
 } from "./tidy/docs.ts";
+import { crowded, crowdProblems } from "./tidy/crowds.ts";
 import { folderProblems } from "./tidy/folders.ts";
 import { leakProblems, lockProblems } from "./tidy/leaks.ts";
-import { deadFileProblems, lengthProblems, wordProblems } from "./tidy/sources.ts";
+import { commentProblems, deadFileProblems, lengthProblems, wordProblems } from "./tidy/sources.ts";
 import { ignoredBy, readTree, sourcesOf, type Tree } from "./tidy/tree.ts";
 
 const tree = readTree(fileURLToPath(new URL("..", import.meta.url)));
@@ -192,6 +193,47 @@ describe("wordProblems", () => {
   it("is not fooled by a string that looks like a comment", () => {
     const text = 'const address = "https://example.com"; Date.now();';
     expect(wordProblems(treeOf({ "packages/access/src/a.ts": text }))).toHaveLength(1);
+  });
+});
+
+describe("commentProblems", () => {
+  it("finds every file that a comment names", () => {
+    expect(commentProblems(tree)).toEqual([]);
+  });
+
+  it("names files that are gone, and leaves code, patterns and libraries alone", () => {
+    const sample = treeOf({
+      "packages/core/src/a.ts": [
+        "// As in b.ts, ./b.ts, core/src/b.ts and packages/core/src/b.ts.",
+        "/** Not in wire/b.ts, nor in gone.ts. */",
+        'const name = "elsewhere.ts"; // *.suite.ts of a folder',
+      ].join("\n"),
+      "packages/core/src/b.ts": "",
+    });
+    expect(commentProblems(sample)).toEqual([
+      "packages/core/src/a.ts:2: there is no wire/b.ts",
+      "packages/core/src/a.ts:2: there is no gone.ts",
+    ]);
+  });
+});
+
+describe("crowdProblems", () => {
+  it("finds no folder of more files than it had", () => {
+    expect(crowdProblems(tree, crowded)).toEqual([]);
+  });
+
+  it("names folders that grew, and lines that could be lower", () => {
+    const flat = (folder: string, count: number) =>
+      Array.from({ length: count }, (_, at) => [`packages/core/src/${folder}/f${at}.ts`, ""]);
+    const sample = treeOf(
+      Object.fromEntries([...flat("a", 17), ...flat("b", 18), ...flat("c", 16), ...flat("d", 20)]),
+    );
+    const known = { "packages/core/src/b": 17, "packages/core/src/d": 21 };
+    expect(crowdProblems(sample, known)).toEqual([
+      "packages/core/src/a: 17 files, at most 16",
+      "packages/core/src/b: 18 files, at most 17",
+      "packages/core/src/d: 20 files; its line says 21, not 20",
+    ]);
   });
 });
 

@@ -17,7 +17,7 @@ import { overApp, silence, type Answering } from "@gateway/gateway/worker/testLi
 import type { WireAnswer } from "@gateway/gateway/worker/transport.ts";
 import { SimHistory, type Passage } from "./history.ts";
 
-/** Bugs that can be planted, by the invariant of reliability.md that each breaks. */
+/** Bugs that can be planted, by the invariant that each breaks. */
 export type Planted =
   | "I1 counts nothing ahead"
   | "I3 invents a record"
@@ -120,7 +120,7 @@ export async function runFleet(seed: number, planted?: Planted): Promise<FleetRu
   };
 }
 
-/** Every invariant that does not hold, by its name in reliability.md. */
+/** Every invariant that does not hold, by its name. */
 export function brokenIn(run: FleetRun): readonly string[] {
   const broken = new Set<string>();
   for (const worker of run.workers) {

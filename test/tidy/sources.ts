@@ -1,4 +1,4 @@
-/** What a linter can not say about our sources: words with a better one, length, files nobody uses. */
+/** What a linter can not say about our sources: words with a better one, length, files nobody uses or nobody has. */
 import { posix } from "node:path";
 import { filesOf, sourcesOf, type Tree } from "./tree.ts";
 
@@ -56,6 +56,32 @@ export function wordProblems(tree: Tree): readonly string[] {
           return word === undefined ? [] : [`${path}:${index + 1}: ${word} → ${ban.instead}`];
         });
       });
+  });
+}
+
+/** Names of files in comments that no file of the tree has, one finding for each. */
+export function commentProblems(tree: Tree): readonly string[] {
+  const ends = new Set([...tree.keys()].flatMap(endsOf));
+  const programs = filesOf(tree, (path) => /^(packages|test|infra)\/.*\.(ts|mjs)$/.test(path));
+  return [...programs].flatMap(([path, text]) => {
+    const code = codeOf(text).split("\n");
+    return text.split("\n").flatMap((line, index) => {
+      const named = line.matchAll(
+        /(?<![\w*/.$}<-])(?:[\w.-]+\/)*[\w.-]*\w\.(?:ts|mjs|sql|md)\b(?!\.\w)/g,
+      );
+      return [...named]
+        .filter((match) => code[index]?.[match.index] === " ")
+        .filter(([name]) => !ends.has(name.replace(/^(?:\.\.?\/)+/, "")))
+        .map(([name]) => `${path}:${index + 1}: there is no ${name}`);
+    });
+  });
+}
+
+/** `a/b/c`, `b/c` and `c`: how people name a file; those of a package without its `src` as well. */
+function endsOf(path: string): readonly string[] {
+  return [path, path.replace("/src/", "/")].flatMap((name) => {
+    const parts = name.split("/");
+    return parts.map((_, at) => parts.slice(at).join("/"));
   });
 }
 

@@ -4,9 +4,9 @@
  */
 import { readFile } from "node:fs/promises";
 import type { Host } from "@gateway/core/port/host.ts";
+import { egressRefused } from "@gateway/core/port/egress.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Agent, buildConnector } from "undici";
-import { guardedLookup, refused, refusesHost } from "./lookup.ts";
 
 /** More than any provider's keys; an answer beyond it is nonsense. */
 const answerBytesMax = 1 << 20;
@@ -113,7 +113,7 @@ export class HttpClient implements AsyncDisposable {
     const connect = buildConnector({
       minVersion: "TLSv1.2",
       timeout: timeoutMs,
-      lookup: guardedLookup(egress),
+      ...(egress.lookup && { lookup: egress.lookup }),
       ...(caFile !== undefined && { ca: await readFile(caFile, "utf8") }),
     });
     return new Agent({
@@ -123,7 +123,7 @@ export class HttpClient implements AsyncDisposable {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       connect: (place, callback) => {
-        if (refusesHost(egress, place.hostname)) return callback(refused(), null);
+        if (egress.refusesHost(place.hostname)) return callback(egressRefused(), null);
         return connect(place, callback);
       },
     });

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AuthContext } from "@gateway/core/port/authenticator.ts";
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
+import { anyEgress } from "@gateway/core/port/egress.ts";
 import { virtualHost } from "@gateway/core/port/virtual.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
+import { egressBy } from "@gateway/gateway/host/egress.ts";
 import { FakeOpenFga } from "../../../../test/fake/openfga.ts";
 import { authorizationSchema } from "./config.ts";
 import { openFgaAuthorizer } from "./openfga.ts";
@@ -107,7 +109,10 @@ describe("openFgaAuthorizer", () => {
     const groups = Array.from({ length: 101 }, (_, n) => `g${n}`);
     await using tested = testedOf();
     expect(await tested.mayUse("alice", "own", groups)).toBe(false);
-    await using shut = testedOf({}, { refuses: () => true });
+    await using shut = testedOf(
+      {},
+      egressBy(() => true),
+    );
     expect(await shut.mayUse("alice", "own", [])).toBe(false);
     expect(fake.asked).toEqual([]);
     await using gone = testedOf({ url: "http://127.0.0.1:1" });
@@ -159,7 +164,7 @@ describe("authorizationSchema", () => {
   });
 });
 
-function testedOf(more: object = {}, egress = { refuses: () => false }) {
+function testedOf(more: object = {}, egress = anyEgress) {
   const host = { ...virtualHost(1), egress };
   const parsed = authorizationSchema.parse({
     provider: "openfga",

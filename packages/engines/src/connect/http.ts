@@ -1,7 +1,7 @@
 /** The pool of connections to an HTTP engine: keep-alive, no pipelining, no redirects, past the limits on outgoing connections. */
 import type { Host } from "@gateway/core/port/host.ts";
+import { egressRefused } from "@gateway/core/port/egress.ts";
 import { buildConnector, Pool, type Dispatcher } from "undici";
-import { guardedLookup, refused, refusesHost } from "./lookup.ts";
 import type { TlsTrust } from "./tls.ts";
 
 export interface HttpPoolOptions {
@@ -17,7 +17,7 @@ export function httpPool(options: HttpPoolOptions, { egress }: Pick<Host, "egres
   const connect = buildConnector({
     ...options.tls,
     timeout: options.connectTimeoutMs,
-    lookup: guardedLookup(egress),
+    ...(egress.lookup && { lookup: egress.lookup }),
   });
   return new Pool(options.origin, {
     connections: options.connectionsMax,
@@ -27,7 +27,7 @@ export function httpPool(options: HttpPoolOptions, { egress }: Pick<Host, "egres
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (place, callback) => {
-      if (refusesHost(egress, place.hostname)) return callback(refused(), null);
+      if (egress.refusesHost(place.hostname)) return callback(egressRefused(), null);
       return connect(place, callback);
     },
   });

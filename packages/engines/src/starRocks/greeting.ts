@@ -1,7 +1,6 @@
 /** Whether a server of the family is there, for a gateway that has no account at it: what it says before anybody logs in. */
 import type { Host } from "@gateway/core/port/host.ts";
 import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
-import { refusesHost } from "../connect/lookup.ts";
 import { reach, type Server } from "./login.ts";
 
 /** The first byte of a greeting; a server that takes nobody says an error instead (0xff). */
@@ -13,7 +12,7 @@ export async function greets(
   host: Pick<Host, "egress" | "clock">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (refusesHost(host.egress, server.host) || signal.aborted) return false;
+  if (host.egress.refusesHost(server.host) || signal.aborted) return false;
   const socket = reach(server, host);
   const leave = (): void => void socket.destroy();
   using _limit = host.clock.timer(server.connectTimeoutMs, leave);

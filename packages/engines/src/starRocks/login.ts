@@ -4,11 +4,11 @@
  */
 import { connect as connectSocket, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { egressRefused } from "@gateway/core/port/egress.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { createConnection, type Connection, type ConnectionOptions } from "mysql2";
-import { guardedLookup, refused, refusesHost } from "../connect/lookup.ts";
 import type { TlsTrust } from "../connect/tls.ts";
 
 /** Where a server is, and how it is reached. */
@@ -72,7 +72,7 @@ export async function logIn(
   host: Pick<Host, "egress" | "clock">,
 ): Promise<Result<LoggedIn, LoginFailure>> {
   const { server, signal } = login;
-  if (refusesHost(host.egress, server.host)) return err(failureOf(refused()));
+  if (host.egress.refusesHost(server.host)) return err(failureOf(egressRefused()));
   const socket = reach(server, host);
   const driver = createConnection({ ...settings(login), stream: socket });
   driver.on("error", nothing);
@@ -97,7 +97,8 @@ export function reach(
   { host, port }: Pick<Server, "host" | "port">,
   { egress }: Pick<Host, "egress">,
 ): Socket {
-  const socket = connectSocket({ host, port, lookup: guardedLookup(egress), noDelay: true });
+  const { lookup } = egress;
+  const socket = connectSocket({ host, port, noDelay: true, ...(lookup && { lookup }) });
   // A socket whose error nobody hears ends the process.
   socket.on("error", nothing);
   return socket;

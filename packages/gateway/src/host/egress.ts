@@ -1,6 +1,7 @@
 /** Where the process may connect to on behalf of its configuration, by IP address. */
+import { lookup as systemLookup } from "node:dns";
 import { BlockList, isIP } from "node:net";
-import type { Egress } from "@gateway/core/port/egress.ts";
+import { egressRefused, type Egress, type EgressLookup } from "@gateway/core/port/egress.ts";
 
 /** Networks as `10.0.0.0/8`, or single addresses. */
 export interface EgressLimits {
@@ -19,14 +20,38 @@ export function egressOf({ allow, deny }: EgressLimits): Egress {
   const allowed = networksOf(allow);
   const denied = networksOf(deny);
   const metadata = networksOf(deniedUnlessAllowed);
+  return egressBy((shown) => {
+    const address = unmapped(shown);
+    const family = familyOf(address);
+    if (family === undefined || denied.check(address, family)) return true;
+    if (allow.length > 0) return !allowed.check(address, family);
+    return metadata.check(address, family);
+  });
+}
+
+/** Everything that is asked about outgoing connections, out of what is refused. */
+export function egressBy(refuses: Egress["refuses"]): Egress {
   return {
-    refuses: (shown) => {
-      const address = unmapped(shown);
-      const family = familyOf(address);
-      if (family === undefined || denied.check(address, family)) return true;
-      if (allow.length > 0) return !allowed.check(address, family);
-      return metadata.check(address, family);
+    refuses,
+    refusesHost: (host) => {
+      const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+      return isIP(bare) !== 0 && refuses(bare);
     },
+    lookup: lookupPast(refuses),
+  };
+}
+
+/** The answer that is checked is the one that is connected to: looked up twice, a name could answer differently the second time. */
+function lookupPast(refuses: Egress["refuses"]): EgressLookup {
+  return (host, options, callback) => {
+    systemLookup(host, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      const open = addresses.filter(({ address }) => !refuses(address));
+      const [first] = open;
+      if (first === undefined) return callback(egressRefused(), []);
+      if (options.all === true) return callback(null, open);
+      return callback(null, first.address, first.family);
+    });
   };
 }
 

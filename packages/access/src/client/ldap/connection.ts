@@ -6,9 +6,14 @@
  */
 import { connect as connectClear, isIP, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import { egressRefused } from "@gateway/core/port/egress.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Client } from "ldapts";
-import { bareHost, guardedLookup, refused, refusesHost } from "../../connect/lookup.ts";
+
+/** A host of a URL as sockets want it: an IPv6 address without its brackets. */
+function bareHost(host: string): string {
+  return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+}
 
 export interface DirectoryPlace {
   readonly url: string;
@@ -47,12 +52,12 @@ export class DirectoryConnection {
   ): Promise<DirectoryConnection> {
     const { protocol, hostname, port } = new URL(place.url);
     const host = bareHost(hostname);
-    if (refusesHost(egress, host)) throw refused();
+    if (egress.refusesHost(host)) throw egressRefused();
     const target = {
       host,
       port: port === "" ? (protocol === "ldaps:" ? 636 : 389) : Number(port),
-      lookup: guardedLookup(egress),
       noDelay: true,
+      ...(egress.lookup && { lookup: egress.lookup }),
     };
     const clear = connectClear(target);
     const destroy = (): void => void clear.destroy(new Error("the directory takes too long"));

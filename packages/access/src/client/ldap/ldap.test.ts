@@ -8,6 +8,7 @@ import type { Login } from "@gateway/core/port/authenticator.ts";
 import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
 import type { Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
+import { egressBy } from "@gateway/gateway/host/egress.ts";
 import { FakeLdap, type FakeLdapOptions, type LdapEntry } from "../../../../../test/fake/ldap.ts";
 import { ldapSchema } from "./config.ts";
 import { ldapAuthenticator } from "./ldap.ts";
@@ -245,7 +246,7 @@ describe("ldapAuthenticator", () => {
   it("connects to no address that the process may not connect to", async () => {
     await using fake = await FakeLdap.start({ entries });
     const ldap = ldapSchema.parse({ url: fake.url, ...searching });
-    const host = { ...virtualHost(1), egress: { refuses: () => true } };
+    const host = { ...virtualHost(1), egress: egressBy(() => true) };
     await using authenticator = ldapAuthenticator(
       { required: true, sessionMaxSecs: 60, ldap },
       host,

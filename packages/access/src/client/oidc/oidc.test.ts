@@ -4,6 +4,7 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import { virtualHost, virtualStartUnixMs, type VirtualHost } from "@gateway/core/port/virtual.ts";
 import type { Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
+import { egressBy } from "@gateway/gateway/host/egress.ts";
 import { FakeOidc } from "../../../../../test/fake/oidc.ts";
 import type { ClosableAuthenticator } from "../provider.ts";
 import { oidcSchema, type OidcConfig } from "./config.ts";
@@ -174,7 +175,7 @@ describe("oidcAuthenticator", () => {
 
   it("connects to no address that the process may not connect to", async () => {
     await using provider = await providerOf();
-    const host = { ...virtualHost(1), egress: { refuses: () => true } };
+    const host = { ...virtualHost(1), egress: egressBy(() => true) };
     const config = {
       required: true,
       oidc: oidcSchema.parse({ issuer: provider.issuer, audience: "gateway" }),

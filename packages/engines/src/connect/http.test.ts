@@ -1,10 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { anyEgress, type Egress } from "@gateway/core/port/egress.ts";
+import { egressBy } from "@gateway/gateway/host/egress.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { httpPool } from "./http.ts";
 
-const loopbackRefused: Egress = { refuses: (address) => /^(127\.|::1)/.test(address) };
+const loopbackRefused = egressBy((address) => /^(127\.|::1)/.test(address));
 
 describe("httpPool", () => {
   let asked = 0;
