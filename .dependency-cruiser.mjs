@@ -49,6 +49,22 @@ const imports = {
   },
 };
 
+/**
+ * Rooms of a folder, each with the rooms beside it that it may import. Files at the folder's root are its face,
+ * which rooms do not import, or the data that `shared` names.
+ */
+const rooms = {
+  "core/src/sql": {
+    shared: ["dialect"],
+    reading: [],
+    lex: ["reading"],
+    classify: ["lex", "reading"],
+    session: ["lex"],
+    rewrite: ["lex", "reading"],
+    mask: ["lex", "reading"],
+  },
+};
+
 const inside = (...names) => `^packages/(${names.join("|")})/`;
 const tests = "\\.(test|suite)\\.tsx?$";
 const npm = ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"];
@@ -70,9 +86,26 @@ const perPackage = Object.entries(imports).flatMap(([name, may]) => [
   ),
 ]);
 
+const perRoom = Object.entries(rooms).flatMap(([folder, { shared, ...plan }]) =>
+  Object.entries(plan).map(([room, may]) =>
+    rule(
+      `${folder}/${room}: rooms`,
+      { path: `^packages/${folder}/${room}/`, pathNot: tests },
+      {
+        path: `^packages/${folder}/`,
+        pathNot: [
+          `^packages/${folder}/(${[room, ...may].join("|")})/`,
+          `^packages/${folder}/(${shared.join("|")})\\.ts$`,
+        ],
+      },
+    ),
+  ),
+);
+
 export default {
   forbidden: [
     ...perPackage,
+    ...perRoom,
     rule(
       "a package outside the table",
       { path: "^packages/([^/]+)/", pathNot: inside(...Object.keys(imports)) },

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
-import { relex } from "@gateway/core/sql/relex.ts";
+import { relex } from "@gateway/core/sql/rewrite/relex.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";

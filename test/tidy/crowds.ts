@@ -12,7 +12,6 @@ export const crowded: Readonly<Record<string, number>> = {
   "packages/core/src/capacity": 25,
   "packages/core/src/port": 19,
   "packages/core/src/query": 28,
-  "packages/core/src/sql": 30,
   "packages/engines/src/adbc": 38,
   "packages/engines/src/adbcDriver": 26,
   "packages/engines/src/clickHouse": 20,

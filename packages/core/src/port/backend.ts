@@ -5,7 +5,7 @@ import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified } from "../query/query.ts";
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import type { Steps } from "../sql/steps.ts";
+import type { Steps } from "../sql/reading/steps.ts";
 import type { Column } from "../type/type.ts";
 import type { Host } from "./host.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Steps } from "../sql/steps.ts";
+import type { Steps } from "../sql/reading/steps.ts";
 import { slicesOf } from "./slices.ts";
 
 const client = { over: false };

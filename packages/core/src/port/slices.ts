@@ -4,7 +4,7 @@
  *
  * Users take turns, slice by slice, so that no user's long texts hold up another's.
  */
-import type { Steps } from "../sql/steps.ts";
+import type { Steps } from "../sql/reading/steps.ts";
 
 export interface SlicedWork<Found> {
   readonly steps: Steps<Found>;

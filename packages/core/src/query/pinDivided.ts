@@ -1,7 +1,7 @@
 /** What divides a transaction or follows on one: savepoints, and another transaction on the same pin. */
 import { gatewayError, type GatewayError } from "../error.ts";
 import type { Result } from "../result.ts";
-import { readSessionStatement } from "../sql/session.ts";
+import { readSessionStatement } from "../sql/session/session.ts";
 import type { LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";
 import { isStrict, wordsOf, type Division, type WayBack } from "./pinSavepoints.ts";

@@ -13,9 +13,9 @@
  */
 import { gatewayError, type GatewayError } from "../error.ts";
 import { err, ok, type Result } from "../result.ts";
-import { classifyStatement } from "../sql/classify.ts";
-import { readSessionStatement } from "../sql/session.ts";
-import type { SessionStatement } from "../sql/sessionStatement.ts";
+import { classifyStatement } from "../sql/classify/classify.ts";
+import { readSessionStatement } from "../sql/session/session.ts";
+import type { SessionStatement } from "../sql/session/statement.ts";
 import type { Query } from "./query.ts";
 
 /** A statement that divides a transaction. */

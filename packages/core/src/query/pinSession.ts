@@ -9,7 +9,7 @@ import type { Clock } from "../port/clock.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { Generation, HeldGeneration } from "../snapshot/generation.ts";
 import { lossOf } from "./lost.ts";
-import { readSessionStatement } from "../sql/session.ts";
+import { readSessionStatement } from "../sql/session/session.ts";
 import type { Pin } from "./pin.ts";
 import { Savepoints } from "./pinSavepoints.ts";
 import type { Identified, Query, Routed } from "./query.ts";

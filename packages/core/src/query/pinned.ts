@@ -8,7 +8,7 @@ import type { PinnedLane } from "../port/backend.ts";
 import type { Slot } from "../port/capacity.ts";
 import { err, type Result } from "../result.ts";
 import type { HeldGeneration } from "../snapshot/generation.ts";
-import { classifyStatement } from "../sql/classify.ts";
+import { classifyStatement } from "../sql/classify/classify.ts";
 import { abortedWith, Canceller } from "./canceller.ts";
 import type { Description, LastEvent, Stage } from "./event.ts";
 import type { OpenQuery } from "./lifecycle.ts";

@@ -8,9 +8,9 @@
 import type { QueryRecord, RoutingStep } from "@gateway/contract/record.ts";
 import { errorCatalogue } from "@gateway/contract/error.ts";
 import { lexRules, type Dialect } from "../sql/dialect.ts";
-import { digestSql } from "../sql/fingerprint.ts";
-import { hashReading } from "../sql/hash.ts";
-import { maskLiterals } from "../sql/mask.ts";
+import { digestSql } from "../sql/mask/fingerprint.ts";
+import { hashReading } from "../sql/mask/hash.ts";
+import { maskLiterals } from "../sql/mask/mask.ts";
 import { fitRecord } from "./fit.ts";
 import { maskText } from "./maskText.ts";
 import { valuesOf, type Reading, type Values } from "./values.ts";

@@ -4,11 +4,11 @@
  * Where they can not be known for certain (the text can not be lexed, or holds too many), the whole
  * text stands for them: then each word of a message that the text also has counts as a value.
  */
-import { openSql, tokenText, type SqlCursor } from "../sql/cursor.ts";
+import { openSql, tokenText, type SqlCursor } from "../sql/lex/cursor.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { beginsInlineData, searchInlineData } from "../sql/inlineData.ts";
-import { nextToken } from "../sql/lex.ts";
-import { decodeString } from "../sql/literal.ts";
+import { beginsInlineData, searchInlineData } from "../sql/lex/inlineData.ts";
+import { nextToken } from "../sql/lex/lex.ts";
+import { decodeString } from "../sql/lex/literal.ts";
 
 /** Characters of values that are looked for one by one; each costs a search through every message. */
 const valueCharsMax = 8_192;

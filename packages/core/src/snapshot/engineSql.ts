@@ -9,9 +9,9 @@ import type { Host } from "../port/host.ts";
 import type { Admitted } from "../query/query.ts";
 import { err, type Result } from "../result.ts";
 import { readLongText } from "../sql/longText.ts";
-import { longTextUnits } from "../sql/reading.ts";
-import { relex, relexSteps } from "../sql/relex.ts";
-import type { Steps } from "../sql/steps.ts";
+import { longTextUnits } from "../sql/reading/reading.ts";
+import { relex, relexSteps } from "../sql/rewrite/relex.ts";
+import type { Steps } from "../sql/reading/steps.ts";
 
 export type EngineSql = Result<string, GatewayError>;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { classifyStatement, classReading } from "./classify.ts";
+import { classifyStatement, classReading } from "./classify/classify.ts";
 import type { Dialect } from "./dialect.ts";
-import { digestReading, digestSql } from "./fingerprint.ts";
+import { digestReading, digestSql } from "./mask/fingerprint.ts";
 import { readLongText } from "./longText.ts";
-import { slicesReading, splitStatements } from "./split.ts";
+import { slicesReading, splitStatements } from "./lex/split.ts";
 
 const pad = (unit: string): string => unit.repeat(Math.ceil(70_000 / unit.length));
 

@@ -4,18 +4,18 @@
  *
  * Afterwards `splitStatements`, `classifyStatement` and `digestSql` answer for it from what was read.
  */
-import { classOf, classReading } from "./classify.ts";
-import { openSql, type SqlCursor } from "./cursor.ts";
+import { classOf, classReading } from "./classify/classify.ts";
+import { openSql, type SqlCursor } from "./lex/cursor.ts";
 import type { Dialect } from "./dialect.ts";
-import { addInlineData, addToken, emptyPieces, isTooLong } from "./digestPieces.ts";
-import { digestOf, digestReading } from "./fingerprint.ts";
-import { hashReading } from "./hash.ts";
-import { beginHeadWords, readHeadToken } from "./headWords.ts";
-import { beginsInlineData, searchInlineData } from "./inlineData.ts";
-import { longTextUnits } from "./reading.ts";
-import { slicesReading, statementCountMax } from "./split.ts";
-import { stepInStatement, walkStatement, type StatementSlice } from "./statement.ts";
-import { tokensPerStep, type Steps } from "./steps.ts";
+import { addInlineData, addToken, emptyPieces, isTooLong } from "./mask/digestPieces.ts";
+import { digestOf, digestReading } from "./mask/fingerprint.ts";
+import { hashReading } from "./mask/hash.ts";
+import { beginHeadWords, readHeadToken } from "./classify/headWords.ts";
+import { beginsInlineData, searchInlineData } from "./lex/inlineData.ts";
+import { longTextUnits } from "./reading/reading.ts";
+import { slicesReading, statementCountMax } from "./lex/split.ts";
+import { stepInStatement, walkStatement, type StatementSlice } from "./lex/statement.ts";
+import { tokensPerStep, type Steps } from "./reading/steps.ts";
 
 interface Progress {
   readonly cursor: SqlCursor;

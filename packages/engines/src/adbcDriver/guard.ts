@@ -7,12 +7,12 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
-import { openSql, upperWord } from "@gateway/core/sql/cursor.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { readingsBy } from "@gateway/core/sql/reading.ts";
-import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { guardAhead, guardStatement } from "../adbc/duckDb/guard.ts";
 import type { ExpectedStatement } from "../adbc/message.ts";
 import type { Profile } from "./profile.ts";

@@ -2,7 +2,7 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Steps } from "@gateway/core/sql/steps.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { statementTypes } from "../adbc/duckDb/statementTypes.ts";
 import type { ExpectedStatement } from "../adbc/message.ts";
 import { judgeAhead, judgeStatement } from "./guard.ts";

@@ -4,8 +4,8 @@
  */
 import type { ResultEvent, ResultStream, SessionChange } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { Step } from "../adbc/message.ts";
 import { errorOf } from "./errors.ts";
 import { textOf } from "./listing.ts";

@@ -3,12 +3,12 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { openSql } from "@gateway/core/sql/cursor.ts";
+import { openSql } from "@gateway/core/sql/lex/cursor.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/places.ts";
-import { readingsBy } from "@gateway/core/sql/reading.ts";
-import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/rewrite/places.ts";
+import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Profile } from "./profile.ts";
 

@@ -11,7 +11,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";

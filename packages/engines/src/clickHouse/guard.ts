@@ -1,9 +1,9 @@
 /** What a client's statement may not do with the service account's rights, and what it is. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
-import { asciiUpper, openSql, tokenText } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { asciiUpper, openSql, tokenText } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import type { Caller } from "./identity.ts";
 
 /** Kinds that answer rows. Everything else is run to its end before it is answered. */

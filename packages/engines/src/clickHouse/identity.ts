@@ -10,8 +10,8 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { openSql } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
+import { openSql } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import type { ClickHouseConfig } from "./config.ts";
 import { quoteIdentifier } from "./quote.ts";
 

@@ -1,8 +1,8 @@
 /** Parameters in ClickHouse's own form: `{p1:Int64}` in the text, the value beside it. No value is ever part of the text. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, placesReading, type Places } from "@gateway/core/sql/places.ts";
-import type { Steps } from "@gateway/core/sql/steps.ts";
+import { findPlaces, placesReading, type Places } from "@gateway/core/sql/rewrite/places.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
 import { cellWriter, postgresText, type TextStyle } from "@gateway/core/type/text.ts";

@@ -4,7 +4,7 @@
  * Native blocks carry the types' own names, so a DateTime is no UInt32 and a UUID no 16 bytes, as it is
  * in Arrow. What has no neutral type of its own arrives as text, so that no digit is lost.
  */
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { DataType, TimeUnit } from "@gateway/core/type/type.ts";
 import { parseTypeName, unquoted, type TypeName } from "./typeName.ts";
 

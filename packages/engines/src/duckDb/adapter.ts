@@ -19,7 +19,7 @@ import type { ProcessEnd } from "@gateway/core/port/threads.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { AdbcFailure } from "../adbc/driver.ts";
 import type { DriverThread } from "../adbc/driverThread.ts";
 import type { ProcessLimits } from "../adbc/driverThread.ts";

@@ -2,8 +2,8 @@
  * Writes types beside the places for parameters, so that DuckDB can name a statement's columns before
  * it has values. Only for describing: what runs is always the statement as it was sent.
  */
-import { asciiLower, openSql, tokenText, type TokenKind } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant, nextToken } from "@gateway/core/sql/lex.ts";
+import { asciiLower, openSql, tokenText, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant, nextToken } from "@gateway/core/sql/lex/lex.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import { engineTypeOf } from "./types.ts";
 

@@ -6,9 +6,9 @@
  */
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { quotePath } from "./quote.ts";
 import { textOf } from "./listing.ts";
 import { failureOf, rowsOf, type Lane } from "./run.ts";

@@ -13,7 +13,7 @@ import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import { tagPrefix } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import { tlsTrust } from "../connect/tls.ts";
 import { asOf, Callers } from "./callers.ts";

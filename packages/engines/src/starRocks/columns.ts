@@ -1,5 +1,5 @@
 /** Columns of a MySQL text result: their neutral types, and what their cells need to be canonical text. */
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
 import {

@@ -1,7 +1,7 @@
 /** What a client's statement may not do with the service account's rights, and what it leaves behind. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
 
 export interface Judged {
   readonly tag: string;

@@ -1,8 +1,13 @@
 /** Parameters of a statement: as literals to run it, as `?` to describe it. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, placesReading, rewritePlaces, type Places } from "@gateway/core/sql/places.ts";
-import type { Steps } from "@gateway/core/sql/steps.ts";
+import {
+  findPlaces,
+  placesReading,
+  rewritePlaces,
+  type Places,
+} from "@gateway/core/sql/rewrite/places.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { literalOf } from "./quote.ts";
 

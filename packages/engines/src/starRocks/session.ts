@@ -1,7 +1,7 @@
 /** Where a session stands and what it has set: told as changes of the session, and brought to whichever connection runs its next statement. */
 import type { Session } from "@gateway/core/query/query.ts";
-import type { SessionStatement, SettingValue } from "@gateway/core/sql/sessionStatement.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import type { SessionStatement, SettingValue } from "@gateway/core/sql/session/statement.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { Member } from "./member.ts";
 import { quoteIdentifier, quoteText } from "./quote.ts";
 

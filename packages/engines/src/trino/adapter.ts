@@ -10,7 +10,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
-import type { Steps } from "@gateway/core/sql/steps.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { tlsTrust } from "../connect/tls.ts";
 import type { TrinoConfig } from "./config.ts";
 import { describeStatement } from "./describe.ts";

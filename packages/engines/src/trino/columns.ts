@@ -1,5 +1,5 @@
 /** The `columns` of a page as neutral columns. */
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { textOfSpan, type ClientPage } from "@gateway/wire/trino/clientPage.ts";
 import { typeOfName } from "./types.ts";

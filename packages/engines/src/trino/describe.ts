@@ -2,8 +2,8 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
-import type { StatementKind } from "@gateway/core/sql/statementKind.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import type { StatementKind } from "@gateway/core/sql/classify/statementKind.ts";
 import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import { formEncode, requestHeader } from "@gateway/wire/trino/headers.ts";
 import { askOwn, textOf } from "./own.ts";

@@ -9,7 +9,7 @@ import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import {
   formEncode,
   listItems,

@@ -1,10 +1,10 @@
 /** A client's text with its parameters as the text Trino is sent. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/places.ts";
-import { readingOf } from "@gateway/core/sql/reading.ts";
-import { splitStatements } from "@gateway/core/sql/split.ts";
-import type { Steps } from "@gateway/core/sql/steps.ts";
+import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/rewrite/places.ts";
+import { readingOf } from "@gateway/core/sql/reading/reading.ts";
+import { splitStatements } from "@gateway/core/sql/lex/split.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { quoteText, quoteValue } from "./quote.ts";
 

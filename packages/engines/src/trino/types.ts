@@ -4,7 +4,7 @@
  * What has no neutral type is text, as Trino writes it: `time with time zone`, fractions beyond
  * nanoseconds, `ipaddress`, sketches and whatever a newer version adds.
  */
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
 import type { DataType, Field, TimeUnit } from "@gateway/core/type/type.ts";
 

@@ -9,8 +9,8 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Slices } from "@gateway/core/port/slices.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
-import { longTextUnits } from "@gateway/core/sql/reading.ts";
-import type { Steps } from "@gateway/core/sql/steps.ts";
+import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 
 /** UTF-16 units of texts that wait or are read, of all users together. */
 const waitingUnitsMax = 64 * 1024 * 1024;

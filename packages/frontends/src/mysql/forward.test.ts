@@ -1,6 +1,6 @@
-import { openSql, tokenText } from "@gateway/core/sql/cursor.ts";
-import { nextToken } from "@gateway/core/sql/lex.ts";
-import { decodeString } from "@gateway/core/sql/literal.ts";
+import { openSql, tokenText } from "@gateway/core/sql/lex/cursor.ts";
+import { nextToken } from "@gateway/core/sql/lex/lex.ts";
+import { decodeString } from "@gateway/core/sql/lex/literal.ts";
 import fc from "fast-check";
 import { escape, escapeId } from "mysql2";
 import { describe, expect, it } from "vitest";

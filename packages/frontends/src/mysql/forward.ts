@@ -9,14 +9,14 @@
  * Grammar and functions are not touched, but for `FROM DUAL`, which is MySQL's way to name no table.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { asciiUpper, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/cursor.ts";
-import { nextToken } from "@gateway/core/sql/lex.ts";
-import { decodeIdentifier, decodeString } from "@gateway/core/sql/literal.ts";
+import { asciiUpper, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
+import { nextToken } from "@gateway/core/sql/lex/lex.ts";
+import { decodeIdentifier, decodeString } from "@gateway/core/sql/lex/literal.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
-import { longTextUnits, readingOf } from "@gateway/core/sql/reading.ts";
-import { Pieces } from "@gateway/core/sql/pieces.ts";
-import { slicesReading } from "@gateway/core/sql/split.ts";
-import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
+import { longTextUnits, readingOf } from "@gateway/core/sql/reading/reading.ts";
+import { Pieces } from "@gateway/core/sql/reading/pieces.ts";
+import { slicesReading } from "@gateway/core/sql/lex/split.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { ownErrors } from "./errors.ts";
 

@@ -5,11 +5,11 @@
  * It decides by the first words and reads no more of a statement than it must. It asks nobody: what
  * needs the engine comes back as a rewritten statement.
  */
-import { openSql, upperWord } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
-import type { SessionStatement } from "@gateway/core/sql/sessionStatement.ts";
-import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/tokenReader.ts";
+import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import type { SessionStatement } from "@gateway/core/sql/session/statement.ts";
+import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/session/tokenReader.ts";
 import { ownErrors } from "./errors.ts";
 import type { LocalAnswer } from "./local/answer.ts";
 import { answerSelect } from "./local/select.ts";

@@ -1,4 +1,4 @@
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import { describe, expect, it } from "vitest";
 import { preparedMax } from "./limits.ts";
 import { PreparedStatements } from "./prepared.ts";

@@ -4,7 +4,7 @@
  * Bounded three ways: their count, the bytes of their texts together, and the bytes sent ahead. What
  * can not be answered at once (sending ahead has no answer) is refused at the next execution.
  */
-import type { StatementClass } from "@gateway/core/sql/classify.ts";
+import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { BoundType } from "@gateway/wire/mysql/execute.ts";
 import { preparedMax } from "./limits.ts";

@@ -8,9 +8,9 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
-import { findPlaces, rewritePlaces, type PlacesError } from "@gateway/core/sql/places.ts";
-import { splitStatements } from "@gateway/core/sql/split.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import { findPlaces, rewritePlaces, type PlacesError } from "@gateway/core/sql/rewrite/places.ts";
+import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Execute } from "@gateway/wire/mysql/command.ts";
 import { parseExecute, type BoundParameters } from "@gateway/wire/mysql/execute.ts";

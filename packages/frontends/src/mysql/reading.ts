@@ -3,9 +3,9 @@
  * how it goes on. All of it follows from the text alone, so that of short texts it is remembered.
  */
 import { ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
-import { remembered } from "@gateway/core/sql/remembered.ts";
-import { splitStatements, type TooManyStatements } from "@gateway/core/sql/split.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
+import { splitStatements, type TooManyStatements } from "@gateway/core/sql/lex/split.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { forwardedSql } from "./forward.ts";
 import { rememberedLengthMax, rememberedTexts, statementsPerTextMax } from "./limits.ts";

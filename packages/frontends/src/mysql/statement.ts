@@ -4,7 +4,7 @@
  * What the frontend answers itself never comes here.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
-import type { StatementClass } from "@gateway/core/sql/classify.ts";
+import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { ClientSession } from "./clientSession.ts";

@@ -5,7 +5,7 @@
  * Reads alone begin none, so that a client that never commits holds no slot; that is what READ
  * COMMITTED promises. Under REPEATABLE READ they do.
  */
-import type { StatementClass } from "@gateway/core/sql/classify.ts";
+import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Conversation } from "./conversation.ts";
 import { errorReply, ownErrors } from "./errors.ts";

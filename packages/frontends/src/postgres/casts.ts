@@ -4,8 +4,8 @@
  * PostgreSQL takes such a cast for the type of the parameter, and clients rely on it to send arrays
  * and JSON. Engines often can not say it. Only a cast of the parameter itself counts.
  */
-import { openSql, tokenText, upperWord, type SqlCursor } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
+import { openSql, tokenText, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { pgTypes, type PgTypeName } from "./types.ts";
 
 /** Names a type goes by, in upper case. Those of more than one word are found by their first. */

@@ -10,7 +10,7 @@ import type { Pin } from "@gateway/core/query/pin.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
-import type { TransactionModes } from "@gateway/core/sql/sessionStatement.ts";
+import type { TransactionModes } from "@gateway/core/sql/session/statement.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
 import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
 import {

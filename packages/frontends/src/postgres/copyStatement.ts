@@ -6,10 +6,10 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
-import { asciiLower, openSql, upperWord, type SqlCursor } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { decodeString } from "@gateway/core/sql/literal.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import { asciiLower, openSql, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { decodeString } from "@gateway/core/sql/lex/literal.ts";
 import {
   atEnd,
   peekToken,
@@ -19,7 +19,7 @@ import {
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 import { copyFormOf, type CopyForm, type CopyOptions } from "./copyForm.ts";
 
 /** A COPY to the client. */

@@ -6,8 +6,8 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { openSql, upperWord } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
+import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import {
   atEnd,
   looksAtWord,
@@ -18,7 +18,7 @@ import {
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 
 export interface Declaration {
   readonly name: string;

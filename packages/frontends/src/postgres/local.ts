@@ -6,12 +6,12 @@
  * statement is the engine's.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type {
   SessionStatement,
   SettingChange,
   SettingValue,
-} from "@gateway/core/sql/sessionStatement.ts";
+} from "@gateway/core/sql/session/statement.ts";
 import { isQuestion, readArrayTypes, readSelect, type Question } from "./localSelect.ts";
 import { quotedEntry } from "./searchPath.ts";
 import { isolationNames, settings } from "./settings.ts";

@@ -3,7 +3,7 @@
  *
  * One item that is something else, a FROM, a cast: the statement is the engine's.
  */
-import { decodeString } from "@gateway/core/sql/literal.ts";
+import { decodeString } from "@gateway/core/sql/lex/literal.ts";
 import {
   atEnd,
   looksAtWord,
@@ -14,7 +14,7 @@ import {
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 
 /** One item of the list. */
 export interface Question {

@@ -12,7 +12,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Division } from "@gateway/core/query/pinSavepoints.ts";
 import type { Query } from "@gateway/core/query/query.ts";
 import { err, type Result } from "@gateway/core/result.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";

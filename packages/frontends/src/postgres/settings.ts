@@ -5,7 +5,7 @@
  * A setting that would change how values are written and that we do not follow is refused, never
  * taken and ignored. Settings of a planner that is not there are kept for the client and mean nothing.
  */
-import type { Isolation } from "@gateway/core/sql/sessionStatement.ts";
+import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
 
 export interface Setting {

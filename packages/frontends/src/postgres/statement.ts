@@ -2,11 +2,11 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
-import { remembered } from "@gateway/core/sql/remembered.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Division } from "@gateway/core/query/pinSavepoints.ts";
-import { readSessionStatement } from "@gateway/core/sql/session.ts";
-import { splitStatements } from "@gateway/core/sql/split.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import { isCatalogStatement } from "./catalog/statement.ts";

@@ -1,6 +1,6 @@
 /** The tag that ends a statement: `SELECT 3`, `INSERT 0 2`, `CREATE TABLE`. */
 import type { DoneEvent } from "@gateway/core/query/event.ts";
-import { classifyStatement } from "@gateway/core/sql/classify.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 
 const counted: ReadonlySet<string> = new Set([
   "SELECT",

@@ -13,8 +13,8 @@ import {
   placesReading,
   rewritePlaces,
   type PlacesError,
-} from "@gateway/core/sql/places.ts";
-import type { Steps } from "@gateway/core/sql/steps.ts";
+} from "@gateway/core/sql/rewrite/places.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import { formEncode, responseHeader } from "@gateway/wire/trino/headers.ts";

@@ -6,8 +6,8 @@
  * quoted name of another meaning stays as it is.
  */
 import type { Parameter } from "@gateway/core/type/type.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { asciiLower, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { asciiLower, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
 import { informationTable, systemTable, type SystemScope } from "./systemTables.ts";
 
 /** What the session says about names. */

@@ -3,8 +3,8 @@
  *
  * Only statements about the session come here; what a client asks of its engine is never parsed.
  */
-import { openSql, tokenText, type TokenKind } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
+import { openSql, tokenText, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 
 export interface Token {
   readonly kind: TokenKind;

@@ -5,8 +5,8 @@
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import type { Log } from "@gateway/core/port/log.ts";
 import { dialectOf } from "@gateway/core/record/redact.ts";
-import { digestSql } from "@gateway/core/sql/fingerprint.ts";
-import { maskLiterals } from "@gateway/core/sql/mask.ts";
+import { digestSql } from "@gateway/core/sql/mask/fingerprint.ts";
+import { maskLiterals } from "@gateway/core/sql/mask/mask.ts";
 
 /** One line for one query. `record` may be redacted or not. */
 export function writeQueryLine(record: QueryRecord, log: Log): void {

@@ -12,7 +12,7 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import {
   asciiLower,
   isWord,
@@ -20,12 +20,12 @@ import {
   tokenText,
   upperWord,
   type SqlCursor,
-} from "@gateway/core/sql/cursor.ts";
-import { nextSignificant, nextToken } from "@gateway/core/sql/lex.ts";
-import { decodeIdentifier } from "@gateway/core/sql/literal.ts";
+} from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant, nextToken } from "@gateway/core/sql/lex/lex.ts";
+import { decodeIdentifier } from "@gateway/core/sql/lex/literal.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
-import { longTextUnits, readingOf } from "@gateway/core/sql/reading.ts";
-import { tokensPerStep, type Steps } from "@gateway/core/sql/steps.ts";
+import { longTextUnits, readingOf } from "@gateway/core/sql/reading/reading.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { ExpectedStatement } from "../message.ts";
 import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
 import { statementTypes } from "./statementTypes.ts";

@@ -4,8 +4,13 @@
  * WHERE knows what clients send: comparisons of a column with a literal by `=`, `<>`, `LIKE` and
  * `IN`, joined by AND and OR without brackets.
  */
-import { asciiLower } from "@gateway/core/sql/cursor.ts";
-import { atEnd, takeSymbol, takeWords, type TokenReader } from "@gateway/core/sql/tokenReader.ts";
+import { asciiLower } from "@gateway/core/sql/lex/cursor.ts";
+import {
+  atEnd,
+  takeSymbol,
+  takeWords,
+  type TokenReader,
+} from "@gateway/core/sql/session/tokenReader.ts";
 import { takeLiteral, takeName, takeString } from "./take.ts";
 
 export type Row = readonly (string | null)[];

@@ -6,9 +6,9 @@
  * MySQL server names them in a result. What an engine does not list (keys) is empty there: such a
  * statement has a second form for engines that refuse the first.
  */
-import { asciiUpper, openSql, tokenText, type TokenKind } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { decodeIdentifier } from "@gateway/core/sql/literal.ts";
+import { asciiUpper, openSql, tokenText, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { decodeIdentifier } from "@gateway/core/sql/lex/literal.ts";
 import { forwardedDialect } from "../forward.ts";
 import { views, type CatalogView } from "./catalogViews.ts";
 import { functionValue } from "./select.ts";

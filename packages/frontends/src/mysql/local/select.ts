@@ -10,7 +10,7 @@ import {
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { ClientSession, Setting } from "../clientSession.ts";
 import { ownErrors } from "../errors.ts";

@@ -7,7 +7,7 @@ import type {
   SettingChange,
   SettingScope,
   TransactionModes,
-} from "@gateway/core/sql/sessionStatement.ts";
+} from "@gateway/core/sql/session/statement.ts";
 import { utc, zoneOf } from "@gateway/core/type/zone.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetNamed, utf8mb4 } from "../charset.ts";

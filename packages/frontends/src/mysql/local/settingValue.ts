@@ -2,7 +2,7 @@
  * The value that a SET assigns: literals, bare words (`ON`, `utf8mb4`), variables, and CONCAT of
  * them, which Connector/J uses to extend `@@sql_mode`. Any other expression has no value here.
  */
-import type { SettingValue } from "@gateway/core/sql/sessionStatement.ts";
+import type { SettingValue } from "@gateway/core/sql/session/statement.ts";
 import {
   atEnd,
   peekToken,
@@ -10,7 +10,7 @@ import {
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 import type { Setting } from "../clientSession.ts";
 import { readVariable } from "./select.ts";
 import { nextText, numberOf, takeLiteral, takeName } from "./take.ts";

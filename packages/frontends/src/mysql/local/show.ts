@@ -9,7 +9,7 @@ import {
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 import { codecOf } from "../compression.ts";
 import { ownErrors } from "../errors.ts";
 import { textRows, type LocalAnswer } from "./answer.ts";

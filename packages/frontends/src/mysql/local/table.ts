@@ -11,7 +11,7 @@ import {
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { ownErrors } from "../errors.ts";

@@ -2,14 +2,14 @@
  * Takes names and literals of MySQL from a statement's tokens, as values. Each moves only when it
  * finds what it wants. The rest of reading is in the core's token reader.
  */
-import { decodeString } from "@gateway/core/sql/literal.ts";
+import { decodeString } from "@gateway/core/sql/lex/literal.ts";
 import {
   peekToken,
   takeNamePart,
   takeSymbol,
   takeWords,
   type TokenReader,
-} from "@gateway/core/sql/tokenReader.ts";
+} from "@gateway/core/sql/session/tokenReader.ts";
 import type { Setting } from "../clientSession.ts";
 
 /** A name without its quotes. */

@@ -5,9 +5,9 @@
  * a relation can stand is looked at; a text that can not be read for certain is none of ours. The
  * mirror checks once more, in the database (`thread.ts`), that no table was touched.
  */
-import { asciiLower, openSql, tokenText, type TokenKind } from "@gateway/core/sql/cursor.ts";
-import { nextSignificant } from "@gateway/core/sql/lex.ts";
-import { decodeIdentifier } from "@gateway/core/sql/literal.ts";
+import { asciiLower, openSql, tokenText, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { decodeIdentifier } from "@gateway/core/sql/lex/literal.ts";
 import { catalogFunction, catalogRelation, plainFunction, systemWord } from "./names.ts";
 
 /** What every statement over catalogs has somewhere; most statements of users have none of it. */

@@ -1,5 +1,5 @@
 /** Reads the statements that begin, end and divide transactions. Used by `session.ts` only. */
-import type { Isolation, SessionStatement, TransactionModes } from "./sessionStatement.ts";
+import type { Isolation, SessionStatement, TransactionModes } from "./statement.ts";
 import {
   atEnd,
   looksAtWord,

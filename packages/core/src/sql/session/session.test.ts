@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "../dialect.ts";
 import { changesLexis, readSessionStatement } from "./session.ts";
 import type {
   SessionStatement,
@@ -8,7 +8,7 @@ import type {
   SettingScope,
   SettingValue,
   TransactionModes,
-} from "./sessionStatement.ts";
+} from "./statement.ts";
 
 describe("readSessionStatement", () => {
   it.each<[Dialect, string, SessionStatement]>([

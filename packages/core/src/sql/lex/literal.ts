@@ -5,8 +5,8 @@
  * hex strings), so that the caller keeps the raw text instead of a wrong value. Never encodes: literals
  * that go to an engine are written by that engine's own quoting.
  */
-import type { Dialect } from "./dialect.ts";
-import { lexRules } from "./dialect.ts";
+import type { Dialect } from "../dialect.ts";
+import { lexRules } from "../dialect.ts";
 
 /** The value of a string token, as the lexer cut it. */
 export function decodeString(token: string, dialect: Dialect): string | undefined {

@@ -5,12 +5,12 @@
  * read in another way is not masked at all, because what looks like a name could then be a value; the
  * caller keeps its fingerprint alone.
  */
-import { err, ok, type Result } from "../result.ts";
-import { openSql, type LexDoubt, type SqlCursor } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { beginsInlineData, searchInlineData } from "./inlineData.ts";
-import { nextToken } from "./lex.ts";
-import { Pieces } from "./pieces.ts";
+import { err, ok, type Result } from "../../result.ts";
+import { openSql, type LexDoubt, type SqlCursor } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
+import { beginsInlineData, searchInlineData } from "../lex/inlineData.ts";
+import { nextToken } from "../lex/lex.ts";
+import { Pieces } from "../reading/pieces.ts";
 
 /**
  * The text with each string and number as `?` and without comments, or why it can not be masked.

@@ -1,12 +1,7 @@
-/** The forms of SET, which `sessionSet.ts` reads; asked through `readSessionStatement`. */
+/** The forms of SET, which `set.ts` reads; asked through `readSessionStatement`. */
 import { describe, expect, it } from "vitest";
 import { readSessionStatement } from "./session.ts";
-import type {
-  SettingChange,
-  SettingScope,
-  SettingValue,
-  TransactionModes,
-} from "./sessionStatement.ts";
+import type { SettingChange, SettingScope, SettingValue, TransactionModes } from "./statement.ts";
 
 describe("readSet", () => {
   it.each<[string, SettingChange]>([

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { classifyStatement } from "./classify.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "../dialect.ts";
 import type { StatementKind } from "./statementKind.ts";
 
 describe("classifyStatement", () => {

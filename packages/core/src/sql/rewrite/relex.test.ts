@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openSql, tokenText } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { nextToken } from "./lex.ts";
-import { decodeIdentifier, decodeString } from "./literal.ts";
+import { openSql, tokenText } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
+import { nextToken } from "../lex/lex.ts";
+import { decodeIdentifier, decodeString } from "../lex/literal.ts";
 import { relex } from "./relex.ts";
 
 const clients: readonly Dialect[] = ["postgres", "duckdb", "trino"];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LexDoubt } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
+import type { LexDoubt } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
 import { maskLiterals } from "./mask.ts";
 
 describe("maskLiterals", () => {

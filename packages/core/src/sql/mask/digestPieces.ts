@@ -3,7 +3,7 @@
  *
  * Knows tokens only, no grammar: an `IN` list is a bracket after the word `in`.
  */
-import { asciiLower, tokenText, type SqlCursor, type TokenKind } from "./cursor.ts";
+import { asciiLower, tokenText, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
 
 /** The text while it is made. */
 export interface DigestPieces {

@@ -4,9 +4,9 @@
  * Looks through leading brackets, a `WITH` and an `EXPLAIN` to the verb behind them, and notes the few
  * shapes by which a statement that begins harmlessly changes something. Judging them is `classify.ts`.
  */
-import { asciiUpper, isWord, tokenText, type SqlCursor, type TokenKind } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { nextInStatement, type StatementWalk } from "./statement.ts";
+import { asciiUpper, isWord, tokenText, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
+import { nextInStatement, type StatementWalk } from "../lex/statement.ts";
 import { kindOfFirstWord } from "./statementKind.ts";
 
 /** Stands among the words for a quoted name, which is never a keyword. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "../dialect.ts";
 import { digestSql } from "./fingerprint.ts";
 
 describe("digestSql", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openSql, tokenText, type LexDoubt, type TokenKind } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "../dialect.ts";
 import { nextToken } from "./lex.ts";
 
 const dialects: readonly Dialect[] = [

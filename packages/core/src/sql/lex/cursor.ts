@@ -4,7 +4,7 @@
  * One mutable object instead of an object per token, because making those would cost more than the
  * lexing. Moving it is `lex.ts`; this file only holds its shape and the few ways a token ends.
  */
-import { lexRules, type Dialect, type LexRules } from "./dialect.ts";
+import { lexRules, type Dialect, type LexRules } from "../dialect.ts";
 
 /** What a token is. `open` and `close` are round, square and curly brackets. */
 export type TokenKind =

@@ -4,8 +4,8 @@
  * Not cryptographic: texts with equal hashes can be made on purpose. Never use it to decide who may do
  * what, and never to hide a text that could be guessed.
  */
-import { readingOf } from "./reading.ts";
-import { inOneGo, type Steps } from "./steps.ts";
+import { readingOf } from "../reading/reading.ts";
+import { inOneGo, type Steps } from "../reading/steps.ts";
 
 /** UTF-16 units of one step, some 50 µs. */
 const unitsPerStep = 16 * 1024;

@@ -4,7 +4,7 @@
  * No state and no allocation; every function is linear in what it skips. A quoted thing or a block
  * comment that is not closed answers -1.
  */
-import type { LexRules } from "./dialect.ts";
+import type { LexRules } from "../dialect.ts";
 
 /** Whether a code unit is a line break or blank that every dialect skips. */
 export function isSpace(code: number): boolean {

@@ -5,14 +5,9 @@
  * that looks like the start of a change is one; otherwise it is a further value, as in
  * `SET search_path = a, b`.
  */
-import { asciiLower } from "./cursor.ts";
-import { readModes } from "./sessionTransaction.ts";
-import type {
-  SessionStatement,
-  SettingChange,
-  SettingScope,
-  SettingValue,
-} from "./sessionStatement.ts";
+import { asciiLower } from "../lex/cursor.ts";
+import { readModes } from "./transaction.ts";
+import type { SessionStatement, SettingChange, SettingScope, SettingValue } from "./statement.ts";
 import {
   atEnd,
   peekToken,

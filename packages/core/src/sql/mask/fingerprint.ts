@@ -5,8 +5,8 @@
  * tables that differ only by case share a digest), spacing becomes canonical, `IN` lists and equal rows
  * of `VALUES` collapse to one. So the number of digests stays near the number of queries someone wrote.
  */
-import { openSql, type LexDoubt } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
+import { openSql, type LexDoubt } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
 import {
   addInlineData,
   addToken,
@@ -16,10 +16,10 @@ import {
   type DigestPieces,
 } from "./digestPieces.ts";
 import { hashText } from "./hash.ts";
-import { beginsInlineData, searchInlineData } from "./inlineData.ts";
-import { nextSignificant } from "./lex.ts";
-import { readingsBy } from "./reading.ts";
-import { tokensPerStep, type Steps } from "./steps.ts";
+import { beginsInlineData, searchInlineData } from "../lex/inlineData.ts";
+import { nextSignificant } from "../lex/lex.ts";
+import { readingsBy } from "../reading/reading.ts";
+import { tokensPerStep, type Steps } from "../reading/steps.ts";
 
 /** A query without its values. */
 export interface SqlDigest {

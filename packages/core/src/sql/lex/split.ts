@@ -1,10 +1,10 @@
 /** Cuts a text into its statements. The rules for where one ends are in `statement.ts`. */
-import { err, ok, type Result } from "../result.ts";
+import { err, ok, type Result } from "../../result.ts";
 import { openSql } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { readingsBy } from "./reading.ts";
+import type { Dialect } from "../dialect.ts";
+import { readingsBy } from "../reading/reading.ts";
 import { takeStatement, type StatementSlice } from "./statement.ts";
-import type { Steps } from "./steps.ts";
+import type { Steps } from "../reading/steps.ts";
 
 /** Most statements in one text. */
 export const statementCountMax = 10_000;

@@ -5,13 +5,13 @@
  * keyword) it errs towards `writes` and towards a doubt, never towards harmless. A policy refuses what
  * is `unknown` or doubtful; routing, command tags and session state may use every answer.
  */
-import { openSql, type LexDoubt, type SqlCursor } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
+import { openSql, type LexDoubt, type SqlCursor } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
 import { readHeadWords, type HeadWords } from "./headWords.ts";
-import { nextSignificant } from "./lex.ts";
-import { readingsBy } from "./reading.ts";
-import { nextInStatement, walkStatement, type StatementWalk } from "./statement.ts";
-import type { Steps } from "./steps.ts";
+import { nextSignificant } from "../lex/lex.ts";
+import { readingsBy } from "../reading/reading.ts";
+import { nextInStatement, walkStatement, type StatementWalk } from "../lex/statement.ts";
+import type { Steps } from "../reading/steps.ts";
 import { kindOfFirstWord, writingKinds, type StatementKind } from "./statementKind.ts";
 import { tagOf } from "./tag.ts";
 

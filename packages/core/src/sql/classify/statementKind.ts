@@ -1,5 +1,5 @@
 /** The kinds of statements and the words they begin with. Data only; `classify.ts` reads it. */
-import type { Dialect } from "./dialect.ts";
+import type { Dialect } from "../dialect.ts";
 
 /** What a statement is for, as far as its words say. */
 export type StatementKind =

@@ -5,13 +5,13 @@
  * say. What it does not understand to the last token it answers as undefined, and the caller sends the
  * text to the engine or refuses it: half-understood settings would be kept wrongly.
  */
-import { openSql, upperWord } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { nextSignificant } from "./lex.ts";
-import { decodeString } from "./literal.ts";
-import { readSet } from "./sessionSet.ts";
-import type { SessionStatement, SettingValue } from "./sessionStatement.ts";
-import { readBegin, readEnd, readSavepoint } from "./sessionTransaction.ts";
+import { openSql, upperWord } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
+import { nextSignificant } from "../lex/lex.ts";
+import { decodeString } from "../lex/literal.ts";
+import { readSet } from "./set.ts";
+import type { SessionStatement, SettingValue } from "./statement.ts";
+import { readBegin, readEnd, readSavepoint } from "./transaction.ts";
 import {
   atEnd,
   peekToken,

@@ -4,12 +4,12 @@
  * Only the places: what is inside strings, names and comments is never touched, and no value is ever
  * written into the text.
  */
-import { err, ok, type Result } from "../result.ts";
-import { become, openSql, tokenText, type SqlCursor, type TokenKind } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { nextToken } from "./lex.ts";
-import { longTextUnits, readingOf, type Reading } from "./reading.ts";
-import { inOneGo, tokensPerStep, type Steps } from "./steps.ts";
+import { err, ok, type Result } from "../../result.ts";
+import { become, openSql, tokenText, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
+import { nextToken } from "../lex/lex.ts";
+import { longTextUnits, readingOf, type Reading } from "../reading/reading.ts";
+import { inOneGo, tokensPerStep, type Steps } from "../reading/steps.ts";
 
 /**
  * How places are written: `?`, `$1` (also `?1`), `$name`, `:name` (also `:1`).

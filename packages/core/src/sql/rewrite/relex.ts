@@ -7,14 +7,14 @@
  * lexis as it came, and what was written is read once more as the engine reads it: when the two readings
  * differ, the text is refused. Grammar and functions are not touched.
  */
-import { gatewayError, type GatewayError } from "../error.ts";
-import { err, ok, type Result } from "../result.ts";
-import { openSql, tokenText, type SqlCursor } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { nextToken } from "./lex.ts";
-import { decodeIdentifier, decodeString } from "./literal.ts";
-import { Pieces } from "./pieces.ts";
-import { inOneGo, tokensPerStep, type Steps } from "./steps.ts";
+import { gatewayError, type GatewayError } from "../../error.ts";
+import { err, ok, type Result } from "../../result.ts";
+import { openSql, tokenText, type SqlCursor } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
+import { nextToken } from "../lex/lex.ts";
+import { decodeIdentifier, decodeString } from "../lex/literal.ts";
+import { Pieces } from "../reading/pieces.ts";
+import { inOneGo, tokensPerStep, type Steps } from "../reading/steps.ts";
 
 /** Dialects among which every text of the first is read alike by the others. */
 const readAlike: Readonly<Record<Dialect, readonly Dialect[]>> = {

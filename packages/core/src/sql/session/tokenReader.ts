@@ -4,12 +4,12 @@
  * For session statements only: it keeps an object per token, so it is bounded and never runs over a
  * client's large query.
  */
-import { asciiLower, asciiUpper, openSql, tokenText, type TokenKind } from "./cursor.ts";
-import type { Dialect } from "./dialect.ts";
-import { nextSignificant } from "./lex.ts";
-import { decodeIdentifier, decodeString } from "./literal.ts";
-import type { NamePart, SettingValue } from "./sessionStatement.ts";
-import { nextInStatement, walkStatement } from "./statement.ts";
+import { asciiLower, asciiUpper, openSql, tokenText, type TokenKind } from "../lex/cursor.ts";
+import type { Dialect } from "../dialect.ts";
+import { nextSignificant } from "../lex/lex.ts";
+import { decodeIdentifier, decodeString } from "../lex/literal.ts";
+import type { NamePart, SettingValue } from "./statement.ts";
+import { nextInStatement, walkStatement } from "../lex/statement.ts";
 
 /** One token that means something. */
 export interface Token {
