@@ -54,6 +54,34 @@ const imports = {
  * which rooms do not import, or the data that `shared` names.
  */
 const rooms = {
+  "core/src": {
+    shared: ["error", "result", "secret"],
+    handle: [],
+    regex: [],
+    type: [],
+    sql: [],
+    record: ["sql"],
+    query: ["sql", "type"],
+    port: ["query", "sql", "type"],
+    tool: ["port"],
+    cluster: ["port"],
+    route: ["port", "query", "regex", "sql", "tool"],
+    snapshot: ["cluster", "port", "query", "regex", "route", "sql", "tool"],
+    capacity: ["port", "query", "snapshot", "tool"],
+    run: ["cluster", "port", "query", "snapshot", "sql", "tool", "type"],
+  },
+  "core/src/run": {
+    shared: [],
+    step: [],
+    transaction: ["step"],
+    poll: [],
+  },
+  "core/src/capacity": {
+    shared: [],
+    queue: [],
+    lease: ["queue"],
+    reaper: [],
+  },
   "core/src/sql": {
     shared: ["dialect"],
     reading: [],
@@ -63,10 +91,122 @@ const rooms = {
     rewrite: ["lex", "reading"],
     mask: ["lex", "reading"],
   },
+  "engines/src/native": {
+    shared: ["driver", "message", "frames", "bindingError"],
+    memory: [],
+    arrow: ["memory"],
+    thread: ["memory", "arrow"],
+    reach: ["memory", "arrow"],
+  },
+  "engines/src/duckDb": {
+    shared: ["config", "errors", "listing", "types"],
+    library: [],
+    sql: [],
+    client: ["library", "sql"],
+  },
+  "engines/src/adbc": {
+    shared: [
+      "config",
+      "errors",
+      "identity",
+      "limit",
+      "listing",
+      "metrics",
+      "options",
+      "profile",
+      "types",
+    ],
+    sql: [],
+    client: ["sql"],
+    scope: ["client"],
+  },
+  "engines/src/trino": {
+    shared: ["config", "errors", "identity", "limits", "types"],
+    scan: [],
+    page: ["scan"],
+    sql: [],
+    client: ["page"],
+  },
+  "engines/src/starRocks": {
+    shared: ["config", "errors"],
+    page: [],
+    sql: [],
+    client: ["page", "sql"],
+  },
+  "engines/src/clickHouse": {
+    shared: ["config", "errors", "identity", "types"],
+    page: [],
+    sql: [],
+    client: ["page", "sql"],
+  },
+  "control/src/admin": {
+    shared: ["audit", "fresh", "listed", "paging", "precondition", "refuse", "route", "shapes"],
+    auth: [],
+    config: ["auth"],
+    account: ["auth"],
+    fleet: ["auth"],
+    query: ["auth"],
+  },
+  "control/src/config": {
+    shared: ["configuration", "file", "keys", "metrics", "objects"],
+    check: [],
+    difference: ["check"],
+    state: ["check", "difference"],
+  },
+  "control/src/worker": {
+    shared: ["auth", "limits", "metrics", "refuse", "smallBody", "status"],
+    capacity: [],
+    snapshot: [],
+    registry: ["capacity", "snapshot"],
+  },
+  "gateway/src/host": {
+    shared: ["clock"],
+    log: [],
+    memory: [],
+    process: ["memory"],
+  },
+  "gateway/src/worker": {
+    shared: ["limits", "verify"],
+    link: [],
+    state: ["link"],
+    capacity: ["link"],
+    records: ["link", "state"],
+    snapshot: ["link", "state"],
+  },
+  "frontends/src/postgres": {
+    shared: ["config", "machine", "encode", "errors", "outbox", "tag", "violations"],
+    session: [],
+    value: [],
+    login: ["session"],
+    commands: ["session", "value"],
+    read: ["commands"],
+    catalog: ["session", "value", "read"],
+    run: ["session", "value", "commands", "read", "catalog"],
+  },
+  "frontends/src/mysql": {
+    shared: ["machine", "channel", "compression", "encode", "errors", "limits", "version"],
+    session: [],
+    value: [],
+    read: [],
+    login: ["session", "read"],
+    commands: ["session"],
+    catalog: ["commands", "read"],
+    run: ["session", "value", "read", "commands", "catalog"],
+  },
+  "frontends/src/trino": {
+    shared: ["machine", "encode", "errors", "info"],
+    read: [],
+    value: [],
+    login: [],
+    page: ["value"],
+    session: ["login", "page", "value"],
+    commands: ["session", "read", "value"],
+    run: ["page", "session", "commands"],
+  },
 };
 
 const inside = (...names) => `^packages/(${names.join("|")})/`;
-const tests = "\\.(test|suite)\\.tsx?$";
+const tests = "(\\.(test|suite)\\.tsx?|/rig/[^/]+\\.ts)$";
 const npm = ["npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"];
 const rule = (name, from, to) => ({ name, severity: "error", from, to });
 
@@ -86,8 +226,16 @@ const perPackage = Object.entries(imports).flatMap(([name, may]) => [
   ),
 ]);
 
-const perRoom = Object.entries(rooms).flatMap(([folder, { shared, ...plan }]) =>
-  Object.entries(plan).map(([room, may]) =>
+const perRoom = Object.entries(rooms).flatMap(([folder, { shared, ...plan }]) => [
+  rule(
+    `${folder}: a room outside the table`,
+    {
+      path: `^packages/${folder}/[^/]+/`,
+      pathNot: [tests, `^packages/${folder}/(${Object.keys(plan).join("|")})/`],
+    },
+    {},
+  ),
+  ...Object.entries(plan).map(([room, may]) =>
     rule(
       `${folder}/${room}: rooms`,
       { path: `^packages/${folder}/${room}/`, pathNot: tests },
@@ -100,7 +248,7 @@ const perRoom = Object.entries(rooms).flatMap(([folder, { shared, ...plan }]) =>
       },
     ),
   ),
-);
+]);
 
 export default {
   forbidden: [
@@ -139,19 +287,22 @@ export default {
         dependencyTypesNot: ["type-only"],
       },
     ),
-    // Except that `adbc` holds the binding to ADBC drivers, of which DuckDB is one, and `connect` the way out of the process.
+    // Except that `native` holds the binding to ADBC drivers, of which DuckDB is one, and `connect` the way out of the process.
     rule(
       "engines are strangers",
       { path: "^packages/engines/src/([^/]+)/", pathNot: tests },
-      { path: "^packages/engines/src/[^/]+/", pathNot: "^packages/engines/src/($1|adbc|connect)/" },
+      {
+        path: "^packages/engines/src/[^/]+/",
+        pathNot: "^packages/engines/src/($1|native|connect|duckDb/library)/",
+      },
     ),
-    // `listener` holds the sockets that all of them open, `suite` what their tests share.
+    // `listener` holds the sockets that all of them open, `rig` what their tests share.
     rule(
       "frontends are strangers",
-      { path: "^packages/frontends/src/([^/]+)/", pathNot: "^packages/frontends/src/suite/" },
+      { path: "^packages/frontends/src/([^/]+)/", pathNot: "^packages/frontends/src/rig/" },
       {
         path: "^packages/frontends/src/[^/]+/",
-        pathNot: "^packages/frontends/src/($1|listener|suite)/",
+        pathNot: "^packages/frontends/src/($1|listener|rig)/",
       },
     ),
     rule(

@@ -13,8 +13,7 @@ import {
   pathProblems,
   titleProblems,
 } from "./tidy/docs.ts";
-import { crowded, crowdProblems } from "./tidy/crowds.ts";
-import { folderProblems } from "./tidy/folders.ts";
+import { crowdProblems, folderProblems, suiteProblems } from "./tidy/folders.ts";
 import { leakProblems, lockProblems } from "./tidy/leaks.ts";
 import { commentProblems, deadFileProblems, lengthProblems, wordProblems } from "./tidy/sources.ts";
 import { ignoredBy, readTree, sourcesOf, type Tree } from "./tidy/tree.ts";
@@ -217,23 +216,38 @@ describe("commentProblems", () => {
   });
 });
 
-describe("crowdProblems", () => {
-  it("finds no folder of more files than it had", () => {
-    expect(crowdProblems(tree, crowded)).toEqual([]);
+describe("suiteProblems", () => {
+  it("finds a contract in every suite", () => {
+    expect(suiteProblems(tree)).toEqual([]);
   });
 
-  it("names folders that grew, and lines that could be lower", () => {
-    const flat = (folder: string, count: number) =>
-      Array.from({ length: count }, (_, at) => [`packages/core/src/${folder}/f${at}.ts`, ""]);
-    const sample = treeOf(
-      Object.fromEntries([...flat("a", 17), ...flat("b", 18), ...flat("c", 16), ...flat("d", 20)]),
-    );
-    const known = { "packages/core/src/b": 17, "packages/core/src/d": 21 };
-    expect(crowdProblems(sample, known)).toEqual([
-      "packages/core/src/a: 17 files, at most 16",
-      "packages/core/src/b: 18 files, at most 17",
-      "packages/core/src/d: 20 files; its line says 21, not 20",
+  it("names a suite that only shares helpers", () => {
+    const sample = treeOf({
+      "packages/core/src/a.suite.ts": "export function aSuite(): void {}",
+      "packages/core/src/b.suite.ts": "export function sampleOf(): void {}",
+    });
+    expect(suiteProblems(sample)).toEqual([
+      "packages/core/src/b.suite.ts: exports no suite; helpers of tests stand in a rig/",
     ]);
+  });
+});
+
+describe("crowdProblems", () => {
+  it("finds no crowded folder", () => {
+    expect(crowdProblems(tree)).toEqual([]);
+  });
+
+  it("counts the 17th source, and no tests", () => {
+    const flat = (folder: string, count: number, end: string) =>
+      Array.from({ length: count }, (_, at) => [`packages/core/src/${folder}/f${at}${end}`, ""]);
+    const sample = treeOf(
+      Object.fromEntries([
+        ...flat("a", 17, ".ts"),
+        ...flat("b", 16, ".ts"),
+        ...flat("b", 9, ".test.ts"),
+      ]),
+    );
+    expect(crowdProblems(sample)).toEqual(["packages/core/src/a: 17 files, at most 16"]);
   });
 });
 
@@ -274,8 +288,9 @@ describe("deadFileProblems", () => {
       "packages/core/src/a/named.ts": 'import type { B } from "../typed.ts";',
       "packages/core/src/typed.ts": 'export const load = () => import("./lazy.ts");',
       "packages/core/src/lazy.ts": "",
-      "packages/engines/src/adbc/thread.ts": "",
-      "packages/gateway/bin/build.mjs": '{ source: "packages/engines/src/adbc/thread.ts" }',
+      "packages/engines/src/native/thread/thread.ts": "",
+      "packages/gateway/bin/build.mjs":
+        '{ source: "packages/engines/src/native/thread/thread.ts" }',
     });
     expect(deadFileProblems(sample)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /** Attack 4 toward a directory: names and passwords that are code there. None is let in, and the directory sees filters of one shape only. */
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { ldapSchema } from "@gateway/access/client/ldap/config.ts";
 import { ldapAuthenticator } from "@gateway/access/client/ldap/ldap.ts";

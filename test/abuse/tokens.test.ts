@@ -8,7 +8,7 @@ import {
 } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { virtualHost, virtualStartUnixMs } from "@gateway/core/port/virtual.ts";
+import { virtualHost, virtualStartUnixMs } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { oidcSchema } from "@gateway/access/client/oidc/config.ts";
 import { oidcAuthenticator } from "@gateway/access/client/oidc/oidc.ts";

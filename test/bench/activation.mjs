@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { localCapacity } from "@gateway/core/capacity/local.ts";
 import { rootSchema } from "@gateway/gateway/config/schema.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
-import { snapshotOpener } from "@gateway/gateway/worker/openSnapshot.ts";
+import { snapshotOpener } from "@gateway/gateway/worker/snapshot/openSnapshot.ts";
 
 const schedulePath = `/proc/self/task/${process.pid}/schedstat`;
 const schedule = existsSync(schedulePath) ? openSync(schedulePath, "r") : undefined;

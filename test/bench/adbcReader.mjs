@@ -3,9 +3,9 @@
  * served with that takes columns as they are. Run by adbc.mjs, bundled; prints rows a second of each round.
  */
 import { pathToFileURL } from "node:url";
-import { queryOf } from "@gateway/core/query/testPlane.ts";
-import { open } from "@gateway/engines/adbcDriver/adapter.ts";
-import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
+import { queryOf } from "@gateway/core/run/rig/plane.ts";
+import { open } from "@gateway/engines/adbc/adapter.ts";
+import { adbcConfig } from "@gateway/engines/adbc/config.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 
 const [dist, libraries, uri, sql, rounds] = process.argv.slice(2);

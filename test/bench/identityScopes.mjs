@@ -1,14 +1,14 @@
 /** Measures scopes of callers in a process of its own; tells its parent. The first argument is the folder of the recording driver, or nothing. */
 import { readdirSync, readFileSync } from "node:fs";
 import { tokenExchange } from "@gateway/access/exchange/exchange.ts";
-import { messageFrames, nextRequest } from "@gateway/engines/adbc/frames.ts";
-import { Connections } from "@gateway/engines/adbcDriver/connections.ts";
-import { open } from "@gateway/engines/adbcDriver/adapter.ts";
-import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
-import { profileOf } from "@gateway/engines/adbcDriver/profile.ts";
-import { scopeKey } from "@gateway/engines/adbcDriver/scopeKey.ts";
-import { ScopedConnections } from "@gateway/engines/adbcDriver/scoped.ts";
-import { Scopes } from "@gateway/engines/adbcDriver/scopes.ts";
+import { messageFrames, nextRequest } from "@gateway/engines/native/frames.ts";
+import { Connections } from "@gateway/engines/adbc/client/connections.ts";
+import { open } from "@gateway/engines/adbc/adapter.ts";
+import { adbcConfig } from "@gateway/engines/adbc/config.ts";
+import { profileOf } from "@gateway/engines/adbc/profile.ts";
+import { scopeKey } from "@gateway/engines/adbc/scope/scopeKey.ts";
+import { ScopedConnections } from "@gateway/engines/adbc/scope/scoped.ts";
+import { Scopes } from "@gateway/engines/adbc/scope/scopes.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { FakeTokenEndpoint } from "../fake/tokenEndpoint.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import { leasedCapacity } from "@gateway/core/capacity/leased.ts";
 import { localCapacity } from "@gateway/core/capacity/local.ts";
-import { candidateOf, requestOf } from "@gateway/core/capacity/testAdmission.ts";
+import { candidateOf, requestOf } from "@gateway/core/capacity/rig/admission.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 
 const host = nodeHost(new URL("../../packages/gateway/dist/", import.meta.url), "silent");

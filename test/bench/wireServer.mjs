@@ -5,13 +5,13 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
-import { PolledQueries } from "@gateway/core/query/polled.ts";
-import { queryIds } from "@gateway/core/query/id.ts";
+import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
+import { queryIds } from "@gateway/core/run/id.ts";
 import { mysqlConfig } from "@gateway/frontends/mysql/config.ts";
 import { listen as listenMysql } from "@gateway/frontends/mysql/listen.ts";
 import { postgresConfig } from "@gateway/frontends/postgres/config.ts";
 import { listen as listenPostgres } from "@gateway/frontends/postgres/listen.ts";
-import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
+import { certificateOf } from "@gateway/frontends/listener/rig/certificate.ts";
 import { trinoConfig } from "@gateway/frontends/trino/config.ts";
 import { listen as listenTrino } from "@gateway/frontends/trino/listen.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";

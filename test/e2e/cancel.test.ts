@@ -3,7 +3,10 @@ import { get } from "node:http";
 import * as mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { statementsLogged, type StatementLog } from "@gateway/engines/duckDb/statementLog.ts";
+import {
+  statementsLogged,
+  type StatementLog,
+} from "@gateway/engines/duckDb/client/statementLog.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 const host = "127.0.0.1";

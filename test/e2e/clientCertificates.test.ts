@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
+import { certificateOf } from "@gateway/frontends/listener/rig/certificate.ts";
 import { hashSync } from "bcryptjs";
 import * as mysql from "mysql2/promise";
 import pg from "pg";

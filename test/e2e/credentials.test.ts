@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
+import { certificateOf } from "@gateway/frontends/listener/rig/certificate.ts";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeLdap } from "../fake/ldap.ts";

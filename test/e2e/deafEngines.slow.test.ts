@@ -8,7 +8,7 @@ import { join } from "node:path";
 import * as mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { certificateOf } from "../../packages/frontends/src/listener/testCertificate.ts";
+import { certificateOf } from "../../packages/frontends/src/listener/rig/certificate.ts";
 import { fakeClickHouse, type FakeClickHouse } from "../fake/clickHouse.ts";
 import { FakeMysql } from "../fake/mysql.ts";
 import { fakeTrino, type FakeTrino } from "../fake/trino.ts";

@@ -1,7 +1,7 @@
 /** What the guides tell people to write is what the gateway takes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { parseConfig } from "@gateway/gateway/config/load.ts";
-import { lineOf } from "@gateway/control/config/report.ts";
+import { lineOf } from "@gateway/control/config/check/report.ts";
 import { describe, expect, it } from "vitest";
 
 const docs = new URL("../../docs/", import.meta.url);

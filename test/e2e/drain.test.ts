@@ -1,6 +1,6 @@
 /** A drain: what runs may finish, also where the client polls over new connections; nothing new begins; the deadline ends the rest. */
 import { describe, expect, it } from "vitest";
-import { statementsLogged } from "@gateway/engines/duckDb/statementLog.ts";
+import { statementsLogged } from "@gateway/engines/duckDb/client/statementLog.ts";
 import { askMysql2, askPg, lastOf, type TrinoPage } from "./clients.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 

@@ -1,6 +1,6 @@
 /** Whoever leaves without a word leaves no query behind in an engine that is reached over the network. */
 import { get } from "node:http";
-import { watchStatements } from "@gateway/engines/duckDb/statementLog.ts";
+import { watchStatements } from "@gateway/engines/duckDb/client/statementLog.ts";
 import * as mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -17,7 +17,7 @@ import {
   RawClient,
   rawCellsOf,
   sync,
-} from "@gateway/frontends/postgres/rawClient.ts";
+} from "@gateway/frontends/postgres/rig/rawClient.ts";
 import * as mysql from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nativeBlock } from "../fake/clickHouseNative.ts";

@@ -1,7 +1,7 @@
 /** A whole gateway in the test's process: real pipeline, real DuckDB, listeners on free ports. */
 import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "@gateway/gateway/config/load.ts";
-import { lineOf } from "@gateway/control/config/report.ts";
+import { lineOf } from "@gateway/control/config/check/report.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 import { start } from "@gateway/gateway/roles.ts";
 import type { Running } from "@gateway/gateway/running.ts";

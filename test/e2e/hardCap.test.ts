@@ -1,7 +1,7 @@
 /** Two hundred clients over a cap of five: judged by the engine binding's own log, never by asking the gateway. */
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { overlapOf, statementsLogged } from "@gateway/engines/duckDb/statementLog.ts";
+import { overlapOf, statementsLogged } from "@gateway/engines/duckDb/client/statementLog.ts";
 import { configOf, gatewayOf, portOf } from "./gateway.ts";
 
 const clients = 200;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { queryAuthModes, type QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
 import { newVerifier } from "@gateway/access/client/static/scram.ts";
-import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
+import { certificateOf } from "@gateway/frontends/listener/rig/certificate.ts";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { OidcServer } from "../fake/oidcServer.ts";

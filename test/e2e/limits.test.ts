@@ -1,7 +1,10 @@
 /** Every limit of a group, on every wire: what does not fit is answered in the protocol's own words, and nothing stays behind. */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { statementsLogged, type StatementLog } from "@gateway/engines/duckDb/statementLog.ts";
+import {
+  statementsLogged,
+  type StatementLog,
+} from "@gateway/engines/duckDb/client/statementLog.ts";
 import { clients } from "./clients.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 

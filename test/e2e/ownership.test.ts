@@ -2,7 +2,10 @@
 import { hashSync } from "bcryptjs";
 import * as mysql from "mysql2/promise";
 import pg from "pg";
-import { statementsLogged, type StatementLog } from "@gateway/engines/duckDb/statementLog.ts";
+import {
+  statementsLogged,
+  type StatementLog,
+} from "@gateway/engines/duckDb/client/statementLog.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminOf } from "./admin.ts";
 import { basicOf, type TrinoPage } from "./clients.ts";

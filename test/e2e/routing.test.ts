@@ -1,6 +1,9 @@
 /** Each kind of router, and two clusters behind one group, judged by where the engine's binding saw the statement. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { statementsLogged, type StatementLog } from "@gateway/engines/duckDb/statementLog.ts";
+import {
+  statementsLogged,
+  type StatementLog,
+} from "@gateway/engines/duckDb/client/statementLog.ts";
 import { askMysql2, askPg, askTrino, clients, type Question } from "./clients.ts";
 import { configOf, gatewayOf, type TestGateway } from "./gateway.ts";
 

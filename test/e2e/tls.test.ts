@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
+import { certificateOf } from "@gateway/frontends/listener/rig/certificate.ts";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clients } from "./clients.ts";

@@ -16,7 +16,7 @@ const framesPerRun = 250_000;
 const slowestMsMax = 1000;
 const growthBytesMax = 200e6;
 
-const source = new URL(`../../packages/frontends/src/${wire}/fuzz.suite.ts`, import.meta.url);
+const source = new URL(`../../packages/frontends/src/${wire}/rig/fuzz.ts`, import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), "gateway-fuzz-"));
 try {
   const outfile = join(folder, "fuzz.mjs");

@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), "fuzz-trino-"));
 const outfile = join(folder, "fuzz.mjs");
 await build({
-  entryPoints: [join(root, "packages/frontends/src/trino/fuzz.suite.ts")],
+  entryPoints: [join(root, "packages/frontends/src/trino/rig/fuzz.ts")],
   outfile,
   bundle: true,
   platform: "node",

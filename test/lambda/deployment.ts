@@ -10,7 +10,7 @@ import type { Database } from "@gateway/control/store/database.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
 import { openNeon } from "@gateway/control/store/driver/neon.ts";
 import { readMigrations, type Migration } from "@gateway/control/store/migrate/migration.ts";
-import { recordedLog } from "@gateway/core/port/recorder.ts";
+import { recordedLog } from "@gateway/core/rig/recorder.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { functionClock } from "@gateway/gateway/lambda/clock.ts";
 import { lineLog } from "@gateway/gateway/lambda/log.ts";

@@ -3,7 +3,7 @@
  * checker of memory sees each access of the reader. Run by run.mjs, bundled; prints the rows it read.
  */
 import { pathToFileURL } from "node:url";
-import { queryOf } from "@gateway/core/query/testPlane.ts";
+import { queryOf } from "@gateway/core/run/rig/plane.ts";
 import { open } from "@gateway/engines/duckDb/adapter.ts";
 import { duckDbConfig } from "@gateway/engines/duckDb/config.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";

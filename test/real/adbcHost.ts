@@ -3,8 +3,8 @@ import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Backend, TableListing } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { open } from "@gateway/engines/adbcDriver/adapter.ts";
-import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
+import { open } from "@gateway/engines/adbc/adapter.ts";
+import { adbcConfig } from "@gateway/engines/adbc/config.ts";
 import { hostOf, valueOf } from "@gateway/engines/engine.suite.ts";
 
 /** Where the drivers lie. */

@@ -6,8 +6,8 @@ import type { Backend } from "@gateway/core/port/backend.ts";
 import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { open } from "@gateway/engines/adbcDriver/adapter.ts";
-import { adbcConfig } from "@gateway/engines/adbcDriver/config.ts";
+import { open } from "@gateway/engines/adbc/adapter.ts";
+import { adbcConfig } from "@gateway/engines/adbc/config.ts";
 import {
   codeOf,
   hostOf,

@@ -3,7 +3,7 @@ import { codeOf, hostOf, never, ran, valueOf } from "@gateway/engines/engine.sui
 import { open } from "@gateway/engines/clickHouse/adapter.ts";
 import { clickHouseConfig } from "@gateway/engines/clickHouse/config.ts";
 import { callerOf, textFor } from "@gateway/engines/clickHouse/identity.ts";
-import { quoteIdentifier, quoteText } from "@gateway/engines/clickHouse/quote.ts";
+import { quoteIdentifier, quoteText } from "@gateway/engines/clickHouse/sql/quote.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import mysql from "mysql2/promise";

@@ -1,8 +1,8 @@
 /** The authorizer on OpenFGA; `npm run test:real` starts two and says where. The second is for the test that kills it. */
 import { authorizationSchema } from "@gateway/access/group/config.ts";
 import { openFgaAuthorizer } from "@gateway/access/group/openfga.ts";
-import type { AuthContext } from "@gateway/core/port/authenticator.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { describe, expect, it } from "vitest";
 

@@ -5,7 +5,7 @@ import { openPostgres } from "@gateway/control/store/driver/postgres.ts";
 import type { Database } from "@gateway/control/store/database.ts";
 import { migrate } from "@gateway/control/store/migrate/migrate.ts";
 import { readMigrations } from "@gateway/control/store/migrate/migration.ts";
-import { replicaOn, untilWaiting } from "@gateway/control/worker/testReplica.ts";
+import { replicaOn, untilWaiting } from "@gateway/control/worker/rig/replica.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { emptyDatabase } from "./postgresDatabase.ts";
 

@@ -2,7 +2,7 @@
 import { ldapSchema } from "@gateway/access/client/ldap/config.ts";
 import { ldapAuthenticator } from "@gateway/access/client/ldap/ldap.ts";
 import type { Presented } from "@gateway/core/port/authenticator.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
 

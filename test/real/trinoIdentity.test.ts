@@ -18,7 +18,7 @@ import {
 } from "@gateway/engines/engine.suite.ts";
 import { open } from "@gateway/engines/trino/adapter.ts";
 import { trinoConfig } from "@gateway/engines/trino/config.ts";
-import { textOf } from "@gateway/engines/trino/own.ts";
+import { textOf } from "@gateway/engines/trino/client/own.ts";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { hostileNames } from "../fake/hostileNames.ts";

@@ -3,18 +3,21 @@
  * cuts, stalls, damages and repeats. Everything from one seed. It keeps its own books of what clients
  * saw and what arrived; what must hold over them is judged by brokenIn.
  */
-import { currentSecret, testControl } from "@gateway/control/worker/testControl.ts";
+import { currentSecret, testControl } from "@gateway/control/worker/rig/control.ts";
 import { compareRevisions, type Revision } from "@gateway/contract/revision.ts";
-import { recordedMetrics } from "@gateway/core/port/recorder.ts";
-import { seededRandom, type VirtualHost } from "@gateway/core/port/virtual.ts";
+import { recordedMetrics } from "@gateway/core/rig/recorder.ts";
+import { seededRandom, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { Generations, type Generation } from "@gateway/core/snapshot/generation.ts";
 import { newLife, takenOf } from "@gateway/core/snapshot/lifecycle.ts";
-import { followControlPlane, type WorkerConfig } from "@gateway/gateway/worker/followConfig.ts";
+import {
+  followControlPlane,
+  type WorkerConfig,
+} from "@gateway/gateway/worker/snapshot/followConfig.ts";
 import { reportOf } from "@gateway/gateway/worker/status.ts";
-import { overApp, silence, type Answering } from "@gateway/gateway/worker/testLink.ts";
-import type { WireAnswer } from "@gateway/gateway/worker/transport.ts";
+import { overApp, silence, type Answering } from "@gateway/gateway/worker/rig/link.ts";
+import type { WireAnswer } from "@gateway/gateway/worker/link/transport.ts";
 import { SimHistory, type Passage } from "./history.ts";
 
 /** Bugs that can be planted, by the invariant that each breaks. */

@@ -11,8 +11,9 @@ import { localCapacity } from "@gateway/core/capacity/local.ts";
 import { candidateSource, type GroupMembers } from "@gateway/core/cluster/candidates.ts";
 import { strategyOf } from "@gateway/core/cluster/strategy.ts";
 import type { ErrorCode } from "@gateway/contract/error.ts";
-import type { AdmitRequest, Capacity, Slot } from "@gateway/core/port/capacity.ts";
-import { seededRandom, virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
+import type { AdmitRequest, Capacity } from "@gateway/core/port/capacity.ts";
+import type { Slot } from "@gateway/core/query/slot.ts";
+import { seededRandom, virtualHost, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import type { Policed } from "@gateway/core/query/query.ts";
 import { queryOf } from "@gateway/core/route/rule/queryOf.ts";
 

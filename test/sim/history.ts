@@ -5,9 +5,9 @@
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { openSpool, type Spool } from "@gateway/gateway/worker/spool.ts";
-import { openSpoolDisk, type SpoolDiskParts } from "@gateway/gateway/worker/spoolDisk.ts";
-import { cellOf, recordOf } from "@gateway/gateway/worker/testSpool.ts";
+import { openSpool, type Spool } from "@gateway/gateway/worker/records/spool.ts";
+import { openSpoolDisk, type SpoolDiskParts } from "@gateway/gateway/worker/records/spoolDisk.ts";
+import { cellOf, recordOf } from "@gateway/gateway/worker/rig/spool.ts";
 
 /** How a batch fares; `arrivesUnanswered` leaves the worker in doubt. */
 export type Passage = "arrives" | "arrivesUnanswered" | "lost";

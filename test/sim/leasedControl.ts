@@ -1,10 +1,10 @@
 /** Who gives leases in the simulation: the control plane's own desk over its store in memory, or the small model with planted mistakes. */
-import { TestLeases, type Flaws, type TestCaps } from "@gateway/core/capacity/testLeases.ts";
-import { capacityDesk, type DeskDeps } from "@gateway/control/worker/capacityDesk.ts";
-import { localLeases } from "@gateway/control/worker/localLeases.ts";
+import { TestLeases, type Flaws, type TestCaps } from "@gateway/core/capacity/rig/leases.ts";
+import { capacityDesk, type DeskDeps } from "@gateway/control/worker/capacity/capacityDesk.ts";
+import { localLeases } from "@gateway/control/worker/capacity/localLeases.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { LeaseSource, ReaperLink } from "@gateway/core/port/leases.ts";
-import type { VirtualHost } from "@gateway/core/port/virtual.ts";
+import type { VirtualHost } from "@gateway/core/rig/virtual.ts";
 
 export interface SimControl {
   readonly caps: TestCaps;

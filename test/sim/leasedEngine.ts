@@ -1,5 +1,5 @@
 /** The engine of the simulation, which judges: what runs on it is compared with the caps at every start, and nobody else is asked. */
-import type { TestCaps } from "@gateway/core/capacity/testLeases.ts";
+import type { TestCaps } from "@gateway/core/capacity/rig/leases.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { RunningStatements } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";

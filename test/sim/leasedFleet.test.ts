@@ -3,9 +3,9 @@
  * suspended and their clocks set, messages are lost, repeated and late, the control plane goes and comes.
  * The cap holds at the engine, and every slot is free again in the end. A failure names its seed.
  */
-import type { Flaws, TestCaps } from "@gateway/core/capacity/testLeases.ts";
+import type { Flaws, TestCaps } from "@gateway/core/capacity/rig/leases.ts";
 import type { LeasedOptions } from "@gateway/core/capacity/leased.ts";
-import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { diceOf, type Dice } from "./fleet.ts";
 import { modelControl, realControl, type SimControl } from "./leasedControl.ts";

@@ -3,16 +3,16 @@
  * suspended and killed, over a network that loses, repeats and delays, before a simulated engine.
  */
 import { leasedCapacity, type LeasedCapacity } from "@gateway/core/capacity/leased.ts";
-import { reap } from "@gateway/core/capacity/reaper.ts";
-import { candidateOf, requestOf } from "@gateway/core/capacity/testAdmission.ts";
+import { reap } from "@gateway/core/capacity/reaper/reaper.ts";
+import { candidateOf, requestOf } from "@gateway/core/capacity/rig/admission.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
-import type { Slot } from "@gateway/core/port/capacity.ts";
+import type { Slot } from "@gateway/core/query/slot.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { LeaseResult, LeaseSource, ReaperLink } from "@gateway/core/port/leases.ts";
-import type { VirtualHost } from "@gateway/core/port/virtual.ts";
+import type { VirtualHost } from "@gateway/core/rig/virtual.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
-import { planeOf } from "@gateway/core/query/testPlane.ts";
+import { planeOf } from "@gateway/core/run/rig/plane.ts";
 import { err } from "@gateway/core/result.ts";
 import { Generations, type Generation } from "@gateway/core/snapshot/generation.ts";
 import type { Dice } from "./fleet.ts";

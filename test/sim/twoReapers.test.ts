@@ -3,7 +3,7 @@
  * engine. It gives the lock up; the other frees every slot, each once, and the end is no worse however long the
  * blindness lasts.
  */
-import { virtualHost, type VirtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import { expect, it } from "vitest";
 import { diceOf } from "./fleet.ts";
 import { realControl } from "./leasedControl.ts";

@@ -19,11 +19,13 @@ export function readTree(root: string): Tree {
   );
 }
 
-/** Sources of the packages without tests and suites: what ends up in the bundle. */
+/** Sources of the packages without tests, suites and rigs: what ends up in the bundle. */
 export function sourcesOf(tree: Tree): Tree {
   return filesOf(
     tree,
-    (path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !/\.(test|suite)\.ts$/.test(path),
+    (path) =>
+      /^packages\/[^/]+\/src\/.*\.ts$/.test(path) &&
+      !/(\.(test|suite)\.ts|\/rig\/[^/]+\.ts)$/.test(path),
   );
 }
 

@@ -9,7 +9,7 @@ import { openApiText } from "./admin/openapi.ts";
 import { missing, refuse } from "./admin/refuse.ts";
 import type { ControlDeps } from "./deps.ts";
 import { workerApi } from "./worker/app.ts";
-import { capacityDesk } from "./worker/capacityDesk.ts";
+import { capacityDesk } from "./worker/capacity/capacityDesk.ts";
 
 /** `/admin`, `/openapi.json`, and `/worker` where `deps.workerApi` is set. Every error body is a problem. */
 export function controlApp(options: ControlDeps): Hono {

@@ -7,7 +7,7 @@ import type { RouteAnswer, RouteQuestion } from "@gateway/core/route/explain.ts"
 import type { Secret } from "@gateway/core/secret.ts";
 import type { ConfigFault, Configuration } from "./config/configuration.ts";
 import type { Store } from "./store/store.ts";
-import type { CapacityDesk } from "./worker/capacityPort.ts";
+import type { CapacityDesk } from "./worker/capacity/capacityPort.ts";
 
 /** bcrypt, off the main thread where there are threads. */
 export interface PasswordHasher {

@@ -1,5 +1,5 @@
 /** Every engine this build knows, by its key in the config. Adding one is a folder and a line here. */
-import { adbc } from "./adbcDriver/engine.ts";
+import { adbc } from "./adbc/engine.ts";
 import { clickHouse } from "./clickHouse/engine.ts";
 import { duckDb } from "./duckDb/engine.ts";
 import { starRocks } from "./starRocks/engine.ts";

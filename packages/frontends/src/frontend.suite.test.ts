@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
-import type { Door } from "@gateway/core/door.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Listen } from "@gateway/core/port/frontend.ts";
 import { ok } from "@gateway/core/result.ts";
@@ -18,9 +18,9 @@ import { isNull, type Vector } from "@gateway/core/type/vector.ts";
 import { frontendSuite } from "./frontend.suite.ts";
 import { openListener } from "./listener/accept.ts";
 import type { Connection } from "./listener/connection.ts";
-import { configOf } from "./listener/listener.suite.ts";
+import { configOf } from "./listener/rig/listener.ts";
 import { mayTakeCredentials } from "./listener/tls.ts";
-import type { ConnectClient, SuiteAnswer } from "./suite/subject.suite.ts";
+import type { ConnectClient, SuiteAnswer } from "./rig/subject.ts";
 
 type Reply =
   | { readonly kind: "answer"; readonly answer: SuiteAnswer }

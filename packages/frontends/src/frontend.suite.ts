@@ -5,9 +5,9 @@
  * It says nothing about a protocol's own messages; those have tests in the frontend's folder.
  */
 import { describe, expect, it } from "vitest";
-import { answers, endless, gateOf, waitForAbort } from "./suite/answers.suite.ts";
-import { sampleColumns, sampleNames } from "./suite/samples.suite.ts";
-import { OpenSuite, type ConnectClient, type FrontendSubject } from "./suite/subject.suite.ts";
+import { answers, endless, gateOf, waitForAbort } from "./rig/answers.ts";
+import { sampleColumns, sampleNames } from "./rig/samples.ts";
+import { OpenSuite, type ConnectClient, type FrontendSubject } from "./rig/subject.ts";
 import {
   closeOf,
   ended,
@@ -18,7 +18,7 @@ import {
   rawOf,
   retried,
   runs,
-} from "./suite/wait.suite.ts";
+} from "./rig/wait.ts";
 
 type State = (title: string, check: (suite: OpenSuite) => Promise<void>) => void;
 type Subject = Omit<FrontendSubject<never>, "listen" | "config">;

@@ -24,10 +24,10 @@ const dataOnly = "--data";
 /** Each entry and the file it becomes. Threads are loaded by these names, beside the bundle. */
 const entries = [
   { source: "packages/gateway/src/entry/cli.ts", output: "gateway.js" },
-  { source: "packages/engines/src/adbc/thread.ts", output: "adbcThread.js" },
-  { source: "packages/gateway/src/host/adbcProcess.ts", output: "adbcProcess.js" },
+  { source: "packages/engines/src/native/thread/thread.ts", output: "adbcThread.js" },
+  { source: "packages/gateway/src/host/process/adbcProcess.ts", output: "adbcProcess.js" },
   { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
-  { source: "packages/gateway/src/control/judgeThread.ts", output: "judgeThread.js" },
+  { source: "packages/gateway/src/control/judge/judgeThread.ts", output: "judgeThread.js" },
   { source: "packages/control/src/store/driver/pgliteThread.ts", output: "pgliteThread.js" },
   {
     source: "packages/frontends/src/postgres/catalog/thread.ts",

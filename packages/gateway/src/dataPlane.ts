@@ -1,14 +1,14 @@
 /** The data plane of a process: the door over its parts, and the listeners that call it. */
-import type { Door } from "@gateway/core/door.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import type { Frontend, ListenError } from "@gateway/core/port/frontend.ts";
 import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { openDoor } from "@gateway/core/query/openDoor.ts";
-import { LiveQueries } from "@gateway/core/query/live.ts";
-import { queryMetrics } from "@gateway/core/query/metrics.ts";
-import { graceMs } from "@gateway/core/query/patience.ts";
+import { openDoor } from "@gateway/core/run/openDoor.ts";
+import { LiveQueries } from "@gateway/core/run/step/live.ts";
+import { queryMetrics } from "@gateway/core/run/step/metrics.ts";
+import { graceMs } from "@gateway/core/run/step/patience.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";

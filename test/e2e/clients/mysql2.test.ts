@@ -97,6 +97,17 @@ describe("mysql2", () => {
     expect(rows).toEqual([{ id: 2, price: "2.00" }]);
   });
 
+  it("refuses a change in a transaction that was begun READ ONLY, and in no other", async () => {
+    const change = "update items set price = 2 where id = 2";
+    await client.query("start transaction read only");
+    await expect(client.query(change)).rejects.toMatchObject({ errno: 1792 });
+    await client.query("commit");
+    await client.query("start transaction /* not read only */");
+    await client.query(change);
+    await client.rollback();
+    await client.query(change);
+  });
+
   it("sets savepoints, and goes back where nothing was changed meanwhile", async () => {
     await client.query("savepoint meaningless");
     await expect(client.query("rollback to meaningless")).rejects.toMatchObject({ errno: 1305 });

@@ -1,5 +1,6 @@
 /** Provider `none`: the client's name is taken as it comes. For loopback and trusted networks; `validate` holds it apart from everything that needs a verified name. */
-import type { AuthContext, Authenticator, Presented } from "@gateway/core/port/authenticator.ts";
+import type { Authenticator, Presented } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { ok } from "@gateway/core/result.ts";
 
 export function noneAuthenticator(): Authenticator {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { LoginPace } from "./pace.ts";
 
 describe("LoginPace", () => {

@@ -5,12 +5,12 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
-  AuthContext,
   Authenticator,
   Login,
   Presented,
   ScramChallenge,
 } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";

@@ -1,6 +1,6 @@
 import type { TokenExchangeConfig } from "@gateway/contract/config/queryAuth.ts";
-import type { AuthContext } from "@gateway/core/port/authenticator.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeTokenEndpoint } from "../../../../test/fake/tokenEndpoint.ts";

@@ -8,7 +8,7 @@ import { createHmac, type Hmac } from "node:crypto";
 import type { TokenExchangeConfig } from "@gateway/contract/config/queryAuth.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { AuthContext } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";

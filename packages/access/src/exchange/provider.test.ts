@@ -1,5 +1,5 @@
 /** The exchange at a real provider of identities. */
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AuthContext } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import { anyEgress } from "@gateway/core/port/egress.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { egressBy } from "@gateway/gateway/host/egress.ts";
 import { FakeOpenFga } from "../../../../test/fake/openfga.ts";

@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { secretText } from "@gateway/contract/config/secret.ts";
-import type { AuthContext } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { HttpClient, type HttpQuestion } from "../connect/http.ts";

@@ -1,9 +1,9 @@
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../store/memory.ts";
 import { adminRoles } from "../store/store.ts";
 import { allows } from "./auth/admin.ts";
-import { canary, fileOf, fleetSecret, testAdmin } from "./testAdmin.ts";
+import { canary, fileOf, fleetSecret, testAdmin } from "./rig/admin.ts";
 
 /** What nobody has to log in for. */
 const open = ["GET /admin/setup", "POST /admin/login", "POST /admin/setup"];

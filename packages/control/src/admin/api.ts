@@ -4,19 +4,19 @@ import type { ControlDeps } from "../deps.ts";
 import { auditRoutes } from "./audit.ts";
 import type { AdminEnv } from "./auth/admin.ts";
 import { accessOf } from "./auth/authenticate.ts";
-import { configObjectRoutes } from "./configObjects.ts";
-import { judgeRoutes } from "./judge.ts";
-import { loginRoutes } from "./login.ts";
-import { queryRoutes } from "./queries.ts";
-import { revisionRoutes } from "./revisions.ts";
+import { configObjectRoutes } from "./config/configObjects.ts";
+import { judgeRoutes } from "./config/judge.ts";
+import { loginRoutes } from "./account/login.ts";
+import { queryRoutes } from "./query/queries.ts";
+import { revisionRoutes } from "./config/revisions.ts";
 import type { AdminApi } from "./route.ts";
-import { runningQueryRoutes } from "./runningQueries.ts";
-import { sessionRoutes } from "./sessions.ts";
-import { schemaRoutes, statusRoutes } from "./status.ts";
-import { suspectRoutes } from "./suspects.ts";
-import { transferRoutes } from "./transfer.ts";
-import { userRoutes } from "./users.ts";
-import { workerRoutes } from "./workers.ts";
+import { runningQueryRoutes } from "./query/runningQueries.ts";
+import { sessionRoutes } from "./account/sessions.ts";
+import { schemaRoutes, statusRoutes } from "./fleet/status.ts";
+import { suspectRoutes } from "./fleet/suspects.ts";
+import { transferRoutes } from "./config/transfer.ts";
+import { userRoutes } from "./account/users.ts";
+import { workerRoutes } from "./fleet/workers.ts";
 
 /** Answers hold what only their reader may see, and are never a page. */
 export const securityHeaders = {

@@ -1,11 +1,11 @@
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { adminRoles } from "../store/store.ts";
 import { drizzleStore } from "../store/drizzle.ts";
-import { testDatabase } from "../store/suite/database.suite.ts";
-import { fileOf, testAdmin, type TestAdmin } from "./testAdmin.ts";
-import type { TestOperation } from "./testOperations.ts";
+import { testDatabase } from "../store/rig/database.ts";
+import { fileOf, testAdmin, type TestAdmin } from "./rig/admin.ts";
+import type { TestOperation } from "./rig/operations.ts";
 
 /** The first start of PGlite takes seconds, more on a busy machine. */
 const timeout = 120_000;

@@ -1,5 +1,5 @@
 import { compareRevisions, type Revision } from "@gateway/contract/revision.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { err } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import fc from "fast-check";

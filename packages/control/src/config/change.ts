@@ -14,19 +14,19 @@ import { compressor } from "../snapshot/compress.ts";
 import { textsOf, textsWith, type BodyTexts } from "../snapshot/texts.ts";
 import type { ConfigChange, StoredDocument } from "../store/store.ts";
 import type { Author, ConfigRefusal } from "./configuration.ts";
-import { sameBody } from "./difference.ts";
+import { sameBody } from "./difference/difference.ts";
 import { keyOf, type ConfigObject } from "./file.ts";
-import type { Live, LiveParts } from "./live.ts";
+import type { Live, LiveParts } from "./state/live.ts";
 import { configFamilies } from "./metrics.ts";
-import { judgedLike } from "./judge.ts";
-import type { Step } from "./parsed.ts";
+import { judgedLike } from "./check/judge.ts";
+import type { Step } from "./check/parsed.ts";
 import {
   loadConfig,
   revisionPlace,
   type Loaded,
   type LoadedObject,
   type LoadRefusal,
-} from "./loaded.ts";
+} from "./state/loaded.ts";
 
 /** The configuration as it is to be. */
 export interface Plan {

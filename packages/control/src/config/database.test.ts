@@ -1,10 +1,10 @@
 /** The configuration over a real database, which reads JSON and bytes back in its own way. */
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keyRing } from "../secret/keyRing.ts";
 import { drizzleStore } from "../store/drizzle.ts";
-import { emptyTables, testDatabase, type TestDatabase } from "../store/suite/database.suite.ts";
+import { emptyTables, testDatabase, type TestDatabase } from "../store/rig/database.ts";
 import { openConfiguration, type OwnedConfiguration } from "./open.ts";
 
 /** The first start of PGlite takes seconds, more on a busy machine. */

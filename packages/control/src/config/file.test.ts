@@ -1,7 +1,7 @@
 import type { Json } from "@gateway/contract/canonical.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byKey } from "./difference.ts";
+import { byKey } from "./difference/difference.ts";
 import { fileOf, mapObjects, objectsIn, pathOf, settingNames, type ConfigObject } from "./file.ts";
 import { valueAt } from "./keys.ts";
 

@@ -1,4 +1,4 @@
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { err } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";

@@ -13,12 +13,12 @@ import { secretRefsAllowedDefault } from "../secret/references.ts";
 import { objectsOfBody } from "../snapshot/build.ts";
 import { Changes, refusalOf, type Changed, type Plan, type Planner } from "./change.ts";
 import type { Author, ConfigRefusal, Configuration, ObjectView, Written } from "./configuration.ts";
-import { byKey, differencesOf } from "./difference.ts";
+import { byKey, differencesOf } from "./difference/difference.ts";
 import { fileOf, keyOf, type ConfigObject } from "./file.ts";
-import { judgeObjects } from "./judge.ts";
-import { missingKeys, rekey } from "./keyCare.ts";
-import { Live, type LiveParts } from "./live.ts";
-import { loadConfig, openRevision, type LoadedObject, type LoadRefusal } from "./loaded.ts";
+import { judgeObjects } from "./check/judge.ts";
+import { missingKeys, rekey } from "./state/keyCare.ts";
+import { Live, type LiveParts } from "./state/live.ts";
+import { loadConfig, openRevision, type LoadedObject, type LoadRefusal } from "./state/loaded.ts";
 import { objectsOfFile, objectsWith, planFile, planPut, planRemove, type Rules } from "./plan.ts";
 
 export interface ConfigurationParts extends Omit<LiveParts, "judge"> {

@@ -6,11 +6,11 @@ import { keepSecrets, type AllowedReferences } from "../secret/keep.ts";
 import type { DocumentName } from "../store/store.ts";
 import type { Plan } from "./change.ts";
 import type { ConfigFault, ConfigRefusal, Expected } from "./configuration.ts";
-import { byKey } from "./difference.ts";
+import { byKey } from "./difference/difference.ts";
 import { fileOf, isMap, keyOf, mapObjects, objectsIn, pathOf, type ConfigObject } from "./file.ts";
-import { jsonOf } from "./json.ts";
-import { judgeFile, judgeObjects, judgePlace } from "./judge.ts";
-import type { Loaded } from "./loaded.ts";
+import { jsonOf } from "./difference/json.ts";
+import { judgeFile, judgeObjects, judgePlace } from "./check/judge.ts";
+import type { Loaded } from "./state/loaded.ts";
 
 export interface Rules {
   readonly judge: JudgeConfig;

@@ -1,4 +1,4 @@
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { retryAfterOf, throttleOf } from "./throttle.ts";
 

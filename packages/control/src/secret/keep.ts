@@ -9,7 +9,7 @@ import { fileOf, type ConfigObject } from "../config/file.ts";
 import type { ConfigFault } from "../config/configuration.ts";
 import { valueAt, type Path } from "../config/keys.ts";
 import { fileJsonSchema } from "../config/objects.ts";
-import { textOf } from "../config/report.ts";
+import { textOf } from "../config/check/report.ts";
 import { hideSecrets, isSetMark, mapObjectSecrets, referenceIn } from "./object.ts";
 import { valuesUnder } from "./paths.ts";
 import { referenceAllowed } from "./references.ts";

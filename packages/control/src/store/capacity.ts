@@ -16,7 +16,7 @@ import type {
   SuspectsAnswer,
   SweepLockAnswer,
 } from "@gateway/contract/capacityApi.ts";
-import type { ReaperVerdict, SuspectFacts } from "@gateway/core/capacity/reaperCases.ts";
+import type { ReaperVerdict, SuspectFacts } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import type { Stored } from "./store.ts";
 
 /** How long things last, in milliseconds. */

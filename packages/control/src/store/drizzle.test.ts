@@ -8,8 +8,8 @@ import type { Answer, Database, DatabaseError } from "./database.ts";
 import { drizzleStore } from "./drizzle.ts";
 import { incomingRecord } from "./written.ts";
 import { storeSuite } from "./store.suite.ts";
-import { applyMigrations, asked, emptyTables, testDatabase } from "./suite/database.suite.ts";
-import type { TestDatabase } from "./suite/database.suite.ts";
+import { applyMigrations, asked, emptyTables, testDatabase } from "./rig/database.ts";
+import type { TestDatabase } from "./rig/database.ts";
 import {
   answered,
   changeOf,
@@ -19,7 +19,7 @@ import {
   recordOf,
   revisionOf,
   startMs,
-} from "./suite/samples.suite.ts";
+} from "./rig/samples.ts";
 
 /** The first start of PGlite takes seconds, more on a busy machine. */
 const testTimeoutMs = 60_000;

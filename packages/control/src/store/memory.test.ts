@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore } from "./memory.ts";
 import { memoryRecords } from "./memory/records.ts";
 import { storeSuite } from "./store.suite.ts";
-import { answered, firstPage, incomingOf, recordOf, startMs } from "./suite/samples.suite.ts";
+import { answered, firstPage, incomingOf, recordOf, startMs } from "./rig/samples.ts";
 
 storeSuite("memory", () => {
   const store = memoryStore(systemClock);

@@ -3,7 +3,7 @@ import { canonicalJson } from "@gateway/contract/canonical.ts";
 import { queryRecordSchema, type QueryRecord } from "@gateway/contract/record.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordOf, startMs } from "./suite/samples.suite.ts";
+import { recordOf, startMs } from "./rig/samples.ts";
 import { incomingRecord, restOf, writtenRecord } from "./written.ts";
 
 const text = fc.string({ unit: "grapheme" });

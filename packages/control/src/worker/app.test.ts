@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../store/memory.ts";
-import { currentSecret, registrationOf, testControl, type TestControl } from "./testControl.ts";
+import { currentSecret, registrationOf, testControl, type TestControl } from "./rig/control.ts";
 
 describe("workerApi", () => {
   it("answers 404 for what does not exist, to members of the fleet", async () => {

@@ -7,14 +7,14 @@ import { Hono } from "hono";
 import type { ControlDeps } from "../deps.ts";
 import { problemResponse } from "../problem.ts";
 import { fleetAuth, type WorkerEnv } from "./auth.ts";
-import { capacityRoutes } from "./capacity.ts";
-import { capacityDesk } from "./capacityDesk.ts";
+import { capacityRoutes } from "./capacity/capacity.ts";
+import { capacityDesk } from "./capacity/capacityDesk.ts";
 import { streamSecsMaxContainer, streamSecsMaxFunction } from "./limits.ts";
 import { ingestRecords } from "./records.ts";
-import { deregister, heartbeat, register } from "./registry.ts";
-import { serverOf } from "./served.ts";
-import { currentOf, getSnapshot, streamChanges, waitForChange } from "./snapshot.ts";
-import { configWatch } from "./watch.ts";
+import { deregister, heartbeat, register } from "./registry/registry.ts";
+import { serverOf } from "./snapshot/served.ts";
+import { currentOf, getSnapshot, streamChanges, waitForChange } from "./snapshot/snapshot.ts";
+import { configWatch } from "./snapshot/watch.ts";
 
 export interface WorkerApiOptions {
   /** A stream ends after it with a resume position. In a function below the platform's limit. Seconds. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { currentSecret, previousSecret, testControl } from "./testControl.ts";
+import { currentSecret, previousSecret, testControl } from "./rig/control.ts";
 
 const paths = [
   ["GET", "/config"],

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import type { QueryRecord, RecordBatchAnswer } from "@gateway/contract/record.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
-import { testControl, type TestControl } from "./testControl.ts";
+import { testControl, type TestControl } from "./rig/control.ts";
 
 const instanceId = "instance-00000001";
 

@@ -1,10 +1,10 @@
 import type { AcquireRequest } from "@gateway/contract/capacityApi.ts";
 import { describe, expect, it } from "vitest";
 import type { LeaseSource } from "../port/leases.ts";
-import { virtualHost } from "../port/virtual.ts";
+import { virtualHost } from "../rig/virtual.ts";
 import { ok } from "../result.ts";
 import { leasedCapacity } from "./leased.ts";
-import { read, requestOf } from "./testAdmission.ts";
+import { read, requestOf } from "./rig/admission.ts";
 
 describe("the execution limit of a lease", () => {
   it.each([5_000, undefined])("stands at its slot: %s", async (maxExecutionMs) => {

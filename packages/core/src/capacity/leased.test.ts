@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fleetOf, lossOf } from "./testLeased.ts";
+import { fleetOf, lossOf } from "./rig/leased.ts";
 
 describe("leasedCapacity", () => {
   it("holds the cap over two processes, and hands a freed slot to the one that waits", async () => {

@@ -1,33 +1,34 @@
 /**
- * Slots that are leased from whoever counts for the whole fleet. This process decides nothing about
- * caps: it asks, keeps and gives back (leaseBook.ts), and says who of its own waits (admissions.ts).
+ * Slots leased from the control plane, which counts for the whole fleet. This process decides nothing about
+ * caps: it asks, keeps and gives back (leaseBook.ts), and says which of its own queries wait (admissions.ts).
  *
  * A waiting query is asked for by name, so that the order is that of the fleet; while the control
  * plane is away it is the order of this process. A busy process holds a few unused leases, so that the
  * next query starts without a question; a lease is used again only while it is young, which is what
  * lets another process, whose queries wait, have its turn. Where a group limits each user a lease is for
- * one query: whoever counts for the fleet must know of each whose it is.
+ * one query: the control plane must know whose each lease is.
  */
 import type { GatewayError } from "../error.ts";
-import type { AdmitRequest, Capacity, CapacityCount, Slot } from "../port/capacity.ts";
+import type { AdmitRequest, Capacity, CapacityCount } from "../port/capacity.ts";
+import type { Slot } from "../query/slot.ts";
 import type { Host } from "../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../port/leases.ts";
 import type { Queued } from "../query/event.ts";
 import type { Result } from "../result.ts";
-import { Admissions } from "./admissions.ts";
-import { LeaseAsking } from "./leaseAsking.ts";
-import { LeaseBook, type Lease } from "./leaseBook.ts";
-import { aheadMs, contendedMs } from "./leaseLimits.ts";
-import { leaseMetrics, type LeaseMetrics } from "./leaseMetrics.ts";
-import { LeasePool } from "./leasePool.ts";
-import { LeaseReach } from "./leaseReach.ts";
-import type { Place, Places } from "./places.ts";
-import { Scopes } from "./scopes.ts";
-import { Stopper } from "./stopper.ts";
-import { boundUserOf } from "./waiter.ts";
+import { Admissions } from "./queue/admissions.ts";
+import { LeaseAsking } from "./lease/leaseAsking.ts";
+import { LeaseBook, type Lease } from "./lease/leaseBook.ts";
+import { aheadMs, contendedMs } from "./lease/leaseLimits.ts";
+import { leaseMetrics, type LeaseMetrics } from "./lease/leaseMetrics.ts";
+import { LeasePool } from "./lease/leasePool.ts";
+import { LeaseReach } from "./lease/leaseReach.ts";
+import type { Place, Places } from "./queue/places.ts";
+import { Scopes } from "./queue/scopes.ts";
+import { Stopper } from "../tool/stopper.ts";
+import { boundUserOf } from "./queue/waiter.ts";
 
 export interface LeasedOptions {
-  /** What becomes of new queries while nobody gives leases. Config: `coordination.onUnavailable`. */
+  /** What happens to new queries while no leases are given. Config: `coordination.onUnavailable`. */
   readonly onUnavailable: "failClosed" | "localLimits";
   /** Most unused leases per cluster; 0 turns them off. Config: `coordination.leaseAhead`. */
   readonly leaseAhead: number;

@@ -1,6 +1,6 @@
 /** Pauses that the monotonic clock does not count, and wall clocks that are set. */
 import { describe, expect, it } from "vitest";
-import { fleetOf, lossOf } from "./testLeased.ts";
+import { fleetOf, lossOf } from "./rig/leased.ts";
 
 describe("leasedCapacity on a machine that is suspended", () => {
   it("begins nothing under a lease of before until it has asked what it still holds", async () => {

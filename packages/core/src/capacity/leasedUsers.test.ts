@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Slot } from "../port/capacity.ts";
-import { askedPerGroupMax } from "./leaseLimits.ts";
-import { slotOf, type Admission } from "./testAdmission.ts";
-import { fleetOf } from "./testLeased.ts";
+import type { Slot } from "../query/slot.ts";
+import { askedPerGroupMax } from "./queue/askedPlaces.ts";
+import { slotOf, type Admission } from "./rig/admission.ts";
+import { fleetOf } from "./rig/leased.ts";
 
 describe("leased capacity with a limit for each user", () => {
   it("lets a user run its limit over all workers, and others beside", async () => {

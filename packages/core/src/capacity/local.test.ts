@@ -11,7 +11,7 @@ import {
   requestOf,
   runningIn,
   slotOf,
-} from "./testAdmission.ts";
+} from "./rig/admission.ts";
 
 describe("localCapacity.admit", () => {
   it("grants at once while there is room, and tells of no queue", async () => {

@@ -4,8 +4,8 @@
  */
 import type { Capacity } from "../port/capacity.ts";
 import type { Host } from "../port/host.ts";
-import { Admissions } from "./admissions.ts";
-import { Scopes } from "./scopes.ts";
+import { Admissions } from "./queue/admissions.ts";
+import { Scopes } from "./queue/scopes.ts";
 
 /** Enough that two processes never share a name. */
 const instanceBytes = 8;

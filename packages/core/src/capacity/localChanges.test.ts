@@ -8,7 +8,7 @@ import {
   requestOf,
   runningIn,
   slotOf,
-} from "./testAdmission.ts";
+} from "./rig/admission.ts";
 
 describe("localCapacity.wake", () => {
   it("asks the waiters again, so that a recovered cluster is used at once", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { virtualHost } from "../port/virtual.ts";
+import { virtualHost } from "../rig/virtual.ts";
 import type { AttemptOutcome } from "./breaker.ts";
 import { circuitBreaker } from "./breakers.ts";
 

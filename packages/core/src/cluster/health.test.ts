@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { gatewayError } from "../error.ts";
 import type { Backend } from "../port/backend.ts";
-import { virtualHost } from "../port/virtual.ts";
+import { virtualHost } from "../rig/virtual.ts";
 import { err, ok } from "../result.ts";
 import {
   healthAfter,

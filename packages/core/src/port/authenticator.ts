@@ -1,22 +1,8 @@
 /** Who the client is. The only maker of `AuthContext` is an implementation of this port. */
 import type { GatewayError } from "../error.ts";
+import type { AuthContext, ClientCredential } from "../query/identity.ts";
 import type { Result } from "../result.ts";
 import type { Secret } from "../secret.ts";
-
-/** The verified identity every later stage sees. Immutable; holds no credential. */
-export interface AuthContext {
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly roles: readonly string[];
-  readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap";
-  /**
-   * Fingerprint of the settings of the provider outside this process that verified the login, so that a
-   * session does not outlive a change of them. Absent where the configuration itself knows the users.
-   */
-  readonly realm?: string;
-  /** Unix milliseconds after which the login must be checked again; undefined means never. */
-  readonly expiresAtMs?: number;
-}
 
 /** What a client showed, before it is believed. */
 export type Presented =
@@ -57,13 +43,6 @@ export interface PresentedAt {
    */
   readonly patienceMs?: number;
 }
-
-/** What the client could be identified with again at an engine. Kept apart from `AuthContext` and from everything a client can set. */
-export type ClientCredential =
-  | { readonly kind: "none" }
-  | { readonly kind: "password"; readonly user: string; readonly password: Secret }
-  /** A token that was verified as the client's own. */
-  | { readonly kind: "bearer"; readonly token: Secret };
 
 export interface Login {
   readonly identity: AuthContext;

@@ -1,5 +1,5 @@
 /** May this user route to this cluster group. Says nothing about what the engine sees. */
-import type { AuthContext } from "./authenticator.ts";
+import type { AuthContext } from "../query/identity.ts";
 
 export interface Authorizer {
   /** True when `identity` may use `group`. An error inside denies. A promise only where somebody is asked. */

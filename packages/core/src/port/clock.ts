@@ -4,7 +4,7 @@ export interface Clock {
   nowMs(): number;
   /**
    * Unix milliseconds, for records and for talking to people. Never used to measure; only that it ran
-   * ahead of `nowMs` tells of a pause that the monotonic clock does not count (capacity/clockLead.ts).
+   * ahead of `nowMs` tells of a pause that the monotonic clock does not count (capacity/lease/clockLead.ts).
    */
   unixMs(): number;
   /** Calls `fire` once after `delayMs`; disposing the answer before that prevents it. */

@@ -3,7 +3,20 @@
  * in which it became known. It judges nothing; core/snapshot/lifecycle.ts does.
  */
 import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
-import type { Offer, OfferSource } from "../snapshot/offer.ts";
+import type { Revision } from "@gateway/contract/revision.ts";
+
+export const offerSources = ["controlPlane", "disk", "peer"] as const;
+/** Where a snapshot came from. Only the control plane vouches; the others hand on copies. */
+export type OfferSource = (typeof offerSources)[number];
+
+/** A verified snapshot head, before its body is compiled. */
+export interface Offer {
+  readonly source: OfferSource;
+  readonly revision: Revision;
+  readonly schemaVersion: number;
+  /** When the control plane last vouched for this revision. Unix milliseconds, signed. */
+  readonly confirmedAtMs: number;
+}
 
 /** One thing a source said. Heads and bodies were verified before they come here. */
 export type SourceEvent<Body> =

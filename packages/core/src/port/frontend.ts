@@ -1,5 +1,5 @@
 /** A frontend is one client protocol we speak as a server. */
-import type { Door } from "../door.ts";
+import type { Door } from "./door.ts";
 import type { Result } from "../result.ts";
 import type { Host } from "./host.ts";
 

@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { Egress } from "./egress.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Slices } from "./slices.ts";
+import type { Steps } from "../sql/reading/steps.ts";
 import type { Threads } from "./threads.ts";
 
 export interface Host {
@@ -20,4 +20,17 @@ export interface Host {
   readonly egress: Egress;
   /** Folders in which libraries of drivers are looked for, in order; absent where none are. */
   readonly libraryFolders?: readonly string[];
+}
+
+/** Long work of all clients on the one thread that serves everybody, done in slices in which users take turns. */
+export interface Slices {
+  /** What the steps found; undefined when the client was over before. Rejects with what a step throws. */
+  run<Found>(work: SlicedWork<Found>): Promise<Found | undefined>;
+}
+
+export interface SlicedWork<Found> {
+  readonly steps: Steps<Found>;
+  readonly user: string;
+  /** Of a client that left, or whose statement was cancelled, nothing is done any more. */
+  readonly client: { readonly over: boolean };
 }

@@ -2,7 +2,7 @@
 import type { GatewayError } from "../error.ts";
 import type { Result } from "../result.ts";
 import type { Secret } from "../secret.ts";
-import type { AuthContext } from "./authenticator.ts";
+import type { AuthContext } from "../query/identity.ts";
 
 export interface TokenExchange extends AsyncDisposable {
   /**

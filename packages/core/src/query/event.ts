@@ -7,6 +7,7 @@
 import type { GatewayError } from "../error.ts";
 import type { Batch, NativeFormat } from "../type/vector.ts";
 import type { Column, DataType } from "../type/type.ts";
+import type { Division, TransactionModes } from "../sql/session/statement.ts";
 import type { Pin } from "./pin.ts";
 
 export interface QueryStats {
@@ -44,8 +45,16 @@ export type SessionChange =
     }
   | { readonly kind: "setting"; readonly name: string; readonly value: string | undefined }
   /** A transaction began: later statements of the session go to this pin. */
-  | { readonly kind: "pinned"; readonly pin: Pin }
-  | { readonly kind: "unpinned" };
+  | { readonly kind: "pinned"; readonly pin: Pin; readonly modes: TransactionModes }
+  /** A savepoint was set, released or gone back to. */
+  | { readonly kind: "divided"; readonly division: Division }
+  /** The transaction is over, and another one with the same modes stands in its place. */
+  | { readonly kind: "chained"; readonly outcome: Outcome }
+  /** The transaction is over, or COMMIT or ROLLBACK were said outside of one. */
+  | { readonly kind: "unpinned"; readonly outcome: Outcome };
+
+/** How a transaction ended. One that failed or was taken away was rolled back. */
+export type Outcome = "committed" | "rolledBack";
 
 export interface Queued {
   readonly kind: "queued";

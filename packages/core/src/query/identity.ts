@@ -1,17 +1,29 @@
-/**
- * As whom a query reaches its engine: the only place where that is decided.
- *
- * Every mode but `serviceAccount` fails closed. A client who is nobody, whose login left nothing to
- * pass on, or whose token could not be exchanged is refused; nothing here answers the service account
- * for another mode, and an adapter that is handed an identity uses that one or refuses.
- */
-import type { QueryAuth, QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
+/** Who a client is, and as whom an engine sees its query. Data only: `snapshot/backendIdentity.ts` decides. */
+import type { QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
-import type { AuthContext, ClientCredential } from "../port/authenticator.ts";
-import type { TokenExchange } from "../port/tokenExchange.ts";
-import { err, ok, unreachable, type Result } from "../result.ts";
 import type { Secret } from "../secret.ts";
-import type { Translated } from "./query.ts";
+
+/** The verified identity every later stage sees. Immutable; holds no credential. */
+export interface AuthContext {
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly roles: readonly string[];
+  readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap";
+  /**
+   * Fingerprint of the settings of the provider outside this process that verified the login, so that a
+   * session does not outlive a change of them. Absent where the configuration itself knows the users.
+   */
+  readonly realm?: string;
+  /** Unix milliseconds after which the login must be checked again; undefined means never. */
+  readonly expiresAtMs?: number;
+}
+
+/** What the client could be identified with again at an engine. Kept apart from `AuthContext` and from everything a client can set. */
+export type ClientCredential =
+  | { readonly kind: "none" }
+  | { readonly kind: "password"; readonly user: string; readonly password: Secret }
+  /** A token that was verified as the client's own. */
+  | { readonly kind: "bearer"; readonly token: Secret };
 
 /** What a client can be identified with again. */
 export type ForwardableCredential = Exclude<ClientCredential, { kind: "none" }>;
@@ -28,15 +40,6 @@ export type BackendIdentity =
   | { readonly mode: "impersonate"; readonly principal: string }
   | { readonly mode: "tokenExchange"; readonly principal: string; readonly token: Secret };
 
-/** How a cluster wants its queries identified. Made once, when a generation is compiled. */
-export interface IdentityRule {
-  readonly queryAuth: QueryAuth;
-  /** Kinds of credentials that the engine takes from a client. */
-  readonly forwards: readonly ForwardableKind[];
-  /** Under `tokenExchange` only. */
-  readonly exchange: TokenExchange | undefined;
-}
-
 /** The refusal of every mode: names mode and group, and nothing else that somebody said. */
 export function noBackendIdentity(
   mode: QueryAuthMode,
@@ -47,59 +50,4 @@ export function noBackendIdentity(
     message: `No identity for the engine could be made for this user: cluster group ${JSON.stringify(group)} runs queries under ${mode}.`,
     ...more,
   });
-}
-
-/** Decides, or refuses with `auth.noBackendIdentity`. Asks somebody else under `tokenExchange` only. */
-export function backendIdentityOf(
-  query: Pick<Translated, "session" | "group">,
-  rule: IdentityRule,
-  signal: AbortSignal,
-): Result<BackendIdentity, GatewayError> | Promise<Result<BackendIdentity, GatewayError>> {
-  const { queryAuth } = rule;
-  if (queryAuth.type === "serviceAccount") return ok({ mode: "serviceAccount" });
-  const { identity, credential } = query.session;
-  const refused = (detail: string): Result<never, GatewayError> =>
-    err(noBackendIdentity(queryAuth.type, query.group, { detail }));
-  if (!isSomebody(identity)) return refused("the client is not a verified user");
-  const principal = identity.user;
-  switch (queryAuth.type) {
-    case "impersonate":
-      return ok({ mode: "impersonate", principal });
-    case "passthrough":
-      if (credential.kind === "none") return refused("the login left no credential");
-      return rule.forwards.includes(credential.kind)
-        ? ok({ mode: "passthrough", principal: principalOf(credential, principal), credential })
-        : refused(`the engine takes no ${credential.kind} from clients`);
-    case "tokenExchange":
-      if (credential.kind !== "bearer") return refused("the login left no token");
-      if (rule.exchange === undefined) return refused("there is no exchange");
-      return exchanged(query, { exchange: rule.exchange, subject: credential.token }, signal);
-    default:
-      return unreachable(queryAuth);
-  }
-}
-
-async function exchanged(
-  { session, group }: Pick<Translated, "session" | "group">,
-  { exchange, subject }: { readonly exchange: TokenExchange; readonly subject: Secret },
-  signal: AbortSignal,
-): Promise<Result<BackendIdentity, GatewayError>> {
-  const { identity } = session;
-  const token = await exchange.exchange(subject, identity, signal);
-  if (token.ok) return ok({ mode: "tokenExchange", principal: identity.user, token: token.value });
-  // The exchange knows no group, and its words are not trusted to hold no secret.
-  const { code, detail } = token.error;
-  return code === "auth.noBackendIdentity"
-    ? err(noBackendIdentity("tokenExchange", group, detail === undefined ? {} : { detail }))
-    : token;
-}
-
-/** Somebody whose name was proved. A name that was only claimed is never carried to an engine. */
-function isSomebody({ method, user }: AuthContext): boolean {
-  return method !== "none" && method !== "anonymous" && user !== "" && user !== "anonymous";
-}
-
-/** A password belongs to the name it was shown with, which a directory may spell in another way. */
-function principalOf(credential: ForwardableCredential, user: string): string {
-  return credential.kind === "password" ? credential.user : user;
 }

@@ -5,12 +5,11 @@
  * exist before route, policy, slot and credential do.
  */
 import type { Parameter } from "../type/type.ts";
-import type { AuthContext, ClientCredential } from "../port/authenticator.ts";
+import type { AuthContext, ClientCredential, BackendIdentity } from "./identity.ts";
 import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import type { Slot } from "../port/capacity.ts";
+import type { Slot } from "./slot.ts";
 import type { NativeFormat } from "../type/vector.ts";
-import type { BackendIdentity } from "./identity.ts";
 import type { Pin } from "./pin.ts";
 
 declare const brand: unique symbol;

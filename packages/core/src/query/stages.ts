@@ -4,7 +4,7 @@
  * Every field by its name instead of a spread: each query passes here five times, and a copy by spread
  * costs as much as the rest of a stage. The types see to it that none is forgotten.
  */
-import type { Slot } from "../port/capacity.ts";
+import type { Slot } from "./slot.ts";
 import type { BackendIdentity } from "./identity.ts";
 import type { Admitted, Identified, Policed, Query, Routed, Translated } from "./query.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AuthContext } from "../port/authenticator.ts";
+import type { AuthContext } from "../query/identity.ts";
 import { allowListAuthorizer } from "./allowList.ts";
 
 const signal = new AbortController().signal;

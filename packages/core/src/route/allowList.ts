@@ -5,8 +5,8 @@
  * it. It says nothing about what the engine sees.
  */
 import type { AllowLists } from "@gateway/contract/config/group.ts";
-import { onFirstUse } from "../firstUse.ts";
-import type { AuthContext } from "../port/authenticator.ts";
+import { onFirstUse } from "../tool/firstUse.ts";
+import type { AuthContext } from "../query/identity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 
 /** Who may cancel queries of others. Config: `auth.operatorGroups`, `auth.operatorRoles`. */

@@ -12,14 +12,16 @@ import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
 import { watchBackend, type Watch } from "../cluster/health.ts";
 import { strategyOf } from "../cluster/strategy.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
-import { onFirstUse, type FirstUse } from "../firstUse.ts";
-import type { AuthContext, Authenticator } from "../port/authenticator.ts";
-import type { AdmitRequest, Slot } from "../port/capacity.ts";
+import { onFirstUse, type FirstUse } from "../tool/firstUse.ts";
+import type { Authenticator } from "../port/authenticator.ts";
+import type { AuthContext } from "../query/identity.ts";
+import type { AdmitRequest } from "../port/capacity.ts";
+import type { Slot } from "../query/slot.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
-import type { LiveLimits } from "../query/live.ts";
+import type { QueryLimits } from "../query/limits.ts";
 import type { Admitted, Policed, Query, Translated } from "../query/query.ts";
 import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -62,7 +64,7 @@ export interface CompileParts {
 interface CompiledGroup extends GroupMembers {
   readonly config: GroupConfig;
   readonly breakers: ReadonlyMap<string, Breaker>;
-  readonly limits: LiveLimits;
+  readonly limits: QueryLimits;
   readonly waitTimeoutMs: number;
   readonly defaultTags: readonly (readonly [string, string])[];
 }
@@ -157,7 +159,7 @@ function admissionOf(
 function translated(
   query: Admitted,
   engineSql: EngineSql,
-  limits: LiveLimits,
+  limits: QueryLimits,
 ): Result<Translated, GatewayError> {
   if (!engineSql.ok) return engineSql;
   const maxExecutionMs = engineLimitOf(limits, query.slot);
@@ -165,7 +167,7 @@ function translated(
 }
 
 /** The group's limit may have changed since the slot was leased, and whoever gave it counts on the one of then. */
-function engineLimitOf({ maxExecutionMs: own }: LiveLimits, { lease }: Slot): number | undefined {
+function engineLimitOf({ maxExecutionMs: own }: QueryLimits, { lease }: Slot): number | undefined {
   const granted = lease?.maxExecutionMs;
   if (own === undefined || granted === undefined) return own ?? granted;
   return Math.min(own, granted);

@@ -4,12 +4,13 @@
  */
 import { gatewayError, type GatewayError } from "../error.ts";
 import type { EndAttempt } from "../cluster/breakers.ts";
-import type { AuthContext, Authenticator } from "../port/authenticator.ts";
+import type { Authenticator } from "../port/authenticator.ts";
+import type { AuthContext } from "../query/identity.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Clock } from "../port/clock.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
-import type { LiveLimits } from "../query/live.ts";
+import type { QueryLimits } from "../query/limits.ts";
 import type { Identified, Policed, Query, Routed, Translated, Admitted } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 
@@ -48,7 +49,7 @@ export interface Generation {
   backends(): readonly Backend[];
   /** Catalog names of all backends, each once. */
   catalogs(): readonly string[];
-  limits(group: string): LiveLimits;
+  limits(group: string): QueryLimits;
   /** Called with the slot in hand, before the engine is; the answer is called once when it is over and feeds the circuit breaker and the health check. */
   attempt(group: string, cluster: string): EndAttempt;
   /** Closes the backends. Called once, when nobody holds the generation any more. */

@@ -1,11 +1,11 @@
 /** As whom each cluster of a generation sees its queries, and who may see which tables. */
 import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
 import type { GatewayError } from "../error.ts";
-import { onFirstUse } from "../firstUse.ts";
-import type { AuthContext } from "../port/authenticator.ts";
+import { onFirstUse } from "../tool/firstUse.ts";
+import type { AuthContext } from "../query/identity.ts";
 import type { Backend } from "../port/backend.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
-import { backendIdentityOf, type IdentityRule } from "../query/identity.ts";
+import { backendIdentityOf, type IdentityRule } from "./backendIdentity.ts";
 import type { Identified, Policed, Translated } from "../query/query.ts";
 import { identifiedAs } from "../query/stages.ts";
 import { ok, type Result } from "../result.ts";

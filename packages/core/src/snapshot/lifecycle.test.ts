@@ -2,7 +2,7 @@ import { compareRevisions } from "@gateway/contract/revision.ts";
 import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SourceEvent } from "../port/configSource.ts";
+import { type SourceEvent, offerSources, type OfferSource } from "../port/configSource.ts";
 import {
   judgeEvent,
   lifeAfter,
@@ -13,7 +13,7 @@ import {
   type ConfigLife,
   type ConfigOutcome,
 } from "./lifecycle.ts";
-import { clockSkewMsMax, offerSources, type OfferSource } from "./offer.ts";
+import { clockSkewMsMax } from "./offer.ts";
 
 const nowMs = 1_767_225_600_000;
 const limits = { copyAgeMsMax: 86_400_000, clockSkewMsMax };

@@ -4,20 +4,17 @@
  *
  * A snapshot is taken whole or not at all, and nothing that fails changes what is active.
  */
-import type { Revision } from "@gateway/contract/revision.ts";
-import { sameRevision } from "@gateway/contract/revision.ts";
+import { type Revision, sameRevision } from "@gateway/contract/revision.ts";
 import { revisionOfHead, type SnapshotHead } from "@gateway/contract/snapshot.ts";
-import type { SourceEvent } from "../port/configSource.ts";
+import type { SourceEvent, Offer, OfferSource } from "../port/configSource.ts";
 import { unreachable } from "../result.ts";
 import {
   isCopy,
   judgeOffer,
   refusalText,
-  type Offer,
   type OfferDecision,
   type OfferLimits,
   type OfferRefusal,
-  type OfferSource,
 } from "./offer.ts";
 
 /** `copied`: active, but no control plane vouched for it in this process (stale). */

@@ -1,11 +1,11 @@
 import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
 import { describe, expect, it } from "vitest";
-import type { ConfigSource, SourceEvent } from "../port/configSource.ts";
-import { virtualHost, type VirtualHost } from "../port/virtual.ts";
+import type { ConfigSource, SourceEvent, OfferSource } from "../port/configSource.ts";
+import { virtualHost, type VirtualHost } from "../rig/virtual.ts";
 import { err, ok, type Result } from "../result.ts";
 import { offerOfHead, takenOf, type ConfigLife, type Rejection } from "./lifecycle.ts";
 import { compileMsMax, runLifecycle } from "./lifecycleLoop.ts";
-import { clockSkewMsMax, type OfferSource } from "./offer.ts";
+import { clockSkewMsMax } from "./offer.ts";
 
 describe("runLifecycle", () => {
   it("swaps a compiled snapshot in, and discards nothing that is used", async () => {

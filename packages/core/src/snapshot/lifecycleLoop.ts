@@ -7,7 +7,7 @@
  * come later.
  */
 import { revisionText, sameRevision, type Revision } from "@gateway/contract/revision.ts";
-import type { ConfigSource, SourceEvent } from "../port/configSource.ts";
+import type { ConfigSource, SourceEvent, Offer, OfferSource } from "../port/configSource.ts";
 import type { Host } from "../port/host.ts";
 import type { LogFields } from "../port/log.ts";
 import { err, type Result } from "../result.ts";
@@ -22,7 +22,7 @@ import {
   type Rejection,
   type TakenConfig,
 } from "./lifecycle.ts";
-import { refusalText, type Offer, type OfferLimits, type OfferSource } from "./offer.ts";
+import { refusalText, type OfferLimits } from "./offer.ts";
 
 /** A snapshot that opens for longer is given up: one dead cluster must not hold back the next revision. */
 export const compileMsMax = 60_000;

@@ -1,14 +1,8 @@
 import { compareRevisions, type Revision } from "@gateway/contract/revision.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  clockSkewMsMax,
-  judgeOffer,
-  offerSources,
-  refusalText,
-  type Offer,
-  type OfferRefusal,
-} from "./offer.ts";
+import { clockSkewMsMax, judgeOffer, refusalText, type OfferRefusal } from "./offer.ts";
+import { offerSources, type Offer } from "../port/configSource.ts";
 
 const nowMs = 1_767_225_600_000;
 const limits = { copyAgeMsMax: 86_400_000, clockSkewMsMax };

@@ -9,6 +9,7 @@
  */
 import { compareRevisions, type Revision } from "@gateway/contract/revision.ts";
 import { snapshotSchemaVersions } from "@gateway/contract/snapshot.ts";
+import type { Offer, OfferSource } from "../port/configSource.ts";
 
 /** Formats this build reads. */
 const schemaVersionMin = Math.min(...snapshotSchemaVersions);
@@ -16,19 +17,6 @@ const schemaVersionMax = Math.max(...snapshotSchemaVersions);
 
 /** A confirmation further ahead of our clock than this is not believed: it would never age. */
 export const clockSkewMsMax = 60_000;
-
-export const offerSources = ["controlPlane", "disk", "peer"] as const;
-/** Where a snapshot came from. Only the control plane vouches; the others hand on copies. */
-export type OfferSource = (typeof offerSources)[number];
-
-/** A verified snapshot head, before its body is compiled. */
-export interface Offer {
-  readonly source: OfferSource;
-  readonly revision: Revision;
-  readonly schemaVersion: number;
-  /** When the control plane last vouched for this revision. Unix milliseconds, signed. */
-  readonly confirmedAtMs: number;
-}
 
 export interface OfferLimits {
   /** Oldest confirmation accepted. Config: `peerBootstrap.maxAgeSecs` or `lastGood.maxAgeSecs`, by source. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { batchOf, columnOf } from "./build.ts";
 import { columnarOf } from "./columnar.ts";
-import { rowOf, textTypes, writtenAsText } from "./textBatch.suite.ts";
+import { rowOf, textTypes, writtenAsText } from "./rig/textBatch.ts";
 import type { Value } from "./type.ts";
 import { valueAt } from "./value.ts";
 import type { ColumnarBatch } from "./vector.ts";

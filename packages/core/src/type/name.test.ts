@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { typeName } from "./name.ts";
-import { anyType } from "./values.suite.ts";
+import { anyType } from "./rig/values.ts";
 
 describe("typeName", () => {
   it("names what a type is made of", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseText } from "./parse.ts";
 import type { DataType, Value } from "./type.ts";
-import { anyType, scalarTypes } from "./values.suite.ts";
+import { anyType, scalarTypes } from "./rig/values.ts";
 import { zoneOf } from "./zone.ts";
 
 const int8: DataType = { kind: "integer", bits: 8, signed: true };

@@ -4,7 +4,7 @@ import { vectorOf } from "./build.ts";
 import { parseText } from "./parse.ts";
 import { cellWriter, jsonText, mysqlText, postgresText, type TextStyle } from "./text.ts";
 import type { DataType, Value } from "./type.ts";
-import { anyColumn, anyType, presentValue, scalarTypes, sliceOf, textOf } from "./values.suite.ts";
+import { anyColumn, anyType, presentValue, scalarTypes, sliceOf, textOf } from "./rig/values.ts";
 import { isNull, type Vector } from "./vector.ts";
 import { utc, zoneOf } from "./zone.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { batchOf, columnOf, vectorOf } from "./build.ts";
 import type { DataType } from "./type.ts";
 import { valueAt } from "./value.ts";
-import { anyColumn, sliceOf } from "./values.suite.ts";
+import { anyColumn, sliceOf } from "./rig/values.ts";
 import { isNull, type Vector } from "./vector.ts";
 
 describe("valueAt", () => {

@@ -17,16 +17,16 @@ import { valueAt } from "@gateway/core/type/value.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { httpPool } from "../connect/http.ts";
 import { tlsTrust } from "../connect/tls.ts";
-import { describedColumn } from "./block.ts";
+import { describedColumn } from "./page/block.ts";
 import type { ClickHouseConfig } from "./config.ts";
-import { judge, type Judged } from "./guard.ts";
+import { judge, type Judged } from "./sql/guard.ts";
 import { account, callerOf, type Caller } from "./identity.ts";
-import { Impersonation } from "./impersonation.ts";
+import { Impersonation } from "./client/impersonation.ts";
 import { catalogName, databaseSql, tablesOf, tablesSql } from "./listing.ts";
-import { placeParameters, placesAhead, withoutValues } from "./parameters.ts";
-import { quoteText } from "./quote.ts";
-import { runStatement, type Running, type Trace } from "./run.ts";
-import { settingsQuery, type Submission, type Wire } from "./wire.ts";
+import { placeParameters, placesAhead, withoutValues } from "./sql/parameters.ts";
+import { quoteText } from "./sql/quote.ts";
+import { runStatement, type Running, type Trace } from "./client/run.ts";
+import { settingsQuery, type Submission, type Wire } from "./client/wire.ts";
 
 /** How long the server may take to confirm that a statement is gone, and how often it is asked. */
 const endingMs = 10_000;

@@ -13,7 +13,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openSql } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import type { ClickHouseConfig } from "./config.ts";
-import { quoteIdentifier } from "./quote.ts";
+import { quoteIdentifier } from "./sql/quote.ts";
 
 /** As whom a statement runs. */
 export type Caller =

@@ -1,8 +1,8 @@
 /** What there is to query: databases, tables and views with their columns, from the server's own catalog. */
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import { describedColumn } from "./block.ts";
-import { quoteText } from "./quote.ts";
+import { describedColumn } from "./page/block.ts";
+import { quoteText } from "./sql/quote.ts";
 
 /** ClickHouse has databases and nothing above them; clients that know catalogs see this one. */
 export const catalogName = "clickhouse";

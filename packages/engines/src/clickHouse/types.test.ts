@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseTypeName } from "./typeName.ts";
+import { parseTypeName } from "./page/typeName.ts";
 import { layoutOf } from "./types.ts";
 
 describe("parseTypeName", () => {

@@ -6,7 +6,7 @@
  */
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { DataType, TimeUnit } from "@gateway/core/type/type.ts";
-import { parseTypeName, unquoted, type TypeName } from "./typeName.ts";
+import { parseTypeName, unquoted, type TypeName } from "./page/typeName.ts";
 
 /** How a column's bytes become a vector. */
 export type Layout =

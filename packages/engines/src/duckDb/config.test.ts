@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { describe, expect, it } from "vitest";
 import { duckDbConfig } from "./config.ts";
-import { processMemoryMax } from "./options.ts";
+import { processMemoryMax } from "./client/options.ts";
 
 describe("processMemoryMax", () => {
   it("leaves room beside the engine's buffers, and some of the machine where there is no limit", () => {

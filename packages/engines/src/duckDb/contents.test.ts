@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeOf, hostOf, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
-import { folderStatements } from "./folder.ts";
-import { sampleRows } from "./sample.ts";
+import { folderStatements } from "./client/folder.ts";
+import { sampleRows } from "./client/sample.ts";
 
 let folder: string;
 beforeAll(async () => {

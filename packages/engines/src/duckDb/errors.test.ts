@@ -2,11 +2,11 @@ import { errorCatalogue } from "@gateway/contract/error.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FailureCode } from "../adbc/driver.ts";
+import type { FailureCode } from "../native/driver.ts";
 import { hostOf, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
-import { readFailure, unitAt } from "../adbc/duckDb/failure.ts";
+import { readFailure, unitAt } from "./library/failure.ts";
 import { errorOf } from "./errors.ts";
 
 let backend: Backend;

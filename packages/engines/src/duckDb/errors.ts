@@ -1,8 +1,8 @@
-/** What comes back from DuckDB's driver or its thread, as errors of the catalogue. DuckDB's own classes are in adbc/duckDb/failure.ts. */
+/** What comes back from DuckDB's driver or its thread, as errors of the catalogue. DuckDB's own classes are in library/failure.ts. */
 import type { GatewayError } from "@gateway/core/error.ts";
-import { errorOfBinding } from "../adbc/bindingError.ts";
-import type { AdbcFailure } from "../adbc/driver.ts";
-import { errorOfFailure, readFailure, type FailedStatement } from "../adbc/duckDb/failure.ts";
+import { errorOfBinding } from "../native/bindingError.ts";
+import type { AdbcFailure } from "../native/driver.ts";
+import { errorOfFailure, readFailure, type FailedStatement } from "./library/failure.ts";
 
 /** The catalogue's error for what a driver or its thread refused. */
 export function errorOf(failure: AdbcFailure, statement: FailedStatement): GatewayError {

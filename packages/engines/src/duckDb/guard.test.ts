@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
-import { guardStatement } from "../adbc/duckDb/guard.ts";
+import { guardStatement } from "./library/guard.ts";
 import { textOf } from "./listing.ts";
-import { harmlessPragmas, refusedFunctions } from "../adbc/duckDb/refusedFunctions.ts";
+import { harmlessPragmas, refusedFunctions } from "./library/refusedFunctions.ts";
 
 let folder: string;
 let backend: Backend;

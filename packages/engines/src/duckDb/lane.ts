@@ -10,13 +10,20 @@ import type { PinnedLane } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { AdbcFailure } from "../adbc/driver.ts";
-import type { TakenThread } from "../adbc/pool.ts";
+import type { AdbcFailure } from "../native/driver.ts";
+import type { TakenThread } from "../native/reach/pool.ts";
 import { isBeforeRun, isTransactionOver } from "./errors.ts";
-import { guardStatement, type Guarded } from "../adbc/duckDb/guard.ts";
-import { describeOn, failureOf, rowsOf, runStatement, type Lane, type Statement } from "./run.ts";
-import { placeOf, runUse, speaksOfSession, useStatement, usedPath } from "./session.ts";
-import { ownStatement } from "../adbc/duckDb/statementTypes.ts";
+import { guardStatement, type Guarded } from "./library/guard.ts";
+import {
+  describeOn,
+  failureOf,
+  rowsOf,
+  runStatement,
+  type Lane,
+  type Statement,
+} from "./client/run.ts";
+import { placeOf, runUse, speaksOfSession, useStatement, usedPath } from "./client/session.ts";
+import { ownStatement } from "./library/statementTypes.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
 

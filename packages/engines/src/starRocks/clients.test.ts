@@ -8,7 +8,7 @@ import { clients } from "../../../../test/e2e/clients.ts";
 import { configOf, gatewayOf, type TestGateway } from "../../../../test/e2e/gateway.ts";
 import { FakeMysql } from "../../../../test/fake/mysql.ts";
 import { OidcServer } from "../../../../test/fake/oidcServer.ts";
-import { certificateOf } from "../../../frontends/src/listener/testCertificate.ts";
+import { certificateOf } from "../../../frontends/src/listener/rig/certificate.ts";
 
 /** Each protocol's own form of `auth.noBackendIdentity`. */
 const refusals: Readonly<Record<string, string>> = {

@@ -7,15 +7,21 @@ import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/ide
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { ask, prepared } from "./control.ts";
-import { judge } from "./guard.ts";
+import { ask, prepared } from "./client/control.ts";
+import { judge } from "./sql/guard.ts";
 import { changesLimit, hintRefusal, type EngineLimit } from "./limit.ts";
-import type { Member } from "./member.ts";
-import { withLiterals, withQuestions } from "./parameters.ts";
-import type { Taken } from "./pool.ts";
-import { quoteIdentifier } from "./quote.ts";
-import { runText, type TextStatement, type Trace } from "./run.ts";
-import { bringing, catalogName, setStatement, usedDatabase, variablesSet } from "./session.ts";
+import type { Member } from "./client/member.ts";
+import { withLiterals, withQuestions } from "./sql/parameters.ts";
+import type { Taken } from "./client/pool.ts";
+import { quoteIdentifier } from "./sql/quote.ts";
+import { runText, type TextStatement, type Trace } from "./client/run.ts";
+import {
+  bringing,
+  catalogName,
+  setStatement,
+  usedDatabase,
+  variablesSet,
+} from "./client/session.ts";
 
 /** What a lane needs of its cluster. */
 export interface Ground {

@@ -7,9 +7,9 @@
  * them is refused.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import { ask } from "./control.ts";
-import type { Member } from "./member.ts";
-import { setStatement } from "./session.ts";
+import { ask } from "./client/control.ts";
+import type { Member } from "./client/member.ts";
+import { setStatement } from "./client/session.ts";
 
 /** Variables of which any may be the limit. */
 const variables = ["query_timeout", "insert_timeout", "max_statement_time"] as const;

@@ -1,7 +1,7 @@
 /** Tables and views with their columns, from `information_schema`. */
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
-import { catalogName } from "./session.ts";
+import { catalogName } from "./client/session.ts";
 
 /** Most columns listed; beyond it the list is cut at a table. */
 const columnsMax = 200_000;

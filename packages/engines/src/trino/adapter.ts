@@ -15,13 +15,13 @@ import { tlsTrust } from "../connect/tls.ts";
 import type { TrinoConfig } from "./config.ts";
 import { describeStatement } from "./describe.ts";
 import { Health } from "./health.ts";
-import { TrinoHttp } from "./http.ts";
+import { TrinoHttp } from "./client/http.ts";
 import { beginTransaction } from "./lane.ts";
 import { callersOf } from "./identity.ts";
 import { Listing } from "./listing.ts";
-import { refused, runStatement, type Lane } from "./run.ts";
-import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./session.ts";
-import { placedStatement, sentStatement } from "./statement.ts";
+import { refused, runStatement, type Lane } from "./client/run.ts";
+import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./client/session.ts";
+import { placedStatement, sentStatement } from "./sql/statement.ts";
 
 /** Opens the cluster without asking it anything. Refuses with `cluster.connectFailed` only when the CA file can not be read. */
 export async function open(

@@ -6,10 +6,10 @@ import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import type { StatementKind } from "@gateway/core/sql/classify/statementKind.ts";
 import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import { formEncode, requestHeader } from "@gateway/wire/trino/headers.ts";
-import { askOwn, textOf } from "./own.ts";
-import type { Lane } from "./run.ts";
-import { withHeader, type RequestHead } from "./session.ts";
-import { placedStatement, type Placed, type Sent } from "./statement.ts";
+import { askOwn, textOf } from "./client/own.ts";
+import type { Lane } from "./client/run.ts";
+import { withHeader, type RequestHead } from "./client/session.ts";
+import { placedStatement, type Placed, type Sent } from "./sql/statement.ts";
 import { typeOfName } from "./types.ts";
 
 const name = "described";

@@ -7,7 +7,7 @@
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { HttpFailure } from "./http.ts";
+import type { HttpFailure } from "./client/http.ts";
 import { refusalOf, type Caller } from "./identity.ts";
 
 /** Longest message passed on. */

@@ -13,9 +13,9 @@ import { tagPrefix } from "@gateway/core/query/tag.ts";
 import { requestHeader } from "@gateway/wire/trino/headers.ts";
 import { errorOfHttp, errorOfStatus } from "./errors.ts";
 import { proofMs } from "./limits.ts";
-import { askOwn } from "./own.ts";
-import type { Lane } from "./run.ts";
-import { withHeader, type RequestHead } from "./session.ts";
+import { askOwn } from "./client/own.ts";
+import type { Lane } from "./client/run.ts";
+import { withHeader, type RequestHead } from "./client/session.ts";
 
 const infoPath = "/v1/info";
 const queriesPath = "/v1/query";

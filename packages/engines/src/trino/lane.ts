@@ -10,13 +10,13 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { requestHeader, responseHeader } from "@gateway/wire/trino/headers.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "./client/conversation.ts";
 import { describeStatement } from "./describe.ts";
 import { isSameUser, refusalOf } from "./identity.ts";
-import { headerValue, withHeader, type HeadOf, type RequestHead } from "./session.ts";
-import { askOwn } from "./own.ts";
-import { runStatement, type Lane } from "./run.ts";
-import { sentStatement } from "./statement.ts";
+import { headerValue, withHeader, type HeadOf, type RequestHead } from "./client/session.ts";
+import { askOwn } from "./client/own.ts";
+import { runStatement, type Lane } from "./client/run.ts";
+import { sentStatement } from "./sql/statement.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
 const startedTransaction = responseHeader.startedTransactionId.toLowerCase();

@@ -4,10 +4,10 @@ import type { TableListing } from "@gateway/core/port/backend.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import { listedCatalogsMax, listedColumnsMax, listingMs } from "./limits.ts";
-import { askOwn, textOf } from "./own.ts";
-import { quoteIdentifier } from "./quote.ts";
-import type { Lane } from "./run.ts";
-import type { RequestHead } from "./session.ts";
+import { askOwn, textOf } from "./client/own.ts";
+import { quoteIdentifier } from "./sql/quote.ts";
+import type { Lane } from "./client/run.ts";
+import type { RequestHead } from "./client/session.ts";
 import { typeOfName } from "./types.ts";
 
 type Rows = readonly (readonly Value[])[];

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { openListener } from "./accept.ts";
 import type { Connection } from "./connection.ts";
 import { handshakeMsMax, judgementMsMax, lingerMsMax } from "./limits.ts";
-import { clientOf, configOf, listenerOf, readAll, stop } from "./listener.suite.ts";
+import { clientOf, configOf, listenerOf, readAll, stop } from "./rig/listener.ts";
 
 describe("openListener", () => {
   it("binds a free port for 0 and says which", async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { slicesOf } from "@gateway/core/port/slices.ts";
+import { slicesOf } from "@gateway/core/tool/slices.ts";
 import { describe, expect, it } from "vitest";
-import { suiteHost } from "../suite/host.suite.ts";
+import { suiteHost } from "../rig/host.ts";
 import { LongTexts, type LongText } from "./longTexts.ts";
 
 const units = 100_000;

@@ -6,7 +6,7 @@
  */
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { Slices } from "@gateway/core/port/slices.ts";
+import type { Slices } from "@gateway/core/port/host.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";

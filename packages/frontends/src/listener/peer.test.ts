@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { certificateNames, serverEndPoint } from "./peer.ts";
-import { certificateOf } from "./testCertificate.ts";
+import { certificateOf } from "./rig/certificate.ts";
 
 describe("certificateNames", () => {
   it("takes the common name or the alternative names, as it is told", () => {

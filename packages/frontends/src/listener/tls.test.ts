@@ -9,11 +9,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import type { TlsConfig } from "@gateway/contract/config/listener.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import type { Connection } from "./connection.ts";
 import { certificatePollMs } from "./limits.ts";
-import { clientOf, configOf, listenerOf, readAll, stop } from "./listener.suite.ts";
-import { certificateOf, type TestCertificate } from "./testCertificate.ts";
+import { clientOf, configOf, listenerOf, readAll, stop } from "./rig/listener.ts";
+import { certificateOf, type TestCertificate } from "./rig/certificate.ts";
 import { loopbackOnly, mayTakeCredentials, openTls, plainAddress } from "./tls.ts";
 
 const folders: string[] = [];

@@ -6,10 +6,10 @@ import { PacketReader } from "@gateway/wire/mysql/packetReader.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import * as mariadb from "mariadb";
 import { describe, expect, it } from "vitest";
-import { closeOf } from "../suite/wait.suite.ts";
+import { closeOf } from "../rig/wait.ts";
 import { codecOf, compressionFlags, inlineBytes } from "./compression.ts";
-import { clientOf, resultOf, serverOf, tlsFilesOf } from "./mysql.suite.ts";
-import { ascii, flags, packetOf, RawClient, responseHex } from "./raw.suite.ts";
+import { clientOf, resultOf, serverOf, tlsFilesOf } from "./rig/mysql.ts";
+import { ascii, flags, packetOf, RawClient, responseHex } from "./rig/raw.ts";
 
 const text = { kind: "text" } as const;
 const passwords = { alice: "secret", bob: "other" };

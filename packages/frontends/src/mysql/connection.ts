@@ -4,7 +4,7 @@
  * Reads all the time, because a client that left is noticed by reading only; commands that come ahead
  * wait in the packet reader, and beyond a limit nothing more is read until they were performed.
  */
-import type { Door } from "@gateway/core/door.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Login, Presented, PresentedAt } from "@gateway/core/port/authenticator.ts";
@@ -20,10 +20,10 @@ import type { Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import { Channel } from "./channel.ts";
-import { idleMsOf, openClientSession } from "./clientSession.ts";
+import { idleMsOf, openClientSession } from "./session/clientSession.ts";
 import { codecOf } from "./compression.ts";
-import { Conversation } from "./conversation.ts";
-import { Cursors } from "./cursor.ts";
+import { Conversation } from "./run/conversation.ts";
+import { Cursors } from "./run/cursor.ts";
 import { putErrorPacket } from "./encode.ts";
 import { pipelinedBytesMax } from "./limits.ts";
 import {
@@ -38,13 +38,13 @@ import {
   type RunnableCommand,
   type State,
 } from "./machine.ts";
-import type { Member, Members } from "./members.ts";
-import { cipherOf, frontendKind, greetingOf, sessionOf } from "./opening.ts";
-import type { PasswordKey } from "./passwordKey.ts";
-import { PreparedStatements } from "./prepared.ts";
-import type { TextReader } from "./reading.ts";
-import { Runner } from "./runner.ts";
-import { abandon } from "./transaction.ts";
+import type { Member, Members } from "./run/members.ts";
+import { cipherOf, frontendKind, greetingOf, sessionOf } from "./login/opening.ts";
+import type { PasswordKey } from "./login/passwordKey.ts";
+import { PreparedStatements } from "./run/prepared.ts";
+import type { TextReader } from "./read/reading.ts";
+import { Runner } from "./run/runner.ts";
+import { abandon } from "./run/transaction.ts";
 
 /** What all connections of a listener share. */
 export interface ListenerParts {

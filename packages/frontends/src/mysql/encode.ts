@@ -20,8 +20,8 @@ import {
   type Tracked,
 } from "@gateway/wire/mysql/reply.ts";
 import { errorReply } from "./errors.ts";
-import { relayPackets } from "./relay.ts";
-import { columnDefinition } from "./types.ts";
+import { relayPackets } from "./value/relay.ts";
+import { columnDefinition } from "./value/types.ts";
 
 /** Shown for a parameter whose type the engine can not tell. */
 const text: DataType = { kind: "text" };

@@ -1,10 +1,11 @@
 /** The command phase as a table: every command byte, with and without a body, in every state of a session. */
+import { noModes } from "@gateway/core/sql/session/statement.ts";
 import type { Pin } from "@gateway/core/query/pin.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { describe, expect, it } from "vitest";
-import { doneOf, resultOf, serverOf, type OpenServer } from "./mysql.suite.ts";
-import { ascii, RawClient } from "./raw.suite.ts";
+import { doneOf, resultOf, serverOf, type OpenServer } from "./rig/mysql.ts";
+import { ascii, RawClient } from "./rig/raw.ts";
 
 const columns = [columnOf("a", { kind: "integer", bits: 8, signed: true } as const)];
 const pin: Pin = { cluster: "c", group: "g", state: "open", end: async () => undefined };
@@ -61,7 +62,7 @@ function serverWith(): Promise<OpenServer> {
   const description = { parameters: [], columns };
   return serverOf({
     answers: {
-      begin: [{ kind: "session", change: { kind: "pinned", pin } }, doneOf()],
+      begin: [{ kind: "session", change: { kind: "pinned", modes: noModes, pin } }, doneOf()],
       "select a": resultOf(columns, [[1n]]),
     },
     descriptions: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fuzz } from "./fuzz.suite.ts";
+import { fuzz } from "./rig/fuzz.ts";
 
 describe("any frames in any order", () => {
   it("bring no bug, no half packet and no query without an end", async () => {

@@ -1,12 +1,13 @@
+import { noModes } from "@gateway/core/sql/session/statement.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Pin } from "@gateway/core/query/pin.ts";
 import { err } from "@gateway/core/result.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import { describe, expect, it } from "vitest";
-import { waitForAbort } from "../suite/answers.suite.ts";
-import { ended, runs } from "../suite/wait.suite.ts";
-import { clientOf, doneOf, failureOf, resultOf, serverOf } from "./mysql.suite.ts";
+import { waitForAbort } from "../rig/answers.ts";
+import { ended, runs } from "../rig/wait.ts";
+import { clientOf, doneOf, failureOf, resultOf, serverOf } from "./rig/mysql.ts";
 
 const int32 = { kind: "integer", bits: 32, signed: true } as const;
 const int64 = { kind: "integer", bits: 64, signed: true } as const;
@@ -324,10 +325,13 @@ describe("transactions", () => {
   });
 });
 
-const commit = [{ kind: "session", change: { kind: "unpinned" } } as const, doneOf()];
+const commit = [
+  { kind: "session", change: { kind: "unpinned", outcome: "committed" } } as const,
+  doneOf(),
+];
 
 function beginWith(pin: Pin) {
-  return [{ kind: "session", change: { kind: "pinned", pin } } as const, doneOf()];
+  return [{ kind: "session", change: { kind: "pinned", modes: noModes, pin } } as const, doneOf()];
 }
 
 /** A pin, and a promise for its end. */

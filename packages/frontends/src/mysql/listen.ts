@@ -7,10 +7,10 @@ import type { MysqlConfig } from "./config.ts";
 import { MysqlConnection } from "./connection.ts";
 import { putErrorPacket } from "./encode.ts";
 import { errorReply } from "./errors.ts";
-import { Members } from "./members.ts";
-import { frontendKind } from "./opening.ts";
-import { textReader } from "./reading.ts";
-import { makePasswordKey, type PasswordKey } from "./passwordKey.ts";
+import { Members } from "./run/members.ts";
+import { frontendKind } from "./login/opening.ts";
+import { textReader } from "./read/reading.ts";
+import { makePasswordKey, type PasswordKey } from "./login/passwordKey.ts";
 
 export const listen: Listen<MysqlConfig> = async (config, door, host) => {
   const members = new Members(host.clock);

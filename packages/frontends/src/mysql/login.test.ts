@@ -1,10 +1,10 @@
 import { gatewayError } from "@gateway/core/error.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
-import { certificateOf } from "../listener/testCertificate.ts";
-import { waitForAbort } from "../suite/answers.suite.ts";
-import { runs } from "../suite/wait.suite.ts";
-import { clientOf, failureOf, resultOf, serverOf, tlsFilesOf } from "./mysql.suite.ts";
+import { certificateOf } from "../listener/rig/certificate.ts";
+import { waitForAbort } from "../rig/answers.ts";
+import { runs } from "../rig/wait.ts";
+import { clientOf, failureOf, resultOf, serverOf, tlsFilesOf } from "./rig/mysql.ts";
 
 const one = resultOf([columnOf("a", { kind: "integer", bits: 32, signed: true })], [[1n]]);
 

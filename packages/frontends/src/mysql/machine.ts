@@ -21,9 +21,9 @@ import {
 import type { Packet, SkippedPacket } from "@gateway/wire/mysql/packetReader.ts";
 import { capability, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import { charsetOf } from "./charset.ts";
+import { charsetOf } from "./session/charset.ts";
 import { errorReply, ownErrors, violationReply } from "./errors.ts";
-import { ciphertextBytes, passwordText } from "./passwordKey.ts";
+import { ciphertextBytes, passwordText } from "./login/passwordKey.ts";
 
 /** Plugins by name. Everything else a client proposes is switched to the first. */
 export const authPlugin = {

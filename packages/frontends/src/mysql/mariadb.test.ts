@@ -1,14 +1,7 @@
 import { columnOf } from "@gateway/core/type/build.ts";
 import { createConnection, type Connection, type ConnectionConfig } from "mariadb";
 import { describe, expect, it } from "vitest";
-import {
-  doneOf,
-  failureOf,
-  resultOf,
-  serverOf,
-  tlsFilesOf,
-  type OpenServer,
-} from "./mysql.suite.ts";
+import { doneOf, failureOf, resultOf, serverOf, tlsFilesOf, type OpenServer } from "./rig/mysql.ts";
 
 const int32 = { kind: "integer", bits: 32, signed: true } as const;
 const text = { kind: "text" } as const;

@@ -4,11 +4,11 @@ import { gatewayError } from "@gateway/core/error.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import { describe, expect, it } from "vitest";
-import { gateOf } from "../suite/answers.suite.ts";
-import { runs } from "../suite/wait.suite.ts";
+import { gateOf } from "../rig/answers.ts";
+import { runs } from "../rig/wait.ts";
 import { pipelinedBytesMax } from "./limits.ts";
-import { doneOf, resultOf, serverOf } from "./mysql.suite.ts";
-import { ascii, flags, packetOf, RawClient, responseHex } from "./raw.suite.ts";
+import { doneOf, resultOf, serverOf } from "./rig/mysql.ts";
+import { ascii, flags, packetOf, RawClient, responseHex } from "./rig/raw.ts";
 
 const int32 = { kind: "integer", bits: 32, signed: true } as const;
 const one = resultOf([columnOf("a", int32)], [[1n]]);

@@ -8,10 +8,10 @@ import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import { describe, expect, it } from "vitest";
 import { handshakeMsMax } from "../listener/limits.ts";
-import { endless, waitForAbort } from "../suite/answers.suite.ts";
-import { closeOf, ended, heldBytes, runs } from "../suite/wait.suite.ts";
-import { resultOf, serverOf } from "./mysql.suite.ts";
-import { ascii, flags, RawClient } from "./raw.suite.ts";
+import { endless, waitForAbort } from "../rig/answers.ts";
+import { closeOf, ended, heldBytes, runs } from "../rig/wait.ts";
+import { resultOf, serverOf } from "./rig/mysql.ts";
+import { ascii, flags, RawClient } from "./rig/raw.ts";
 
 const columns = [columnOf("a", { kind: "text" } as const)];
 const batchBytes = 1 << 20;

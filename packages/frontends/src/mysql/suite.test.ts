@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
 import { frontendSuite } from "../frontend.suite.ts";
-import type { ConnectClient, SuiteAnswer } from "../suite/subject.suite.ts";
+import type { ConnectClient, SuiteAnswer } from "../rig/subject.ts";
 import { mysqlConfig } from "./config.ts";
 import { listen } from "./listen.ts";
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { certificateOf } from "../listener/testCertificate.ts";
+import { certificateOf } from "../listener/rig/certificate.ts";
 import {
   column,
   doneOf,
@@ -17,7 +17,7 @@ import {
   resultOf,
   served,
   text,
-} from "./served.suite.ts";
+} from "./rig/served.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gateway-postgres-"));
 afterAll(() => rmSync(folder, { recursive: true }));

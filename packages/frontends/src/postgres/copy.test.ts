@@ -13,9 +13,9 @@ import {
   RawClient,
   sync,
   type Seen,
-} from "./rawClient.ts";
-import { readCopy } from "./copyStatement.ts";
-import { int32, resultOf, served, text } from "./served.suite.ts";
+} from "./rig/rawClient.ts";
+import { readCopy } from "./read/copyStatement.ts";
+import { int32, resultOf, served, text } from "./rig/served.ts";
 
 const table = [columnOf("id", int32), columnOf("name", text)];
 const rows: readonly (readonly Value[])[] = [

@@ -5,7 +5,7 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
-import type { ClientSession } from "./clientSession.ts";
+import type { ClientSession } from "./session/clientSession.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
 import type { Outbox } from "./outbox.ts";
 

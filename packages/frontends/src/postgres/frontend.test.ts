@@ -1,6 +1,6 @@
 import pg from "pg";
 import { frontendSuite } from "../frontend.suite.ts";
-import type { ConnectClient, SuiteFailure } from "../suite/subject.suite.ts";
+import type { ConnectClient, SuiteFailure } from "../rig/subject.ts";
 import { postgresConfig } from "./config.ts";
 import { listen } from "./listen.ts";
 

@@ -6,7 +6,7 @@
  */
 import { FrameReader, type FrameRule, type FrameStep } from "@gateway/wire/postgres/frame.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
-import type { Ahead } from "./series.ts";
+import type { Ahead } from "./run/series.ts";
 
 /** What may wait beside a message of the largest size. A client that leaves while more waits is noticed later. */
 const readAheadBytes = 64 * 1024;

@@ -13,8 +13,8 @@ import {
   RawClient,
   startupOf,
   type Seen,
-} from "./rawClient.ts";
-import { aborted, column, doneOf, endless, eventually, resultOf, served } from "./served.suite.ts";
+} from "./rig/rawClient.ts";
+import { aborted, column, doneOf, endless, eventually, resultOf, served } from "./rig/served.ts";
 
 const answers = {
   "select 1": resultOf(column("n"), [1n]),

@@ -5,20 +5,20 @@ import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import { writeBackend } from "@gateway/wire/postgres/backend.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { openListener } from "../listener/accept.ts";
-import { CancelKeys } from "./cancel.ts";
+import { CancelKeys } from "./run/cancel.ts";
 import { Mirrors } from "./catalog/mirrors.ts";
 import type { PostgresConfig } from "./config.ts";
-import { converse } from "./conversation.ts";
+import { converse } from "./connection.ts";
 import { errorReport } from "./errors.ts";
-import { frontendKind } from "./handshake.ts";
-import { SpoolRoom } from "./spool.ts";
-import { statementReader } from "./statement.ts";
+import { frontendKind } from "./login/handshake.ts";
+import { AsideRoom } from "./run/rowsAside.ts";
+import { statementReader } from "./read/statement.ts";
 
 export const listen: Listen<PostgresConfig> = async (config, door, host) => {
   const keys = new CancelKeys(host);
-  const spoolRoom = new SpoolRoom();
+  const asideRoom = new AsideRoom();
   const mirrors = new Mirrors(config.catalog, door, host);
-  const parts = { door, host, keys, spoolRoom, mirrors, read: statementReader() };
+  const parts = { door, host, keys, asideRoom, mirrors, read: statementReader() };
   const opened = await openListener({
     kind: frontendKind,
     config,

@@ -1,8 +1,8 @@
 import { columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
-import { fieldsOf, letters, parseOf, queryOf, RawClient, sync } from "./rawClient.ts";
-import { int32, resultOf, served } from "./served.suite.ts";
-import { transactional } from "./transaction.suite.ts";
+import { fieldsOf, letters, parseOf, queryOf, RawClient, sync } from "./rig/rawClient.ts";
+import { int32, resultOf, served } from "./rig/served.ts";
+import { transactional } from "./rig/transaction.ts";
 
 const one = resultOf([columnOf("one", int32)], [1n]);
 const tooLong = `select '${"x".repeat(1 << 20)}'`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lettersIn, memoryClient } from "./memory.suite.ts";
+import { lettersIn, memoryClient } from "./rig/memory.ts";
 import {
   bindOf,
   cancelOf,
@@ -15,9 +15,9 @@ import {
   startupOf,
   sync,
   textOf,
-} from "./rawClient.ts";
-import { column, resultOf } from "./served.suite.ts";
-import { transactional } from "./transaction.suite.ts";
+} from "./rig/rawClient.ts";
+import { column, resultOf } from "./rig/served.ts";
+import { transactional } from "./rig/transaction.ts";
 
 const script = {
   answers: transactional({ "select 1": resultOf(column("n"), [1n], [2n]) }),

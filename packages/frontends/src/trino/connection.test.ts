@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { opened, rawClient, type TestServer } from "./server.suite.ts";
-import { numbers, resultOf } from "./trino.suite.ts";
+import { opened, rawClient, type TestServer } from "./rig/server.ts";
+import { numbers, resultOf } from "./rig/trino.ts";
 
 const single = resultOf(numbers, [[1n]]);
 

@@ -3,8 +3,8 @@ import { batchOf, columnOf, vectorOf } from "@gateway/core/type/build.ts";
 import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { samples, type SampleName } from "../suite/samples.suite.ts";
-import { pureIntervalWriter, trinoWriter } from "./cells.ts";
+import { samples, type SampleName } from "../rig/samples.ts";
+import { pureIntervalWriter, trinoWriter } from "./value/cells.ts";
 import { isFull, openBatch, rowBuffer, writeRows } from "./encode.ts";
 
 /** The JSON of each sample, as Trino 476 writes values of the types they become. */

@@ -9,8 +9,8 @@ import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { TextStyle } from "@gateway/core/type/text.ts";
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
-import { pureIntervalWriter, trinoWriter } from "./cells.ts";
-import { pureInterval, trinoText } from "./types.ts";
+import { pureIntervalWriter, trinoWriter } from "./value/cells.ts";
+import { pureInterval, trinoText } from "./value/types.ts";
 
 const comma = 0x2c;
 const open = 0x5b;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fuzzListener, fuzzReaders } from "./fuzz.suite.ts";
+import { fuzzListener, fuzzReaders } from "./rig/fuzz.ts";
 
 const seed = Math.floor(Math.random() * 2 ** 32);
 

@@ -2,7 +2,7 @@
 import type { ServerInfo } from "@gateway/wire/trino/results.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
 import { queryError } from "./errors.ts";
-import type { Statement } from "./statement.ts";
+import type { Statement } from "./run/statement.ts";
 
 /** Clients take the leading number for the version of the protocol's features. */
 export const version = "476-gateway";

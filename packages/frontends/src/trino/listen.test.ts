@@ -4,7 +4,7 @@ import type { ResultStream } from "@gateway/core/query/event.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { describe, expect, it } from "vitest";
-import type { Script } from "../scriptedDoor.ts";
+import type { Script } from "../rig/scriptedDoor.ts";
 import {
   manyBatches,
   opened,
@@ -13,9 +13,9 @@ import {
   start,
   untilAborted,
   type TestServer,
-} from "./server.suite.ts";
-import { silentMs } from "./silent.ts";
-import { batchOfNumbers, done, numbers, resultOf } from "./trino.suite.ts";
+} from "./rig/server.ts";
+import { silentMs } from "./page/silent.ts";
+import { batchOfNumbers, done, numbers, resultOf } from "./rig/trino.ts";
 
 const java = { "user-agent": "StatementClientV1/476" };
 

@@ -13,7 +13,7 @@ import {
   pageTargetBytes,
   type Turn,
 } from "./machine.ts";
-import { batchOfNumbers, done, numbers, stats } from "./trino.suite.ts";
+import { batchOfNumbers, done, numbers, stats } from "./rig/trino.ts";
 
 describe("ask", () => {
   const last: Turn = { given: 3, over: true };

@@ -16,9 +16,9 @@ import {
 } from "../listener/httpHost.ts";
 import { loopbackOnly, mayTakeCredentials } from "../listener/tls.ts";
 import type { TrinoConfig } from "./config.ts";
-import { checkHeaders } from "./identity.ts";
-import { sentHeaders, type SentHeaders } from "./sentHeaders.ts";
-import type { AskedSession } from "./session.ts";
+import { checkHeaders } from "./login/identity.ts";
+import { sentHeaders, type SentHeaders } from "./login/sentHeaders.ts";
+import type { AskedSession } from "./session/session.ts";
 
 export interface Peer {
   readonly address: string;

@@ -1,3 +1,4 @@
+import { noModes } from "@gateway/core/sql/session/statement.ts";
 import { once } from "node:events";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { ResultStream } from "@gateway/core/query/event.ts";
@@ -15,8 +16,8 @@ import {
   start,
   untilAborted,
   type TestServer,
-} from "./server.suite.ts";
-import { batchOfNumbers, done, numbers, resultOf } from "./trino.suite.ts";
+} from "./rig/server.ts";
+import { batchOfNumbers, done, numbers, resultOf } from "./rig/trino.ts";
 
 const java = { "user-agent": "StatementClientV1/476" };
 const single = resultOf(numbers, [[1n]]);
@@ -306,12 +307,12 @@ describe("transactions", () => {
     const server = await opened({
       answers: {
         "START TRANSACTION": [
-          { kind: "session", change: { kind: "pinned", pin } },
+          { kind: "session", change: { kind: "pinned", modes: noModes, pin } },
           { ...done, updateType: "START TRANSACTION" },
         ],
         "SELECT 1": resultOf(numbers, [[1n]]),
         COMMIT: [
-          { kind: "session", change: { kind: "unpinned" } },
+          { kind: "session", change: { kind: "unpinned", outcome: "committed" } },
           { ...done, updateType: "COMMIT" },
         ],
       },

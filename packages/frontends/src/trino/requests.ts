@@ -5,37 +5,33 @@
  * answers is statement.ts's.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Door } from "@gateway/core/door.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type {
-  AuthContext,
-  Login,
-  Presented,
-  PresentedAt,
-} from "@gateway/core/port/authenticator.ts";
+import type { Login, Presented, PresentedAt } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { PolledQueries } from "@gateway/core/query/polled.ts";
+import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
 import { longTexts } from "../listener/longTexts.ts";
 import { readStatement, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
-import { Handles, isBoundTo } from "./handles.ts";
-import type { Holder } from "./holder.ts";
-import { claimedUser, claimsAnother, presentedBy } from "./identity.ts";
+import { Handles, isBoundTo } from "./page/handles.ts";
+import type { Holder } from "./page/holder.ts";
+import { claimedUser, claimsAnother, presentedBy } from "./login/identity.ts";
 import { queryInfo, serverInfo } from "./info.ts";
-import { openStatement } from "./open.ts";
-import type { Page } from "./page.ts";
+import { openStatement } from "./run/open.ts";
+import type { Page } from "./page/page.ts";
 import type { Peer, Peers } from "./peer.ts";
-import { pollOf } from "./poll.ts";
-import { immediateAhead } from "./prepared.ts";
-import { sendJson, sendPage, sendRefusal, sendStatus } from "./respond.ts";
-import { askedFrom, sessionOf, type AskedSession } from "./session.ts";
-import { Shelf } from "./shelf.ts";
-import { Silent } from "./silent.ts";
-import type { Statement } from "./statement.ts";
-import { Transactions } from "./transactions.ts";
+import { pollOf } from "./page/poll.ts";
+import { immediateAhead } from "./commands/prepared.ts";
+import { sendJson, sendPage, sendRefusal, sendStatus } from "./page/respond.ts";
+import { askedFrom, sessionOf, type AskedSession } from "./session/session.ts";
+import { Shelf } from "./page/shelf.ts";
+import { Silent } from "./page/silent.ts";
+import type { Statement } from "./run/statement.ts";
+import { Transactions } from "./session/transactions.ts";
 
 const queryPath = "/v1/query/";
 

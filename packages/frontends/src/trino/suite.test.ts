@@ -4,8 +4,8 @@ import { Agent as HttpsAgent } from "node:https";
 import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { BasicAuth, Trino } from "trino-client";
 import { frontendSuite } from "../frontend.suite.ts";
-import type { SampleName } from "../suite/samples.suite.ts";
-import type { SuiteAnswer, SuiteClient, SuiteLogin } from "../suite/subject.suite.ts";
+import type { SampleName } from "../rig/samples.ts";
+import type { SuiteAnswer, SuiteClient, SuiteLogin } from "../rig/subject.ts";
 import { trinoConfig } from "./config.ts";
 import { listen } from "./listen.ts";
 

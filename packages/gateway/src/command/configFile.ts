@@ -1,7 +1,7 @@
 /** How every command that needs a config gets it: read, checked, secrets in place, checked again. */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { checkConfig, loadFile } from "../config/load.ts";
-import { lineOf, type ConfigProblem } from "@gateway/control/config/report.ts";
+import { lineOf, type ConfigProblem } from "@gateway/control/config/check/report.ts";
 import type { RootConfig } from "../config/schema.ts";
 import { resolveSecrets } from "../config/secrets.ts";
 import type { Terminal } from "./terminal.ts";

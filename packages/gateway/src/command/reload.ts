@@ -1,6 +1,6 @@
 /** SIGHUP reads the config file again where the file is the configuration; elsewhere it says that it is not. */
 import type { Host } from "@gateway/core/port/host.ts";
-import { lineOf } from "@gateway/control/config/report.ts";
+import { lineOf } from "@gateway/control/config/check/report.ts";
 import { loadDocument } from "../config/load.ts";
 import type { Running } from "../running.ts";
 

@@ -1,7 +1,7 @@
 /** `gateway start`: a config file in the foreground until a signal. */
 import { libraryFolders } from "../host/libraryFolders.ts";
 import { logCrash } from "../host/crash.ts";
-import { giveBackFreed } from "../host/freedMemory.ts";
+import { giveBackFreed } from "../host/memory/freedMemory.ts";
 import { nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
 import { startErrorText, type StartError } from "../running.ts";

@@ -1,7 +1,7 @@
 /** `gateway validate`: every problem of a config, one line each. Opens nothing, resolves no secret. */
-import type { ConfigProblem } from "@gateway/control/config/report.ts";
-import { textOf } from "@gateway/control/config/report.ts";
-import { handFreedMembers } from "@gateway/control/config/rules.ts";
+import type { ConfigProblem } from "@gateway/control/config/check/report.ts";
+import { textOf } from "@gateway/control/config/check/report.ts";
+import { handFreedMembers } from "@gateway/control/config/check/rules.ts";
 import { checkConfig, loadFile } from "../config/load.ts";
 import { leasesSlots } from "../config/rules.ts";
 import type { RootConfig } from "../config/schema.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { checkConfig, loadConfig, loadDocument, parseConfig } from "./load.ts";
-import { lineOf } from "@gateway/control/config/report.ts";
+import { lineOf } from "@gateway/control/config/check/report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gateway-load-"));
 afterAll(() => rmSync(folder, { recursive: true }));

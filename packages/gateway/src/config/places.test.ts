@@ -1,4 +1,4 @@
-import { textOf } from "@gateway/control/config/report.ts";
+import { textOf } from "@gateway/control/config/check/report.ts";
 import { describe, expect, it } from "vitest";
 import { placesIn } from "./places.ts";
 

@@ -1,7 +1,7 @@
 /** What a role can not be without, and what it has no use for. A key that nobody reads would be a promise nobody keeps. */
-import type { RuleProblem } from "@gateway/control/config/rules.ts";
-import { urlFault } from "../worker/link.ts";
-import { peerAddress } from "../worker/peer.ts";
+import type { RuleProblem } from "@gateway/control/config/check/rules.ts";
+import { urlFault } from "../worker/link/link.ts";
+import { peerAddress } from "../worker/snapshot/peer.ts";
 import type { GatewayConfig } from "./schema.ts";
 import { workerKeyNames } from "./workerKeys.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { textOf } from "@gateway/control/config/report.ts";
+import { textOf } from "@gateway/control/config/check/report.ts";
 import { isLoopback, safetyProblems } from "./rules.ts";
 import { rootSchema } from "./schema.ts";
 

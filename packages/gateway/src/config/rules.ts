@@ -1,8 +1,12 @@
 /** Rules of safety that span several parts of the config: who may listen where without verifying whom. */
 import { isIPv4 } from "node:net";
-import { nameOnlyAuth, unlimitedGroups, type RuleProblem } from "@gateway/control/config/rules.ts";
+import {
+  nameOnlyAuth,
+  unlimitedGroups,
+  type RuleProblem,
+} from "@gateway/control/config/check/rules.ts";
 import type { Path } from "@gateway/control/config/keys.ts";
-import { textOf } from "@gateway/control/config/report.ts";
+import { textOf } from "@gateway/control/config/check/report.ts";
 import { roleProblems } from "./roleRules.ts";
 import type { GatewayConfig, RootConfig } from "./schema.ts";
 

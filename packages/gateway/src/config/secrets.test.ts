@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { checkConfig } from "./load.ts";
-import { lineOf } from "@gateway/control/config/report.ts";
+import { lineOf } from "@gateway/control/config/check/report.ts";
 import { resolveSecrets } from "./secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gateway-secrets-"));

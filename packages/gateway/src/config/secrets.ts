@@ -10,7 +10,7 @@ import { Secret } from "@gateway/core/secret.ts";
 import { readBounded } from "./file.ts";
 import { placesAt, type JsonSchema, type Path } from "@gateway/control/config/keys.ts";
 import { rootJsonSchema } from "./load.ts";
-import { textOf, type ConfigProblem } from "@gateway/control/config/report.ts";
+import { textOf, type ConfigProblem } from "@gateway/control/config/check/report.ts";
 
 /** A file of secrets is a line or a key, not a database. */
 const secretBytesMax = 65_536;

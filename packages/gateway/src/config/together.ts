@@ -3,7 +3,7 @@ import { groupSchema, type GroupConfig } from "@gateway/contract/config/group.ts
 import { checkSnapshot, type SnapshotParts } from "@gateway/core/snapshot/check.ts";
 import { valueAt, type Path } from "@gateway/control/config/keys.ts";
 import type { Repaired } from "./repair.ts";
-import { textOf, type ConfigProblem } from "@gateway/control/config/report.ts";
+import { textOf, type ConfigProblem } from "@gateway/control/config/check/report.ts";
 import { safetyProblems } from "./rules.ts";
 import type { RootConfig } from "./schema.ts";
 

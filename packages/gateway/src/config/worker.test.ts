@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "./load.ts";
-import { lineOf } from "@gateway/control/config/report.ts";
+import { lineOf } from "@gateway/control/config/check/report.ts";
 import { controlPlaneProblems } from "./worker.ts";
 
 const reason = "belongs to the control plane; a worker receives it in the snapshot";

@@ -1,6 +1,6 @@
 /** What a worker's config must not hold: everything that the control plane owns (a worker gets it in a snapshot). */
 import { valueAt, type Path } from "@gateway/control/config/keys.ts";
-import { textOf, type ConfigProblem } from "@gateway/control/config/report.ts";
+import { textOf, type ConfigProblem } from "@gateway/control/config/check/report.ts";
 
 const owned: readonly Path[] = [
   ["clusters"],

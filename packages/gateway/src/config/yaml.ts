@@ -6,7 +6,7 @@
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { LineCounter, Parser, isScalar, parseDocument, visit, type CST, type Document } from "yaml";
-import type { ConfigProblem } from "@gateway/control/config/report.ts";
+import type { ConfigProblem } from "@gateway/control/config/check/report.ts";
 import type { Place } from "./places.ts";
 
 /** How often aliases may be resolved, so that a small file can not grow into a large document. */

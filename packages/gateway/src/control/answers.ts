@@ -3,7 +3,7 @@ import { controlApp } from "@gateway/control/app.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import type { PasswordHasher } from "@gateway/control/deps.ts";
 import type { Store } from "@gateway/control/store/store.ts";
-import type { CapacityDesk } from "@gateway/control/worker/capacityPort.ts";
+import type { CapacityDesk } from "@gateway/control/worker/capacity/capacityPort.ts";
 import type { Result } from "@gateway/core/result.ts";
 import { plainSecrets } from "../config/secrets.ts";
 import type { DataPlaneParts, RunningDataPlane } from "../dataPlane.ts";

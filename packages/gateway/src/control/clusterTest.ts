@@ -6,7 +6,7 @@ import { resolveSecrets } from "../config/secrets.ts";
 import { openCluster } from "../generation.ts";
 import type { StartOptions } from "../roles.ts";
 import { startErrorText } from "../running.ts";
-import { objectLimits } from "./objectLimits.ts";
+import { objectLimits } from "./judge/objectLimits.ts";
 import type { JsonSchema } from "@gateway/control/config/keys.ts";
 import { z } from "zod";
 

@@ -10,9 +10,9 @@ import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { openBackends, openConfig } from "../generation.ts";
 import type { StartOptions } from "../roles.ts";
 import type { StartError } from "../running.ts";
-import { activate } from "./activation.ts";
+import { activate } from "./judge/activation.ts";
 import { follow, type Following } from "./follow.ts";
-import { Judge } from "./judge.ts";
+import { Judge } from "./judge/judge.ts";
 import type { OpenBackends } from "./openBackends.ts";
 import { refusalLines } from "./refusalText.ts";
 

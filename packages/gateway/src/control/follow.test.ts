@@ -1,5 +1,5 @@
 import type { Built } from "@gateway/control/config/configuration.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { Generations, type Generation } from "@gateway/core/snapshot/generation.ts";
 import { describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { afterAll, describe, expect, it } from "vitest";
 import { persistenceSchema } from "../config/persistence.ts";
 import { keyFileOf, sealingSecrets } from "./keys.ts";

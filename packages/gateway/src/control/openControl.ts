@@ -4,7 +4,7 @@
  */
 import type { ConfigFault } from "@gateway/control/config/configuration.ts";
 import { valueAt } from "@gateway/control/config/keys.ts";
-import { textOf } from "@gateway/control/config/report.ts";
+import { textOf } from "@gateway/control/config/check/report.ts";
 import {
   openConfiguration,
   type OpenConfigurationRefusal,
@@ -21,7 +21,7 @@ import type { RootConfig } from "../config/schema.ts";
 import { sealingSecrets } from "./keys.ts";
 import { checkDatabase, migrateDatabase } from "./migrations.ts";
 import { openDatabase, reachDatabase } from "./openStore.ts";
-import { objectLimits } from "./objectLimits.ts";
+import { objectLimits } from "./judge/objectLimits.ts";
 
 export interface ControlParts {
   readonly store: Store;

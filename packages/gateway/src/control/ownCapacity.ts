@@ -4,12 +4,12 @@
  */
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import type { Store } from "@gateway/control/store/store.ts";
-import { capacityDesk } from "@gateway/control/worker/capacityDesk.ts";
-import type { CapacityDesk } from "@gateway/control/worker/capacityPort.ts";
-import { localLeases } from "@gateway/control/worker/localLeases.ts";
+import { capacityDesk } from "@gateway/control/worker/capacity/capacityDesk.ts";
+import type { CapacityDesk } from "@gateway/control/worker/capacity/capacityPort.ts";
+import { localLeases } from "@gateway/control/worker/capacity/localLeases.ts";
 import { leasedCapacity } from "@gateway/core/capacity/leased.ts";
 import { localCapacity } from "@gateway/core/capacity/local.ts";
-import { reap } from "@gateway/core/capacity/reaper.ts";
+import { reap } from "@gateway/core/capacity/reaper/reaper.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";

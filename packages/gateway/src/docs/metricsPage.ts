@@ -1,15 +1,15 @@
 /** `docs/reference/metrics.md`: what `/metrics` shows. */
 import { configFamilies } from "@gateway/control/config/metrics.ts";
 import { workerApiFamilies } from "@gateway/control/worker/metrics.ts";
-import { leaseFamilies } from "@gateway/core/capacity/leaseMetrics.ts";
-import { engineRunning } from "@gateway/core/capacity/reaper.ts";
+import { leaseFamilies } from "@gateway/core/capacity/lease/leaseMetrics.ts";
+import { engineRunning } from "@gateway/core/capacity/reaper/reaper.ts";
 import type { MetricFamily } from "@gateway/core/port/metrics.ts";
-import { queryFamilies } from "@gateway/core/query/metrics.ts";
-import { authFailures } from "@gateway/core/query/openDoor.ts";
-import { scopeFamilies } from "@gateway/engines/adbcDriver/metrics.ts";
+import { queryFamilies } from "@gateway/core/run/step/metrics.ts";
+import { authFailures } from "@gateway/core/run/openDoor.ts";
+import { scopeFamilies } from "@gateway/engines/adbc/metrics.ts";
 import { historyFamilies } from "../history/families.ts";
 import { bugs } from "../host/node.ts";
-import { configConfirmed, configStale } from "../worker/followConfig.ts";
+import { configConfirmed, configStale } from "../worker/snapshot/followConfig.ts";
 import { code, page, table } from "./markdown.ts";
 
 interface Family extends MetricFamily<Label> {

@@ -3,11 +3,11 @@ import { typeName } from "@gateway/core/type/name.ts";
 import type { DataType, TimeUnit } from "@gateway/core/type/type.ts";
 import { layoutOf as clickHouseLayout } from "@gateway/engines/clickHouse/types.ts";
 import { typeOfName as duckDbType } from "@gateway/engines/duckDb/types.ts";
-import { namedTypes as starRocksTypes } from "@gateway/engines/starRocks/typeNames.ts";
+import { namedTypes as starRocksTypes } from "@gateway/engines/starRocks/page/typeNames.ts";
 import { typeOfName as trinoType } from "@gateway/engines/trino/types.ts";
-import { mysqlTypeText } from "@gateway/frontends/mysql/types.ts";
-import { postgresTypeText } from "@gateway/frontends/postgres/types.ts";
-import { typeText as trinoTypeText } from "@gateway/frontends/trino/types.ts";
+import { mysqlTypeText } from "@gateway/frontends/mysql/value/types.ts";
+import { postgresTypeText } from "@gateway/frontends/postgres/value/types.ts";
+import { typeText as trinoTypeText } from "@gateway/frontends/trino/value/types.ts";
 import { code, page, table } from "./markdown.ts";
 import { typeDifferences } from "./typeDifferences.ts";
 

@@ -11,8 +11,8 @@ import { resetPasswordCommand } from "../command/resetPassword.ts";
 import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { exitCode, usage, type Terminal } from "../command/terminal.ts";
-import { exitNow } from "../host/exit.ts";
-import { boundMemory } from "../host/heap.ts";
+import { exitNow } from "../host/process/exit.ts";
+import { boundMemory } from "../host/memory/heap.ts";
 
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),

@@ -1,6 +1,6 @@
-import { virtualHost } from "@gateway/core/port/virtual.ts";
-import { LiveQueries } from "@gateway/core/query/live.ts";
-import { queryOf } from "@gateway/core/query/testPlane.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import { LiveQueries } from "@gateway/core/run/step/live.ts";
+import { queryOf } from "@gateway/core/run/rig/plane.ts";
 import { describe, expect, it } from "vitest";
 import { localQueries } from "./localQueries.ts";
 

@@ -1,7 +1,7 @@
 /** What the admin API shows of the queries that live in this process, and how an operator ends one. */
 import type { LocalQueries, LocalQuery } from "@gateway/control/deps.ts";
 import { gatewayError } from "@gateway/core/error.ts";
-import type { LiveQueries, LiveView } from "@gateway/core/query/live.ts";
+import type { LiveQueries, LiveView } from "@gateway/core/run/step/live.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { redactSql, type Redaction } from "@gateway/core/record/redact.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryRecords } from "@gateway/control/store/memory/records.ts";
 import type { RecordStore } from "@gateway/control/store/store.ts";
-import { seededRandom, virtualHost } from "@gateway/core/port/virtual.ts";
+import { seededRandom, virtualHost } from "@gateway/core/rig/virtual.ts";
 import { recordOf } from "@gateway/core/record/recordOf.ts";
 import { err } from "@gateway/core/result.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";

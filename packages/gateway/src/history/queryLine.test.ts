@@ -1,4 +1,4 @@
-import { recordedLog } from "@gateway/core/port/recorder.ts";
+import { recordedLog } from "@gateway/core/rig/recorder.ts";
 import { redact } from "@gateway/core/record/redact.ts";
 import { recordOf } from "@gateway/core/record/recordOf.ts";
 import { describe, expect, it } from "vitest";

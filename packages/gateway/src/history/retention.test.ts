@@ -1,4 +1,4 @@
-import { virtualHost, virtualStartUnixMs } from "@gateway/core/port/virtual.ts";
+import { virtualHost, virtualStartUnixMs } from "@gateway/core/rig/virtual.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { StoreUnavailable } from "@gateway/control/store/store.ts";
 import { describe, expect, it } from "vitest";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "@gateway/contract/canonical.ts";
 import type { IncomingRecord, Ingested, StoreUnavailable } from "@gateway/control/store/store.ts";
 import { memoryRecords } from "@gateway/control/store/memory/records.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { recordOf } from "@gateway/core/record/recordOf.ts";
 import type { Redaction } from "@gateway/core/record/redact.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";

@@ -1,5 +1,5 @@
 import type { EventEmitter } from "node:events";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { logCrash } from "./crash.ts";
 

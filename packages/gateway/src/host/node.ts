@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Host } from "@gateway/core/port/host.ts";
-import { slicesOf } from "@gateway/core/port/slices.ts";
+import { slicesOf } from "@gateway/core/tool/slices.ts";
 import { systemClock } from "./clock.ts";
 import { egressOf, noEgressLimits, type EgressLimits } from "./egress.ts";
-import { jsonLog, type LogThreshold } from "./log.ts";
+import { jsonLog, type LogThreshold } from "./log/log.ts";
 import { promMetrics, type PromMetrics } from "./metrics.ts";
-import { workerThreads } from "./threads.ts";
+import { workerThreads } from "./process/threads.ts";
 
 export interface NodeHost extends Host {
   readonly metrics: PromMetrics;

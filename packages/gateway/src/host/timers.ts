@@ -5,7 +5,7 @@
  * A cancelled timer leaves at once. The one real timer is only ever moved forward, so it may find
  * nothing due; then it waits for what is due next, or stays away when nothing is.
  */
-import { heapOf, type HeapEntry } from "@gateway/core/capacity/heap.ts";
+import { heapOf, type HeapEntry } from "@gateway/core/tool/heap.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 
 /** Longer delays overflow Node's timers, which then fire at once. */

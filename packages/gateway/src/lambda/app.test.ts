@@ -1,4 +1,4 @@
-import { recordedLog } from "@gateway/core/port/recorder.ts";
+import { recordedLog } from "@gateway/core/rig/recorder.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { describe, expect, it } from "vitest";
 import { functionApp, unsetApp, type FunctionParts } from "./app.ts";

@@ -5,8 +5,8 @@ import type { GatewayConfig } from "../config/schema.ts";
 import type { Answers } from "../ops/app.ts";
 import type { Callers } from "../ops/callers.ts";
 import type { OpenWorker } from "./open.ts";
-import { peerAnswers } from "./peerAnswer.ts";
-import { peerPath } from "./peerProof.ts";
+import { peerAnswers } from "./snapshot/peerAnswer.ts";
+import { peerPath } from "./snapshot/peerProof.ts";
 
 /** For `startOps`. The configuration is given to peers only where `peerBootstrap` is configured. */
 export function workerListener(

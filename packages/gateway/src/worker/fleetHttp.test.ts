@@ -4,19 +4,19 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { currentSecret, testControl } from "@gateway/control/worker/testControl.ts";
-import { recordedLog, recordedMetrics } from "@gateway/core/port/recorder.ts";
+import { currentSecret, testControl } from "@gateway/control/worker/rig/control.ts";
+import { recordedLog, recordedMetrics } from "@gateway/core/rig/recorder.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
-import { certificateOf } from "@gateway/frontends/listener/testCertificate.ts";
+import { certificateOf } from "@gateway/frontends/listener/rig/certificate.ts";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../host/clock.ts";
-import { followControlPlane } from "./followConfig.ts";
-import { httpTransport } from "./httpTransport.ts";
-import { openSpool } from "./spool.ts";
-import { recordOf } from "./testSpool.ts";
-import { historyUplink } from "./uplink.ts";
+import { followControlPlane } from "./snapshot/followConfig.ts";
+import { httpTransport } from "./link/httpTransport.ts";
+import { openSpool } from "./records/spool.ts";
+import { recordOf } from "./rig/spool.ts";
+import { historyUplink } from "./records/uplink.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "worker-fleet-"));
 

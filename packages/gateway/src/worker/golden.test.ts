@@ -4,13 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import { queryRecordSchema, recordBatchSchema } from "@gateway/contract/record.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { ok } from "@gateway/core/result.ts";
 import { describe, expect, it } from "vitest";
-import { lastGoodFile, lastGoodOf } from "./lastGood.ts";
-import { openSpoolDisk } from "./spoolDisk.ts";
-import { bodyOf, testSecret } from "./testSnapshot.ts";
-import { cellOf } from "./testSpool.ts";
+import { lastGoodFile, lastGoodOf } from "./snapshot/lastGood.ts";
+import { openSpoolDisk } from "./records/spoolDisk.ts";
+import { bodyOf, testSecret } from "./rig/snapshot.ts";
+import { cellOf } from "./rig/spool.ts";
 import { headKeysOf, verifySnapshot } from "./verify.ts";
 
 describe("files of earlier releases", () => {

@@ -5,7 +5,7 @@
 import { hostname } from "node:os";
 import { redact } from "@gateway/core/record/redact.ts";
 import { gatewayError } from "@gateway/core/error.ts";
-import type { LiveQueries, LiveView } from "@gateway/core/query/live.ts";
+import type { LiveQueries, LiveView } from "@gateway/core/run/step/live.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import type { ReportedQuery } from "@gateway/contract/workerApi.ts";
@@ -23,22 +23,26 @@ import {
 } from "../config/workerKeys.ts";
 import type { StartOptions } from "../roles.ts";
 import { programVersion } from "../version.ts";
-import { openCapacity, type WorkerCapacity } from "./capacity.ts";
-import { followControlPlane, type WorkerConfig, type WorkerConfigParts } from "./followConfig.ts";
-import { httpTransport } from "./httpTransport.ts";
-import { noInstance, openInstance, type Instance } from "./instance.ts";
-import { watchLabels, type WatchedLabels } from "./labels.ts";
-import { lastGoodOf, type LastGood } from "./lastGood.ts";
-import { snapshotOpener } from "./openSnapshot.ts";
-import type { Link } from "./link.ts";
-import { historyPolicy, type HistoryPolicy } from "./policy.ts";
-import { resolveAll } from "./resolve.ts";
-import { openSpool, type Spool } from "./spool.ts";
-import { openSpoolDisk } from "./spoolDisk.ts";
-import { openStateDir, type StateDir } from "./stateDir.ts";
+import { openCapacity, type WorkerCapacity } from "./capacity/capacity.ts";
+import {
+  followControlPlane,
+  type WorkerConfig,
+  type WorkerConfigParts,
+} from "./snapshot/followConfig.ts";
+import { httpTransport } from "./link/httpTransport.ts";
+import { noInstance, openInstance, type Instance } from "./state/instance.ts";
+import { watchLabels, type WatchedLabels } from "./state/labels.ts";
+import { lastGoodOf, type LastGood } from "./snapshot/lastGood.ts";
+import { snapshotOpener } from "./snapshot/openSnapshot.ts";
+import type { Link } from "./link/link.ts";
+import { historyPolicy, type HistoryPolicy } from "./records/policy.ts";
+import { resolveAll } from "./snapshot/resolve.ts";
+import { openSpool, type Spool } from "./records/spool.ts";
+import { openSpoolDisk } from "./records/spoolDisk.ts";
+import { openStateDir, type StateDir } from "./state/stateDir.ts";
 import { reportOf, workerStatus, type WorkerStatus } from "./status.ts";
-import type { Transport } from "./transport.ts";
-import { historyUplink, type HistoryEndpoint } from "./uplink.ts";
+import type { Transport } from "./link/transport.ts";
+import { historyUplink, type HistoryEndpoint } from "./records/uplink.ts";
 
 export interface OpenWorker {
   readonly name: string;

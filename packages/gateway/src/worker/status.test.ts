@@ -1,5 +1,5 @@
 import { heartbeatSchema } from "@gateway/contract/workerApi.ts";
-import { virtualStartUnixMs as nowMs } from "@gateway/core/port/virtual.ts";
+import { virtualStartUnixMs as nowMs } from "@gateway/core/rig/virtual.ts";
 import {
   lifeAfter,
   newLife,
@@ -9,7 +9,7 @@ import {
 } from "@gateway/core/snapshot/lifecycle.ts";
 import { describe, expect, it } from "vitest";
 import { reportOf, workerStatus } from "./status.ts";
-import { snapshotOf } from "./testSnapshot.ts";
+import { snapshotOf } from "./rig/snapshot.ts";
 
 const { head } = snapshotOf({ confirmedAt: nowMs - 60_000 });
 

@@ -1,12 +1,15 @@
 /** The object of `/worker/status`: what an operator sees of one worker. Holds no secret and no configuration. */
 import type { HistorySetting } from "@gateway/control/config/objects.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
-import type { ReportedQuery, WorkerStatus as FleetStatus } from "@gateway/contract/workerApi.ts";
-import { heartbeatQueriesMax } from "@gateway/contract/workerApi.ts";
-import type { OfferSource } from "@gateway/core/snapshot/offer.ts";
+import {
+  type ReportedQuery,
+  type WorkerStatus as FleetStatus,
+  heartbeatQueriesMax,
+} from "@gateway/contract/workerApi.ts";
+import type { OfferSource } from "@gateway/core/port/configSource.ts";
 import { takenOf, type ConfigLife } from "@gateway/core/snapshot/lifecycle.ts";
-import type { Report } from "./presence.ts";
-import type { UplinkStatus } from "./spool.ts";
+import type { Report } from "./link/presence.ts";
+import type { UplinkStatus } from "./records/spool.ts";
 
 export interface WorkerStatusParts {
   readonly name: string;

@@ -22,7 +22,7 @@ import {
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { z } from "zod";
-import { parseSliced, pieceLevelsMax, sha256Sliced } from "../control/slices.ts";
+import { parseSliced, pieceLevelsMax, sha256Sliced } from "../control/judge/slices.ts";
 import { snapshotBytesMax, snapshotDepthMax, snapshotInflatedBytesMax } from "./limits.ts";
 
 export interface VerifiedSnapshot {

@@ -4,7 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { AuthContext, Login } from "@gateway/core/port/authenticator.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import {

@@ -1,5 +1,5 @@
 /** From verified claims to an identity. What is not exactly as it must be refuses the whole token: half an identity is another one. */
-import type { AuthContext } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { isUserName, namesOf } from "../provider.ts";
 import type { OidcConfig } from "./config.ts";
 

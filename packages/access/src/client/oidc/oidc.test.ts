@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
-import { virtualHost, virtualStartUnixMs, type VirtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost, virtualStartUnixMs, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import type { Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { egressBy } from "@gateway/gateway/host/egress.ts";

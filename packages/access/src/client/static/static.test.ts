@@ -2,7 +2,7 @@ import { compareSync, hashSync } from "bcryptjs";
 import { describe, expect, it } from "vitest";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import type { StaticUser } from "../config.ts";
 import type { HashRequest } from "./hashThread.ts";

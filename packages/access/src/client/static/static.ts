@@ -4,7 +4,8 @@
  * An unknown user costs the same comparison as a known one, and both are refused with the same code,
  * so neither time nor text tells who exists.
  */
-import type { AuthContext, Login } from "@gateway/core/port/authenticator.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
+import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";

@@ -7,7 +7,7 @@ import {
   testAdmin,
   userOf,
   type TestAdmin,
-} from "../testAdmin.ts";
+} from "../rig/admin.ts";
 
 const { admin: anna, viewer: vera } = people;
 const status = "/admin/status";

@@ -1,7 +1,7 @@
 /** The contract of the store on a driver, with the tables made by our own runner. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "@gateway/gateway/host/clock.ts";
-import { replicaOn, untilWaiting } from "../../worker/testReplica.ts";
+import { replicaOn, untilWaiting } from "../../worker/rig/replica.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { Database, Statements } from "../database.ts";
 import { drizzleStore } from "../drizzle.ts";
@@ -11,8 +11,8 @@ import { dayMs } from "../drizzle/recordTexts.ts";
 import { migrate } from "../migrate/migrate.ts";
 import { readMigrations } from "../migrate/migration.ts";
 import { storeSuite } from "../store.suite.ts";
-import { emptyTables } from "../suite/database.suite.ts";
-import { answered, incomingOf, recordOf, startMs } from "../suite/samples.suite.ts";
+import { emptyTables } from "../rig/database.ts";
+import { answered, incomingOf, recordOf, startMs } from "../rig/samples.ts";
 import { hostOf } from "./driver.suite.ts";
 
 const migrations = new URL("../../../../../migrations/", import.meta.url);

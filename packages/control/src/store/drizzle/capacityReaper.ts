@@ -7,7 +7,7 @@ import {
   type SuspectsAnswer,
   type SweepLockAnswer,
 } from "@gateway/contract/capacityApi.ts";
-import { submissionMsMax, type ReaperVerdict } from "@gateway/core/capacity/reaperCases.ts";
+import { submissionMsMax, type ReaperVerdict } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { CapacityStore, Settled, SuspectName } from "../capacity.ts";
 import type { Answer } from "../database.ts";

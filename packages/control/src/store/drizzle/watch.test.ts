@@ -1,9 +1,9 @@
 import type { Revision } from "@gateway/contract/revision.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../database.ts";
-import { revisionOf } from "../suite/samples.suite.ts";
+import { revisionOf } from "../rig/samples.ts";
 import { watchHead } from "./watch.ts";
 
 describe("watchHead", () => {

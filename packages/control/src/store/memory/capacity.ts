@@ -6,7 +6,7 @@ import type {
   SuspectLease,
   SuspectsAnswer,
 } from "@gateway/contract/capacityApi.ts";
-import { mayBeAsked } from "@gateway/core/capacity/reaperCases.ts";
+import { mayBeAsked } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type {
   AcquireStep,

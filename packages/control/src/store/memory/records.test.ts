@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answered, firstPage, incomingOf, recordOf, startMs } from "../suite/samples.suite.ts";
+import { answered, firstPage, incomingOf, recordOf, startMs } from "../rig/samples.ts";
 import { incomingRecord } from "../written.ts";
 import { memoryRecords } from "./records.ts";
 

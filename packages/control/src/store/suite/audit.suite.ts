@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { AuditFilter } from "../store.ts";
 import type { Check } from "../store.suite.ts";
-import { allPages, answered, auditOf, firstPage, startMs } from "./samples.suite.ts";
+import { allPages, answered, auditOf, firstPage, startMs } from "../rig/samples.ts";
 
 export function auditSuite(check: Check): void {
   check("gives an entry back exactly, under an id of its own", async ({ audit }) => {

@@ -14,8 +14,8 @@ import {
   stepped,
   terms,
   waitFor,
-} from "./capacitySamples.suite.ts";
-import { answered, registrationOf, startMs } from "./samples.suite.ts";
+} from "../rig/capacitySamples.ts";
+import { answered, registrationOf, startMs } from "../rig/samples.ts";
 
 export function capacitySuite(check: Check): void {
   check(

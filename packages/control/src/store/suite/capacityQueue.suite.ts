@@ -16,8 +16,8 @@ import {
   stepped,
   terms,
   waitFor,
-} from "./capacitySamples.suite.ts";
-import { answered } from "./samples.suite.ts";
+} from "../rig/capacitySamples.ts";
+import { answered } from "../rig/samples.ts";
 
 export function capacityQueueSuite(check: Check): void {
   check(

@@ -1,5 +1,5 @@
 /** Slots whose holder is gone: nothing is suspect too early, and nothing is free before somebody under the fence says so. */
-import type { ReaperVerdict } from "@gateway/core/capacity/reaperCases.ts";
+import type { ReaperVerdict } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import { expect } from "vitest";
 import type { CapacityStore, SuspectName } from "../capacity.ts";
 import type { Check } from "../store.suite.ts";
@@ -18,8 +18,8 @@ import {
   stepped,
   terms,
   waitFor,
-} from "./capacitySamples.suite.ts";
-import { answered } from "./samples.suite.ts";
+} from "../rig/capacitySamples.ts";
+import { answered } from "../rig/samples.ts";
 
 const freed: ReaperVerdict = { advice: "freed", absent: "stays" };
 const absent: ReaperVerdict = { advice: "wait", absent: "begins" };

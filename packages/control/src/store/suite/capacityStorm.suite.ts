@@ -20,8 +20,8 @@ import {
   process2,
   stepped,
   terms,
-} from "./capacitySamples.suite.ts";
-import { answered } from "./samples.suite.ts";
+} from "../rig/capacitySamples.ts";
+import { answered } from "../rig/samples.ts";
 
 const instances = ["w1", "w2", "w3"] as const;
 const groups = ["g", "h"] as const;

@@ -16,8 +16,8 @@ import {
   stepped,
   terms,
   waitFor,
-} from "./capacitySamples.suite.ts";
-import { answered } from "./samples.suite.ts";
+} from "../rig/capacitySamples.ts";
+import { answered } from "../rig/samples.ts";
 
 const four = { members: { g: { c: 4 } }, perUser: { g: 2 } };
 

@@ -13,7 +13,7 @@ import {
   firstPage,
   revisionOf,
   storedRevisionOf,
-} from "./samples.suite.ts";
+} from "../rig/samples.ts";
 
 export function commitSuite(check: Check): void {
   check("has no head, no documents and no revision before the first commit", async ({ config }) => {

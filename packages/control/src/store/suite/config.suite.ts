@@ -10,7 +10,7 @@ import {
   firstPage,
   revisionOf,
   storedRevisionOf,
-} from "./samples.suite.ts";
+} from "../rig/samples.ts";
 
 export function configSuite(check: Check): void {
   check("gives documents back exactly as they were written", async ({ config }) => {

@@ -3,7 +3,7 @@ import type { QueryRecord } from "@gateway/contract/record.ts";
 import { expect } from "vitest";
 import type { RecordFilter, Store } from "../store.ts";
 import type { Check } from "../store.suite.ts";
-import { allPages, answered, firstPage, incomingOf, recordOf, startMs } from "./samples.suite.ts";
+import { allPages, answered, firstPage, incomingOf, recordOf, startMs } from "../rig/samples.ts";
 
 export function recordSuite(check: Check): void {
   check("gives a record back exactly as it came", async ({ records }) => {

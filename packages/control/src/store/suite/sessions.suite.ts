@@ -1,7 +1,7 @@
 /** Sessions end with their time, their user, or on request, and never come back. */
 import { expect } from "vitest";
 import type { Check } from "../store.suite.ts";
-import { allPages, answered, firstPage, sessionOf, startMs, userOf } from "./samples.suite.ts";
+import { allPages, answered, firstPage, sessionOf, startMs, userOf } from "../rig/samples.ts";
 
 /** Longer than any session of these tests is left alone, except where idling is the point. */
 const idleMs = 10_000;

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Check } from "../store.suite.ts";
 import { setupFreshMs } from "../store.ts";
-import { allPages, answered, firstPage, startMs, userOf } from "./samples.suite.ts";
+import { allPages, answered, firstPage, startMs, userOf } from "../rig/samples.ts";
 
 export function userSuite(check: Check): void {
   check("writes a user only over the version that was read", async ({ users }) => {

@@ -8,7 +8,7 @@ import {
   registrationOf,
   reportOf,
   startMs,
-} from "./samples.suite.ts";
+} from "../rig/samples.ts";
 
 export function workerSuite(check: Check): void {
   check("lists an instance as starting until its first report", async ({ workers }) => {

@@ -53,6 +53,14 @@ export interface TransactionModes {
   readonly consistentSnapshot: boolean;
 }
 
+/** Of a plain BEGIN. */
+export const noModes: TransactionModes = {
+  isolation: undefined,
+  readOnly: undefined,
+  deferrable: undefined,
+  consistentSnapshot: false,
+};
+
 /** One part of a dotted name, without quotes. */
 export interface NamePart {
   readonly text: string;
@@ -96,3 +104,9 @@ export type SessionStatement =
   | { readonly kind: "deallocateAll" }
   /** `id` as written: a number, or text for engines that name queries. */
   | { readonly kind: "kill"; readonly target: "connection" | "query"; readonly id: string };
+
+/** A statement that divides a transaction. */
+export type Division = Extract<
+  SessionStatement,
+  { kind: "savepoint" | "releaseSavepoint" | "rollbackToSavepoint" }
+>;

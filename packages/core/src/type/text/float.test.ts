@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { vectorOf } from "../build.ts";
 import { cellWriter, jsonText, mysqlText, postgresText, type TextStyle } from "../text.ts";
-import { textOf } from "../values.suite.ts";
+import { textOf } from "../rig/values.ts";
 
 describe("floatWriter", () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { vectorOf } from "../build.ts";
 import { cellWriter, jsonText, mysqlText, postgresText, type TextStyle } from "../text.ts";
 import type { DataType, Value } from "../type.ts";
-import { sliceOf, textOf } from "../values.suite.ts";
+import { sliceOf, textOf } from "../rig/values.ts";
 
 const int: DataType = { kind: "integer", bits: 32, signed: true };
 const text: DataType = { kind: "text" };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { vectorOf } from "../build.ts";
 import { cellWriter, jsonText, mysqlText, postgresText, type TextStyle } from "../text.ts";
 import type { DataType, Interval, Value } from "../type.ts";
-import { textOf } from "../values.suite.ts";
+import { textOf } from "../rig/values.ts";
 import { utc, zoneOf } from "../zone.ts";
 
 const instant = { kind: "timestamp", unit: "us", zoned: true } as const;

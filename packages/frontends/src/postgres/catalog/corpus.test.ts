@@ -5,9 +5,9 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Prepared } from "../statement.ts";
-import { preparedOf, statementReader } from "../statement.ts";
-import { CatalogBench } from "./catalog.suite.ts";
+import type { Prepared } from "../read/statement.ts";
+import { preparedOf, statementReader } from "../read/statement.ts";
+import { CatalogBench } from "../rig/catalog.ts";
 import { SessionCatalog } from "./sessionCatalog.ts";
 
 const lines = readFileSync(new URL("corpus.sql", import.meta.url), "utf8").split("\n");

@@ -1,7 +1,7 @@
 /** What a mirror answers and what it never lets happen, asked through a session as a client does. */
-import { virtualHost } from "@gateway/core/port/virtual.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { afterAll, describe, expect, it } from "vitest";
-import { CatalogBench, tableOf, tables, threadsOfBundle } from "./catalog.suite.ts";
+import { CatalogBench, tableOf, tables, threadsOfBundle } from "../rig/catalog.ts";
 
 const bench = new CatalogBench();
 afterAll(() => bench[Symbol.asyncDispose]());

@@ -5,8 +5,8 @@
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { abortedWith, Canceller } from "@gateway/core/query/canceller.ts";
-import type { TableScope } from "@gateway/core/query/tables.ts";
+import { abortedWith, Canceller } from "@gateway/core/tool/canceller.ts";
+import type { TableScope } from "@gateway/core/port/door.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { KeptAnswers } from "./answers.ts";
 import { MirrorLink, type Asked, type Outcome } from "./link.ts";

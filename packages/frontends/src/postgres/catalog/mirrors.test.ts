@@ -1,12 +1,12 @@
 /** Who has a mirror, over threads that are scripts and a clock that is the test's. The real ones are in mirror.test.ts. */
 import type { Thread, Threads } from "@gateway/core/port/threads.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
-import { Canceller } from "@gateway/core/query/canceller.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import { Canceller } from "@gateway/core/tool/canceller.ts";
 import { ok } from "@gateway/core/result.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { scriptedDoor } from "../../scriptedDoor.ts";
-import { sessionOf } from "../session.suite.ts";
+import { scriptedDoor } from "../../rig/scriptedDoor.ts";
+import { sessionOf } from "../rig/session.ts";
 import type { MirrorRequest } from "./message.ts";
 import { Mirrors } from "./mirrors.ts";
 

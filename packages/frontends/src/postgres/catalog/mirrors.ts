@@ -5,8 +5,8 @@
  * mirror is ended for another one when nobody asks it, or when it had its turn: it has been there for
  * some seconds and has answered. What it is doing then is finished, so that everybody gets on.
  */
-import { FairQueue, type Ticket } from "@gateway/core/capacity/fairQueue.ts";
-import type { Door } from "@gateway/core/door.ts";
+import { FairQueue, type Ticket } from "@gateway/core/capacity/queue/fairQueue.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
@@ -154,7 +154,7 @@ export class Mirrors implements AsyncDisposable {
   #want(wanted: Wanted): Ticket<Wanted> {
     const { user } = wanted.session.identity;
     const urgentAtMs = Number.POSITIVE_INFINITY;
-    const ticket = this.#line.add(wanted, { lane: "", group: "", weight: 1, user, urgentAtMs });
+    const ticket = this.#line.add(wanted, { subqueue: "", group: "", weight: 1, user, urgentAtMs });
     this.#wanted.set(wanted.key, ticket);
     return ticket;
   }

@@ -4,7 +4,7 @@
  *
  * It runs once, when the data folder is made; a mirror loads the result.
  */
-import { serverVersion, serverVersionNumber, versionText } from "../settings.ts";
+import { serverVersion, serverVersionNumber, versionText } from "../session/settings.ts";
 
 /** The role that statements run as. It gets the name of the session's user for as long as one statement runs. */
 export const reader = "mirror_reader";

@@ -12,10 +12,10 @@ import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import { decodeText } from "@gateway/wire/postgres/bytes.ts";
 import type { Format, FrontendMessage } from "@gateway/wire/postgres/message.ts";
-import type { ClientSession } from "../clientSession.ts";
-import { entriesOf, schemaFrom } from "../searchPath.ts";
-import type { Prepared, Statement } from "../statement.ts";
-import type { CatalogColumn } from "./column.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import { entriesOf, schemaFrom } from "../session/searchPath.ts";
+import type { Prepared, Statement } from "../read/statement.ts";
+import type { CatalogColumn } from "../value/catalogColumn.ts";
 import type { Asked, Outcome } from "./link.ts";
 import type {
   MirrorColumn,

@@ -1,6 +1,6 @@
 import { columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
-import { tables } from "./catalog.suite.ts";
+import { tables } from "../rig/catalog.ts";
 import { defaultSchema, fillOf, shellsOf } from "./shells.ts";
 
 const text = { kind: "text" } as const;

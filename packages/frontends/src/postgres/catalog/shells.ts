@@ -6,7 +6,7 @@
  */
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import { postgresTypeText } from "../types.ts";
+import { postgresTypeText } from "../value/types.ts";
 import type { MirrorFill } from "./message.ts";
 import { reader } from "./seed.ts";
 

@@ -1,6 +1,6 @@
 import { gatewayError } from "@gateway/core/error.ts";
-import { virtualHost } from "@gateway/core/port/virtual.ts";
-import { Canceller } from "@gateway/core/query/canceller.ts";
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import { Canceller } from "@gateway/core/tool/canceller.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Turns, type Taken, type Turn } from "./turns.ts";

@@ -5,7 +5,7 @@
  * A statement that is ended at its time limit costs all others its time and that of a new thread.
  * Whoever sent one goes behind everybody who did not, for a while, and may have few that wait.
  */
-import { FairQueue, type Ticket } from "@gateway/core/capacity/fairQueue.ts";
+import { FairQueue, type Ticket } from "@gateway/core/capacity/queue/fairQueue.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -103,7 +103,8 @@ export class Turns {
       this.#queue.move(ticket, this.#isLate(ticket.item.user) ? "late" : "quick");
     }
     const next =
-      this.#queue.next(0, ({ lane }) => lane === "quick") ?? this.#queue.next(0, () => true);
+      this.#queue.next(0, ({ subqueue }) => subqueue === "quick") ??
+      this.#queue.next(0, () => true);
     if (next === undefined) return;
     this.#queue.grant(next);
     this.#answer(next, ok(this.#begin(next.item.user)));
@@ -160,5 +161,5 @@ function ownRefusal(most: number): GatewayError {
 }
 
 function traitsOf(user: string) {
-  return { lane: "quick", group: "", weight: 1, user, urgentAtMs: Number.POSITIVE_INFINITY };
+  return { subqueue: "quick", group: "", weight: 1, user, urgentAtMs: Number.POSITIVE_INFINITY };
 }

@@ -1,0 +1,115 @@
+/**
+ * A configuration as its schema reads it, put together from its objects, each of which is read once
+ * for as long as it lives: a change of one object costs that object and not the other thousand.
+ *
+ * It knows only what is right. Where any object is not, the whole file is parsed for its faults
+ * (judge.ts), so that those are the same whichever way a configuration came.
+ */
+import { fileOf, isMap, settingNames, type ConfigObject, type JsonMap } from "../file.ts";
+import { fileSchema, type FileConfig } from "../objects.ts";
+
+type Objects = ReadonlyMap<string, ConfigObject>;
+
+/** A configuration in two forms. */
+export interface Parsed {
+  readonly file: JsonMap;
+  /** What `fileSchema` makes of the file; undefined where the file itself has to be asked. */
+  readonly config: FileConfig | undefined;
+}
+
+/** How a configuration came about: `put` was put into `from`, and nothing else changed. */
+export interface Step {
+  readonly from: Objects;
+  readonly put: ConfigObject;
+}
+
+/** An object alone in a file, read. A document has one place; under another name it is read anew. */
+interface Part extends Pick<ConfigObject, "kind" | "name"> {
+  /** Only what the object itself gives: no section that a default filled. */
+  readonly config: Partial<FileConfig>;
+}
+
+// Maps of objects and documents are never changed, so they themselves are the keys.
+const parsedOfObjects = new WeakMap<Objects, Parsed>();
+const parts = new WeakMap<object, Part>();
+let empty: FileConfig | undefined;
+
+/** The configuration of these objects, which stay as they are from here on. */
+export function parsedOf(objects: Objects, step?: Step): Parsed {
+  const known = parsedOfObjects.get(objects);
+  if (known !== undefined) return known;
+  const parsed = (step === undefined ? undefined : stepped(step)) ?? {
+    file: fileOf(objects.values()),
+    config: configOf(objects.values()),
+  };
+  parsedOfObjects.set(objects, parsed);
+  return parsed;
+}
+
+/** Says that `objects` have the content of `as`, in the same order. */
+export function parsedLike(as: Objects, objects: Objects): void {
+  const known = parsedOfObjects.get(as);
+  if (known !== undefined) parsedOfObjects.set(objects, known);
+}
+
+/** A cluster as its schema reads it; undefined for another object, and for one that is not right. */
+export function clusterOf(object: ConfigObject): FileConfig["clusters"][string] | undefined {
+  return object.kind === "cluster" ? partOf(object)?.clusters?.[object.name] : undefined;
+}
+
+/** Undefined where a step is no shorter than the whole way. */
+function stepped({ from, put }: Step): Parsed | undefined {
+  const before = parsedOfObjects.get(from);
+  const section = sectionOf(put);
+  if (before?.config === undefined || section === undefined) return undefined;
+  const { file, config } = before;
+  const written = file[section];
+  const part = partOf(put)?.[section]?.[put.name];
+  if (part === undefined || !isMap(written)) return undefined;
+  // Copies of a map are cheap, and keep the order that the objects have.
+  return {
+    file: { ...file, [section]: { ...written, [put.name]: put.body } },
+    config: { ...config, [section]: { ...config[section], [put.name]: part } },
+  };
+}
+
+function configOf(objects: Iterable<ConfigObject>): FileConfig | undefined {
+  // The schema has no rule across sections: each is the same alone and beside the others.
+  const sections = {
+    clusters: new Map<string, unknown>(),
+    clusterGroups: new Map<string, unknown>(),
+  };
+  const others: Partial<FileConfig>[] = [];
+  for (const object of objects) {
+    const config = partOf(object);
+    if (config === undefined) return undefined;
+    const section = sectionOf(object);
+    if (section === undefined) others.push(config);
+    else sections[section].set(object.name, config[section]?.[object.name]);
+  }
+  empty ??= fileSchema.parse({});
+  const clusters = Object.fromEntries(sections.clusters);
+  const clusterGroups = Object.fromEntries(sections.clusterGroups);
+  return Object.assign({ ...empty, clusters, clusterGroups }, ...others) as FileConfig;
+}
+
+function sectionOf({ kind }: ConfigObject): "clusters" | "clusterGroups" | undefined {
+  if (kind === "cluster") return "clusters";
+  return kind === "clusterGroup" ? "clusterGroups" : undefined;
+}
+
+function partOf(object: ConfigObject): Partial<FileConfig> | undefined {
+  const { kind, name, body } = object;
+  if (typeof body !== "object" || body === null) return undefined;
+  const known = parts.get(body);
+  if (known?.kind === kind && known.name === name) return known.config;
+  // A setting of another name could stand in the place of a section.
+  if (kind === "setting" && !settingNames.some((setting) => setting === name)) return undefined;
+  const file = fileOf([object]);
+  const read = fileSchema.safeParse(file);
+  if (!read.success) return undefined;
+  const given = Object.entries(read.data).filter(([key]) => Object.hasOwn(file, key));
+  const config = Object.fromEntries(given) as Partial<FileConfig>;
+  parts.set(body, { kind, name, config });
+  return config;
+}

@@ -1,0 +1,95 @@
+/**
+ * Calls of waiting queries that are held open: each ends when its query was given a lease or left, when
+ * its time is over, when the caller hung up, or when the process stops. It asks no store.
+ */
+import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { WaiterName } from "../../store/capacity.ts";
+
+export interface Hold {
+  readonly waiter: WaiterName;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  /** `undefined`: nothing came of it. */
+  readonly end: (answer: AcquireAnswer | undefined) => void;
+  /** Before `end`, when the caller hung up. */
+  readonly left: () => void;
+}
+
+export class CapacityHolds {
+  readonly #clock: Clock;
+  readonly #stopping: AbortSignal;
+  readonly #expected = new Map<string, AcquireAnswer | undefined>();
+  readonly #ends = new Map<string, (answer: AcquireAnswer | undefined) => void>();
+
+  constructor(clock: Clock, stopping: AbortSignal) {
+    this.#clock = clock;
+    this.#stopping = stopping;
+    const stop = () => {
+      for (const end of this.#ends.values()) end(undefined);
+    };
+    // One listener for all: a thousand on one signal would be a thousand warnings.
+    stopping.addEventListener("abort", stop, { once: true });
+  }
+
+  get size(): number {
+    return this.#ends.size;
+  }
+
+  hold({ waiter, waitMs, signal, end, left }: Hold): void {
+    const key = keyOf(waiter);
+    // The same query asks again while its last call is still open: that one has no reader any more.
+    this.#ends.get(key)?.(undefined);
+    const finish = (answer: AcquireAnswer | undefined): void => {
+      if (this.#ends.get(key) === finish) this.#ends.delete(key);
+      timer[Symbol.dispose]();
+      signal.removeEventListener("abort", abort);
+      end(answer);
+    };
+    const abort = (): void => {
+      left();
+      finish(undefined);
+    };
+    const timer = this.#clock.timer(waitMs, () => finish(undefined));
+    this.#ends.set(key, finish);
+    signal.addEventListener("abort", abort, { once: true });
+    if (this.#stopping.aborted) finish(undefined);
+  }
+
+  /** Its query waits no more: nothing comes of its call. */
+  leave(waiter: WaiterName): void {
+    this.#ends.get(keyOf(waiter))?.(undefined);
+  }
+
+  /**
+   * Its question is on its way: what is given to it before the answer is here is kept. Otherwise a lease
+   * that a second statement hands over at that moment would find nobody.
+   */
+  expect(waiter: WaiterName): void {
+    this.#expected.set(keyOf(waiter), undefined);
+  }
+
+  /** The answer to its question is here; what was given to it meanwhile. */
+  expected(waiter: WaiterName): AcquireAnswer | undefined {
+    const given = this.#expected.get(keyOf(waiter));
+    this.#expected.delete(keyOf(waiter));
+    return given;
+  }
+
+  /** `told`: its call was answered; `kept`: it will be, by its own question; `absent`: no call of it is open here. */
+  give(waiter: WaiterName, answer: AcquireAnswer): "told" | "kept" | "absent" {
+    const key = keyOf(waiter);
+    const end = this.#ends.get(key);
+    if (end !== undefined) {
+      end(answer);
+      return "told";
+    }
+    if (!this.#expected.has(key)) return "absent";
+    this.#expected.set(key, answer);
+    return "kept";
+  }
+}
+
+function keyOf({ instance, queryId }: WaiterName): string {
+  return `${instance} ${queryId}`;
+}

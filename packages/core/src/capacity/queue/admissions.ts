@@ -1,0 +1,378 @@
+/**
+ * Who waits for a slot and who gets the next one, the same for every capacity. Its places (local.ts,
+ * leased.ts) say where slots come from and how many there are.
+ *
+ * Everything happens in the turn of the event loop that causes it, so nothing can come between
+ * looking and taking. After every change all waiters that fit have been granted; a newcomer that
+ * finds room therefore passes nobody who could have used it.
+ *
+ * Metrics are not written here; `counts()` is there for whoever writes them.
+ */
+import { abortError, gatewayError, type GatewayError } from "../../error.ts";
+import type { AdmitRequest, Candidate, Capacity, CapacityCount } from "../../port/capacity.ts";
+import type { Slot } from "../../query/slot.ts";
+import type { Host } from "../../port/host.ts";
+import type { Queued } from "../../query/event.ts";
+import { err, ok, type Result } from "../../result.ts";
+import { FairQueue, type Ticket } from "./fairQueue.ts";
+import type { AskedPlaces } from "./askedPlaces.ts";
+import { PlacedSlot, type Places } from "./places.ts";
+import { Positions } from "./positions.ts";
+import { UserSlots } from "./userSlots.ts";
+import { subqueueOf, namesOf, resume, sameNames, userOf, type Waiter } from "./waiter.ts";
+
+/** A query waits for full clusters and for ones that come back soon. One that stays away longer is an error. */
+const awayMsMax = 10_000;
+/** What a client is told that found the queue full or waited in vain. */
+const retryAfterMs = 1_000;
+
+/** A capacity over places. */
+export class Admissions implements Capacity {
+  readonly #host: Host;
+  readonly #places: Places;
+  readonly #queue = new FairQueue<Waiter>();
+  readonly #users = new UserSlots();
+  /** In order of admission. */
+  readonly #waiters = new Set<Waiter>();
+  readonly #positions: Positions;
+  readonly #load = (cluster: string) => this.#places.load(cluster);
+  #sequence = 0;
+
+  constructor(host: Host, places: Places) {
+    this.#host = host;
+    this.#places = places;
+    this.#positions = new Positions(host.clock, this.#queue, places);
+  }
+
+  admitNow(request: AdmitRequest): Slot | undefined {
+    return this.#free(request, this.#heard(request));
+  }
+
+  async *admit(
+    request: AdmitRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Queued, Result<Slot, GatewayError>, void> {
+    if (signal.aborted) return err(abortError(signal));
+    const entered = this.#enter(request);
+    if (entered.kind === "decided") return entered.outcome;
+
+    const { waiter } = entered;
+    const aborted = () => this.#decide(waiter, err(abortError(signal)));
+    signal.addEventListener("abort", aborted, { once: true });
+    try {
+      for (;;) {
+        const { outcome } = waiter;
+        if (outcome !== undefined) {
+          waiter.outcome = undefined;
+          return outcome;
+        }
+        if (waiter.position === waiter.positionTold) {
+          await new Promise<void>((resolve) => {
+            waiter.resume = resolve;
+          });
+          continue;
+        }
+        waiter.positionTold = waiter.position;
+        const { position, estimateMs } = waiter;
+        yield estimateMs === undefined
+          ? { kind: "queued", position }
+          : { kind: "queued", position, estimateMs };
+      }
+    } finally {
+      signal.removeEventListener("abort", aborted);
+      this.#leave(waiter);
+    }
+  }
+
+  wake(): void {
+    this.#places.forgetStatements();
+    for (const waiter of this.#waiters) this.#ask(waiter);
+    this.grantAll();
+  }
+
+  counts(): readonly CapacityCount[] {
+    const running = this.#places.counts();
+    const groups = new Set([...running.map((count) => count.group), ...this.#queue.groups()]);
+    return [...groups].flatMap((group): CapacityCount[] => {
+      const members = running.filter((count) => count.group === group);
+      const total = members.reduce((sum, count) => sum + count.running, 0);
+      return [
+        { group, cluster: undefined, running: total, queued: this.#queue.sizeOf(group) },
+        ...members.map((count) => ({ ...count, queued: 0 })),
+      ];
+    });
+  }
+
+  /** Queries of the group that wait. */
+  queuedIn(group: string): number {
+    return this.#queue.sizeOf(group);
+  }
+
+  /** Whether it still waits. */
+  waits(waiter: Waiter): boolean {
+    return waiter.ticket !== undefined;
+  }
+
+  /** The waiter to ask the control plane for next, if `places` has room for it; it takes that place. */
+  nextToAsk(places: Pick<AskedPlaces, "hasRoom" | "take">): Waiter | undefined {
+    const nowMs = this.#host.clock.nowMs();
+    for (;;) {
+      const ticket = this.#queue.next(nowMs, ({ item, group }) => {
+        return item.asking === "new" && places.hasRoom(group);
+      });
+      if (ticket === undefined) return undefined;
+      const taken = places.take(ticket.item);
+      this.#asking(ticket.item, taken ? "asked" : "back");
+      if (taken) return ticket.item;
+    }
+  }
+
+  /** Somebody else may be asked for one that stood back. */
+  mayAskFor(waiter: Waiter): void {
+    this.#asking(waiter, "new");
+  }
+
+  #asking(waiter: Waiter, asking: Waiter["asking"]): void {
+    waiter.asking = asking;
+    if (waiter.ticket !== undefined) this.#queue.move(waiter.ticket, subqueueOf(waiter));
+  }
+
+  /** Members that may run the waiter's query now, best first. */
+  clustersOf(waiter: Waiter): readonly string[] {
+    this.#ask(waiter);
+    return waiter.clusters;
+  }
+
+  /** Grants to this waiter before all others, if it fits anywhere; then to all who fit. */
+  offer(waiter: Waiter): void {
+    const { ticket, request } = waiter;
+    const free =
+      ticket === undefined || !this.#userHasRoom(request)
+        ? undefined
+        : this.#firstWithRoom(request, this.#ask(waiter));
+    if (ticket !== undefined && free !== undefined) this.#grant(waiter, ticket, free);
+    this.grantAll();
+  }
+
+  /** Ends the wait with a refusal; does nothing when the wait is over. */
+  refuse(waiter: Waiter, error: GatewayError): void {
+    if (this.waits(waiter)) this.#decide(waiter, err(error));
+  }
+
+  /** What the client is shown of its wait. */
+  tell(waiter: Waiter, position: number, estimateMs: number | undefined): void {
+    if (!this.waits(waiter)) return;
+    waiter.position = position;
+    waiter.estimateMs = estimateMs;
+    if (position !== waiter.positionTold) resume(waiter);
+  }
+
+  /** Tells every waiter its place in this process's own order. */
+  tellOwnOrder(): void {
+    for (const waiter of this.#waiters) this.#positions.moved(waiter.request.group);
+  }
+
+  #enter(
+    request: AdmitRequest,
+  ):
+    | { readonly kind: "decided"; readonly outcome: Result<PlacedSlot, GatewayError> }
+    | { readonly kind: "waits"; readonly waiter: Waiter } {
+    const candidates = this.#heard(request);
+    const { group } = request;
+    const free = this.#free(request, candidates);
+    if (free !== undefined) return { kind: "decided", outcome: ok(free) };
+    if (this.#queue.sizeOf(group) >= (request.maxQueued ?? Number.POSITIVE_INFINITY)) {
+      return {
+        kind: "decided",
+        outcome: err(gatewayError("capacity.queueFull", { retryAfterMs })),
+      };
+    }
+    return { kind: "waits", waiter: this.#wait(request, this.#sequence, candidates) };
+  }
+
+  /** Where a newcomer may run. The caps it states count from now on. */
+  #heard(request: AdmitRequest): readonly Candidate[] {
+    this.#sequence += 1;
+    const candidates = request.candidates(this.#load);
+    const rose = this.#places.hear(request.group, candidates, this.#sequence);
+    const changed = this.#users.hear(request.group, request.maxRunningPerUser);
+    if (changed) this.#giveRooms(request.group);
+    if (rose || changed) this.grantAll();
+    if (changed) this.#places.opened?.();
+    return candidates;
+  }
+
+  #free(request: AdmitRequest, candidates: readonly Candidate[]): PlacedSlot | undefined {
+    if (!this.#userHasRoom(request)) return undefined;
+    const cluster = this.#firstWithRoom(request, candidates);
+    return cluster === undefined ? undefined : this.#take(request, cluster);
+  }
+
+  #userHasRoom(request: AdmitRequest): boolean {
+    return this.#users.roomFor(request.group, userOf(request)) > 0;
+  }
+
+  /** Tells the queue how many more of the user may run. */
+  #giveRoom(group: string, user: string): void {
+    if (this.#users.caps(group))
+      this.#queue.giveRoom(group, user, this.#users.roomFor(group, user));
+  }
+
+  #giveRooms(group: string): void {
+    const own = [...this.#waiters].filter(({ request }) => request.group === group);
+    for (const user of new Set(own.map(({ request }) => userOf(request)))) {
+      this.#queue.giveRoom(group, user, this.#users.roomFor(group, user));
+    }
+  }
+
+  #wait(request: AdmitRequest, sequence: number, candidates: readonly Candidate[]): Waiter {
+    const { clock } = this.#host;
+    const clusters = namesOf(candidates);
+    const waiter: Waiter = {
+      request,
+      sequence,
+      sinceMs: clock.nowMs(),
+      asking: "new",
+      userFull: false,
+      clusters,
+      ticket: undefined,
+      timeout: clock.timer(request.waitTimeoutMs, () => this.#timeOut(waiter)),
+      away: undefined,
+      outcome: undefined,
+      position: 0,
+      estimateMs: undefined,
+      positionTold: 0,
+      resume: undefined,
+    };
+    waiter.ticket = this.#queue.add(waiter, {
+      subqueue: subqueueOf(waiter),
+      group: request.group,
+      weight: request.weight,
+      user: userOf(request),
+      urgentAtMs: clock.nowMs() + request.waitTimeoutMs / 2,
+      room: this.#users.roomFor(request.group, userOf(request)),
+    });
+    this.#waiters.add(waiter);
+    this.#watch(waiter);
+    if (this.#places.ordersHere()) {
+      waiter.position = this.#queue.placeOfYoungest(waiter.ticket);
+      this.#positions.moved(request.group);
+    }
+    this.#places.entered?.(waiter);
+    return waiter;
+  }
+
+  /** Grants until nobody who waits fits anywhere. */
+  grantAll(): void {
+    const nowMs = this.#host.clock.nowMs();
+    const fits = ({ item }: Ticket<Waiter>) =>
+      item.clusters.some((cluster) => this.#places.hasRoom(item.request, cluster));
+    for (;;) {
+      const ticket = this.#queue.next(nowMs, fits);
+      if (ticket === undefined) return;
+      const waiter = ticket.item;
+      // Health and order may have changed since it was asked. When nothing fits any more, asking has
+      // moved it to a subqueue that does not fit either, or lowered the caps: the loop goes on.
+      const free = this.#firstWithRoom(waiter.request, this.#ask(waiter));
+      if (free === undefined) continue;
+      this.#grant(waiter, ticket, free);
+    }
+  }
+
+  #grant(waiter: Waiter, ticket: Ticket<Waiter>, cluster: string): void {
+    this.#queue.grant(ticket);
+    this.#decide(waiter, ok(this.#take(waiter.request, cluster)));
+  }
+
+  /** Asks a waiter again where it may run. */
+  #ask(waiter: Waiter): readonly Candidate[] {
+    const { request, ticket, sequence } = waiter;
+    const candidates = this.#candidatesOf(request);
+    this.#places.hear(request.group, candidates, sequence);
+    const clusters = namesOf(candidates);
+    // Mostly nothing changed, and ten thousand waiters may be asked in one turn.
+    if (ticket !== undefined && !sameNames(clusters, waiter.clusters)) {
+      waiter.clusters = clusters;
+      this.#queue.move(ticket, subqueueOf(waiter));
+      this.#watch(waiter);
+    }
+    return candidates;
+  }
+
+  /** A bug in one query's candidates must not take the slot of another, whose release asked. */
+  #candidatesOf(request: AdmitRequest): readonly Candidate[] {
+    try {
+      return request.candidates(this.#load);
+    } catch (bug) {
+      this.#host.log.bug(bug, { group: request.group, proxyQueryId: request.query.id });
+      return [];
+    }
+  }
+
+  #firstWithRoom(request: AdmitRequest, candidates: readonly Candidate[]): string | undefined {
+    return candidates.find(({ cluster }) => this.#places.hasRoom(request, cluster))?.cluster;
+  }
+
+  #take(request: AdmitRequest, cluster: string): PlacedSlot {
+    const { group } = request;
+    const user = userOf(request);
+    const place = this.#places.take(request, cluster);
+    this.#users.take(group, user);
+    this.#giveRoom(group, user);
+    return new PlacedSlot(cluster, place, () => {
+      this.#users.give(group, user);
+      this.#giveRoom(group, user);
+      this.grantAll();
+      if (this.#users.caps(group)) this.#places.opened?.();
+    });
+  }
+
+  /** Starts or stops the clock on a waiter that has no cluster at all. */
+  #watch(waiter: Waiter): void {
+    waiter.away?.[Symbol.dispose]();
+    waiter.away = undefined;
+    if (waiter.clusters.length > 0) return;
+    waiter.away = this.#host.clock.timer(awayMsMax, () => {
+      waiter.away = undefined;
+      // Nobody may have said that one is back.
+      if (this.#ask(waiter).length === 0) this.#timeOut(waiter);
+      else this.grantAll();
+    });
+  }
+
+  #timeOut(waiter: Waiter): void {
+    const unavailable = this.#candidatesOf(waiter.request).length === 0;
+    const code = unavailable ? "cluster.unavailable" : "capacity.timeout";
+    const full = !unavailable && (waiter.userFull || !this.#userHasRoom(waiter.request));
+    this.#decide(waiter, err(gatewayError(code, full ? ownSlotsTaken : { retryAfterMs })));
+  }
+
+  /** Ends the waiting. A refusal that comes after the grant but before its delivery takes the slot back. */
+  #decide(waiter: Waiter, outcome: Result<PlacedSlot, GatewayError>): void {
+    this.#leave(waiter);
+    waiter.outcome = outcome;
+    resume(waiter);
+  }
+
+  /** Leaves nothing behind: no place in the queue, no timer, no slot that nobody was told of. */
+  #leave(waiter: Waiter): void {
+    waiter.timeout?.[Symbol.dispose]();
+    waiter.timeout = undefined;
+    waiter.away?.[Symbol.dispose]();
+    waiter.away = undefined;
+    const waited = this.#waiters.delete(waiter);
+    if (waited) this.#positions.moved(waiter.request.group);
+    if (waiter.ticket !== undefined) this.#queue.remove(waiter.ticket);
+    waiter.ticket = undefined;
+    if (this.#waiters.size === 0) this.#positions.stop();
+    if (waited) this.#places.left?.(waiter);
+    const { outcome } = waiter;
+    waiter.outcome = undefined;
+    if (outcome?.ok === true) outcome.value.release();
+  }
+}
+
+const ownSlotsTaken = {
+  retryAfterMs,
+  message: "queries of this user take all slots that the group gives to one user",
+};

@@ -1,0 +1,70 @@
+/** Where the slots of a capacity come from, and a slot that was taken there. Who waits for one is admissions.ts. */
+import type { AdmitRequest, Candidate } from "../../port/capacity.ts";
+import type { Slot, SlotLease } from "../../query/slot.ts";
+import type { RunningCount } from "./scopes.ts";
+import type { Waiter } from "./waiter.ts";
+
+/** Where slots come from. Its methods are called within one turn; none of them calls back. */
+export interface Places {
+  /** Running on a cluster here, over all groups. */
+  load(cluster: string): number;
+  /** Takes over the caps as the admission `sequence` states them. True when one of them rose. */
+  hear(group: string, candidates: readonly Candidate[], sequence: number): boolean;
+  /** Forgets whose word the caps are. */
+  forgetStatements(): void;
+  hasRoom(request: AdmitRequest, cluster: string): boolean;
+  /** Takes a place where `hasRoom` said so in the same turn. */
+  take(request: AdmitRequest, cluster: string): Place;
+  counts(): readonly RunningCount[];
+  /** Whether positions in the queue are those of this process. */
+  ordersHere(): boolean;
+  /** How long a wait may still take, where positions are those of this process. */
+  estimateMs?(waiter: Waiter): number | undefined;
+  /** A query began to wait. */
+  entered?(waiter: Waiter): void;
+  /** Who waited without room for its user may have some now. */
+  opened?(): void;
+  /** It waits no more, for whatever reason. */
+  left?(waiter: Waiter): void;
+}
+
+/** A place taken. */
+export interface Place {
+  readonly fence: number;
+  readonly holder: string;
+  readonly lease?: SlotLease;
+  /** Called once. Everything that waits is looked at after it. */
+  give(): void;
+}
+
+/** A place as a slot. Giving it back has an effect once. */
+export class PlacedSlot implements Slot {
+  readonly cluster: string;
+  readonly fence: number;
+  readonly holder: string;
+  readonly lease?: SlotLease;
+  readonly #given: () => void;
+  #place: Place | undefined;
+
+  constructor(cluster: string, place: Place, given: () => void) {
+    this.cluster = cluster;
+    this.fence = place.fence;
+    this.holder = place.holder;
+    if (place.lease !== undefined) this.lease = place.lease;
+    this.#place = place;
+    this.#given = given;
+  }
+
+  /** Gives the slot back; the second time nothing happens. */
+  release(): void {
+    const place = this.#place;
+    if (place === undefined) return;
+    this.#place = undefined;
+    place.give();
+    this.#given();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.release();
+  }
+}

@@ -1,0 +1,55 @@
+/** Tells waiters their place: again after changes, and less often the more of them wait. */
+import type { Clock } from "../../port/clock.ts";
+import type { FairQueue } from "./fairQueue.ts";
+import type { Places } from "./places.ts";
+import { resume, type Waiter } from "./waiter.ts";
+
+/** Positions are told again no sooner than this after a change, and later the more wait. */
+const positionsAfterMsMin = 100;
+const positionsAfterMsMax = 1_000;
+/** This many waiters make the interval one millisecond longer; ten thousand reach the longest one. */
+const waitersPerPositionMs = 10;
+
+export class Positions {
+  readonly #clock: Clock;
+  readonly #queue: FairQueue<Waiter>;
+  readonly #places: Places;
+  readonly #moved = new Set<string>();
+  #timer: Disposable | undefined;
+
+  constructor(clock: Clock, queue: FairQueue<Waiter>, places: Places) {
+    this.#clock = clock;
+    this.#queue = queue;
+    this.#places = places;
+  }
+
+  /** Something changed in the order of a group. */
+  moved(group: string): void {
+    if (!this.#places.ordersHere()) return;
+    this.#moved.add(group);
+    if (this.#timer !== undefined) return;
+    const wishMs = this.#queue.size / waitersPerPositionMs;
+    const delayMs = Math.min(Math.max(wishMs, positionsAfterMsMin), positionsAfterMsMax);
+    this.#timer = this.#clock.timer(delayMs, () => this.#tell());
+  }
+
+  /** Nobody waits any more. */
+  stop(): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+    this.#moved.clear();
+  }
+
+  #tell(): void {
+    this.#timer = undefined;
+    const nowMs = this.#clock.nowMs();
+    for (const group of this.#moved) {
+      for (const [index, { item }] of this.#queue.inOrder(group, nowMs).entries()) {
+        item.position = index + 1;
+        item.estimateMs = this.#places.estimateMs?.(item);
+        if (item.position !== item.positionTold) resume(item);
+      }
+    }
+    this.#moved.clear();
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The two scopes a slot is held in: the cluster, and the cluster within the group. Counts and caps
+ * only; who waits is not its subject.
+ *
+ * A cap is what the most recently admitted query said it is. Queries of an older configuration ask
+ * again and again while they wait; without this rule a lowered cap would be overrun by them, and a
+ * raised one would let every newcomer pass them. Scopes stay for the life of the process, so that a
+ * gauge of an idle cluster reads zero; their number is that of names in configurations.
+ */
+import type { Candidate } from "../../port/capacity.ts";
+
+interface Scope {
+  running: number;
+  cap: number;
+  /** Sequence of the admission whose word the cap is. */
+  statedBy: number;
+}
+
+/** Running queries of one cluster within one group. */
+export interface RunningCount {
+  readonly group: string;
+  readonly cluster: string;
+  readonly running: number;
+}
+
+export class Scopes {
+  readonly #clusters = new Map<string, Scope>();
+  readonly #groups = new Map<string, Map<string, Scope>>();
+
+  /** Running on a cluster, over all groups. */
+  load(cluster: string): number {
+    return this.#clusters.get(cluster)?.running ?? 0;
+  }
+
+  /** Takes over the caps as the admission `sequence` states them. True when one of them rose. */
+  hear(group: string, candidates: readonly Candidate[], sequence: number): boolean {
+    let rose = false;
+    for (const { cluster, clusterCap, groupCap } of candidates) {
+      const whole = this.#clusterScope(cluster);
+      const part = this.#groupScope(group, cluster);
+      if (state(whole, clusterCap ?? Number.POSITIVE_INFINITY, sequence)) rose = true;
+      if (state(part, groupCap, sequence)) rose = true;
+    }
+    return rose;
+  }
+
+  /** Forgets which admission stated the caps: the next one counts. */
+  forgetStatements(): void {
+    for (const scope of this.#clusters.values()) scope.statedBy = 0;
+    for (const group of this.#groups.values()) {
+      for (const scope of group.values()) scope.statedBy = 0;
+    }
+  }
+
+  /** Whether one more may run. Never true before somebody stated the caps. */
+  hasRoom(group: string, cluster: string): boolean {
+    return this.roomFor(group, cluster) > 0;
+  }
+
+  /** How many more may run. */
+  roomFor(group: string, cluster: string): number {
+    const whole = this.#clusters.get(cluster);
+    const part = this.#groups.get(group)?.get(cluster);
+    if (whole === undefined || part === undefined) return 0;
+    return Math.max(0, Math.min(whole.cap - whole.running, part.cap - part.running));
+  }
+
+  /** Counts a query in both scopes. The caller has asked `hasRoom` in the same turn. */
+  take(group: string, cluster: string): void {
+    this.#clusterScope(cluster).running += 1;
+    this.#groupScope(group, cluster).running += 1;
+  }
+
+  /** Counts it out of both. Once per `take`. */
+  give(group: string, cluster: string): void {
+    this.#clusterScope(cluster).running -= 1;
+    this.#groupScope(group, cluster).running -= 1;
+  }
+
+  /** Every scope within a group, idle ones too. */
+  counts(): readonly RunningCount[] {
+    return [...this.#groups].flatMap(([group, clusters]) =>
+      [...clusters].map(([cluster, { running }]) => ({ group, cluster, running })),
+    );
+  }
+
+  #clusterScope(cluster: string): Scope {
+    return scopeIn(this.#clusters, cluster);
+  }
+
+  #groupScope(group: string, cluster: string): Scope {
+    let clusters = this.#groups.get(group);
+    if (clusters === undefined) {
+      clusters = new Map();
+      this.#groups.set(group, clusters);
+    }
+    return scopeIn(clusters, cluster);
+  }
+}
+
+function scopeIn(scopes: Map<string, Scope>, name: string): Scope {
+  let scope = scopes.get(name);
+  if (scope === undefined) {
+    scope = { running: 0, cap: 0, statedBy: 0 };
+    scopes.set(name, scope);
+  }
+  return scope;
+}
+
+function state(scope: Scope, cap: number, sequence: number): boolean {
+  if (sequence < scope.statedBy) return false;
+  const rose = cap > scope.cap;
+  scope.cap = cap;
+  scope.statedBy = sequence;
+  return rose;
+}

@@ -1,0 +1,95 @@
+/**
+ * The only thing a frontend may call. Every method answers with a value; none throws and none
+ * rejects. What stands behind it is in run/.
+ */
+import type { ErrorCode } from "@gateway/contract/error.ts";
+import type { GatewayError } from "../error.ts";
+import type { Result } from "../result.ts";
+import type { Login, Presented, PresentedAt, ScramChallenge } from "./authenticator.ts";
+import type { AuthContext } from "../query/identity.ts";
+import type { Description, ResultEvent, ResultStream } from "../query/event.ts";
+import type { Query, QueryId, Session } from "../query/query.ts";
+import type { TableListing } from "./backend.ts";
+import type { Parameter } from "../type/type.ts";
+import type { NativeFormat } from "../type/vector.ts";
+
+/** What the client tried; `user` is the name it claims. */
+export interface UnjudgedLogin {
+  readonly kind: Presented["kind"];
+  readonly user: string | undefined;
+}
+
+export interface Door {
+  /** True when a connection protocol must ask for a password. False only under provider `none`. */
+  readonly asksPassword: boolean;
+  /** True when clients may show access tokens. */
+  readonly takesTokens?: boolean;
+  /** Catalog names that the engines the session may reach know; used for names given at connect. */
+  catalogs(session: Session): readonly string[];
+
+  /** The challenge for a login by SCRAM; undefined where the user is asked for the password itself. */
+  scram?(user: string): ScramChallenge | undefined;
+
+  authenticate(presented: Presented, at: PresentedAt): Promise<Result<Login, GatewayError>>;
+
+  /** Counts and logs a login that the frontend refused by itself, because what was shown can not be judged. */
+  refused(code: ErrorCode, shown: UnjudgedLogin, at: PresentedAt): void;
+
+  /** Gives a statement its id and its time of receipt. `takes` is none unless said. */
+  query(
+    sql: string,
+    parameters: readonly Parameter[],
+    session: Session,
+    takes?: readonly NativeFormat[],
+  ): Query;
+
+  /** Runs it. Aborting `signal` or ending the generator cancels; the engine's work ends too. */
+  run(query: Query, signal: AbortSignal): ResultStream;
+
+  /** Types of parameters and columns without running; takes a slot like a query and leaves no record. */
+  describe(query: Query, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
+
+  /** What there is to query where this statement would go. Refuses like a query that may not run. */
+  tables(query: Query, signal: AbortSignal): Promise<Result<TableScope, GatewayError>>;
+
+  /** Starts a query whose result is asked for piece by piece (HTTP protocols). */
+  start(query: Query): PolledQuery;
+
+  /** Finds a started query again. `query.unknown` when there is none or it belongs to somebody else. */
+  resume(id: QueryId, owner: AuthContext): Result<PolledQuery, GatewayError>;
+
+  /** Cancels a running or queued query of any protocol. Only its owner or an operator may; to everybody else it is `query.unknown`. */
+  cancel(id: QueryId, by: AuthContext): Promise<Result<void, GatewayError>>;
+}
+
+/** A query that is asked for piece by piece. What it promises beside this: `run/poll/polled.ts`. */
+export interface PolledQuery {
+  readonly query: Query;
+  readonly owner: AuthContext;
+  /**
+   * The next event, or undefined when none came within `waitMs` (progress can be shown) or after the
+   * last one. One call at a time. Aborting `signal` (the client hung up) cancels the query.
+   *
+   * `absorb`, when given, may be shown each event first: one that it answers true to is taken, and the
+   * wait goes on, which saves the caller a promise for every event that only tells something.
+   *
+   * A call after the last event says that the client has seen the end: from then on the query stays
+   * for `keepMs` only. A frontend that reads ahead makes this call when it gave its last answer.
+   */
+  next(waitMs: number, signal: AbortSignal, absorb?: Absorb): Promise<ResultEvent | undefined>;
+  /** Ends the query as the client's wish; its last event is `failed: query.cancelled`, or that reason, unless it is over already. */
+  cancel(reason?: GatewayError): void;
+  /** The client was given nothing to ask again with: the query is not kept after its end. Absent where nothing is kept anyway. */
+  forget?(): void;
+}
+
+/** True when it took the event. Never true for the last one. */
+export type Absorb = (event: ResultEvent) => boolean;
+
+/** The tables of the place a session's statements go to. */
+export interface TableScope {
+  /** The same for all sessions that see the same tables; another one after every change of configuration. */
+  readonly key: string;
+  /** Asks the engine. Takes a slot, and waits for it like a query. */
+  list(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>>;
+}

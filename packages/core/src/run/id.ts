@@ -1,0 +1,34 @@
+/** Makes proxy query ids: `20260101_235959_00042_k3v9x2m`, sortable by time, unique over a fleet. */
+import type { Host } from "../port/host.ts";
+import type { QueryId } from "../query/query.ts";
+
+const alphabet = "0123456789abcdefghijkmnpqrstuvwxyz";
+const suffixLength = 8;
+const countMax = 99_999;
+
+/** Answers a maker whose ids differ from those of every other maker by a random suffix. */
+export function queryIds(host: Host): () => QueryId {
+  const suffix = [...host.randomBytes(suffixLength)]
+    .map((byte) => alphabet[byte % alphabet.length])
+    .join("");
+  let count = 0;
+  let second = -1;
+  let stamp = "";
+  return () => {
+    const unixMs = host.clock.unixMs();
+    const now = Math.floor(unixMs / 1000);
+    if (now !== second) {
+      second = now;
+      stamp = stampOf(unixMs);
+    }
+    // The count never starts again inside a second unless 100,000 ids were made in it.
+    count = count === countMax ? 1 : count + 1;
+    return `${stamp}_${String(count).padStart(5, "0")}_${suffix}` as QueryId;
+  };
+}
+
+function stampOf(unixMs: number): string {
+  const iso = new Date(unixMs).toISOString();
+  const date = iso.slice(0, 10).replaceAll("-", "");
+  return `${date}_${iso.slice(11, 19).replaceAll(":", "")}`;
+}

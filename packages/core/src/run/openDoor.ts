@@ -1,0 +1,102 @@
+/** The door over its parts: the one implementation of `Door`. */
+import type { Door } from "../port/door.ts";
+import { gatewayError } from "../error.ts";
+import { err, ok } from "../result.ts";
+import { describeQuery } from "./describe.ts";
+import { queryIds } from "./id.ts";
+import type { Presented } from "../port/authenticator.ts";
+import type { DataPlane } from "./step/plane.ts";
+import { PolledQueries } from "./poll/polled.ts";
+import { runQuery } from "./run.ts";
+import { tablesFor } from "./tables.ts";
+
+/** Length of a claimed name in an audit line. */
+const auditNameMax = 128;
+
+/** Logins that were refused, by the frontend they came over and the code of the refusal. */
+export const authFailures = {
+  name: "gateway_auth_failures_total",
+  help: "Refused logins.",
+  labels: ["frontend", "reason"],
+} as const;
+
+export interface OpenDoor {
+  readonly door: Door;
+  /** Ends the sweep and what is parked. */
+  close(): Promise<void>;
+}
+
+export function openDoor(plane: DataPlane): OpenDoor {
+  const { generations, host, live } = plane;
+  const nextId = queryIds(host);
+  const run: Door["run"] = (query, signal) => runQuery(query, plane, signal);
+  const polled = new PolledQueries(host);
+
+  const noteRefusal: Door["refused"] = (code, { kind, user }, { frontend, address }) => {
+    host.metrics.counter(authFailures, { frontend, reason: code }).add(1);
+    // The name is what the client claimed, cut short. It is believed by nobody.
+    const name = user?.slice(0, auditNameMax);
+    host.log.write("warn", "auth.refused", { frontend, code, address, shown: kind, user: name });
+  };
+
+  const door: Door = {
+    get asksPassword() {
+      return generations.active?.authenticator.asksPassword ?? false;
+    },
+    get takesTokens() {
+      return generations.active?.authenticator.takesTokens ?? false;
+    },
+    catalogs: () => generations.active?.catalogs() ?? [],
+    scram: (user) => generations.active?.authenticator.scram?.(user),
+    authenticate: async (presented, at) => {
+      if (at.patienceMs !== undefined && generations.active === undefined) {
+        await generations.waitForActive(host.clock, at.patienceMs);
+      }
+      const held = generations.hold();
+      if (!held.ok) return held;
+      const hold = held.value;
+      try {
+        const login = await hold.generation.authenticator.authenticate(presented, at);
+        if (!login.ok) {
+          noteRefusal(login.error.code, { kind: presented.kind, user: claimedName(presented) }, at);
+        }
+        return login;
+      } catch (bug) {
+        host.log.bug(bug);
+        return err(gatewayError("internal.bug"));
+      } finally {
+        hold[Symbol.dispose]();
+      }
+    },
+    refused: noteRefusal,
+    query: (sql, parameters, session, takes = []) => ({
+      id: nextId(),
+      sql,
+      parameters,
+      session,
+      takes,
+      receivedAtMs: host.clock.nowMs(),
+    }),
+    run,
+    describe: (query, signal) => describeQuery(query, plane, signal),
+    tables: (query, signal) => tablesFor(query, plane, signal),
+    start: (query) => polled.start(query, run),
+    resume: (id, owner) => polled.resume(id, owner),
+    cancel: async (id, by) => {
+      const found = live.get(id);
+      const mine = found?.query.session.identity.user === by.user;
+      const held = mine ? undefined : generations.hold();
+      using hold = held?.ok === true ? held.value : undefined;
+      const operator = (await hold?.generation.authorizer.mayCancel(by, found?.group)) ?? false;
+      // A stranger learns nothing, not even that the query exists.
+      if (found === undefined || !(mine || operator)) return err(gatewayError("query.unknown"));
+      found.cancel(gatewayError("query.cancelled"));
+      return ok(undefined);
+    },
+  };
+  return { door, close: () => polled.close() };
+}
+
+function claimedName(presented: Presented): string | undefined {
+  return presented.kind === "bearer" ? presented.claimedUser : presented.user;
+}

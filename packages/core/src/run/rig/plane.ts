@@ -1,0 +1,236 @@
+/** A plane over fakes for tests of the pipeline: one group, clusters with scripted backends, everything counted. */
+import { gatewayError, type GatewayError } from "../../error.ts";
+import type { Backend, PinnedLane } from "../../port/backend.ts";
+import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
+import type { Slot } from "../../query/slot.ts";
+import { virtualHost, type VirtualHost } from "../../rig/virtual.ts";
+import { err, ok, type Result } from "../../result.ts";
+import { Generations, type Generation } from "../../snapshot/generation.ts";
+import type { QueryRecord } from "@gateway/contract/record.ts";
+import type { Queued, ResultStream } from "../../query/event.ts";
+import { LiveQueries } from "../step/live.ts";
+import type { QueryLimits } from "../../query/limits.ts";
+import { queryMetrics } from "../step/metrics.ts";
+import type { DataPlane } from "../step/plane.ts";
+import type { Identified, Query, QueryId, Session } from "../../query/query.ts";
+
+/** What a cluster answers to `execute`. */
+export type Execute = (query: Identified, signal: AbortSignal) => ResultStream;
+
+export interface TestPlane extends DataPlane {
+  readonly host: VirtualHost;
+  readonly records: QueryRecord[];
+  /** Slots held now. */
+  readonly slots: Set<string>;
+  /** What happened to lanes, in order: `begin main`, `commit`, `rollback`, `closed`. */
+  readonly lanes: string[];
+  /** What the breaker was told, in order: `main true`. */
+  readonly reached: string[];
+  drainNow(): void;
+}
+
+export interface PlaneOptions {
+  readonly clusters: Readonly<Record<string, Execute>>;
+  readonly limits?: QueryLimits;
+  readonly refuse?: {
+    readonly route?: GatewayError;
+    readonly police?: GatewayError;
+    readonly admit?: GatewayError;
+  };
+  readonly routeThrows?: boolean;
+  readonly limitsThrow?: boolean;
+  /** What the translator makes of every statement; the client's own text unless told. */
+  readonly engineSql?: string;
+  /** Positions shown before the slot. */
+  readonly positions?: readonly number[];
+  /** Whether a transaction goes on, and whether one can be begun. Without it none is divided. */
+  readonly transactions?: { goesOn(): boolean; begins(): boolean };
+  /** No generation is active. */
+  readonly notReady?: boolean;
+}
+
+export function planeOf(options: PlaneOptions): TestPlane {
+  const host = virtualHost(1);
+  const records: QueryRecord[] = [];
+  const slots = new Set<string>();
+  const lanes: string[] = [];
+  const reached: string[] = [];
+  let draining = false;
+  const generations = new Generations();
+  const generation = generationOf(options, lanes, reached);
+  if (options.notReady !== true) void generations.swap(generation);
+  return {
+    host,
+    generations,
+    capacity: capacityOf(options, slots),
+    history: { append: (record) => void records.push(record) },
+    live: new LiveQueries(),
+    metrics: queryMetrics(host.metrics),
+    worker: undefined,
+    idleInTransactionMs: 60_000,
+    draining: () => draining,
+    drainNow: () => {
+      draining = true;
+    },
+    records,
+    slots,
+    lanes,
+    reached,
+  };
+}
+
+function generationOf(options: PlaneOptions, lanes: string[], reached: string[]): Generation {
+  const backends = Object.entries(options.clusters).map(([cluster, execute]) =>
+    backendOf(cluster, execute, lanes, options.transactions),
+  );
+  return {
+    revision: "1.1.test",
+    authenticator: {
+      asksPassword: false,
+      renew: (identity) => identity,
+      authenticate: async () => err(gatewayError("auth.refused")),
+    },
+    renew: (identity) => identity,
+    authorizer: { mayUse: async () => true, mayCancel: async () => false },
+    route: async (query, trace) => {
+      if (options.routeThrows === true) throw new Error("a bug in a router");
+      if (options.refuse?.route !== undefined) return err(options.refuse.route);
+      trace.push({ step: "fallback", outcome: "main" });
+      return ok({ ...query, group: "main", trace });
+    },
+    police: (query) =>
+      options.refuse?.police === undefined
+        ? ok({ ...query, allowedSql: query.sql })
+        : err(options.refuse.police),
+    admission: (query, excluded) => {
+      const left = backends.filter(({ cluster }) => !excluded.has(cluster));
+      if (left.length === 0) return err(gatewayError("cluster.unavailable"));
+      const candidates = left.map(({ cluster }) => ({
+        cluster,
+        clusterCap: undefined,
+        groupCap: 1,
+      }));
+      const request: AdmitRequest = {
+        query,
+        group: "main",
+        weight: 1,
+        maxQueued: undefined,
+        waitTimeoutMs: 1000,
+        candidates: () => candidates,
+      };
+      return ok(request);
+    },
+    translate: (query) =>
+      ok({
+        ...query,
+        engineSql: options.engineSql ?? query.allowedSql,
+        maxExecutionMs: options.limits?.maxExecutionMs,
+      }),
+    identify: (query) => ok({ ...query, backendIdentity: { mode: "serviceAccount" } }),
+    audience: () => "",
+    backend: (name) => {
+      const found = backends.find(({ cluster }) => cluster === name);
+      if (found === undefined) throw new Error(`no cluster ${name}`);
+      return found;
+    },
+    backends: () => backends,
+    catalogs: () => ["memory"],
+    limits: () => {
+      if (options.limitsThrow === true) throw new Error("a bug in a group");
+      return options.limits ?? { maxExecutionMs: undefined, maxRows: undefined };
+    },
+    attempt: (_group, cluster) => (outcome) => void reached.push(`${cluster} ${outcome}`),
+    close: async () => {},
+  };
+}
+
+function backendOf(
+  cluster: string,
+  execute: Execute,
+  lanes: string[],
+  transactions: PlaneOptions["transactions"],
+): Backend {
+  const pinned: PinnedLane = {
+    execute,
+    describe: async () => ok({ parameters: [], columns: [] }),
+    commit: async () => logged(lanes, "commit"),
+    rollback: async () => logged(lanes, "rollback"),
+    ...(transactions === undefined ? {} : { goesOn: async () => transactions.goesOn() }),
+    [Symbol.asyncDispose]: async () => void lanes.push("closed"),
+  };
+  return {
+    cluster,
+    engine: "duckDb",
+    dialect: "duckdb",
+    catalogs: ["memory"],
+    execute,
+    describe: async () => ok({ parameters: [], columns: [] }),
+    begin: async () => {
+      if (transactions?.begins() === false) return err(gatewayError("cluster.connectFailed"));
+      lanes.push(`begin ${cluster}`);
+      return ok(pinned);
+    },
+    probe: async () => "healthy",
+    running: async () => ok({ tags: [], complete: true, delayMs: 0 }),
+    end: async () => ok(undefined),
+    runsIn: "engine",
+    limitsExecution: false,
+    forwards: ["password", "bearer"],
+    listTables: async () => ok([]),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+function logged(lanes: string[], what: string): Result<void, GatewayError> {
+  lanes.push(what);
+  return ok(undefined);
+}
+
+function capacityOf(options: PlaneOptions, slots: Set<string>): Capacity {
+  let fence = 0;
+  async function* admit(
+    request: AdmitRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Queued, Result<Slot, GatewayError>, void> {
+    for (const position of options.positions ?? []) yield { kind: "queued", position };
+    if (options.refuse?.admit !== undefined) return err(options.refuse.admit);
+    if (signal.aborted) return err(gatewayError("query.cancelled"));
+    const [candidate] = request.candidates(() => 0);
+    if (candidate === undefined) return err(gatewayError("cluster.unavailable"));
+    fence += 1;
+    const key = `${candidate.cluster}#${fence}`;
+    slots.add(key);
+    return ok({
+      cluster: candidate.cluster,
+      fence,
+      holder: `test/${fence}`,
+      [Symbol.asyncDispose]: async () => void slots.delete(key),
+    });
+  }
+  return { admitNow: () => undefined, admit, wake: () => {}, counts: () => [] };
+}
+
+/** A query of alice over PostgreSQL. */
+export function queryOf(sql: string, session: Partial<Session> = {}): Query {
+  return {
+    id: `query ${sql}` as QueryId,
+    sql,
+    parameters: [],
+    takes: [],
+    receivedAtMs: 0,
+    session: {
+      frontend: "postgresWire",
+      identity: { user: "alice", groups: [], roles: [], method: "none" },
+      credential: { kind: "none" },
+      clientAddress: "127.0.0.1",
+      dialect: "postgres",
+      catalog: undefined,
+      schema: undefined,
+      settings: new Map(),
+      tags: new Map(),
+      headers: new Map(),
+      pin: undefined,
+      ...session,
+    },
+  };
+}

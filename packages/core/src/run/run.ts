@@ -1,0 +1,90 @@
+/**
+ * The line of a query, top to bottom: hold, route, police, admit, translate, identify, execute.
+ *
+ * Policy sees the source SQL before a slot is taken, so a denied query never queues. The cluster is
+ * known only with the slot, and dialect and credential belong to the cluster, so those come after.
+ * The last event leaves when slot, generation and record are closed: a client that never reads it
+ * holds nothing.
+ */
+import { gatewayError, type GatewayError } from "../error.ts";
+import { Attempt } from "./step/attempt.ts";
+import { wayOf } from "./step/way.ts";
+import type { LastEvent, ResultStream, Stage } from "../query/event.ts";
+import { OpenQuery } from "./step/lifecycle.ts";
+import { beginTransaction } from "./transaction/begin.ts";
+import { divideOutside, endOutside } from "./transaction/outside.ts";
+import { runPinned } from "./transaction/pinned.ts";
+import { wishOf } from "./transaction/wish.ts";
+import type { Pin } from "../query/pin.ts";
+import type { DataPlane } from "./step/plane.ts";
+import type { Query } from "../query/query.ts";
+import { relay } from "./step/relay.ts";
+
+/** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
+export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSignal): ResultStream {
+  const open = new OpenQuery(query, plane, signal);
+  let last: LastEvent = failed(gatewayError("query.cancelled"));
+  try {
+    const { pin } = query.session;
+    const stage = pin === undefined ? runUnpinned(open, plane) : runInPin(open, pin, plane);
+    last = "kind" in stage ? stage : yield* stage;
+  } catch (bug) {
+    plane.host.log.bug(bug, { queryId: query.id });
+    last = failed(gatewayError("internal.bug"));
+  } finally {
+    open.close(last);
+  }
+  yield last;
+}
+
+/** A transaction keeps the generation it began with, but not the right of a user who is gone. */
+async function* runInPin(open: OpenQuery, pin: Pin, plane: DataPlane): Stage {
+  const { active } = plane.generations;
+  if (active !== undefined && active.renew(open.query.session.identity) === undefined) {
+    await pin.end();
+    yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
+    return failed(gatewayError("auth.expired"));
+  }
+  return yield* runPinned(open, pin);
+}
+
+/** A choice and no stage of its own: each of them that passes events on costs every event a turn. */
+function runUnpinned(open: OpenQuery, plane: DataPlane): Stage | LastEvent {
+  if (plane.draining()) return failed(gatewayError("gateway.draining"));
+  const wish = wishOf(open.query);
+  switch (wish?.kind) {
+    case "begin":
+      return beginTransaction(wish.modes, open, plane);
+    case "commit":
+    case "rollback":
+      return endOutside(wish, open);
+    case "divide":
+      return divideOutside(wish.division, open);
+    case undefined:
+      return runStatement(open, plane);
+  }
+}
+
+async function* runStatement(open: OpenQuery, plane: DataPlane): Stage {
+  const found = await wayOf(open, plane);
+  if (!found.ok) return failed(found.error);
+  using way = found.value;
+  // A connection failure before the first event gives the slot back and admits again without that cluster.
+  for (;;) {
+    const request = way.admission();
+    if (!request.ok) return failed(request.error);
+    const slot = open.slotNow(request.value) ?? (yield* open.slotLater(request.value));
+    if (!slot.ok) return failed(slot.error);
+    await using attempt = new Attempt(slot.value, open, way, plane.host);
+    const identified = await attempt.identified();
+    if (!identified.ok) return failed(identified.error);
+    const ended = yield* relay(attempt.execute(identified.value), open.live, slot.value);
+    attempt.ended(ended.last);
+    if (ended.reached) return ended.last;
+    way.exclude(slot.value.cluster);
+  }
+}
+
+function failed(error: GatewayError): LastEvent {
+  return { kind: "failed", error };
+}

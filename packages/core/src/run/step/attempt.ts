@@ -1,0 +1,142 @@
+/**
+ * One attempt to reach an engine with one slot: everything it holds, given back in one place.
+ *
+ * A generator goes on only when it is asked for the next event, so a client that stopped reading would
+ * keep a slot beyond every time limit. Here an abort itself ends the engine's stream and, when the
+ * engine is done, gives the slot back. What the client is told waits until it reads.
+ */
+import { attemptOutcome } from "../../cluster/breaker.ts";
+import type { EndAttempt } from "../../cluster/breakers.ts";
+import { abortError, withoutPosition, type GatewayError } from "../../error.ts";
+import type { Backend } from "../../port/backend.ts";
+import type { Host } from "../../port/host.ts";
+import type { LastEvent } from "../../query/event.ts";
+import type { Identified } from "../../query/query.ts";
+import type { Slot } from "../../query/slot.ts";
+import { err, type Result } from "../../result.ts";
+import type { Question } from "./ask.ts";
+import { identifiedOn } from "./identified.ts";
+import { endedWhenLost, lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
+import { PatientReader } from "./patience.ts";
+import type { Underway } from "./underway.ts";
+import type { Way } from "./way.ts";
+
+export class Attempt implements AsyncDisposable {
+  readonly #slot: Slot;
+  readonly #underway: Underway;
+  readonly #way: Way;
+  readonly #host: Pick<Host, "clock" | "log">;
+  #running: Disposable | undefined;
+  #lost: Disposable | undefined;
+  /** Tells breaker and health how the engine answered. Set once the engine is asked. */
+  #tried: EndAttempt | undefined;
+  #events: PatientReader | undefined;
+  /** Resolves when the engine is done and the slot is given back, after an abort. */
+  #freed: Promise<void> = Promise.resolve();
+  #kept = false;
+
+  /** Takes over the slot. */
+  constructor(slot: Slot, underway: Underway, way: Way, host: Pick<Host, "clock" | "log">) {
+    this.#slot = slot;
+    this.#underway = underway;
+    this.#way = way;
+    this.#host = host;
+  }
+
+  /** Counts the query as running, translates and identifies. */
+  async identified(): Promise<Result<Identified, GatewayError>> {
+    const { generation, policed } = this.#way;
+    this.#running = this.#underway.running(this.#slot.cluster, generation);
+    this.#lost = endedWhenLost(this.#slot, this.#underway);
+    const found = await identifiedOn(this.#slot, policed, generation, this.#underway.signal);
+    if (found.ok) this.#underway.identified(found.value);
+    return found;
+  }
+
+  /** Hands the query to the cluster's adapter, which asks the engine with the first look at the events. */
+  execute(query: Identified): PatientReader {
+    const { signal } = this.#underway;
+    this.#try();
+    const stream = this.#backend.execute(query, signal);
+    this.#events = new PatientReader(stream, this.#host.clock);
+    if (signal.aborted) this.#free();
+    else signal.addEventListener("abort", this.#free, { once: true });
+    return this.#events;
+  }
+
+  /** Asks what is answered at once, in a slot that is still ours before and after. */
+  async ask<Answer>(
+    question: Question<Answer>,
+    query: Identified,
+  ): Promise<Result<Answer, GatewayError>> {
+    const { signal } = this.#underway;
+    const lost = lossOf(this.#slot) && (await lossAskedOf(this.#slot));
+    if (lost !== undefined) return err(lost);
+    this.#try();
+    const answer = await question.ask(this.#backend, query, signal);
+    const late = lateLossOf(this.#slot);
+    const unusable = signal.aborted ? abortError(signal) : late;
+    if (!signal.aborted) this.#answered(answer.ok ? undefined : answer.error);
+    if (unusable !== undefined) {
+      if (answer.ok) await question.undo?.(answer.value);
+      return err(unusable);
+    }
+    const rewritten = query.engineSql !== query.sql;
+    return answer.ok || !rewritten ? answer : err(withoutPosition(answer.error));
+  }
+
+  /** Tells breaker and health how the engine answered. Without an answer nothing is said about the cluster. */
+  ended(last: LastEvent): void {
+    this.#answered(last.kind === "failed" ? last.error : undefined);
+  }
+
+  /** The slot and its place among what runs, for a transaction: from now on they are the caller's. */
+  keep(): { readonly slot: Slot; readonly running: Disposable } {
+    this.#kept = true;
+    return { slot: this.#slot, running: this.#running ?? { [Symbol.dispose]: () => {} } };
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    this.#underway.signal.removeEventListener("abort", this.#free);
+    this.#tried?.("neutral");
+    this.#lost?.[Symbol.dispose]();
+    // An engine that ignores its cancel still runs it: the slot is free when it is done.
+    const ignored = this.#events?.ignored === true;
+    if (ignored) this.#underway.remains(this.#freed);
+    return ignored || this.#kept ? Promise.resolve() : this.#giveBack();
+  }
+
+  get #backend(): Backend {
+    return this.#way.generation.backend(this.#slot.cluster);
+  }
+
+  #try(): void {
+    const { generation, policed } = this.#way;
+    this.#tried = generation.attempt(policed.group, this.#slot.cluster);
+  }
+
+  #answered(error: GatewayError | undefined): void {
+    this.#tried?.(attemptOutcome(error?.code));
+    this.#tried = undefined;
+  }
+
+  /** Ending the stream and giving the slot back a second time does nothing. */
+  readonly #free = (): void => {
+    this.#events?.aborted();
+    this.#freed = this.#endEvents().then(() => this.#giveBack());
+  };
+
+  #giveBack(): PromiseLike<void> {
+    this.#running?.[Symbol.dispose]();
+    this.#running = undefined;
+    return this.#slot[Symbol.asyncDispose]();
+  }
+
+  async #endEvents(): Promise<void> {
+    try {
+      await this.#events?.end();
+    } catch (bug) {
+      this.#host.log.bug(bug, { queryId: this.#underway.query.id });
+    }
+  }
+}

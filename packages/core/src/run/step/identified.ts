@@ -1,0 +1,21 @@
+/** Translate and identify: what an engine is given, and as whom, once a slot says which engine it is. */
+import type { GatewayError } from "../../error.ts";
+import type { Identified, Policed } from "../../query/query.ts";
+import type { Slot } from "../../query/slot.ts";
+import { admittedOn } from "../../query/stages.ts";
+import type { Result } from "../../result.ts";
+import type { Generation } from "../../snapshot/generation.ts";
+
+export async function identifiedOn(
+  slot: Slot,
+  query: Policed,
+  generation: Generation,
+  signal: AbortSignal,
+): Promise<Result<Identified, GatewayError>> {
+  // Most are answered at once, and a wait for nothing costs every query.
+  const written = generation.translate(admittedOn(query, slot), signal);
+  const translated = written instanceof Promise ? await written : written;
+  if (!translated.ok) return translated;
+  const asked = generation.identify(translated.value, signal);
+  return asked instanceof Promise ? await asked : asked;
+}

@@ -1,0 +1,230 @@
+/**
+ * A query while it lives: its cancel signal, its time limit, what its record will say.
+ *
+ * `LiveQueries` is the list of all of them in this process: for cancel by id, for the admin API, and
+ * for the drain. It decides nothing about the query's way.
+ */
+import type { QueryRecord, QueryStatus, RoutingStep } from "@gateway/contract/record.ts";
+import { abortError, gatewayError, type GatewayError } from "../../error.ts";
+import type { Backend } from "../../port/backend.ts";
+import type { Clock } from "../../port/clock.ts";
+import type { Dialect } from "../../sql/dialect.ts";
+import type { Batch } from "../../type/vector.ts";
+import { batchBytes } from "../../type/size.ts";
+import { Canceller } from "../../tool/canceller.ts";
+import type { LastEvent, QueryStats } from "../../query/event.ts";
+import type { QueryLimits } from "../../query/limits.ts";
+import type { Identified, Query, QueryId } from "../../query/query.ts";
+
+/** Where a query is now, for lists. */
+export interface LiveView {
+  readonly query: Query;
+  readonly state: "queued" | "running";
+  readonly group: string | undefined;
+  readonly cluster: string | undefined;
+  /** What the engine reads; undefined until there is one, and where it is not known. */
+  readonly targetDialect: Dialect | undefined;
+  /** Unix milliseconds at which the query came. */
+  readonly createdAt: number;
+  readonly rows: number;
+}
+
+/** Of a record that has none: the same for all, since nobody changes a record. */
+const noTags: QueryRecord["tags"] = {};
+const noActions: QueryRecord["policyActions"] = [];
+const noStats: QueryRecord["engineStats"] = {};
+
+export class LiveQuery implements LiveView {
+  readonly query: Query;
+  readonly createdAt: number;
+  readonly #clock: Clock;
+  readonly #controller = new Canceller();
+  readonly #client: AbortSignal;
+  readonly #onClientAbort = (): void => this.cancel(abortError(this.#client));
+  #limit: Disposable | undefined;
+  #startedAt: number | undefined;
+  #startedMs: number | undefined;
+  #maxRows = Number.POSITIVE_INFINITY;
+  readonly trace: RoutingStep[] = [];
+  group: string | undefined;
+  cluster: string | undefined;
+  engine: string | undefined;
+  targetDialect: Dialect | undefined;
+  /** What the engine was given; kept in the record only when it is not the client's own text. */
+  engineSql: string | undefined;
+  identityMode: string | undefined;
+  principal: string | undefined;
+  rows = 0;
+  bytes = 0;
+
+  constructor(query: Query, clock: Clock, client: AbortSignal) {
+    this.query = query;
+    this.#clock = clock;
+    this.#client = client;
+    this.createdAt = clock.unixMs();
+    if (client.aborted) this.#onClientAbort();
+    else client.addEventListener("abort", this.#onClientAbort, { once: true });
+  }
+
+  /** Aborted when the client left, the query was cancelled, or a limit was reached; the reason is a `GatewayError`. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get state(): "queued" | "running" {
+    return this.#startedMs === undefined ? "queued" : "running";
+  }
+
+  cancel(reason: GatewayError): void {
+    if (!this.#controller.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** A slot was granted: the time limit starts. Called again by a second attempt, which shares the first one's limit. */
+  started(cluster: string, limits: QueryLimits): void {
+    this.cluster = cluster;
+    if (this.#startedMs !== undefined) return;
+    this.#startedMs = this.#clock.nowMs();
+    this.#startedAt = this.#clock.unixMs();
+    this.#maxRows = limits.maxRows ?? Number.POSITIVE_INFINITY;
+    if (limits.maxExecutionMs === undefined) return;
+    this.#limit = this.#clock.timer(limits.maxExecutionMs, () =>
+      this.cancel(gatewayError("query.timeout")),
+    );
+  }
+
+  /** Notes the engine behind the slot, for the record. */
+  ranOn({ engine, dialect }: Pick<Backend, "engine" | "dialect">): void {
+    this.engine = engine;
+    this.targetDialect = dialect;
+  }
+
+  /** Notes what the engine is given and as whom, for the record. */
+  identified({ engineSql, backendIdentity }: Identified): void {
+    this.engineSql = engineSql;
+    this.identityMode = backendIdentity.mode;
+    this.principal =
+      backendIdentity.mode === "serviceAccount" ? undefined : backendIdentity.principal;
+  }
+
+  /** Counts a batch; answers the error when the row limit is passed. */
+  counted(batch: Batch): GatewayError | undefined {
+    this.rows += batch.rows;
+    this.bytes += batchBytes(batch);
+    return this.rows > this.#maxRows ? gatewayError("query.tooManyRows") : undefined;
+  }
+
+  stats(): QueryStats {
+    const now = this.#clock.nowMs();
+    const startedMs = this.#startedMs ?? now;
+    return {
+      queueMs: startedMs - this.query.receivedAtMs,
+      executionMs: now - startedMs,
+      rows: this.rows,
+      bytes: this.bytes,
+    };
+  }
+
+  /** Ends timers and listeners and answers what remains. Hashes are left to whoever writes it. */
+  close(
+    last: LastEvent,
+    { revision, worker }: { readonly revision: string; readonly worker: string | undefined },
+  ): QueryRecord {
+    this.#limit?.[Symbol.dispose]();
+    this.#client.removeEventListener("abort", this.#onClientAbort);
+    const { queueMs, executionMs } = this.stats();
+    const { id, sql, session } = this.query;
+    const error = last.kind === "failed" ? last.error : undefined;
+    return {
+      proxyQueryId: id,
+      backendQueryId: undefined,
+      createdAt: this.createdAt,
+      startedAt: this.#startedAt,
+      finishedAt: this.#clock.unixMs(),
+      worker,
+      frontend: session.frontend,
+      user: session.identity.user,
+      clientAddress: session.clientAddress,
+      clusterGroup: this.group,
+      cluster: this.cluster,
+      engine: this.engine,
+      catalog: session.catalog,
+      schema: session.schema,
+      tags: session.tags.size === 0 ? noTags : Object.fromEntries(session.tags),
+      sql,
+      translatedSql: this.engineSql === sql ? undefined : this.engineSql,
+      sourceDialect: session.dialect,
+      targetDialect: this.targetDialect,
+      status: statusOf(last),
+      errorCode: error?.code,
+      errorMessage: error?.message,
+      rowsReturned: this.rows,
+      bytesReturned: this.bytes,
+      queueMs,
+      executionMs,
+      backendIdentityMode: this.identityMode,
+      enginePrincipal: this.principal,
+      routingTrace: this.trace,
+      policyActions: noActions,
+      engineStats: noStats,
+      revision,
+    };
+  }
+}
+
+/** Every query of the process that has not ended. */
+export class LiveQueries {
+  readonly #queries = new Map<QueryId, LiveQuery>();
+  #onIdle: (() => void)[] = [];
+
+  open(query: Query, clock: Clock, client: AbortSignal): LiveQuery {
+    const live = new LiveQuery(query, clock, client);
+    this.#queries.set(query.id, live);
+    return live;
+  }
+
+  closed(id: QueryId): void {
+    this.#queries.delete(id);
+    if (this.#queries.size > 0) return;
+    const waiting = this.#onIdle;
+    this.#onIdle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  get(id: QueryId): LiveQuery | undefined {
+    return this.#queries.get(id);
+  }
+
+  list(): readonly LiveView[] {
+    return [...this.#queries.values()];
+  }
+
+  /** Resolves when no query lives, or when `signal` is aborted. */
+  idle(signal: AbortSignal): Promise<void> {
+    if (this.#queries.size === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  /** Cancels everything that lives, for the end of a drain. */
+  cancelAll(reason: GatewayError): void {
+    for (const live of this.#queries.values()) live.cancel(reason);
+  }
+}
+
+function statusOf(last: LastEvent): QueryStatus {
+  if (last.kind === "done") return "finished";
+  switch (last.error.code) {
+    case "query.cancelled":
+    case "query.abandoned":
+      return "cancelled";
+    case "policy.denied":
+    case "route.denied":
+    case "route.forbidden":
+    case "auth.noBackendIdentity":
+      return "denied";
+    default:
+      return "failed";
+  }
+}

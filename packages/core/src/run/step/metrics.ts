@@ -1,0 +1,85 @@
+/** The metrics of queries, by the names of docs/reference/metrics.md. Labels hold names from the config only. */
+import type { Counter, Gauge, Histogram, Metrics } from "../../port/metrics.ts";
+
+const durationBuckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30, 60, 120, 300] as const;
+
+/** Every family here, for the reference. */
+export const queryFamilies = {
+  queries: {
+    name: "gateway_queries_total",
+    help: "Finished queries.",
+    labels: ["engine", "cluster_group", "status", "frontend"],
+  },
+  duration: {
+    name: "gateway_query_duration_seconds",
+    help: "Time from the receipt of a query to its end.",
+    labels: ["engine", "cluster_group"],
+    buckets: durationBuckets,
+  },
+  queueDuration: {
+    name: "gateway_queue_duration_seconds",
+    help: "Time a query waited for its slot.",
+    labels: ["cluster_group"],
+    buckets: durationBuckets,
+  },
+  running: {
+    name: "gateway_running_queries",
+    help: "Queries that hold a slot.",
+    labels: ["cluster_group", "cluster_name"],
+  },
+  queued: {
+    name: "gateway_queued_queries",
+    help: "Queries that wait for a slot.",
+    labels: ["cluster_group"],
+  },
+  rejections: {
+    name: "gateway_queue_rejections_total",
+    help: "Queries refused because the queue was full or the wait too long.",
+    labels: ["cluster_group"],
+  },
+} as const;
+
+export interface QueryMetrics {
+  finished(engine: string, group: string, status: string, frontend: string): Counter;
+  duration(engine: string, group: string): Histogram;
+  queueDuration(group: string): Histogram;
+  running(group: string, cluster: string): Gauge;
+  queued(group: string): Gauge;
+  rejections(group: string): Counter;
+}
+
+/** Handles by label values, made once each: counting costs one map look-up. */
+export function queryMetrics(metrics: Metrics): QueryMetrics {
+  const { queries, duration, queueDuration, running, queued, rejections } = queryFamilies;
+  return {
+    finished: remembered((engine, cluster_group, status, frontend) =>
+      metrics.counter(queries, { engine, cluster_group, status, frontend }),
+    ),
+    duration: remembered((engine, cluster_group) =>
+      metrics.histogram(duration, { engine, cluster_group }),
+    ),
+    queueDuration: remembered((cluster_group) =>
+      metrics.histogram(queueDuration, { cluster_group }),
+    ),
+    running: remembered((cluster_group, cluster_name) =>
+      metrics.gauge(running, { cluster_group, cluster_name }),
+    ),
+    queued: remembered((cluster_group) => metrics.gauge(queued, { cluster_group })),
+    rejections: remembered((cluster_group) => metrics.counter(rejections, { cluster_group })),
+  };
+}
+
+function remembered<Args extends readonly string[], Handle>(
+  make: (...args: Args) => Handle,
+): (...args: Args) => Handle {
+  const handles = new Map<string, Handle>();
+  return (...args) => {
+    // Names from the config hold no NUL, so the joined key is unambiguous.
+    const key = args.length === 1 ? String(args[0]) : args.join("\0");
+    const known = handles.get(key);
+    if (known !== undefined) return known;
+    const made = make(...args);
+    handles.set(key, made);
+    return made;
+  };
+}

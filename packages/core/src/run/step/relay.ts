@@ -1,0 +1,109 @@
+/** Passes an engine's events on: counts them, holds the row limit, and says how it ended. */
+import { abortError, gatewayError, withoutPosition } from "../../error.ts";
+import type { Slot } from "../../query/slot.ts";
+import type { DoneEvent, LastEvent, ResultEvent } from "../../query/event.ts";
+import type { LiveQuery } from "./live.ts";
+import type { PatientReader } from "./patience.ts";
+import { lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
+
+/** `reached` is false when the engine could not be connected to and nothing was passed on yet: the query may run elsewhere. */
+export interface Relayed {
+  readonly last: LastEvent;
+  readonly reached: boolean;
+}
+
+/**
+ * Says that the query runs, then passes on what the engine says. Only the latter counts as begun. Whether
+ * the slot is still ours, and anybody still waits, is asked right before the engine is; the former again at its
+ * first answer.
+ * Ending this generator early ends the engine's stream, which cancels its query. An engine that ignores
+ * its cancel is not waited for: the reader says so, and whoever holds the slot keeps it.
+ */
+export async function* relay(
+  events: PatientReader,
+  live: LiveQuery,
+  slot: Pick<Slot, "lease">,
+): AsyncGenerator<ResultEvent, Relayed, void> {
+  // A polling client would otherwise show a long query as waiting until its first row.
+  yield { kind: "progress", state: "running", stats: live.stats() };
+  // The engine is asked with the first look at its events, and not before.
+  const lost = lossOf(slot) && (await lossAskedOf(slot));
+  const over = live.signal.aborted ? abortError(live.signal) : lost;
+  if (over !== undefined) {
+    await events.end();
+    return { last: { kind: "failed", error: over }, reached: true };
+  }
+  try {
+    return yield* passOn(events, live, slot);
+  } finally {
+    await events.leave();
+  }
+}
+
+async function* passOn(
+  events: PatientReader,
+  live: LiveQuery,
+  slot: Pick<Slot, "lease">,
+): AsyncGenerator<ResultEvent, Relayed, void> {
+  let started = false;
+  for (
+    let step = await events.next();
+    step !== "ignored" && step.done !== true;
+    step = await events.next()
+  ) {
+    const event = step.value;
+    const late = started ? undefined : lateLossOf(slot);
+    if (late !== undefined) {
+      live.cancel(late);
+      return { last: { kind: "failed", error: late }, reached: true };
+    }
+    switch (event.kind) {
+      case "done":
+        return { last: doneWith(event, live), reached: true };
+      case "failed":
+        // Ended in the engine while this process stood still: that the slot was lost is the reason then.
+        if (lossOf(slot) !== undefined) await lossAskedOf(slot);
+        return endedBy(event, live, started);
+      case "batch": {
+        const over = live.counted(event.batch);
+        if (over !== undefined) {
+          live.cancel(over);
+          return { last: { kind: "failed", error: over }, reached: true };
+        }
+        break;
+      }
+      case "queued":
+      case "progress":
+      case "session":
+      case "notice":
+      case "columns":
+        break;
+    }
+    started = true;
+    yield event;
+  }
+  if (live.signal.aborted) {
+    return { last: { kind: "failed", error: abortError(live.signal) }, reached: true };
+  }
+  // An adapter that stops without a last event must never look like a complete result.
+  return { last: { kind: "failed", error: gatewayError("engine.broken") }, reached: true };
+}
+
+/** The engine's end of a query with our own counts. */
+function doneWith({ updateType, updateCount }: DoneEvent, live: LiveQuery): DoneEvent {
+  return { kind: "done", stats: live.stats(), updateType, updateCount };
+}
+
+/** What the engine says of a query that was aborted is not what the client is told: the reason is. */
+function endedBy(
+  event: Extract<ResultEvent, { kind: "failed" }>,
+  live: LiveQuery,
+  started: boolean,
+): Relayed {
+  if (live.signal.aborted) {
+    return { last: { kind: "failed", error: abortError(live.signal) }, reached: true };
+  }
+  const reached = started || event.error.code !== "cluster.connectFailed";
+  const rewritten = live.engineSql !== undefined && live.engineSql !== live.query.sql;
+  return { last: rewritten ? { ...event, error: withoutPosition(event.error) } : event, reached };
+}

@@ -1,0 +1,85 @@
+/**
+ * Who takes the line to an engine: a query with its record (lifecycle.ts), or a question about one, which
+ * takes a slot like a query and leaves no record.
+ */
+import type { RoutingStep } from "@gateway/contract/record.ts";
+import { abortError, type GatewayError } from "../../error.ts";
+import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
+import type { Queued } from "../../query/event.ts";
+import type { Identified, Query } from "../../query/query.ts";
+import type { Slot } from "../../query/slot.ts";
+import { err, ok, type Result } from "../../result.ts";
+import type { Generation } from "../../snapshot/generation.ts";
+import { abortedWith, Canceller } from "../../tool/canceller.ts";
+
+export type Admission = AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
+
+/** What the line tells it, and asks of it, on the way. */
+export interface Underway {
+  readonly query: Query;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  readonly trace: RoutingStep[];
+  cancel(reason: GatewayError): void;
+  /** The generation it is judged by. */
+  holds(revision: string): void;
+  routed(group: string): void;
+  /** A slot, where nobody has to wait for one; undefined otherwise. */
+  slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined;
+  slotLater(request: AdmitRequest): Admission;
+  /** It has a slot on the cluster, until disposed. */
+  running(cluster: string, generation: Generation): Disposable;
+  /** What the engine is given, and as whom. */
+  identified(query: Identified): void;
+  /** The engine still runs it, of which its client was told the end, until `ended` resolves. */
+  remains(ended: Promise<void>): void;
+}
+
+/** A question about a query: what it takes and gives, or what there is to query where it would go. */
+export class Unrecorded implements Underway, Disposable {
+  readonly query: Query;
+  readonly trace: RoutingStep[] = [];
+  readonly #capacity: Capacity;
+  readonly #canceller = new Canceller();
+  readonly #client: Disposable;
+
+  constructor(query: Query, capacity: Capacity, client: AbortSignal) {
+    this.query = query;
+    this.#capacity = capacity;
+    this.#client = abortedWith(client, this.#canceller);
+  }
+
+  get signal(): AbortSignal {
+    return this.#canceller.signal;
+  }
+
+  cancel(reason: GatewayError): void {
+    this.#canceller.abort(reason);
+  }
+
+  holds(): void {}
+
+  routed(): void {}
+
+  slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
+    if (this.signal.aborted) return err(abortError(this.signal));
+    const slot = this.#capacity.admitNow(request);
+    return slot === undefined ? undefined : ok(slot);
+  }
+
+  slotLater(request: AdmitRequest): Admission {
+    return this.#capacity.admit(request, this.signal);
+  }
+
+  running(): Disposable {
+    return { [Symbol.dispose]: () => {} };
+  }
+
+  identified(): void {}
+
+  remains(): void {}
+
+  [Symbol.dispose](): void {
+    this.#client[Symbol.dispose]();
+  }
+}

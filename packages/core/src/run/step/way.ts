@@ -1,0 +1,74 @@
+/**
+ * The way of one query to an engine: the generation it holds, where that routed it, what its policies
+ * allowed, and the clusters that could not be reached so far.
+ */
+import type { GatewayError } from "../../error.ts";
+import type { AdmitRequest } from "../../port/capacity.ts";
+import type { Policed } from "../../query/query.ts";
+import { ok, type Result } from "../../result.ts";
+import type { Generation, HeldGeneration } from "../../snapshot/generation.ts";
+import type { DataPlane } from "./plane.ts";
+import type { Underway } from "./underway.ts";
+
+/** Holds its generation until disposed or kept. */
+export class Way implements Disposable {
+  readonly policed: Policed;
+  readonly #hold: HeldGeneration;
+  readonly #underway: Underway;
+  readonly #excluded = new Set<string>();
+  #kept = false;
+
+  constructor(policed: Policed, hold: HeldGeneration, underway: Underway) {
+    this.policed = policed;
+    this.#hold = hold;
+    this.#underway = underway;
+  }
+
+  get generation(): Generation {
+    return this.#hold.generation;
+  }
+
+  /** What the capacity is asked for: a slot on a cluster that was not tried in vain. */
+  admission(): Result<AdmitRequest, GatewayError> {
+    return this.generation.admission(this.policed, this.#excluded);
+  }
+
+  /** The cluster could not be connected to, and nothing was passed on: the query may run elsewhere. */
+  exclude(cluster: string): void {
+    this.#excluded.add(cluster);
+    this.#underway.trace.push({ step: "attempt", outcome: `${cluster} unreachable` });
+  }
+
+  /** The hold, for a transaction that outlives its BEGIN. */
+  keep(): HeldGeneration {
+    this.#kept = true;
+    return this.#hold;
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#kept) this.#hold[Symbol.dispose]();
+  }
+}
+
+/** Hold, route, police. */
+export async function wayOf(
+  underway: Underway,
+  { generations }: Pick<DataPlane, "generations">,
+): Promise<Result<Way, GatewayError>> {
+  const held = generations.hold();
+  if (!held.ok) return held;
+  const { generation } = held.value;
+  underway.holds(generation.revision);
+  let way: Way | undefined;
+  try {
+    const routed = await generation.route(underway.query, underway.trace, underway.signal);
+    if (!routed.ok) return routed;
+    underway.routed(routed.value.group);
+    const policed = generation.police(routed.value);
+    if (!policed.ok) return policed;
+    way = new Way(policed.value, held.value, underway);
+    return ok(way);
+  } finally {
+    if (way === undefined) held.value[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * What there is to query for a session, for catalogs and listings: the line of a query up to the
+ * engine's `listTables`. It takes a slot like a query and leaves no record.
+ */
+import type { GatewayError } from "../error.ts";
+import type { TableListing } from "../port/backend.ts";
+import type { TableScope } from "../port/door.ts";
+import type { Query } from "../query/query.ts";
+import { ok, type Result } from "../result.ts";
+import { answerOf, unthrown, type Question } from "./step/ask.ts";
+import type { DataPlane } from "./step/plane.ts";
+import { Unrecorded } from "./step/underway.ts";
+import { wayOf } from "./step/way.ts";
+
+const listing: Question<readonly TableListing[]> = {
+  ask: (backend, query, signal) => backend.listTables(query, signal),
+};
+
+/** Goes as far as it takes to know the place. `query` is what routers and policies see. */
+export function tablesFor(
+  query: Query,
+  plane: DataPlane,
+  signal: AbortSignal,
+): Promise<Result<TableScope, GatewayError>> {
+  return unthrown(plane, query.id, async () => {
+    using asking = new Unrecorded(query, plane.capacity, signal);
+    const found = await wayOf(asking, plane);
+    if (!found.ok) return found;
+    using way = found.value;
+    const { generation, policed } = way;
+    const key = JSON.stringify([generation.revision, policed.group, generation.audience(policed)]);
+    return ok({ key, list: (until) => listNow(query, plane, until) });
+  });
+}
+
+function listNow(
+  query: Query,
+  plane: DataPlane,
+  signal: AbortSignal,
+): ReturnType<TableScope["list"]> {
+  return unthrown(plane, query.id, async () => {
+    using asking = new Unrecorded(query, plane.capacity, signal);
+    return await answerOf(listing, asking, plane);
+  });
+}

@@ -1,0 +1,88 @@
+/** What divides a transaction or follows on one: savepoints, and another transaction on the same pin. */
+import { gatewayError, type GatewayError } from "../../error.ts";
+import type { Result } from "../../result.ts";
+import type { LastEvent, Stage } from "../../query/event.ts";
+import type { OpenQuery } from "../step/lifecycle.ts";
+import { isStrict, wordsOf, type WayBack } from "./savepoints.ts";
+import type { Division } from "../../sql/session/statement.ts";
+import { identify, type SessionPin } from "./pinSession.ts";
+
+/** SAVEPOINT, RELEASE and ROLLBACK TO, where the engine's transactions may be divided. */
+export async function* divide(
+  division: Result<Division, GatewayError>,
+  open: OpenQuery,
+  pin: SessionPin,
+): Stage {
+  if (!division.ok) return failedIn(pin, open, division.error);
+  const { kind, name } = division.value;
+  if (pin.state === "aborted" && kind !== "rollbackToSavepoint") {
+    return { kind: "failed", error: gatewayError("query.transactionAborted") };
+  }
+  if (pin.lane.goesOn === undefined) {
+    const message = "the engine's transactions have no savepoints";
+    return failedIn(pin, open, gatewayError("query.unsupported", { message }));
+  }
+  const wrong = await divided(division.value, open, pin);
+  if (pin.state === "ended")
+    yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
+  if (wrong !== undefined) return failedIn(pin, open, wrong);
+  if (kind === "rollbackToSavepoint") pin.points.back(name);
+  yield { kind: "session", change: { kind: "divided", division: division.value } };
+  return { kind: "done", stats: open.live.stats(), updateType: wordsOf[kind] };
+}
+
+async function divided(
+  { kind, name }: Division,
+  open: OpenQuery,
+  pin: SessionPin,
+): Promise<GatewayError | undefined> {
+  const { points } = pin;
+  switch (kind) {
+    case "savepoint":
+      return points.set(name);
+    case "releaseSavepoint":
+      return points.release(name);
+    case "rollbackToSavepoint": {
+      const strict = isStrict(pin.held.modes, open.query);
+      const goesOn = async () => (await pin.lane.goesOn?.(open.live.signal)) === true;
+      const way = await points.wayBack(name, strict, goesOn);
+      return way.ok ? await goBack(way.value, open, pin) : way.error;
+    }
+  }
+}
+
+async function goBack(
+  way: WayBack,
+  open: OpenQuery,
+  pin: SessionPin,
+): Promise<GatewayError | undefined> {
+  if (way.kind === "stay") {
+    pin.reopen();
+    return undefined;
+  }
+  const renewed = await beginAgain(pin, open.live.signal);
+  return renewed.ok ? undefined : renewed.error;
+}
+
+/** Another transaction with what the client asked of the first, in the same slot. */
+function beginAgain(pin: SessionPin, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+  return pin.renew(async () => {
+    const identified = await identify(pin.held.begin, pin, signal);
+    if (!identified.ok) return identified;
+    return await pin.held.generation.generation
+      .backend(pin.cluster)
+      .begin(identified.value, signal);
+  });
+}
+
+/** The transaction that follows one that is over. An error ends the pin. */
+export async function chain(open: OpenQuery, pin: SessionPin): Promise<Result<void, GatewayError>> {
+  pin.points.clear();
+  return await beginAgain(pin, open.live.signal);
+}
+
+/** PostgreSQL refuses everything after a failure until the end of the transaction; others go on. */
+export function failedIn(pin: SessionPin, open: OpenQuery, error: GatewayError): LastEvent {
+  if (open.query.session.dialect === "postgres") pin.abort();
+  return { kind: "failed", error };
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { gatewayError } from "../../error.ts";
+import type { ResultStream } from "../../query/event.ts";
+import type { Pin } from "../../query/pin.ts";
+import { runQuery } from "../run.ts";
+import { planeOf, queryOf, type Execute, type TestPlane } from "../rig/plane.ts";
+
+describe("a transaction under maxTransactionSecs", () => {
+  it("ends a transaction at the end of its life, however busy it is, and says so once", async () => {
+    const plane = planeOf({ clusters: { main: oneRow }, limits: short });
+    const pin = await beginOn(plane);
+    for (let second = 0; second < 90; second += 30) {
+      expect((await allOf(plane, "select n", pin)).at(-1)).toBe("done");
+      await plane.host.advance(30_000);
+    }
+    expect(plane.slots.size).toBe(0);
+    expect(plane.lanes).toEqual(["begin main", "closed"]);
+    const told = await allOf(plane, "commit", pin);
+    expect(told).toEqual(["session unpinned", "failed query.transactionTimeout"]);
+    expect(plane.host.timerCount).toBe(0);
+  });
+
+  it("lets a transaction live without a limit while it is not idle", async () => {
+    const plane = planeOf({ clusters: { main: oneRow } });
+    const pin = await beginOn(plane);
+    for (let turn = 0; turn < 100; turn += 1) {
+      await plane.host.advance(50_000);
+      expect((await allOf(plane, "select n", pin)).at(-1)).toBe("done");
+    }
+    await pin.end();
+  });
+
+  it("ends the statement that runs at the end of a transaction's life, and tells the next one too", async () => {
+    const plane = planeOf({ clusters: { main: untilAborted }, limits: short });
+    const pin = await beginOn(plane);
+    const running = allOf(plane, "select n", pin);
+    await plane.host.advance(90_000);
+    expect(await running).toEqual(["progress", "columns", "failed query.transactionTimeout"]);
+    expect(plane.slots.size).toBe(0);
+    const told = await allOf(plane, "select n", pin);
+    expect(told).toEqual(["session unpinned", "failed query.transactionTimeout"]);
+  });
+
+  it("gives the slot back at the end of a transaction's life also where nobody reads on", async () => {
+    const plane = planeOf({ clusters: { main: oneRow }, limits: short });
+    const pin = await beginOn(plane);
+    const unread = runQuery(queryOf("select n", { pin }), plane, new AbortController().signal);
+    await unread.next();
+    await unread.next();
+    await plane.host.advance(90_000);
+    expect(plane.slots.size).toBe(0);
+    expect(plane.lanes).toEqual(["begin main", "closed"]);
+    await unread.return();
+  });
+});
+
+const short = { maxExecutionMs: undefined, maxRows: undefined, maxTransactionMs: 90_000 };
+
+async function allOf(plane: TestPlane, sql: string, pin?: Pin): Promise<string[]> {
+  const events: string[] = [];
+  const stream = runQuery(queryOf(sql, { pin }), plane, new AbortController().signal);
+  for await (const event of stream) {
+    if (event.kind === "failed") events.push(`failed ${event.error.code}`);
+    else if (event.kind === "session") events.push(`session ${event.change.kind}`);
+    else events.push(event.kind);
+  }
+  return events;
+}
+
+async function beginOn(plane: TestPlane): Promise<Pin> {
+  let pin: Pin | undefined;
+  for await (const event of runQuery(queryOf("BEGIN"), plane, new AbortController().signal)) {
+    if (event.kind === "session" && event.change.kind === "pinned") pin = event.change.pin;
+  }
+  if (pin === undefined) throw new Error("BEGIN made no pin");
+  return pin;
+}
+
+const oneRow: Execute = async function* (): ResultStream {
+  yield { kind: "columns", columns: [] };
+  yield { kind: "done", stats: { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 } };
+};
+
+const untilAborted: Execute = async function* (_query, signal): ResultStream {
+  yield { kind: "columns", columns: [] };
+  await new Promise((resolve) => {
+    signal.addEventListener("abort", resolve, { once: true });
+  });
+  yield { kind: "failed", error: gatewayError("query.cancelled") };
+};

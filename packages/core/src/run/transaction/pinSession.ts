@@ -1,0 +1,189 @@
+/**
+ * What a session holds from BEGIN to the end of its transaction: slot, generation and the connection.
+ * It gives them back exactly once. What runs on it is in pinned.ts.
+ */
+import { gatewayError, type GatewayError } from "../../error.ts";
+import type { PinnedLane } from "../../port/backend.ts";
+import type { Slot } from "../../query/slot.ts";
+import type { Clock } from "../../port/clock.ts";
+import { err, ok, type Result } from "../../result.ts";
+import type { HeldGeneration } from "../../snapshot/generation.ts";
+import { lossOf } from "../step/lost.ts";
+import type { TransactionModes } from "../../sql/session/statement.ts";
+import type { Pin } from "../../query/pin.ts";
+import { Savepoints } from "./savepoints.ts";
+import type { Identified, Query, Routed } from "../../query/query.ts";
+import { routedTo } from "../../query/stages.ts";
+import { identifiedOn } from "../step/identified.ts";
+
+/** What BEGIN took. */
+export interface Held {
+  readonly generation: HeldGeneration;
+  readonly slot: Slot;
+  readonly lane: PinnedLane;
+  readonly running: Disposable;
+  readonly routed: Routed;
+  readonly idleMs: number;
+  /** Longest life, from now on; undefined means none. */
+  readonly lifeMs: number | undefined;
+  /** The client's BEGIN, and what it asked for. */
+  readonly begin: Query;
+  readonly modes: TransactionModes;
+}
+
+/** The pipeline's own pin: no other is ever in a session. */
+export class SessionPin implements Pin {
+  readonly cluster: string;
+  readonly group: string;
+  readonly held: Held;
+  readonly points = new Savepoints();
+  /** The connection; another one where a transaction took the place of the first. */
+  #lane: PinnedLane;
+  readonly #clock: Clock;
+  #state: Pin["state"] = "open";
+  #idle: Disposable | undefined;
+  #ending: Promise<void> | undefined;
+  #busy = false;
+  /** What the next statement is told. */
+  #endedBy: GatewayError | undefined;
+  /** Ends the statement that runs now. */
+  #cancel: ((reason: GatewayError) => void) | undefined;
+  readonly #watch: Disposable | undefined;
+  readonly #life: Disposable | undefined;
+
+  constructor(held: Held, clock: Clock) {
+    this.cluster = held.slot.cluster;
+    this.group = held.routed.group;
+    this.held = held;
+    this.#lane = held.lane;
+    this.#clock = clock;
+    this.#rest();
+    this.#watch = held.slot.lease?.whenLost(() => {
+      this.#endedBy = gatewayError("capacity.lost");
+      if (!this.#busy) void this.end();
+    });
+    const { lifeMs } = held;
+    this.#life = lifeMs === undefined ? undefined : clock.timer(lifeMs, () => this.#outlived());
+  }
+
+  get lane(): PinnedLane {
+    return this.#lane;
+  }
+
+  get state(): Pin["state"] {
+    return this.#state;
+  }
+
+  get endedBy(): GatewayError | undefined {
+    return this.#endedBy;
+  }
+
+  /** Takes the lane for one statement, which `cancel` ends when the transaction has to. Refused when it is over, aborted, lost, or another statement still runs. */
+  take(cancel: (reason: GatewayError) => void): Result<Disposable, GatewayError> {
+    if (this.#state === "ended") {
+      return err(this.#endedBy ?? gatewayError("query.transaction", { message: overText }));
+    }
+    if (this.#busy) {
+      return err(
+        gatewayError("query.transaction", {
+          message: "another statement of this transaction has not ended yet",
+        }),
+      );
+    }
+    // Between two statements the engine runs nothing of ours, so the slot may be another's by now.
+    const lost = lossOf(this.held.slot);
+    if (lost !== undefined) {
+      this.#endedBy = lost;
+      void this.end();
+      return err(lost);
+    }
+    this.#busy = true;
+    this.#cancel = cancel;
+    this.#idle?.[Symbol.dispose]();
+    return ok({
+      [Symbol.dispose]: () => {
+        this.#busy = false;
+        this.#cancel = undefined;
+        if (this.#endedBy !== undefined) void this.end();
+        else if (this.#state !== "ended") this.#rest();
+      },
+    });
+  }
+
+  abort(): void {
+    if (this.#state === "open") this.#state = "aborted";
+  }
+
+  /** The failure was taken back. */
+  reopen(): void {
+    if (this.#state === "aborted") this.#state = "open";
+  }
+
+  /** Another transaction in place of the one that is over. An error ends the pin. */
+  async renew(
+    begin: () => Promise<Result<PinnedLane, GatewayError>>,
+  ): Promise<Result<void, GatewayError>> {
+    await this.#lane[Symbol.asyncDispose]();
+    const lane = await begin();
+    if (!lane.ok) {
+      await this.end();
+      return lane;
+    }
+    // The client may have left meanwhile, and nobody else knows of this connection.
+    if (this.#ending !== undefined) {
+      await lane.value[Symbol.asyncDispose]();
+      return err(gatewayError("query.cancelled"));
+    }
+    this.#lane = lane.value;
+    this.reopen();
+    return ok(undefined);
+  }
+
+  end(): Promise<void> {
+    this.#state = "ended";
+    this.#idle?.[Symbol.dispose]();
+    this.#life?.[Symbol.dispose]();
+    this.#ending ??= this.#giveBack();
+    return this.#ending;
+  }
+
+  async #giveBack(): Promise<void> {
+    const { running, slot, generation } = this.held;
+    this.#watch?.[Symbol.dispose]();
+    // The slot follows the lane: it is free only when the engine runs nothing of ours any more.
+    await this.#lane[Symbol.asyncDispose]();
+    running[Symbol.dispose]();
+    await slot[Symbol.asyncDispose]();
+    generation[Symbol.dispose]();
+  }
+
+  #rest(): void {
+    this.#idle = this.#clock.timer(this.held.idleMs, () => {
+      this.#endedBy = gatewayError("query.idleInTransaction");
+      void this.end();
+    });
+  }
+
+  /** A reader that stopped reading would keep its statement for ever: the lane is closed under it. */
+  #outlived(): void {
+    const reason = gatewayError("query.transactionTimeout");
+    this.#endedBy = reason;
+    this.#cancel?.(reason);
+    void this.end();
+  }
+}
+
+const overText = "the transaction is over";
+
+/** Police, translate and identify for a statement whose route and slot are already there. */
+export async function identify(
+  query: Query,
+  { held }: SessionPin,
+  signal: AbortSignal,
+): Promise<Result<Identified, GatewayError>> {
+  const { routed, slot } = held;
+  const { generation } = held.generation;
+  const policed = generation.police(routedTo(query, routed.group, routed.trace));
+  if (!policed.ok) return policed;
+  return await identifiedOn(slot, policed.value, generation, signal);
+}

@@ -1,0 +1,136 @@
+/**
+ * Statements of a session in a transaction: they run on the connection that BEGIN left in the pin, one after
+ * the other, until COMMIT, ROLLBACK, an idle limit, or the client's leave.
+ */
+import { gatewayError, type GatewayError } from "../../error.ts";
+import { err, type Result } from "../../result.ts";
+import { classifyStatement } from "../../sql/classify/classify.ts";
+import { abortedWith, Canceller } from "../../tool/canceller.ts";
+import type { Description, LastEvent, Stage } from "../../query/event.ts";
+import type { OpenQuery } from "../step/lifecycle.ts";
+import { endedWhenLost, lossAskedOf, lossOf } from "../step/lost.ts";
+import { PatientReader } from "../step/patience.ts";
+import type { Pin } from "../../query/pin.ts";
+import { chain, divide, failedIn } from "./divided.ts";
+import { outcomeOf, wishOf, type EndWish } from "./wish.ts";
+import { identify, SessionPin } from "./pinSession.ts";
+import type { Query } from "../../query/query.ts";
+import { relay } from "../step/relay.ts";
+
+/** A statement of a session in a transaction. */
+export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
+  if (!(pin instanceof SessionPin)) throw new Error("a pin that this pipeline did not make");
+  const { generation } = pin.held.generation;
+  open.revision = generation.revision;
+  open.live.group = pin.group;
+  open.live.trace.push({ step: "transaction", outcome: pin.cluster });
+  if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
+  const taken = pin.take((reason) => open.live.cancel(reason));
+  if (!taken.ok) {
+    if (pin.state === "ended")
+      yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
+    return { kind: "failed", error: taken.error };
+  }
+  using _lane = taken.value;
+  open.live.ranOn(generation.backend(pin.cluster));
+  open.live.started(pin.cluster, generation.limits(pin.group));
+
+  const wish = wishOf(open.query);
+  switch (wish?.kind) {
+    case "begin":
+      yield { kind: "notice", code: "inTransaction", text: begunText };
+      return { kind: "done", stats: open.live.stats(), updateType: "BEGIN" };
+    case "commit":
+    case "rollback":
+      return yield* endTransaction(wish, open, pin);
+    case "divide":
+      return yield* divide(wish.division, open, pin);
+    case undefined:
+      break;
+  }
+  if (pin.state === "aborted")
+    return { kind: "failed", error: gatewayError("query.transactionAborted") };
+
+  const refused = pin.held.modes.readOnly === true ? writing(open.query) : undefined;
+  if (refused !== undefined) return failedIn(pin, open, refused);
+
+  const last = yield* executePinned(open, pin);
+  return last.kind === "failed" ? failedIn(pin, open, last.error) : last;
+}
+
+const begunText = "there is already a transaction in progress";
+
+/** Kinds that change something by what they are; a CALL or an EXECUTE is for the engine to judge. */
+const changing: ReadonlySet<string> = new Set(["insert", "update", "delete", "merge", "ddl"]);
+
+/**
+ * Why the statement can not be in a transaction that only reads. Not every engine has those, or says so
+ * in a way that a client can tell from a conflict.
+ */
+function writing({ sql, session }: Query): GatewayError | undefined {
+  const { kind, tag } = classifyStatement(sql, session.dialect);
+  if (!changing.has(kind)) return undefined;
+  const message = `cannot execute ${tag} in a read-only transaction`;
+  return gatewayError("query.transaction", { sqlState: "25006", message });
+}
+
+async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
+  const { lane, points } = pin;
+  const identified = await identify(open.query, pin, open.live.signal);
+  if (!identified.ok) return { kind: "failed", error: identified.error };
+  open.live.identified(identified.value);
+  points.run(open.query);
+  const { slot } = pin.held;
+  using _lost = endedWhenLost(slot, open.live);
+  const { signal } = open.live;
+  const events = new PatientReader(lane.execute(identified.value, signal), open.clock);
+  using _patience = abortedWith(signal, { abort: () => events.aborted() });
+  const { last } = yield* relay(events, open.live, slot);
+  if (last.kind === "failed") points.fail(open.query);
+  if (events.ignored) {
+    // Nothing more can run on this connection. The slot follows the lane, which ends when the engine does.
+    open.remains(pin.end());
+    yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
+  }
+  return last;
+}
+
+async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin): Stage {
+  // COMMIT of an aborted transaction is a rollback, and says so.
+  const kind = pin.state === "aborted" ? "rollback" : wish.kind;
+  const ended = await pin.lane[kind](open.live.signal);
+  const chained = ended.ok && wish.chain ? await chain(open, pin) : ended;
+  const outcome = ended.ok ? outcomeOf[kind] : "rolledBack";
+  if (chained.ok && wish.chain) {
+    yield { kind: "session", change: { kind: "chained", outcome } };
+  } else {
+    await pin.end();
+    yield { kind: "session", change: { kind: "unpinned", outcome } };
+  }
+  const last: LastEvent = chained.ok
+    ? { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() }
+    : { kind: "failed", error: pin.endedBy ?? chained.error };
+  return last;
+}
+
+/** Describes a statement on the transaction's own connection, where its uncommitted tables are. */
+export async function describePinned(
+  query: Query,
+  pin: Pin,
+  signal: AbortSignal,
+): Promise<Result<Description, GatewayError>> {
+  if (!(pin instanceof SessionPin)) throw new Error("a pin that this pipeline did not make");
+  if (pin.state === "aborted") return err(gatewayError("query.transactionAborted"));
+  if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
+  const ending = new Canceller();
+  using _with = abortedWith(signal, ending);
+  const taken = pin.take((reason) => ending.abort(reason));
+  if (!taken.ok) return taken;
+  using _lane = taken.value;
+  const { lane } = pin;
+  const identified = await identify(query, pin, ending.signal);
+  const described = identified.ok
+    ? await lane.describe(identified.value, ending.signal)
+    : identified;
+  return described.ok || pin.endedBy === undefined ? described : err(pin.endedBy);
+}

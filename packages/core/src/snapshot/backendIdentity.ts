@@ -1,0 +1,84 @@
+/**
+ * As whom a query reaches its engine: the only place where that is decided.
+ *
+ * Every mode but `serviceAccount` fails closed. A client who is nobody, whose login left nothing to
+ * pass on, or whose token could not be exchanged is refused; nothing here answers the service account
+ * for another mode, and an adapter that is handed an identity uses that one or refuses.
+ */
+import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
+import type { GatewayError } from "../error.ts";
+import type { TokenExchange } from "../port/tokenExchange.ts";
+import {
+  noBackendIdentity,
+  type AuthContext,
+  type BackendIdentity,
+  type ForwardableCredential,
+  type ForwardableKind,
+} from "../query/identity.ts";
+import type { Translated } from "../query/query.ts";
+import { err, ok, unreachable, type Result } from "../result.ts";
+import type { Secret } from "../secret.ts";
+
+/** How a cluster wants its queries identified. Made once, when a generation is compiled. */
+export interface IdentityRule {
+  readonly queryAuth: QueryAuth;
+  /** Kinds of credentials that the engine takes from a client. */
+  readonly forwards: readonly ForwardableKind[];
+  /** Under `tokenExchange` only. */
+  readonly exchange: TokenExchange | undefined;
+}
+
+/** Decides, or refuses with `auth.noBackendIdentity`. Asks somebody else under `tokenExchange` only. */
+export function backendIdentityOf(
+  query: Pick<Translated, "session" | "group">,
+  rule: IdentityRule,
+  signal: AbortSignal,
+): Result<BackendIdentity, GatewayError> | Promise<Result<BackendIdentity, GatewayError>> {
+  const { queryAuth } = rule;
+  if (queryAuth.type === "serviceAccount") return ok({ mode: "serviceAccount" });
+  const { identity, credential } = query.session;
+  const refused = (detail: string): Result<never, GatewayError> =>
+    err(noBackendIdentity(queryAuth.type, query.group, { detail }));
+  if (!isSomebody(identity)) return refused("the client is not a verified user");
+  const principal = identity.user;
+  switch (queryAuth.type) {
+    case "impersonate":
+      return ok({ mode: "impersonate", principal });
+    case "passthrough":
+      if (credential.kind === "none") return refused("the login left no credential");
+      return rule.forwards.includes(credential.kind)
+        ? ok({ mode: "passthrough", principal: principalOf(credential, principal), credential })
+        : refused(`the engine takes no ${credential.kind} from clients`);
+    case "tokenExchange":
+      if (credential.kind !== "bearer") return refused("the login left no token");
+      if (rule.exchange === undefined) return refused("there is no exchange");
+      return exchanged(query, { exchange: rule.exchange, subject: credential.token }, signal);
+    default:
+      return unreachable(queryAuth);
+  }
+}
+
+async function exchanged(
+  { session, group }: Pick<Translated, "session" | "group">,
+  { exchange, subject }: { readonly exchange: TokenExchange; readonly subject: Secret },
+  signal: AbortSignal,
+): Promise<Result<BackendIdentity, GatewayError>> {
+  const { identity } = session;
+  const token = await exchange.exchange(subject, identity, signal);
+  if (token.ok) return ok({ mode: "tokenExchange", principal: identity.user, token: token.value });
+  // The exchange knows no group, and its words are not trusted to hold no secret.
+  const { code, detail } = token.error;
+  return code === "auth.noBackendIdentity"
+    ? err(noBackendIdentity("tokenExchange", group, detail === undefined ? {} : { detail }))
+    : token;
+}
+
+/** Somebody whose name was proved. A name that was only claimed is never carried to an engine. */
+function isSomebody({ method, user }: AuthContext): boolean {
+  return method !== "none" && method !== "anonymous" && user !== "" && user !== "anonymous";
+}
+
+/** A password belongs to the name it was shown with, which a directory may spell in another way. */
+function principalOf(credential: ForwardableCredential, user: string): string {
+  return credential.kind === "password" ? credential.user : user;
+}

@@ -1,0 +1,90 @@
+/**
+ * Long work of all clients on the one thread that serves everybody: a slice of it at a time, and between
+ * two slices the loop serves whoever came meanwhile.
+ *
+ * Users take turns, slice by slice, so that no user's long texts hold up another's.
+ */
+import type { SlicedWork, Slices } from "../port/host.ts";
+
+export interface SlicesParts {
+  /** Resolves when the loop served others. */
+  readonly othersServed: () => Promise<void>;
+  readonly nowMs: () => number;
+}
+
+/** Milliseconds of one slice: it ends with the first step that reaches them. */
+const sliceMs = 0.5;
+
+interface Job {
+  readonly client: { readonly over: boolean };
+  /** One step. True when there is none left. */
+  step(): boolean;
+  /** Ends the work before its end, or with what a step threw. */
+  end(thrown?: unknown): void;
+}
+
+export function slicesOf({ othersServed, nowMs }: SlicesParts): Slices {
+  /** Work by user, in the order of their next turns. */
+  const users = new Map<string, Job[]>();
+  let working = false;
+
+  function slice(job: Job): boolean {
+    const endMs = nowMs() + sliceMs;
+    try {
+      do {
+        if (job.client.over) {
+          job.end();
+          return true;
+        }
+        if (job.step()) return true;
+      } while (nowMs() < endMs);
+    } catch (thrown) {
+      job.end(thrown);
+      return true;
+    }
+    return false;
+  }
+
+  async function workOff(): Promise<void> {
+    working = true;
+    for (let [first] = users; first !== undefined; [first] = users) {
+      const [user, jobs] = first;
+      const [job] = jobs;
+      users.delete(user);
+      if (job !== undefined && slice(job)) jobs.shift();
+      if (jobs.length > 0) users.set(user, jobs);
+      await othersServed();
+    }
+    working = false;
+  }
+
+  return {
+    run: (work) =>
+      new Promise((resolve, reject) => {
+        const job = jobOf(work, resolve, reject);
+        const jobs = users.get(work.user);
+        if (jobs === undefined) users.set(work.user, [job]);
+        else jobs.push(job);
+        if (!working) void workOff();
+      }),
+  };
+}
+
+function jobOf<Found>(
+  { steps, client }: SlicedWork<Found>,
+  resolve: (found: Found | undefined) => void,
+  reject: (thrown: unknown) => void,
+): Job {
+  return {
+    client,
+    step: () => {
+      const step = steps.next();
+      if (step.done === true) resolve(step.value);
+      return step.done === true;
+    },
+    end: (thrown) => {
+      if (thrown === undefined) resolve(undefined);
+      else reject(thrown);
+    },
+  };
+}

@@ -1,0 +1,395 @@
+/**
+ * A database behind an ADBC driver as a backend.
+ *
+ * Drivers that talk to a network run in processes of their own, because a native call that hangs can
+ * not be ended otherwise; drivers of embedded databases run in threads. Nothing of one session is
+ * left to the next (connections.ts).
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type {
+  Backend,
+  PinnedLane,
+  RunningStatements,
+  TableListing,
+} from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { ForwardableKind } from "@gateway/core/query/identity.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { tagIn } from "@gateway/core/query/tag.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
+import type { Value } from "@gateway/core/type/type.ts";
+import type { AdbcFailure } from "../native/driver.ts";
+import { isFatalFailure } from "../duckDb/library/failure.ts";
+import type { Step } from "../native/message.ts";
+import { inMemoryPath, realDatabasePath } from "../native/reach/sharing.ts";
+import { RunningTags } from "../running.ts";
+import type { AdbcConfig } from "./config.ts";
+import {
+  Connections,
+  processLimits,
+  type ConnectionPlan,
+  type Taken,
+} from "./client/connections.ts";
+import { errorOf } from "./errors.ts";
+import { callerOf } from "./identity.ts";
+import { TransactionLane } from "./lane.ts";
+import { limitStatements } from "./limit.ts";
+import { findLibrary } from "./client/library.ts";
+import { tablesOf, textOf } from "./listing.ts";
+import { listCatalogs, listObjects, objectLimits, type ObjectLane } from "./client/objects.ts";
+import { configuredProfile, databaseOptions } from "./options.ts";
+import { ownExpected, preparedAhead, preparedFor } from "./client/prepared.ts";
+import type { Profile } from "./profile.ts";
+import { describeOn, rowsOf, runStatement, type Lane } from "./client/run.ts";
+import { ScopedConnections, type Placed, type ScopePlan } from "./scope/scoped.ts";
+import { scopePlanOf } from "./scope/scopePlan.ts";
+import { runUse, speaksOfSession, usedName } from "./client/session.ts";
+
+/** Finds the driver. Connections are made when they are needed, so a database that can not be reached opens all the same. */
+export async function open(
+  cluster: string,
+  config: AdbcConfig,
+  host: Host,
+): Promise<Result<Backend, GatewayError>> {
+  const library = await findLibrary(config, host.libraryFolders ?? []);
+  if (!library.ok) {
+    return err(gatewayError("cluster.connectFailed", { detail: library.error }));
+  }
+  const profile = configuredProfile(config);
+  const path = realDatabasePath(config.databasePath ?? inMemoryPath);
+  const plan: AdbcPlan = {
+    cluster,
+    profile,
+    library: library.value,
+    size: config.poolSize,
+    limits: processLimits,
+    shared: {
+      key: path === inMemoryPath ? `${profile.name}:${cluster}` : `file:${path}`,
+      settings: JSON.stringify([library.value.library, config.dbKwargs]),
+    },
+    options: () => databaseOptions(cluster, profile, config, host.egress),
+    ...(profile.name === "snowflake" ? { scoped: scopePlanOf(cluster, config, host) } : {}),
+  };
+  return ok(backendOf(plan, config.healthCheckQuery, host));
+}
+
+/** Callers and places of sessions have connections of their own where the plan says how. */
+export interface AdbcPlan extends ConnectionPlan {
+  readonly scoped?: ScopePlan;
+}
+
+/** The backend of a plan: what `open` makes, and what a test makes with limits of its own. */
+export function backendOf(plan: AdbcPlan, healthCheck: string | undefined, host: Host): Backend {
+  const backend = new AdbcBackend(plan, healthCheck ?? "SELECT 1", host);
+  const { shownDialect: dialect } = plan.profile;
+  return dialect === undefined ? backend : Object.assign(backend, { dialect });
+}
+
+/** A statement shows in the list as soon as it was taken up. */
+const delayMs = 1_000;
+
+class AdbcBackend implements Backend {
+  readonly engine = "adbc";
+  readonly runsIn: Backend["runsIn"];
+  readonly limitsExecution: boolean;
+  readonly forwards: readonly ForwardableKind[];
+  readonly cluster: string;
+  readonly #profile: Profile;
+  readonly #host: Host;
+  readonly #connections: Connections;
+  readonly #scoped: ScopedConnections | undefined;
+  readonly #mode: ScopePlan["mode"];
+  /** The cluster has a login of its own. */
+  readonly #hasAccount: boolean;
+  #loads = false;
+  readonly #healthCheck: string;
+  readonly #running = new RunningTags();
+  #catalogs: readonly string[] = [];
+  #catalogsAsked = false;
+  /** The engine showed us a statement of our own, so its list can be believed. */
+  #listingProved = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(plan: AdbcPlan, healthCheck: string, host: Host) {
+    this.cluster = plan.cluster;
+    this.#profile = plan.profile;
+    this.runsIn = plan.profile.isolated ? "engine" : "process";
+    this.limitsExecution = plan.profile.limit !== undefined;
+    this.#host = host;
+    this.#healthCheck = healthCheck;
+    this.#connections = new Connections(plan, host);
+    const { scoped } = plan;
+    this.#mode = scoped?.mode ?? "serviceAccount";
+    this.#hasAccount = scoped?.hasAccount ?? true;
+    this.#catalogs = this.#hasAccount ? [] : (scoped?.catalogs ?? []);
+    this.forwards = scoped === undefined ? [] : ["password"];
+    this.#scoped =
+      scoped === undefined
+        ? undefined
+        : new ScopedConnections(plan, scoped, this.#connections, host);
+  }
+
+  readAhead(engineSql: string): Steps<void> {
+    return preparedAhead(this.#profile, engineSql);
+  }
+
+  get catalogs(): readonly string[] {
+    return this.#catalogs;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const use = usedName(this.#profile, query);
+    const prepared = use === undefined ? preparedFor(this.#profile, query, false) : undefined;
+    if (prepared?.ok === false) return yield { kind: "failed", error: prepared.error };
+    const placed = await this.#take(query, false, signal);
+    if (!placed.ok) return yield { kind: "failed", error: placed.error };
+    const { taken } = placed.value;
+    using _running = this.#running.begin(query);
+    const lane = this.#lane(taken);
+    const before = this.#before(placed.value, query);
+    try {
+      if (use !== undefined) {
+        yield* runUse(lane, use, before, signal);
+      } else if (prepared?.ok === true) {
+        if (prepared.value.judged.leaves) taken.spoil();
+        yield* runStatement(lane, { ...prepared.value, before }, signal);
+      }
+    } finally {
+      void taken.release();
+    }
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    if (speaksOfSession(this.#profile, query.engineSql)) return ok({ parameters: [], columns: [] });
+    const prepared = preparedFor(this.#profile, query, false, "describe");
+    if (!prepared.ok) return prepared;
+    const placed = await this.#take(query, false, signal);
+    if (!placed.ok) return placed;
+    const { taken } = placed.value;
+    const before = this.#before(placed.value, query);
+    try {
+      return await describeOn(this.#lane(taken), { ...prepared.value, before }, signal);
+    } finally {
+      void taken.release();
+    }
+  }
+
+  async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    if (this.#profile.transactions === undefined) {
+      const message = `${this.#profile.label} has no transactions here`;
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    const modes = readOnlyAsked(query) ? this.#profile.readOnlyStatement : undefined;
+    if (readOnlyAsked(query) && modes === undefined && this.#profile.name !== "duckdb") {
+      const message = `${this.#profile.label} has no read-only transactions`;
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    const placed = await this.#take(query, true, signal);
+    if (!placed.ok) return placed;
+    const { taken, place } = placed.value;
+    const lane = this.#lane(taken);
+    const failure = await this.#begun(taken, place, modes, signal);
+    if (failure === undefined) {
+      return ok(new TransactionLane(lane, this.#running.begin(query), query.backendIdentity));
+    }
+    taken.spoil();
+    void taken.release();
+    return err(this.#error(failure));
+  }
+
+  async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
+    if (this.#closed !== undefined) return "unhealthy";
+    if (!this.#hasAccount) {
+      // Nobody can be asked: what callers would need first is that the driver is there.
+      this.#loads ||= await this.#connections.loads(signal);
+      return this.#loads ? "healthy" : "unhealthy";
+    }
+    // When every connection is at work the engine answers; a probe in line behind them would say nothing more.
+    if (!this.#connections.free) return "healthy";
+    const answer = await this.#ask(this.#healthCheck, signal);
+    if (!answer.ok) return "unhealthy";
+    await this.#learn(signal);
+    return "healthy";
+  }
+
+  async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
+    const { runningSql, isolated } = this.#profile;
+    if (runningSql === undefined) return ok({ ...this.#running.list(), complete: !isolated });
+    if (!this.#listingProved) await this.#learn(signal);
+    const rows = await this.#ask(runningSql, signal);
+    if (!rows.ok) return rows;
+    const tags = rows.value.flatMap(([text]) => tagIn(textOf(text)) ?? []);
+    return ok({ tags, complete: this.#listingProved, delayMs });
+  }
+
+  async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const { endSql } = this.#profile;
+    if (endSql === undefined) {
+      return this.runsIn === "process" ? ok(undefined) : err(gatewayError("query.unsupported"));
+    }
+    const ended = await this.#ask(endSql(tag), signal);
+    return ended.ok ? ok(undefined) : ended;
+  }
+
+  async listTables(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
+    const caller = callerOf(query, this.#mode);
+    if (!caller.ok) return caller;
+    await this.#learn(signal);
+    const { tablesSql } = this.#profile;
+    const isShared = caller.value === undefined;
+    const placed = isShared ? await this.#takeOwn(signal) : await this.#take(query, false, signal);
+    if (tablesSql === undefined) return await this.#onObjects(placed, signal, listObjects);
+    const rows = await this.#asked(placed, tablesSql, signal);
+    return rows.ok ? ok(tablesOf(rows.value)) : rows;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#scoped?.close(), this.#connections.close()]);
+  }
+
+  /** A connection of the query's identity, and what brings it where its session stands. */
+  async #take(
+    query: Identified,
+    pinned: boolean,
+    signal: AbortSignal,
+  ): Promise<Result<Placed, GatewayError>> {
+    if (this.#scoped !== undefined) return await this.#scoped.take(query, pinned, signal);
+    const caller = callerOf(query, this.#mode);
+    if (!caller.ok) return caller;
+    const place = this.#profile.place(query.session);
+    const taken = await this.#connections.take({ pinned, place }, signal);
+    return taken.ok ? ok({ taken: taken.value, place }) : taken;
+  }
+
+  /** What makes the connection the session's and the query's. */
+  #before({ taken, place }: Placed, query: Identified): readonly Step[] {
+    return [...taken.goTo(place), ...limitStatements(this.#profile, taken, query)];
+  }
+
+  /** A connection of the cluster's own account. */
+  async #takeOwn(signal: AbortSignal): Promise<Result<Placed, GatewayError>> {
+    if (!this.#hasAccount) return err(gatewayError("cluster.connectFailed"));
+    const taken = await this.#connections.take({ pinned: false, place: [] }, signal);
+    return taken.ok ? ok({ taken: taken.value, place: [] }) : taken;
+  }
+
+  /** What is asked once: names of catalogs, and whether the engine's list of statements can be believed. */
+  async #learn(signal: AbortSignal): Promise<void> {
+    const { catalogsSql, provingSql } = this.#profile;
+    if (this.#catalogs.length === 0 && catalogsSql !== undefined) {
+      const names = await this.#ask(catalogsSql, signal);
+      if (names.ok) this.#catalogs = names.value.map(([name]) => textOf(name));
+    }
+    if (!this.#catalogsAsked && catalogsSql === undefined) {
+      const names = await this.#onObjects(await this.#takeOwn(signal), signal, listCatalogs);
+      if (names.ok) this.#catalogs = names.value;
+      // Drivers without catalogs are asked once.
+      this.#catalogsAsked = names.ok;
+    }
+    if (this.#listingProved || provingSql === undefined) return;
+    const seen = await this.#ask(provingSql, signal);
+    this.#listingProved = seen.ok && seen.value.length === 1;
+  }
+
+  async #begun(
+    taken: Taken,
+    place: readonly Step[],
+    modes: string | undefined,
+    signal: AbortSignal,
+  ): Promise<AdbcFailure | undefined> {
+    const { thread } = taken;
+    const statements = taken.goTo(place);
+    const placed = await thread.ask({ kind: "runAll", statements }, signal);
+    if (!placed.ok) return placed.error;
+    const first = modes === undefined ? [] : [modes];
+    const begun =
+      this.#profile.transactions === "option"
+        ? await thread.ask({ kind: "begin", statements: first }, signal)
+        : await thread.ask({ kind: "runAll", statements: ["BEGIN", ...first] }, signal);
+    return begun.ok ? undefined : begun.error;
+  }
+
+  #lane(taken: Taken): Lane {
+    const { clock, log } = this.#host;
+    return {
+      cluster: this.cluster,
+      profile: this.#profile,
+      taken,
+      place: (session) => this.#scoped?.place(session) ?? this.#profile.place(session),
+      clock,
+      log,
+      failed: (failure) => {
+        // It may have failed before the limit was said.
+        if (taken.limit.secs !== undefined) taken.limit.secs = "unknown";
+        this.#failed(failure);
+      },
+    };
+  }
+
+  #failed(failure: AdbcFailure): void {
+    if (this.#profile.name !== "duckdb" || !isFatalFailure(failure)) return;
+    this.#connections.condemn();
+    this.#host.log.write("warn", "adbc.fatal", { cluster: this.cluster });
+  }
+
+  /** Rows of a small answer to a statement of ours, as the cluster's own account. */
+  async #ask(
+    sql: string,
+    signal: AbortSignal,
+  ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
+    return await this.#asked(await this.#takeOwn(signal), sql, signal);
+  }
+
+  /** What the driver itself lists. */
+  async #onObjects<Listed>(
+    placed: Result<Placed, GatewayError>,
+    signal: AbortSignal,
+    list: (lane: ObjectLane, signal: AbortSignal) => Promise<Result<Listed, AdbcFailure>>,
+  ): Promise<Result<Listed, GatewayError>> {
+    if (!placed.ok) return placed;
+    const { taken, place } = placed.value;
+    const { clock } = this.#host;
+    const lane = { taken, before: taken.goTo(place), clock, limits: objectLimits };
+    const listed = await list(lane, signal);
+    if (!listed.ok) taken.spoil();
+    void taken.release();
+    return listed.ok ? listed : err(this.#error(listed.error));
+  }
+
+  async #asked(
+    placed: Result<Placed, GatewayError>,
+    sql: string,
+    signal: AbortSignal,
+  ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
+    if (!placed.ok) return placed;
+    const { taken, place } = placed.value;
+    const request = { sql, expected: ownExpected(this.#profile), before: taken.goTo(place) };
+    const rows = await rowsOf({ taken }, request, signal);
+    if (!rows.ok) taken.spoil();
+    void taken.release();
+    return rows.ok ? rows : err(this.#error(rows.error));
+  }
+
+  #error(failure: AdbcFailure): GatewayError {
+    return errorOf(this.#profile, failure, { sql: "", prefix: 0, original: "", writes: false });
+  }
+}
+
+function readOnlyAsked({ sql, session }: Identified): boolean {
+  const found = readSessionStatement(sql, session.dialect);
+  return found?.kind === "begin" && found.modes.readOnly === true;
+}

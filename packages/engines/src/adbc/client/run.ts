@@ -1,0 +1,228 @@
+/**
+ * Runs one statement on one connection and says in the port's events what came of it. Where the
+ * connection comes from is in connections.ts.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Log } from "@gateway/core/port/log.ts";
+import type { Description, LastEvent, ResultStream } from "@gateway/core/query/event.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { batchBytes } from "@gateway/core/type/size.ts";
+import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import { valueAt } from "@gateway/core/type/value.ts";
+import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import { failureOf, type AdbcFailure } from "../../native/driver.ts";
+import { readSchemaMessage } from "../../native/arrow/ipc.ts";
+import type { Executed, StatementRequest, Step } from "../../native/message.ts";
+import type { Taken } from "./connections.ts";
+import { breaksConnection, errorOf } from "../errors.ts";
+import type { Judged } from "../sql/guard.ts";
+import type { Place, Profile } from "../profile.ts";
+import { withTypeNames } from "../types.ts";
+import type { Written } from "../sql/written.ts";
+
+/** A connection to run on, and what to do when something goes wrong. */
+export interface Lane {
+  readonly cluster: string;
+  readonly profile: Profile;
+  readonly taken: Taken;
+  /** What brings the connection where a session stands, nothing where it stands by itself. */
+  place(session: Place): readonly Step[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told of every failure before it becomes an error. */
+  failed(failure: AdbcFailure): void;
+}
+
+/** A statement that was judged and written in the driver's form. */
+export interface Statement {
+  readonly written: Written;
+  readonly judged: Judged;
+  /** What goes before it on its connection. */
+  readonly before: readonly Step[];
+}
+
+/** Runs it. Ending the generator early waits until the engine has stopped. */
+export async function* runStatement(
+  lane: Lane,
+  statement: Statement,
+  signal: AbortSignal,
+): ResultStream {
+  const { judged } = statement;
+  const startedMs = lane.clock.nowMs();
+  let rows = 0;
+  let bytes = 0;
+  let names: readonly string[] = [];
+  let changed: number | undefined;
+  const stream = lane.taken.thread.execute(requestOf(lane, statement), signal);
+  let ended = false;
+  try {
+    for (;;) {
+      const step = await stream.next();
+      if (step.done === true) {
+        ended = true;
+        const stats = { queueMs: 0, executionMs: lane.clock.nowMs() - startedMs, rows, bytes };
+        const count = changed ?? (step.value.ok ? step.value.value.rowsAffected : undefined);
+        yield lastOf(lane, statement, step.value, { stats, count });
+        return;
+      }
+      const event = step.value;
+      if (event.kind === "columns") names = event.columns.map(({ name }) => name);
+      if (judged.answers === "count") {
+        changed = event.kind === "batch" ? changesIn(names, event.batch) : changed;
+      } else if (event.kind === "columns") {
+        yield { kind: "columns", columns: withTypeNames(event.columns) };
+      } else {
+        rows += event.batch.rows;
+        bytes += batchBytes(event.batch);
+        yield event;
+      }
+    }
+  } finally {
+    // A reader that left cancelled it, and what the driver then did to its connection nobody knows.
+    if (!ended) lane.taken.spoil();
+    await stream.return(err(failureOf("cancelled", "the reader left")));
+  }
+}
+
+interface Outcome {
+  readonly stats: Extract<LastEvent, { kind: "done" }>["stats"];
+  readonly count: number | undefined;
+}
+
+function lastOf(
+  lane: Lane,
+  statement: Statement,
+  answer: Result<Executed, AdbcFailure>,
+  { stats, count }: Outcome,
+): LastEvent {
+  if (!answer.ok) return { kind: "failed", error: statementError(lane, answer.error, statement) };
+  const { updateType, answers } = statement.judged;
+  if (updateType === undefined) return { kind: "done", stats };
+  const updateCount = answers === "rows" ? stats.rows : count;
+  return { kind: "done", stats, updateType, ...(updateCount === undefined ? {} : { updateCount }) };
+}
+
+/** The error of a failed statement, after its connection was looked after and faults of ours were logged. */
+function statementError(
+  lane: Lane,
+  failure: AdbcFailure,
+  { written, judged }: Pick<Statement, "written" | "judged">,
+): GatewayError {
+  lane.failed(failure);
+  if (breaksConnection(lane.profile, failure)) lane.taken.spoil();
+  if (failure.code === "bug") lane.log.bug(new Error(failure.message), { cluster: lane.cluster });
+  return errorOf(lane.profile, failure, { ...written, writes: judged.writes });
+}
+
+/** Types of parameters and columns, without running. */
+export async function describeOn(
+  lane: Lane,
+  statement: Statement,
+  signal: AbortSignal,
+): Promise<Result<Description, GatewayError>> {
+  const request = { kind: "describe", statement: requestOf(lane, statement) } as const;
+  const answer = await lane.taken.thread.ask(request, signal);
+  if (!answer.ok) return err(statementError(lane, answer.error, statement));
+  if (answer.value.kind !== "described")
+    throw new Error("a description answered by something else");
+  const { parameters, schema } = answer.value.described;
+  const types = Array.from(
+    { length: Math.max(parameters.length, statement.written.places) },
+    (_, index): DataType => parameters[index] ?? { kind: "null" },
+  );
+  if (statement.judged.answers === "count") return ok({ parameters: types, columns: [] });
+  if (schema !== undefined && lane.profile.namesColumns) {
+    return ok({ parameters: types, columns: withTypeNames(readSchemaMessage(schema)) });
+  }
+  const columns = await emptyAnswer(lane, statement, signal);
+  return columns.ok ? ok({ parameters: types, columns: withTypeNames(columns.value) }) : columns;
+}
+
+/** The columns of a query by an answer without rows, for drivers that do not name them. */
+async function emptyAnswer(
+  lane: Lane,
+  statement: Statement,
+  signal: AbortSignal,
+): Promise<Result<readonly Column[], GatewayError>> {
+  const { written, judged } = statement;
+  if (!judged.plainQuery || judged.writes) return ok([]);
+  const nulls = Array.from({ length: written.places }, (): Parameter => nothing);
+  const empty = { ...written, sql: `SELECT * FROM (${written.sql}) LIMIT 0`, parameters: nulls };
+  const request = requestOf(lane, { ...statement, written: empty, before: [] });
+  let columns: readonly Column[] = [];
+  const stream = lane.taken.thread.execute(request, signal);
+  for (;;) {
+    const step = await stream.next();
+    if (step.done !== true) {
+      if (step.value.kind === "columns") columns = step.value.columns;
+    } else {
+      if (step.value.ok) return ok(columns);
+      return err(statementError(lane, step.value.error, statement));
+    }
+  }
+}
+
+const nothing: Parameter = { type: { kind: "null" }, value: null };
+
+/** Every row of a small answer as values: the engine's own catalog. */
+export async function rowsOf(
+  { taken }: Pick<Lane, "taken">,
+  request: Pick<StatementRequest, "sql" | "expected" | "options"> & {
+    readonly before?: readonly Step[];
+  },
+  signal: AbortSignal,
+): Promise<Result<readonly (readonly Value[])[], AdbcFailure>> {
+  const rows: (readonly Value[])[] = [];
+  const { thread, database } = taken;
+  const stream = thread.execute({ before: [], ...request, parameters: [], database }, signal);
+  for (;;) {
+    const step = await stream.next();
+    if (step.done === true) return step.value.ok ? ok(rows) : step.value;
+    if (step.value.kind !== "batch") continue;
+    const { batch } = step.value;
+    for (let row = 0; row < batch.rows; row += 1) {
+      rows.push(batch.columns.map((column) => valueAt(column, row)));
+    }
+  }
+}
+
+/** What a query gets when its parameters are not as many as its places. */
+export function placesError(
+  { places, parameters }: Written,
+  given: number,
+): GatewayError | undefined {
+  // A statement whose places were not found is the engine's to judge.
+  if (places === given || (places === 0 && parameters.length === 0 && given === 0))
+    return undefined;
+  const message = `the statement has ${places} parameters, ${given} were given`;
+  return gatewayError("query.parameters", { message });
+}
+
+function requestOf(
+  { profile, taken }: Lane,
+  { written, judged, before }: Statement,
+): StatementRequest {
+  const { sql, parameters, tag } = written;
+  return {
+    sql,
+    parameters,
+    database: taken.database,
+    before,
+    expected: judged.expected,
+    options: profile.statementOptions({ plainQuery: judged.plainQuery, tag }),
+    rowless: profile.counts === "rowless" && judged.answers === "count",
+  };
+}
+
+/** Rows changed, where an answer says so in a column `Count` (DuckDB) or in `number of rows inserted` (Snowflake). */
+function changesIn(names: readonly string[], { columns, rows }: ColumnarBatch): number {
+  let changed = 0;
+  for (const [index, column] of columns.entries()) {
+    const name = names[index] ?? "";
+    if (rows === 0 || !(name === "Count" || name.startsWith("number of rows "))) continue;
+    const value = valueAt(column, 0);
+    if (typeof value === "bigint") changed += Number(value);
+  }
+  return changed;
+}

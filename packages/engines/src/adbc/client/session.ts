@@ -1,0 +1,107 @@
+/**
+ * A client's `USE`: tried out on the engine, and told as a change of the session, which brings it along
+ * from then on.
+ */
+import type { ResultEvent, ResultStream, SessionChange } from "@gateway/core/query/event.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import type { Step } from "../../native/message.ts";
+import { errorOf } from "../errors.ts";
+import { textOf } from "../listing.ts";
+import { ownExpected } from "./prepared.ts";
+import type { Profile } from "../profile.ts";
+import { quoteIdentifier, quoteText } from "../sql/quote.ts";
+import { rowsOf, type Lane } from "./run.ts";
+
+/** What a `USE` goes to. */
+export interface Used {
+  /** Snowflake's word before the name, in lower case. */
+  readonly object: string | undefined;
+  /** Parts of the name, as the engine keeps them. */
+  readonly path: readonly string[];
+}
+
+/** The name behind a client's `USE`; undefined for every other statement, and where the engine has no such thing. */
+export function usedName(
+  { name, dialect }: Profile,
+  { engineSql, session }: Pick<Identified, "engineSql" | "session">,
+): Used | undefined {
+  if (!["snowflake", "duckdb", "postgresql"].includes(name)) return undefined;
+  const found =
+    readSessionStatement(engineSql, dialect) ?? readSessionStatement(engineSql, session.dialect);
+  if (found?.kind !== "use") return undefined;
+  if (found.object !== undefined && name !== "snowflake") return undefined;
+  const path = found.path.map(({ text, quoted }) =>
+    name === "snowflake" && !quoted ? text.toUpperCase() : text,
+  );
+  return path.length === 0 || path.length > 2 ? undefined : { object: found.object, path };
+}
+
+/** Statements about the session, which have neither parameters nor columns. */
+export function speaksOfSession({ dialect }: Profile, sql: string): boolean {
+  const { kind } = classifyStatement(sql, dialect);
+  return ["use", "begin", "commit", "rollback"].includes(kind);
+}
+
+/** Goes there on the lane's connection and says what changed. */
+export async function* runUse(
+  lane: Lane,
+  used: Used,
+  before: readonly Step[],
+  signal: AbortSignal,
+): ResultStream {
+  const startedMs = lane.clock.nowMs();
+  const { profile, taken } = lane;
+  // It stands elsewhere now than was written down, so the connection is not used again as it is.
+  taken.spoil();
+  const [goes, where] = statementsOf(profile, used);
+  const request = { sql: where, expected: ownExpected(profile), before: [...before, ...goes] };
+  const rows = await rowsOf(lane, request, signal);
+  if (!rows.ok) {
+    lane.failed(rows.error);
+    const text = { sql: where, prefix: 0, original: where, writes: false };
+    yield { kind: "failed", error: errorOf(profile, rows.error, text) };
+    return;
+  }
+  const [[catalog, schema] = []] = rows.value;
+  for (const change of changesOf(used, textOf(catalog), textOf(schema))) {
+    yield { kind: "session", change } satisfies ResultEvent;
+  }
+  const executionMs = lane.clock.nowMs() - startedMs;
+  yield { kind: "done", stats: { queueMs: 0, executionMs, rows: 0, bytes: 0 }, updateType: "USE" };
+}
+
+/** What goes there, and the query that says where that is. */
+function statementsOf(
+  { name }: Profile,
+  { object, path }: Used,
+): readonly [goes: readonly string[], where: string] {
+  const quoted = path.map(quoteIdentifier).join(".");
+  if (name === "postgresql") {
+    const schema = quoteIdentifier(path.at(-1) ?? "");
+    // A search path may name what is not there; the cast refuses it.
+    const goes = [
+      `SELECT ${quoteText(schema)}::regnamespace`,
+      `SELECT set_config('search_path', ${quoteText(schema)}, false)`,
+    ];
+    return [goes, "SELECT current_database(), current_schema()"];
+  }
+  const word = object === undefined ? "" : `${object.toUpperCase()} `;
+  const places =
+    name === "duckdb"
+      ? "current_catalog(), current_schema()"
+      : "current_database(), current_schema()";
+  return [[`USE ${word}${quoted}`], `SELECT ${places}`];
+}
+
+function changesOf(
+  { object, path }: Used,
+  catalog: string,
+  schema: string,
+): readonly SessionChange[] {
+  if (object === "role" || object === "warehouse") {
+    return [{ kind: "setting", name: object, value: path.at(-1) }];
+  }
+  return [{ kind: "catalog", catalog, schema: schema === "" ? undefined : schema }];
+}

@@ -1,0 +1,156 @@
+/**
+ * A transaction: one connection from its begin to its end, one thing at a time on it.
+ *
+ * Some engines answer COMMIT of an aborted transaction with success although nothing is kept, so that
+ * is found out here before.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Step } from "../native/message.ts";
+import { connectError, errorOf } from "./errors.ts";
+import { limitStatements } from "./limit.ts";
+import { ownExpected, preparedFor } from "./client/prepared.ts";
+import { describeOn, rowsOf, runStatement, type Lane } from "./client/run.ts";
+
+const over = gatewayError("query.transaction", { message: "the transaction is over" });
+
+export class TransactionLane implements PinnedLane {
+  readonly #lane: Lane;
+  /** Says that the engine holds the transaction; disposed at its end. */
+  readonly #running: Disposable;
+  readonly #identity: BackendIdentity;
+  #failed = false;
+  #moved = false;
+  #ended = false;
+  /** Settled when nothing runs on the lane. */
+  #turn: Promise<void> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  /** `lane` has a connection with a transaction begun on it, as `identity`. */
+  constructor(lane: Lane, running: Disposable, identity: BackendIdentity) {
+    this.#running = running;
+    this.#identity = identity;
+    this.#lane = {
+      ...lane,
+      failed: (failure) => {
+        this.#failed = true;
+        lane.failed(failure);
+      },
+    };
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    using _turn = await this.#takeTurn();
+    const refused = this.#refusal(query);
+    if (refused !== undefined) return yield { kind: "failed", error: refused };
+    const { profile } = this.#lane;
+    const prepared = preparedFor(profile, query, true);
+    if (!prepared.ok) return yield { kind: "failed", error: prepared.error };
+    const before = this.#before(query);
+    yield* runStatement(this.#lane, { ...prepared.value, before }, signal);
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    const refused = this.#refusal(query);
+    if (refused !== undefined) return err(refused);
+    const { profile } = this.#lane;
+    const prepared = preparedFor(profile, query, true, "describe");
+    if (!prepared.ok) return prepared;
+    const before = this.#before(query);
+    return await describeOn(this.#lane, { ...prepared.value, before }, signal);
+  }
+
+  async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#ended) return err(over);
+    const aborted = this.#failed && this.#lane.profile.errorAborts && (await this.#isOver(signal));
+    if (!aborted) return await this.#end("commit", signal);
+    await this.#end("rollback", signal);
+    return err(gatewayError("query.transactionAborted"));
+  }
+
+  async rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#ended) return err(over);
+    return await this.#end("rollback", signal);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #before(query: Identified): readonly Step[] {
+    const { profile, taken } = this.#lane;
+    const place = taken.goTo(this.#place(query.session));
+    return [...place, ...limitStatements(profile, taken, query)];
+  }
+
+  /** A connection that went elsewhere in the transaction has to be told the way back too. */
+  #place(session: Identified["session"]): readonly Step[] {
+    const place = this.#lane.place(session);
+    this.#moved ||= place.length > 0;
+    return this.#moved ? this.#lane.profile.place(session) : place;
+  }
+
+  #refusal({ backendIdentity, group }: Identified): GatewayError | undefined {
+    if (this.#closed !== undefined) return over;
+    if (nameOf(backendIdentity) === nameOf(this.#identity)) return undefined;
+    const detail = "the transaction is another's";
+    return noBackendIdentity(backendIdentity.mode, group, { detail });
+  }
+
+  async #close(): Promise<void> {
+    const { taken } = this.#lane;
+    // A reader that still holds a stream of this lane finds it ended.
+    await taken.thread.settle();
+    // Closing the connection rolls back what is open.
+    if (!this.#ended) taken.spoil();
+    this.#running[Symbol.dispose]();
+    await taken.release();
+  }
+
+  async #takeTurn(): Promise<Disposable> {
+    const before = this.#turn;
+    let pass = nothing;
+    this.#turn = new Promise((resolve) => {
+      pass = resolve;
+    });
+    await before;
+    return { [Symbol.dispose]: () => pass() };
+  }
+
+  async #isOver(signal: AbortSignal): Promise<boolean> {
+    const { profile } = this.#lane;
+    const request = { sql: "SELECT 1", expected: ownExpected(profile) };
+    return !(await rowsOf(this.#lane, request, signal)).ok;
+  }
+
+  async #end(how: "commit" | "rollback", signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    const { taken, profile } = this.#lane;
+    const ends =
+      profile.transactions === "option"
+        ? ({ kind: "end", how } as const)
+        : ({ kind: "runAll", statements: [how.toUpperCase()] } as const);
+    const answer = await taken.thread.ask(ends, signal);
+    this.#ended = answer.ok;
+    if (answer.ok) return ok(undefined);
+    const text = { sql: how, prefix: 0, original: how, writes: true };
+    const broken = answer.error.code === "broken" || answer.error.code === "cancelled";
+    return err(broken ? connectError(answer.error) : errorOf(profile, answer.error, text));
+  }
+}
+
+function nameOf(identity: BackendIdentity): string | undefined {
+  return identity.mode === "serviceAccount" ? undefined : identity.principal;
+}
+
+function nothing(): void {}

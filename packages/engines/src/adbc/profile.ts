@@ -1,0 +1,279 @@
+/**
+ * What the drivers differ in, beside their options and their errors: how they read SQL, what a
+ * session leaves on a connection, where the session's place is said, which catalog they have.
+ */
+import type { Session } from "@gateway/core/query/query.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
+import type { Option, Step } from "../native/message.ts";
+import { placeOptions } from "../native/thread/placeNames.ts";
+import type { DriverName } from "./config.ts";
+import type { LimitStatements } from "./limit.ts";
+import { quoteIdentifier, quoteText } from "./sql/quote.ts";
+
+export interface Profile {
+  readonly name: DriverName | "other";
+  /** For people. */
+  readonly label: string;
+  /**
+   * In a process of its own, which can be killed: drivers that talk to a network, because a native call
+   * that hangs can not be ended, and libraries nobody here knows.
+   */
+  readonly isolated: boolean;
+  /** How its SQL is read here. */
+  readonly dialect: Dialect;
+  /** The same for records; undefined where it would be a guess. */
+  readonly shownDialect: Dialect | undefined;
+  /** How places for parameters are written. */
+  readonly places: "dollarNumber" | "question";
+  /** `new`: each statement has a connection of its own. Otherwise what makes a used one fit again; undefined when only closing it does. */
+  readonly connection: "new" | { readonly cleaning: string | undefined };
+  /** How a count of changed rows is had: without asking for rows, or out of the columns of an answer. */
+  readonly counts: "rowless" | "columns";
+  /** How one is begun and ended: by the driver's own option, or by statements where that option leaves another one open. */
+  readonly transactions: "option" | "statements" | undefined;
+  /** An error inside a transaction leaves nothing to commit. */
+  readonly errorAborts: boolean;
+  /** Says a description's columns itself; otherwise they are asked for by a query without rows. */
+  readonly namesColumns: boolean;
+  /** What makes a connection stand where the session does; empty where it does by itself. */
+  place(session: Place): readonly Step[];
+  /** What a session may choose that its connections then keep; absent where nothing is kept. */
+  readonly choice?: Choice;
+  /** What is set on a statement. */
+  statementOptions(statement: {
+    readonly plainQuery: boolean;
+    readonly tag: string;
+  }): readonly Option[];
+  /** How its connections are told how long a statement may run; absent where nobody knows. */
+  readonly limit?: LimitStatements;
+  /** What makes a transaction read-only or isolated, said first in it. */
+  readonly readOnlyStatement: string | undefined;
+  /** Names of catalogs, the default first, in one column; undefined where nobody knows how to ask. */
+  readonly catalogsSql: string | undefined;
+  /** One row a column: catalog, schema, table, kind, column, type, nullable. */
+  readonly tablesSql: string | undefined;
+  /** Texts of running statements of ours in one column; undefined where the engine can not tell. */
+  readonly runningSql: string | undefined;
+  /** Answers one row when the engine shows its own text among what runs. */
+  readonly provingSql?: string;
+  /** Ends the statements under a tag, where the engine lists them. */
+  readonly endSql?: (tag: string) => string;
+}
+
+/** Names in an order of the profile's own; undefined where none was chosen. */
+export type Names = readonly (string | undefined)[];
+
+/** Sessions that chose other names than the cluster's have connections of their own (scoped.ts). */
+export interface Choice {
+  /** What a session chose and the cluster, whose own names are `home`, did not. */
+  others(session: Place, home: Names): Names;
+  /** Statements that choose them. */
+  statements(names: Names): readonly string[];
+}
+
+/** What of a session says where its statements stand. */
+export type Place = Pick<Session, "catalog" | "schema" | "settings" | "dialect">;
+
+/** The most columns that a listing of tables may have: a catalog can be of any size. */
+export const listedColumnsMax = 200_000;
+
+const nowhere = (): readonly string[] => [];
+const noOptions = (): readonly Option[] => [];
+
+function listingSql(catalog: string, hidden: string): string {
+  return `SELECT c.table_catalog, c.table_schema, c.table_name, t.table_type, c.column_name, c.data_type, c.is_nullable
+FROM ${catalog}.columns c JOIN ${catalog}.tables t
+  ON t.table_catalog = c.table_catalog AND t.table_schema = c.table_schema AND t.table_name = c.table_name
+WHERE c.table_schema NOT IN (${hidden})
+ORDER BY c.table_catalog, c.table_schema, c.table_name, c.ordinal_position
+LIMIT ${listedColumnsMax}`;
+}
+
+const duckdb: Profile = {
+  name: "duckdb",
+  label: "DuckDB",
+  isolated: false,
+  dialect: "duckdb",
+  shownDialect: "duckdb",
+  places: "dollarNumber",
+  connection: "new",
+  counts: "columns",
+  transactions: "option",
+  errorAborts: true,
+  namesColumns: true,
+  place: ({ catalog, schema }) => {
+    const path = [catalog, schema].filter((part) => part !== undefined);
+    return path.length === 0 ? [] : [`USE ${path.map(quoteIdentifier).join(".")}`];
+  },
+  statementOptions: noOptions,
+  readOnlyStatement: undefined,
+  catalogsSql:
+    "SELECT database_name FROM duckdb_databases() WHERE NOT internal ORDER BY database_name <> current_catalog(), database_name",
+  tablesSql: listingSql("information_schema", "'information_schema', 'pg_catalog'"),
+  runningSql: undefined,
+};
+
+const sqlite: Profile = {
+  name: "sqlite",
+  label: "SQLite",
+  isolated: false,
+  dialect: "generic",
+  shownDialect: undefined,
+  places: "question",
+  connection: "new",
+  counts: "rowless",
+  transactions: "option",
+  errorAborts: false,
+  namesColumns: false,
+  // Others of this process and of this host write too.
+  place: () => ["PRAGMA busy_timeout = 5000"],
+  statementOptions: noOptions,
+  readOnlyStatement: "PRAGMA query_only = 1",
+  catalogsSql: "SELECT name FROM pragma_database_list WHERE name = 'main'",
+  tablesSql: `SELECT 'main', 'main', m.name, m.type, c.name, c.type, CASE c."notnull" WHEN 0 THEN 'YES' ELSE 'NO' END
+FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
+ORDER BY m.name, c.cid LIMIT ${listedColumnsMax}`,
+  runningSql: undefined,
+};
+
+const postgresql: Profile = {
+  name: "postgresql",
+  label: "PostgreSQL",
+  isolated: true,
+  dialect: "postgres",
+  shownDialect: "postgres",
+  places: "dollarNumber",
+  // Also what functions of a query did: set_config, locks, temporary tables.
+  connection: { cleaning: "DISCARD ALL" },
+  counts: "rowless",
+  transactions: "option",
+  errorAborts: true,
+  namesColumns: true,
+  place: ({ schema, settings, dialect }) => {
+    const path = dialect === "postgres" ? settings.get("search_path") : undefined;
+    const shown = path ?? (schema === undefined ? undefined : quoteIdentifier(schema));
+    if (shown === undefined) return [];
+    return [`SELECT set_config('search_path', ${quoteText(shown)}, false)`];
+  },
+  // The driver reads rows through COPY, which only queries have; its batches are 16 MB otherwise.
+  statementOptions: ({ plainQuery }) => [
+    ["adbc.postgresql.use_copy", plainQuery ? "true" : "false"],
+    ["adbc.postgresql.batch_size_hint_bytes", "1048576"],
+  ],
+  readOnlyStatement: "SET TRANSACTION READ ONLY",
+  catalogsSql: "SELECT current_database()",
+  tablesSql: listingSql("information_schema", "'information_schema', 'pg_catalog'"),
+  // A role always sees the statements of its own name, which is how ours run.
+  runningSql: `SELECT query FROM pg_stat_activity
+WHERE usename = current_user AND state <> 'idle' AND pid <> pg_backend_pid() AND query LIKE '%gateway/%'`,
+  provingSql: `/* gateway/probe/shown/itself */ SELECT pid FROM pg_stat_activity
+WHERE pid = pg_backend_pid() AND query LIKE '%gateway/probe/shown/itself%'`,
+  endSql: (tag) => `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+WHERE usename = current_user AND pid <> pg_backend_pid() AND query LIKE ${quoteText(`%${tag.replaceAll("_", "\\_")}%`)}`,
+};
+
+const snowflake: Profile = {
+  name: "snowflake",
+  label: "Snowflake",
+  isolated: true,
+  dialect: "generic",
+  shownDialect: undefined,
+  places: "question",
+  connection: { cleaning: undefined },
+  counts: "columns",
+  transactions: "statements",
+  errorAborts: false,
+  namesColumns: true,
+  place: (session) => snowflakeStatements(chosenInSnowflake(session)),
+  choice: {
+    others: (session, home) => {
+      const chosen = chosenInSnowflake(session);
+      const others = chosen.map((name, at) => (name === home[at] ? undefined : name));
+      // In another database the cluster's own schema is another one too.
+      return others[databaseAt] === undefined ? others : [...others.slice(0, -1), chosen.at(-1)];
+    },
+    statements: snowflakeStatements,
+  },
+  statementOptions: ({ tag }) => [["adbc.snowflake.statement.query_tag", tag]],
+  // Counts the wait in the warehouse's queue too. A statement has no way to say its own.
+  limit: {
+    set: (secs) => `ALTER SESSION SET STATEMENT_TIMEOUT_IN_SECONDS = ${secs}`,
+    unset: "ALTER SESSION UNSET STATEMENT_TIMEOUT_IN_SECONDS",
+    secsMax: 604_800,
+  },
+  readOnlyStatement: undefined,
+  catalogsSql: "SELECT current_database()",
+  tablesSql: listingSql("information_schema", "'INFORMATION_SCHEMA'"),
+  // The listing of an account lags and shows a role only what it may see, so it proves nothing.
+  runningSql: undefined,
+};
+
+/** Drivers of which only the ADBC interface is known. */
+const other: Profile = {
+  name: "other",
+  label: "the driver",
+  isolated: true,
+  dialect: "generic",
+  shownDialect: undefined,
+  places: "question",
+  connection: { cleaning: undefined },
+  counts: "rowless",
+  transactions: undefined,
+  errorAborts: false,
+  namesColumns: true,
+  place: ({ catalog, schema }) => [
+    ...(catalog === undefined ? [] : [[placeOptions.catalog, catalog] as const]),
+    ...(schema === undefined ? [] : [[placeOptions.schema, schema] as const]),
+  ],
+  statementOptions: noOptions,
+  readOnlyStatement: undefined,
+  catalogsSql: undefined,
+  tablesSql: undefined,
+  runningSql: undefined,
+};
+
+const flightsql: Profile = {
+  ...other,
+  name: "flightsql",
+  label: "Flight SQL",
+  namesColumns: false,
+  place: nowhere,
+};
+
+const profiles = { snowflake, duckdb, postgresql, sqlite, flightsql } as const satisfies Record<
+  DriverName,
+  Profile
+>;
+
+/** The profile of a driver; what is not known by name is treated with the most care. */
+export function profileOf(known: DriverName | undefined): Profile {
+  return known === undefined ? other : profiles[known];
+}
+
+/** In the order in which they are chosen: a role first, because it says which of the others may be. */
+const snowflakeObjects = ["ROLE", "WAREHOUSE", "DATABASE", "SCHEMA"] as const;
+const databaseAt = snowflakeObjects.indexOf("DATABASE");
+
+function chosenInSnowflake({ catalog, schema, settings }: Place): Names {
+  return [settings.get("role"), settings.get("warehouse"), catalog, schema].map(snowflakeName);
+}
+
+function snowflakeStatements(names: Names): readonly string[] {
+  return names.flatMap((name, at) =>
+    name === undefined ? [] : [`USE ${snowflakeObjects[at]} ${quoteIdentifier(name)}`],
+  );
+}
+
+/** The names of the cluster itself, out of its options. */
+export function snowflakeHome(options: Readonly<Record<string, string | number | boolean>>): Names {
+  return ["role", "warehouse", "db", "schema"].map((key) => {
+    const value = options[`adbc.snowflake.sql.${key}`];
+    return snowflakeName(value === undefined ? undefined : `${value}`);
+  });
+}
+
+/** Snowflake keeps names without quotes in upper case; clients of other protocols say them in lower case. */
+function snowflakeName(name: string | undefined): string | undefined {
+  return name === undefined || name !== name.toLowerCase() ? name : name.toUpperCase();
+}

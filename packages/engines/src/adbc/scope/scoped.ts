@@ -1,0 +1,239 @@
+/**
+ * Which connections a statement runs on: the cluster's own; those of its caller, whose login opened them;
+ * or those of the place that its session chose, where that is another than the cluster's.
+ *
+ * Connections of a caller and of a place are a scope (scopes.ts). A scope is remembered when its first
+ * connection is logged in and stands where it should, so that a refused login takes nobody's room.
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { noBackendIdentity } from "@gateway/core/query/identity.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { AdbcFailure } from "../../native/driver.ts";
+import { SharedProcesses } from "../../native/reach/home.ts";
+import type { DatabaseOptions, Step } from "../../native/message.ts";
+import { Connections, type ConnectionPlan, type Taken } from "../client/connections.ts";
+import {
+  callerConnectError,
+  callerOf,
+  identityParts,
+  type CallerIdentity,
+  type CallerMode,
+} from "../identity.ts";
+import { LentLogin } from "./lentLogin.ts";
+import { scopeFamilies } from "../metrics.ts";
+import type { Names, Place } from "../profile.ts";
+import { scopeKey } from "./scopeKey.ts";
+import { Scopes, type Held, type ScopeLimits, type ScopeWatcher } from "./scopes.ts";
+
+/** How a cluster's scopes are made. */
+export interface ScopePlan {
+  readonly mode: "serviceAccount" | CallerMode;
+  /** The cluster has a login of its own beside those of its callers. */
+  readonly hasAccount: boolean;
+  /** Catalogs as the cluster's options name them, for a cluster that nobody can ask. */
+  readonly catalogs: readonly string[];
+  /** Names that the cluster's own connections have, in the order of its `Choice`. */
+  readonly home: Names;
+  readonly idleMs: number;
+  readonly countMax: number;
+  /** Connections that share a process. */
+  readonly connectionsPerProcess: number;
+  /** Options of a database that is opened as a caller. */
+  optionsAs(identity: CallerIdentity): Promise<Result<DatabaseOptions, string>>;
+}
+
+/** Most connections of one caller. */
+const callerConnectionsMax = 2;
+/** A build is a process that logs in; so many of them at once leave the machine to others. */
+const buildsMax = 8;
+const waitingMax = 1_024;
+
+/** A connection, and what brings it where the session stands. */
+export interface Placed {
+  readonly taken: Taken;
+  readonly place: readonly Step[];
+}
+
+/** What a statement's connections are told apart by; undefined for the cluster's own. */
+interface Scope {
+  readonly key: string;
+  readonly identity: CallerIdentity | undefined;
+  readonly place: readonly string[];
+}
+
+/** Connections of one scope, and the login that opens more of them while there is one. */
+interface ScopeConnections {
+  readonly connections: Connections;
+  readonly login: LentLogin<CallerIdentity>;
+  close(): Promise<void>;
+}
+
+export class ScopedConnections {
+  readonly #plan: ConnectionPlan;
+  readonly #scoped: ScopePlan;
+  readonly #host: Host;
+  readonly #own: Connections;
+  readonly #scopes: Scopes<ScopeConnections>;
+
+  /** `own` are the connections of the cluster's own account, which stay the owner's to close. */
+  constructor(plan: ConnectionPlan, scoped: ScopePlan, own: Connections, host: Host) {
+    this.#plan = { ...plan, processes: processesOf(plan, scoped, host) };
+    this.#scoped = scoped;
+    this.#host = host;
+    this.#own = own;
+    const { idleMs, countMax } = scoped;
+    const limits: ScopeLimits = { idleMs, countMax, buildsMax, waitingMax };
+    this.#scopes = new Scopes(host.clock, limits, watcherOf(plan.cluster, host));
+  }
+
+  /** Waits for a connection of the statement's identity and place. */
+  async take(
+    query: Identified,
+    pinned: boolean,
+    signal: AbortSignal,
+  ): Promise<Result<Placed, GatewayError>> {
+    const scope = this.#scopeOf(query);
+    if (!scope.ok) return scope;
+    if (scope.value === undefined) {
+      const taken = await this.#own.take({ pinned, place: [] }, signal);
+      return taken.ok ? ok({ taken: taken.value, place: [] }) : taken;
+    }
+    const { key, identity, place } = scope.value;
+    const build = (): Promise<Result<ScopeConnections, GatewayError>> =>
+      this.#build(identity, place, query.group);
+    const held = await this.#scopes.take({ key, group: query.group, build }, signal);
+    const taken = held.ok ? await takenOf(held.value, { pinned, place, identity }, signal) : held;
+    if (taken.ok) return ok({ taken: taken.value, place });
+    return err(told(taken.error, identity, query.group));
+  }
+
+  /** Settled when every scope is closed. */
+  close(): Promise<void> {
+    return this.#scopes.close();
+  }
+
+  /** Statements that bring a connection where a session stands; none for the cluster's own place. */
+  place(session: Place): readonly string[] {
+    return this.#plan.profile.choice?.statements(this.#others(session)) ?? [];
+  }
+
+  #scopeOf(query: Identified): Result<Scope | undefined, GatewayError> {
+    const caller = callerOf(query, this.#scoped.mode);
+    if (!caller.ok) return caller;
+    const identity = caller.value;
+    const place = this.place(query.session);
+    if (identity === undefined && place.length === 0) return ok(undefined);
+    const parts = identity === undefined ? [undefined] : identityParts(identity);
+    return ok({ key: scopeKey([...parts, ...this.#others(query.session)]), identity, place });
+  }
+
+  /** What the session chose and the cluster did not. */
+  #others(session: Place): Names {
+    return this.#plan.profile.choice?.others(session, this.#scoped.home) ?? [];
+  }
+
+  async #build(
+    identity: CallerIdentity | undefined,
+    place: readonly string[],
+    group: string,
+  ): Promise<Result<ScopeConnections, GatewayError>> {
+    const login = new LentLogin<CallerIdentity>();
+    using _lent = identity === undefined ? undefined : login.lend(identity);
+    const plan =
+      identity === undefined ? this.#plan : this.#planAs({ mode: identity.mode, group }, login);
+    const connections = new Connections(plan, this.#host);
+    const made = await connections.placed(place);
+    if (made.ok) return ok({ connections, login, close: () => connections.close() });
+    await connections.close();
+    return made;
+  }
+
+  #planAs(
+    asked: { readonly mode: CallerMode; readonly group: string },
+    login: LentLogin<CallerIdentity>,
+  ): ConnectionPlan {
+    return {
+      ...this.#plan,
+      size: callerConnectionsMax,
+      options: async () =>
+        login.current === undefined
+          ? err("its caller has left")
+          : await this.#scoped.optionsAs(login.current),
+      connectError: (failure: AdbcFailure) => callerConnectError(failure, asked),
+    };
+  }
+}
+
+function processesOf(
+  { cluster, library, limits }: ConnectionPlan,
+  { connectionsPerProcess: max }: ScopePlan,
+  { threads, clock, log }: Host,
+): SharedProcesses {
+  const onCrash = (reason: string): void => {
+    log.write("error", "driver.crashed", { cluster, reason });
+  };
+  return new SharedProcesses({ threads, clock, library }, limits, { max, onCrash });
+}
+
+/** One of the scope's connections, which holds the scope until it is given back and clean. */
+async function takenOf(
+  held: Held<ScopeConnections>,
+  use: {
+    readonly pinned: boolean;
+    readonly place: readonly string[];
+    readonly identity: CallerIdentity | undefined;
+  },
+  signal: AbortSignal,
+): Promise<Result<Taken, GatewayError>> {
+  const { connections, login } = held.value;
+  const lent = use.identity === undefined ? undefined : login.lend(use.identity);
+  const taken = await connections.take(use, signal);
+  if (!taken.ok) {
+    lent?.[Symbol.dispose]();
+    held[Symbol.dispose]();
+    return taken;
+  }
+  const one = taken.value;
+  let released: Promise<void> | undefined;
+  const release = (): Promise<void> => {
+    released ??= one.release().finally(() => {
+      lent?.[Symbol.dispose]();
+      held[Symbol.dispose]();
+    });
+    return released;
+  };
+  return ok({ ...one, release });
+}
+
+/** A scope may have been built for a query of another group, and a refusal names its own. */
+function told(
+  error: GatewayError,
+  identity: CallerIdentity | undefined,
+  group: string,
+): GatewayError {
+  if (identity === undefined || error.code !== "auth.noBackendIdentity") return error;
+  const { detail } = error;
+  return noBackendIdentity(identity.mode, group, detail === undefined ? {} : { detail });
+}
+
+/** Counts scopes. Two generations of a cluster add to the same series. */
+function watcherOf(cluster: string, { metrics, log }: Host): ScopeWatcher {
+  const gauges = new Map<string, ReturnType<Host["metrics"]["gauge"]>>();
+  const labelsOf = (group: string) => ({ cluster_group: group, cluster_name: cluster }) as const;
+  const gaugeOf = (group: string) => {
+    const known = gauges.get(group) ?? metrics.gauge(scopeFamilies.pools, labelsOf(group));
+    gauges.set(group, known);
+    return known;
+  };
+  return {
+    added: (group) => gaugeOf(group).add(1),
+    removed: (group, reason) => {
+      gaugeOf(group).add(-1);
+      if (reason === undefined) return;
+      metrics.counter(scopeFamilies.evictions, { ...labelsOf(group), reason }).add(1);
+    },
+    bug: (error) => log.bug(error, { cluster }),
+  };
+}

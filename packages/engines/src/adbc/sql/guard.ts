@@ -1,0 +1,175 @@
+/**
+ * Decides whether a statement may go to a driver, and what is expected of it.
+ *
+ * DuckDB has a guard of its own, shared with the embedded engine. The others are held to what keeps a
+ * connection fit for the next session, and away from files: SQLite may not attach or write files,
+ * Snowflake's driver may not `PUT` or `GET` files of this host.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
+import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
+import { guardAhead, guardStatement } from "../../duckDb/library/guard.ts";
+import type { ExpectedStatement } from "../../native/message.ts";
+import type { Profile } from "../profile.ts";
+
+/** A statement that may go to the driver. */
+export interface Judged {
+  readonly answers: "rows" | "count";
+  /** Upper-case name for command tags; undefined for a plain query. */
+  readonly updateType: string | undefined;
+  readonly writes: boolean;
+  /** Something of it may stay on its connection, which no other session may then get. */
+  readonly leaves: boolean;
+  /** A query whose rows can be had in the driver's fastest way. */
+  readonly plainQuery: boolean;
+  readonly expected: ExpectedStatement | undefined;
+}
+
+/** Judges one statement. `pinned`: in a transaction, on a connection of its own. */
+export function judgeStatement(
+  profile: Profile,
+  sql: string,
+  pinned: boolean,
+): Result<Judged, GatewayError> {
+  if (profile.name === "duckdb") {
+    const guarded = guardStatement(sql, { pinned });
+    if (!guarded.ok) return guarded;
+    return ok({ ...guarded.value, leaves: false, plainQuery: true });
+  }
+  if (sql.includes("\0")) return refuse("query.syntax", "the text holds a NUL character");
+  const found = classifyStatement(sql, profile.dialect);
+  if (found.kind === "empty") return refuse("query.syntax", "the text holds no statement");
+  if (found.doubt === "severalStatements") {
+    return refuse("query.unsupported", "one statement at a time; the text holds several");
+  }
+  const refused = refusalOf(profile, found, sql, pinned);
+  return refused === undefined ? ok(judged(found, sql, profile)) : err(refused);
+}
+
+function judged(found: StatementClass, sql: string, profile: Profile): Judged {
+  const shows = showing.has(found.kind) && !intoTable(found);
+  const returning = !shows && returningIn(profile.dialect)(sql);
+  return {
+    answers: shows || returning || found.kind === "call" ? "rows" : "count",
+    updateType: found.kind === "call" || shows ? undefined : found.tag,
+    writes: found.writes,
+    leaves: !isCleaned(profile) && !harmless.has(found.kind),
+    plainQuery: found.kind === "select" || returning,
+    expected: undefined,
+  };
+}
+
+const showing: ReadonlySet<string> = new Set(["select", "show", "describe", "explain"]);
+/** Kinds after which a connection is as it was. What functions of a query do is the profile's matter. */
+const harmless: ReadonlySet<string> = new Set([...showing, "insert", "update", "delete", "merge"]);
+
+/** Whether a used connection is made fit again, or not used at all. */
+function isCleaned({ connection }: Profile): boolean {
+  return connection === "new" || connection.cleaning !== undefined;
+}
+
+function intoTable({ tag }: StatementClass): boolean {
+  return tag === "SELECT INTO";
+}
+
+function refusalOf(
+  { name, label }: Profile,
+  found: StatementClass,
+  sql: string,
+  pinned: boolean,
+): GatewayError | undefined {
+  switch (found.kind) {
+    case "begin":
+    case "commit":
+    case "rollback":
+      return refusal("query.transaction", `${found.tag} is not possible here`);
+    case "savepoint":
+      return pinned ? undefined : refusal("query.transaction", "there is no transaction");
+    case "set":
+    case "reset":
+    case "discard":
+      return refusal("query.unsupported", `${found.tag} of ${label} is not kept by the gateway`);
+    case "use":
+      return refusal("query.unsupported", `${label} can not be asked for this with USE`);
+    case "prepare":
+    case "execute":
+    case "deallocate":
+    case "declare":
+    case "fetch":
+    case "close":
+      return refusal("query.unsupported", `${found.tag} as text; use the client's protocol`);
+    case "kill":
+      return refusal("query.permission", "queries are ended through the gateway");
+    case "copy":
+      return name === "snowflake" && found.tag.startsWith("COPY") && !movesFiles(sql)
+        ? undefined
+        : refusal("query.permission", `${found.firstWord} is not permitted`);
+    default:
+      return fileRefusal(name, found, sql);
+  }
+}
+
+/** Statements that reach files of this host through the driver's library. */
+function fileRefusal(
+  name: Profile["name"],
+  found: StatementClass,
+  sql: string,
+): GatewayError | undefined {
+  if (name === "sqlite" && reachesFiles(found, sql)) {
+    return refusal("query.permission", `${found.firstWord} is not permitted`);
+  }
+  // The driver finds its PUT and GET with a pattern of its own, so a text that is read in doubt is refused.
+  const doubtful = found.kind === "unknown" || found.doubt !== undefined;
+  if (name === "snowflake" && doubtful && movesFiles(sql)) {
+    return refusal("query.permission", "PUT and GET are not permitted");
+  }
+  return undefined;
+}
+
+/**
+ * VACUUM INTO and ATTACH open files, PRAGMA changes the library, also behind EXPLAIN. SQLite ends a line
+ * comment at the line feed alone and skips byte order marks, so where those stand it may read another word.
+ */
+function reachesFiles({ firstWord }: StatementClass, sql: string): boolean {
+  if (!/^[A-Z]+$/.test(firstWord) || /\r(?!\n)|\ufeff/.test(sql)) return true;
+  if (firstWord === "EXPLAIN") return /\b(?:pragma|attach|vacuum)\b/i.test(sql);
+  return ["ATTACH", "DETACH", "PRAGMA", "VACUUM"].includes(firstWord);
+}
+
+/** PUT or GET where a statement may begin, whatever stands before it is taken for. */
+function movesFiles(sql: string): boolean {
+  return /(?:^|[\n\r;]|\*\/)\s*(?:put|get)\s/i.test(sql);
+}
+
+/** Reads of a long text, in steps, what `judgeStatement` asks of it. */
+export function judgeAhead({ name, dialect }: Profile, sql: string): Steps<void> {
+  return name === "duckdb" ? guardAhead(sql) : returningIn(dialect).ahead(sql);
+}
+
+/** Whether RETURNING stands outside brackets. */
+const returningIn = readingsBy(holdsReturning);
+
+function* holdsReturning(sql: string, dialect: Dialect): Steps<boolean> {
+  const cursor = openSql(sql, dialect);
+  let depth = 0;
+  for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
+    if (cursor.kind === "open") depth += 1;
+    if (cursor.kind === "close") depth -= 1;
+    if (depth === 0 && cursor.kind === "word" && upperWord(cursor) === "RETURNING") return true;
+  }
+  return false;
+}
+
+function refusal(code: GatewayError["code"], message: string): GatewayError {
+  return gatewayError(code, { message });
+}
+
+function refuse(code: GatewayError["code"], message: string): Result<never, GatewayError> {
+  return err(refusal(code, message));
+}

@@ -1,0 +1,215 @@
+/** Runs one statement and says in the port's events what came of it. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { DoneEvent, EngineWork, QueryStats, ResultStream } from "@gateway/core/query/event.ts";
+import { batchBytes } from "@gateway/core/type/size.ts";
+import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import type { Block } from "../page/block.ts";
+import { errorOf, readException } from "../errors.ts";
+import type { Answer } from "./exchange.ts";
+import type { Judged } from "../sql/guard.ts";
+import { textFor } from "../identity.ts";
+import { blocksOf, type StreamEnd } from "./stream.ts";
+import { headerOf, neverSent, submit, textOf, type Submission, type Wire } from "./wire.ts";
+
+/** How much of a refusal is read. */
+const refusalBytesMax = 64 * 1024;
+
+/** A statement that was judged and placed. */
+export interface Running {
+  readonly wire: Wire;
+  readonly clock: Clock;
+  readonly submission: Submission;
+  readonly judged: Judged;
+  /** The client's own text, where positions in it hold. */
+  readonly shown: string | undefined;
+  /** Columns of an answer without a block. */
+  readonly described: () => Promise<Block["columns"]>;
+}
+
+/** What became of it in the server, for the one who may have to end it there. */
+export interface Trace {
+  /** It was sent and its end was not seen. */
+  open: boolean;
+  /** The answer, once its head came. */
+  answer: Answer | undefined;
+}
+
+/** Runs it. The caller ends what is still open, and drops what is left of the answer. */
+export async function* runStatement(
+  running: Running,
+  trace: Trace,
+  signal: AbortSignal,
+): ResultStream {
+  const startedMs = running.clock.nowMs();
+  const answer = await sent(running, trace, signal);
+  if ("code" in answer) return yield { kind: "failed", error: answer };
+  const work = workOf(answer);
+  if (work !== undefined) {
+    const executionMs = running.clock.nowMs() - startedMs;
+    yield {
+      kind: "progress",
+      state: "running",
+      stats: { queueMs: 0, executionMs, rows: 0, bytes: 0, work },
+    };
+  }
+  const format = headerOf(answer, "x-clickhouse-format");
+  if (running.judged.reads && format !== undefined && format !== "Native") {
+    const message = "a FORMAT clause is the gateway's: leave it out";
+    return yield { kind: "failed", error: gatewayError("query.unsupported", { message }) };
+  }
+  const blocks = blocksOf(answer.body);
+  const counted = { rows: 0, bytes: 0 };
+  let columns: Block["columns"] | undefined;
+  for (;;) {
+    const step = await blocks.next();
+    if (step.done === true) {
+      trace.open = step.value.kind === "broken" || step.value.kind === "unsupported";
+      const failed = failureOf(step.value, running);
+      if (failed !== undefined) return yield { kind: "failed", error: failed };
+      break;
+    }
+    const block = step.value;
+    if (columns === undefined) {
+      ({ columns } = block);
+      yield { kind: "columns", columns };
+    } else if (!sameColumns(columns, block.columns)) {
+      trace.open = true;
+      const error = gatewayError("engine.broken", { detail: "blocks of another shape" });
+      return yield { kind: "failed", error };
+    }
+    if (block.rows === 0) continue;
+    const batch: ColumnarBatch = { form: "columnar", rows: block.rows, columns: block.vectors };
+    counted.rows += block.rows;
+    counted.bytes += batchBytes(batch);
+    yield { kind: "batch", batch };
+  }
+  if (running.judged.reads && columns === undefined) {
+    yield { kind: "columns", columns: await running.described() };
+  }
+  const executionMs = running.clock.nowMs() - startedMs;
+  const stats = { queueMs: 0, executionMs, ...counted };
+  yield doneOf(running, answer, work === undefined ? stats : { ...stats, work });
+}
+
+function doneOf({ judged }: Running, answer: Answer, stats: QueryStats): DoneEvent {
+  if (judged.reads) return { kind: "done", stats };
+  const written = writtenRows(answer);
+  const done = { kind: "done", stats, updateType: judged.tag } as const;
+  return written === undefined ? done : { ...done, updateCount: written };
+}
+
+function sameColumns(a: Block["columns"], b: Block["columns"]): boolean {
+  return (
+    a.length === b.length && a.every((column, index) => column.engineType === b[index]?.engineType)
+  );
+}
+
+/** The answer whose status is good, or why there is none. */
+async function sent(
+  running: Running,
+  trace: Trace,
+  signal: AbortSignal,
+): Promise<Answer | GatewayError> {
+  const { wire, submission } = running;
+  const text = textFor(submission.caller, submission.sql);
+  if (!text.ok) return text.error;
+  let answer: Answer;
+  trace.open = true;
+  try {
+    answer = await submit(wire, { ...submission, sql: text.value.sql }, signal);
+  } catch (error) {
+    if (signal.aborted) return gatewayError("query.cancelled");
+    trace.open = !neverSent(error);
+    return gatewayError(trace.open ? "engine.broken" : "cluster.connectFailed", {
+      detail: error instanceof Error ? error.name : "no answer",
+    });
+  }
+  trace.answer = answer;
+  // An answer to another question is never handed on.
+  const echoed = headerOf(answer, "x-clickhouse-query-id");
+  if (echoed !== undefined && echoed !== submission.queryId) {
+    return gatewayError("engine.broken", { detail: "an answer to another query" });
+  }
+  if (answer.statusCode === 200) return answer;
+  return await refusalOf(answer, trace, { ...running, shiftBytes: text.value.shiftBytes });
+}
+
+async function refusalOf(
+  answer: Answer,
+  trace: Trace,
+  about: Pick<Running, "shown" | "submission"> & { readonly shiftBytes: number },
+): Promise<GatewayError> {
+  const number = headerOf(answer, "x-clickhouse-exception-code");
+  const text = await textOf(answer, refusalBytesMax).catch(() => "");
+  const exception = readException(text, number);
+  trace.open = exception.number === 0;
+  if (exception.number > 0) return errorOf(exception, { ...about, ...about.submission });
+  // A proxy's answer, or a redirect: nothing that ran is known.
+  const code =
+    answer.statusCode === 502 || answer.statusCode === 503
+      ? "cluster.connectFailed"
+      : "engine.broken";
+  return gatewayError(code, { detail: `status ${answer.statusCode}` });
+}
+
+function failureOf(end: StreamEnd, { shown, submission }: Running): GatewayError | undefined {
+  switch (end.kind) {
+    case "complete":
+      return undefined;
+    case "exception":
+      return errorOf(readException(end.text), { shown, caller: submission.caller, shiftBytes: 0 });
+    case "unsupported": {
+      const message = `a column of type ${end.type.slice(0, 200)} can not be read; cast it to String`;
+      return gatewayError("query.unsupported", { message });
+    }
+    case "broken":
+      return gatewayError("engine.broken", { detail: end.reason });
+  }
+}
+
+interface Summary {
+  readonly [key: string]: unknown;
+}
+
+function summaryOf(answer: Answer): Summary | undefined {
+  const text =
+    headerOf(answer, "x-clickhouse-summary") ?? headerOf(answer, "x-clickhouse-progress");
+  if (text === undefined) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === "object" && parsed !== null ? (parsed as Summary) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function countIn(summary: Summary, key: string): number {
+  const value = Number(summary[key] ?? 0);
+  return Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+/** What the head of the answer says of the work so far. */
+function workOf(answer: Answer): EngineWork | undefined {
+  const summary = summaryOf(answer);
+  if (summary === undefined || Object.keys(summary).length === 0) return undefined;
+  const rowsRead = countIn(summary, "read_rows");
+  const total = countIn(summary, "total_rows_to_read");
+  return {
+    splitsQueued: 0,
+    splitsRunning: 0,
+    splitsDone: 0,
+    nodes: 1,
+    cpuMs: 0,
+    rowsRead,
+    bytesRead: countIn(summary, "read_bytes"),
+    peakBytes: countIn(summary, "memory_usage"),
+    ...(total > 0 ? { percent: Math.min(100, (rowsRead / total) * 100) } : {}),
+  };
+}
+
+function writtenRows(answer: Answer): number | undefined {
+  const summary = summaryOf(answer);
+  if (summary === undefined || summary["written_rows"] === undefined) return undefined;
+  return countIn(summary, "written_rows");
+}

@@ -1,0 +1,177 @@
+/** The blocks of an answer as its bytes arrive, and how the answer ended. */
+import { readBlock, type Begun, type Block, type BlockRead } from "../page/block.ts";
+
+/** How an answer ended. An exception may come in the middle, as text behind whole blocks. */
+export type StreamEnd =
+  | { readonly kind: "complete" }
+  | { readonly kind: "exception"; readonly text: string }
+  | { readonly kind: "unsupported"; readonly type: string }
+  | { readonly kind: "broken"; readonly reason: string };
+
+/** A block is some 65,000 rows; beyond this no memory is taken for one. */
+const blockBytesMax = 512 * 1024 * 1024;
+/** How much of a broken answer is looked through for the reason. */
+const textBytesMax = 256 * 1024;
+/** How much of what was read is looked through as well. */
+const tailBytes = 16 * 1024;
+
+/** The blocks of an answer in order, and behind the last one how it ended. What was not asked for is not read. */
+export function blocksOf(body: AsyncIterable<Uint8Array>): Blocks {
+  return new Blocks(body[Symbol.asyncIterator]());
+}
+
+class Blocks {
+  readonly #source: AsyncIterator<Uint8Array>;
+  /** What arrived since the window was read, behind what was left of it, and how much is worth a look. */
+  #parts: Uint8Array[] = [];
+  #held = 0;
+  #wanted = 1;
+  /** Whole blocks are read from it, from `#at` on; undefined when none is left in it. */
+  #window: Uint8Array | undefined;
+  #at = 0;
+  #blocks = 0;
+  /** Why nothing comes behind the window; undefined while something may. */
+  #over: Exclude<Step, { kind: "bytes" }> | undefined;
+  #begun: Begun | undefined;
+  /** Bytes of the begun block that were read, and the last of all that were. */
+  #before = 0;
+  #behind: Uint8Array = new Uint8Array(0);
+
+  constructor(source: AsyncIterator<Uint8Array>) {
+    this.#source = source;
+  }
+
+  /** Not called again before it answered, nor behind the end. */
+  async next(): Promise<IteratorResult<Block, StreamEnd>> {
+    for (;;) {
+      const window = this.#window ?? (await this.#filled());
+      const read = readBlock(this.#at === 0 ? window : window.subarray(this.#at), this.#begun);
+      if (read.kind === "block") {
+        this.#at += read.bytes;
+        this.#blocks += 1;
+        this.#begun = undefined;
+        return { done: false, value: read.block };
+      }
+      const end = await this.#stopped(window, read);
+      if (end !== undefined) return { done: true, value: end };
+    }
+  }
+
+  /** Waits for as much as is worth a look, or for the end. */
+  async #filled(): Promise<Uint8Array> {
+    while (this.#over === undefined) {
+      const step = await next(this.#source);
+      if (step.kind === "bytes") {
+        this.#parts.push(step.bytes);
+        this.#held += step.bytes.length;
+        if (this.#held >= this.#wanted) break;
+      } else {
+        // What was waited for beyond a block's end never comes: the block may be whole.
+        this.#over = step;
+      }
+    }
+    this.#window = joined(this.#parts, this.#held);
+    this.#at = 0;
+    this.#blocks = 0;
+    return this.#window;
+  }
+
+  /** The window has no more whole blocks: keeps what is left of it, or says how the answer ended. */
+  async #stopped(
+    window: Uint8Array,
+    read: Exclude<BlockRead, { kind: "block" }>,
+  ): Promise<StreamEnd | undefined> {
+    const at = read.kind === "short" ? this.#at + read.bytes : this.#at;
+    this.#behind = tailOf(this.#behind, window.subarray(0, at));
+    const rest = window.subarray(at);
+    if (read.kind === "short") this.#begun = read.begun;
+    if (this.#over !== undefined) {
+      const open = rest.length > 0 || this.#begun !== undefined;
+      return endOf(open ? joined([this.#behind, rest]) : rest, this.#over, open);
+    }
+    if (read.kind !== "short") {
+      return await reasonOf(joined([this.#behind, rest]), this.#source, read);
+    }
+    this.#before =
+      this.#begun === undefined ? 0 : (this.#blocks > 0 ? 0 : this.#before) + read.bytes;
+    // Reading again from the start of a column costs; half as much again keeps it linear.
+    this.#wanted = rest.length + Math.max(read.missing, rest.length >> 1);
+    if (this.#before + this.#wanted > blockBytesMax)
+      return { kind: "broken", reason: "a block beyond the limit" };
+    this.#parts = [rest];
+    this.#held = rest.length;
+    this.#window = undefined;
+    return undefined;
+  }
+}
+
+/** The end of what was read, in which the text of an exception may have been taken for values. */
+function tailOf(before: Uint8Array, bytes: Uint8Array): Uint8Array {
+  if (bytes.length === 0) return before;
+  if (before.length === 0 || bytes.length >= tailBytes) return bytes.subarray(-tailBytes);
+  const all = joined([before, bytes]);
+  return all.subarray(Math.max(0, all.length - tailBytes));
+}
+
+type Step =
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "end" }
+  | { readonly kind: "failed"; readonly reason: string };
+
+async function next(source: AsyncIterator<Uint8Array>): Promise<Step> {
+  try {
+    const step = await source.next();
+    return step.done === true ? { kind: "end" } : { kind: "bytes", bytes: step.value };
+  } catch (error) {
+    return { kind: "failed", reason: error instanceof Error ? error.name : "the connection broke" };
+  }
+}
+
+/** `open`: it ends inside a block. */
+function endOf(
+  window: Uint8Array,
+  step: Exclude<Step, { kind: "bytes" }>,
+  open: boolean,
+): StreamEnd {
+  const text = open ? exceptionIn(window) : undefined;
+  if (text !== undefined) return { kind: "exception", text };
+  if (step.kind === "failed") return { kind: "broken", reason: step.reason };
+  return open ? { kind: "broken", reason: "it ends inside a block" } : { kind: "complete" };
+}
+
+/** Bytes that are no block are often the text of an exception: looked for in what comes. */
+async function reasonOf(
+  window: Uint8Array,
+  source: AsyncIterator<Uint8Array>,
+  read:
+    | { readonly kind: "unsupported"; readonly type: string }
+    | { readonly kind: "broken"; readonly reason: string },
+): Promise<StreamEnd> {
+  const parts = [window];
+  let held = window.length;
+  while (held < textBytesMax) {
+    const step = await next(source);
+    if (step.kind !== "bytes") break;
+    parts.push(step.bytes);
+    held += step.bytes.length;
+  }
+  const text = exceptionIn(joined(parts, held));
+  return text === undefined ? read : { kind: "exception", text };
+}
+
+const exceptionMark = Buffer.from("Code: ");
+
+/** The text of an exception that a server wrote behind its blocks. */
+function exceptionIn(bytes: Uint8Array): string | undefined {
+  const tail = bytes.subarray(Math.max(0, bytes.length - textBytesMax));
+  const at = Buffer.from(tail.buffer, tail.byteOffset, tail.length).indexOf(exceptionMark);
+  if (at < 0) return undefined;
+  const text = new TextDecoder().decode(tail.subarray(at));
+  return /^Code: \d+\. DB::/.test(text) ? text.split("\n__exception__")[0] : undefined;
+}
+
+function joined(parts: readonly Uint8Array[], length?: number): Uint8Array {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  return Buffer.concat(parts, length);
+}

@@ -1,0 +1,275 @@
+/**
+ * The program of a driver's thread: takes requests one by one and answers each.
+ *
+ * One thread serves one request at a time. It blocks in native calls, which is why it is a thread; in a
+ * process of drivers it also blocks on its line, so that nothing stands between the line and the driver.
+ * It ends when the main thread ends it; everything native that must outlive it (databases, connections that
+ * stay open) is held by address, on the main side or in a seat.
+ */
+import { readSync, writevSync } from "node:fs";
+import { hrtime } from "node:process";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { parentPort, workerData } from "node:worker_threads";
+import { err, ok } from "@gateway/core/result.ts";
+import { closeDatabase, Connection, openDatabase } from "./connection.ts";
+import { DriverControl } from "../memory/control.ts";
+import { handleStruct } from "../memory/abi.ts";
+import { Driver, failureOf, type AdbcFailure, type AdbcResult } from "../driver.ts";
+import { messageFrames, nextRequest } from "../frames.ts";
+import { Inspector } from "./inspect.ts";
+import type {
+  Answer,
+  Request,
+  ResultMessage,
+  StatementRequest,
+  Step,
+  ThreadData,
+  ThreadMessage,
+} from "../message.ts";
+import { allocate, release, type Address } from "../memory/native.ts";
+import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
+import { takeSteps } from "./place.ts";
+import { seatIn, type Seat } from "../memory/seats.ts";
+import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
+import { threadStructs } from "../memory/structs.ts";
+
+const data = workerData as ThreadData;
+const loaded = Driver.load(data.library, data.entrypoint);
+/** The one that was used last: a thread that serves one seat needs no other. */
+let last: Connection | undefined;
+
+const control = new DriverControl(data.control);
+const tools: StatementTools = {
+  control,
+  inspector:
+    loaded.ok && data.inspect === "duckDb" ? new Inspector(loaded.value.library) : undefined,
+  structs: threadStructs(),
+  // A thread has no Host; only differences within it are looked at.
+  nowMs: () => Number(hrtime.bigint() / 1_000n) / 1_000,
+  unsent: [],
+  flush: () => {
+    const messages = tools.unsent.splice(0);
+    if (messages.length > 0) post(messages, messages.flatMap(buffersOf));
+  },
+};
+
+/** What is handed over instead of copied. */
+function buffersOf(result: ResultMessage): readonly ArrayBuffer[] {
+  return result.kind === "tables" ? [] : [result.message];
+}
+
+function post(messages: readonly ThreadMessage[], transfer: readonly ArrayBuffer[]): void {
+  if (data.line === undefined) parentPort?.postMessage(messages, [...transfer]);
+  else writeAll(data.line, messageFrames(messages));
+}
+
+/** Waits until the other side has taken everything: a slow reader stops the engine here. */
+function writeAll(line: number, pieces: readonly Uint8Array[]): void {
+  let waiting = pieces.filter(({ length }) => length > 0);
+  while (waiting.length > 0) {
+    let written = writevSync(line, waiting);
+    const left: Uint8Array[] = [];
+    for (const piece of waiting) {
+      if (written < piece.length) left.push(piece.subarray(written));
+      written = Math.max(written - piece.length, 0);
+    }
+    waiting = left;
+  }
+}
+
+function serve(request: Request, number: number): void {
+  let answer: AdbcResult<Answer>;
+  try {
+    answer = loaded.ok ? answerOf(loaded.value, request, seatIn(data.seats, number)) : loaded;
+  } catch (bug) {
+    // The thread itself is sound; what failed is this request.
+    answer = err(
+      failureOf("bug", bug instanceof Error ? (bug.stack ?? bug.message) : "a thrown value"),
+    );
+  }
+  // What was made for a statement that then failed is nobody's any more.
+  const results = answer.ok ? tools.unsent : [];
+  const transfer = results.flatMap(buffersOf);
+  if (answer.ok && answer.value.kind === "described") {
+    const { schema } = answer.value.described;
+    if (schema !== undefined) transfer.push(schema);
+  }
+  post([...results, { kind: "answer", answer }], transfer);
+  tools.unsent.length = 0;
+  // Behind the answer: a thread that waits for its next request collects nothing by itself.
+  if (getHeapStatistics().total_heap_size > heapKeptBytes) collect();
+}
+
+/** More than a thread needs between two statements; a result of thousands of columns leaves more. */
+const heapKeptBytes = 48 << 20;
+
+let collector: (() => void) | undefined;
+
+/** Runs V8's own collector, which Node shows only to those who ask for it. */
+function collect(): void {
+  if (collector === undefined) {
+    setFlagsFromString("--expose-gc");
+    collector = runInNewContext("gc") as () => void;
+  }
+  collector();
+}
+
+/** Until the gateway's end of the line is gone. */
+function serveLine(line: number): void {
+  const read = (into: Uint8Array): number => readSync(line, into, 0, into.length, null);
+  for (;;) {
+    const next = nextRequest(read);
+    if (next === undefined) return;
+    control.enter(next.turn);
+    serve(next.request, next.seat);
+  }
+}
+
+function answerOf(driver: Driver, request: Request, seat: Seat): AdbcResult<Answer> {
+  const kept: Kept = { driver, seat };
+  switch (request.kind) {
+    case "openDatabase": {
+      const opened = openDatabase(driver, request.database);
+      if (opened.ok && request.database.ofSeat === true) {
+        vacate(kept);
+        seat.database = opened.value.address;
+      }
+      return opened.ok ? ok({ kind: "opened", opened: opened.value }) : opened;
+    }
+    case "closeDatabase": {
+      const failure = closeDatabase(driver, request.database);
+      return failure === undefined ? ok({ kind: "done" }) : err(failure);
+    }
+    case "connect":
+      return connect(kept, request.database, request.before);
+    case "disconnect":
+      disconnect(kept);
+      return ok({ kind: "done" });
+    case "vacate":
+      vacate(kept);
+      return ok({ kind: "done" });
+    case "runAll":
+    case "begin":
+    case "end":
+      return onKept(kept, request);
+    case "execute": {
+      const executed = onConnection(kept, request.statement, (connection) =>
+        executeStatement(connection, request.statement, tools),
+      );
+      return executed.ok ? ok({ kind: "executed", executed: executed.value }) : executed;
+    }
+    case "describe": {
+      const described = onConnection(kept, request.statement, (connection) =>
+        describeStatement(connection, request.statement, tools),
+      );
+      return described.ok ? ok({ kind: "described", described: described.value }) : described;
+    }
+    case "objects": {
+      const listed = onConnection(kept, request.objects, (connection) =>
+        listObjects(connection, request.objects, tools),
+      );
+      return listed.ok ? ok({ kind: "listed", complete: listed.value }) : listed;
+    }
+    case "catalogs": {
+      const named = onConnection(kept, request.catalogs, (connection) =>
+        catalogNames(connection, tools),
+      );
+      return named.ok ? ok({ kind: "catalogs", names: named.value }) : named;
+    }
+    case "schemas": {
+      const found = onConnection(kept, request.schemas, (connection) =>
+        tableSchemas(connection, request.schemas, tools),
+      );
+      return found.ok ? ok({ kind: "schemas", schemas: found.value }) : found;
+    }
+  }
+}
+
+/** Where a connection stays open, and by whom. */
+interface Kept {
+  readonly driver: Driver;
+  readonly seat: Seat;
+}
+
+function connect(kept: Kept, database: Address, before: readonly Step[]): AdbcResult<Answer> {
+  disconnect(kept);
+  // Not a block: the next request of this seat may be another thread's.
+  const address = allocate(handleStruct.bytes);
+  const opened = Connection.keep(kept.driver, database, address);
+  const failure = opened.ok ? bring(opened.value, before) : opened.error;
+  if (failure === undefined) {
+    kept.seat.connection = address;
+    return ok({ kind: "done" });
+  }
+  if (opened.ok) opened.value[Symbol.dispose]();
+  release(address);
+  return err(failure);
+}
+
+function disconnect(kept: Kept): void {
+  const connection = keptOf(kept);
+  if (connection === undefined) return;
+  kept.seat.connection = 0;
+  last = undefined;
+  connection[Symbol.dispose]();
+  release(connection.address);
+}
+
+/** Closes what the seat has open. What a driver says to that is nobody's business any more. */
+function vacate(kept: Kept): void {
+  disconnect(kept);
+  const { database } = kept.seat;
+  kept.seat.database = 0;
+  if (database !== 0) closeDatabase(kept.driver, database);
+}
+
+function keptOf({ driver, seat }: Kept): Connection | undefined {
+  const address = seat.connection;
+  if (address === 0) return undefined;
+  if (last?.address !== address) last = Connection.at(driver, address);
+  return last;
+}
+
+function onKept(
+  kept: Kept,
+  request: Extract<Request, { kind: "runAll" | "begin" | "end" }>,
+): AdbcResult<Answer> {
+  const connection = keptOf(kept);
+  if (connection === undefined) return err(noConnection);
+  const failure =
+    request.kind === "end"
+      ? connection.end(request.how)
+      : request.kind === "begin"
+        ? connection.begin(request.statements)
+        : bring(connection, request.statements);
+  return failure === undefined ? ok({ kind: "done" }) : err(failure);
+}
+
+const noConnection = failureOf("bug", "the seat keeps no connection");
+
+function onConnection<T>(
+  kept: Kept,
+  { database, before }: Pick<StatementRequest, "database" | "before">,
+  use: (connection: Connection) => AdbcResult<T>,
+): AdbcResult<T> {
+  if (database === undefined) {
+    const connection = keptOf(kept);
+    if (connection === undefined) return err(noConnection);
+    const failure = bring(connection, before);
+    return failure === undefined ? use(connection) : err(failure);
+  }
+  const opened = Connection.open(kept.driver, database, tools.structs.connection);
+  if (!opened.ok) return opened;
+  using connection = opened.value;
+  const failure = bring(connection, before);
+  return failure === undefined ? use(connection) : err(failure);
+}
+
+function bring(connection: Connection, steps: readonly Step[]): AdbcFailure | undefined {
+  return takeSteps(connection, steps, () => catalogNames(connection, tools));
+}
+
+// At the end of the file: it does not come back while the line lives.
+if (data.line === undefined) parentPort?.on("message", (request: Request) => serve(request, 0));
+else serveLine(data.line);

@@ -1,0 +1,77 @@
+/** Where a session stands and what it has set: told as changes of the session, and brought to whichever connection runs its next statement. */
+import type { Session } from "@gateway/core/query/query.ts";
+import type { SessionStatement, SettingValue } from "@gateway/core/sql/session/statement.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import type { Member } from "./member.ts";
+import { quoteIdentifier, quoteText } from "../sql/quote.ts";
+
+/** The one catalog that MySQL's family shows in its own lists. */
+export const catalogName = "def";
+
+/** The database behind a client's `USE`; undefined for every other statement. */
+export function usedDatabase(sql: string): string | undefined {
+  const found = readSessionStatement(sql, "mysql");
+  if (found?.kind !== "use" || found.object !== undefined) return undefined;
+  return found.path.at(-1)?.text;
+}
+
+/** Variables that decide how text is read, or that are the gateway's own. */
+const ownVariables =
+  /^(?:sql_mode|autocommit|names|character_set_\w+|collation_\w+|password|init_connect|wait_timeout|interactive_timeout|max_allowed_packet|tx_\w+|transaction_\w+)$/;
+
+/** Variables that a client's `SET` changes, by their lower-case names; undefined where it is not only that. */
+export function variablesSet(sql: string): ReadonlyMap<string, string> | undefined {
+  const found = readSessionStatement(sql, "mysql");
+  return found?.kind === "set" ? changesOf(found) : undefined;
+}
+
+function changesOf({
+  changes,
+}: Extract<SessionStatement, { kind: "set" }>): ReadonlyMap<string, string> | undefined {
+  const variables = new Map<string, string>();
+  for (const change of changes) {
+    if (change.kind !== "variable" || !/^[a-z][a-z0-9_]*$/.test(change.name)) return undefined;
+    if (change.scope !== "unsaid" && change.scope !== "session") return undefined;
+    const value = change.values.length === 1 ? written(change.values[0]) : undefined;
+    if (value === undefined || ownVariables.test(change.name)) return undefined;
+    variables.set(change.name, value);
+  }
+  return variables;
+}
+
+function written(value: SettingValue | undefined): string | undefined {
+  switch (value?.kind) {
+    case "text":
+    case "number":
+    case "word":
+      return value.text;
+    default:
+      return undefined;
+  }
+}
+
+/** Statements that make the connection stand where the session does; undefined when it can not be brought there. */
+export function bringing(
+  member: Pick<Member, "database" | "variables">,
+  session: Pick<Session, "schema" | "settings" | "frontend">,
+  defaultDatabase: string | undefined,
+): readonly string[] | undefined {
+  const wanted = session.frontend === "mysqlWire" ? session.settings : new Map<string, string>();
+  // A variable has no way back to what the server had before.
+  if ([...member.variables.keys()].some((name) => !wanted.has(name))) return undefined;
+  const database = session.schema ?? defaultDatabase;
+  if (database === undefined && member.database !== undefined) return undefined;
+  const changed = [...wanted].filter(([name, value]) => member.variables.get(name) !== value);
+  return [
+    ...(database === undefined || database === member.database
+      ? []
+      : [`USE ${quoteIdentifier(database)}`]),
+    ...changed.map(([name, value]) => setStatement(name, value)),
+  ];
+}
+
+/** `SET` of one variable. Its name was checked when it was read. */
+export function setStatement(name: string, value: string): string {
+  const plain = /^-?\d+(?:\.\d+)?$/.test(value) || /^(?:on|off|true|false)$/i.test(value);
+  return `SET SESSION ${quoteIdentifier(name)} = ${plain ? value : quoteText(value)}`;
+}

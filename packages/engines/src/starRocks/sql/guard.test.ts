@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { judge } from "./guard.ts";
+import { withLiterals } from "./parameters.ts";
+import { quoteIdentifier, quoteText } from "./quote.ts";
+import { bringing, variablesSet } from "../client/session.ts";
+
+describe("judge", () => {
+  it.each([
+    ["select 1; drop table t", "query.unsupported"],
+    ["kill 5", "query.permission"],
+    ["set password = 'x'", "query.permission"],
+    ["execute as alice select 1", "query.permission"],
+    ["-- nothing", "query.syntax"],
+  ])("refuses %s with %s", (sql, code) => {
+    expect(judge(sql)).toMatchObject({ ok: false, error: { code } });
+  });
+
+  it.each([
+    ["select a from t", false],
+    ["select @a := 1", true],
+    ["select get_lock('x', 1)", true],
+    ["create temporary table t (a int)", true],
+    ["lock tables t read", true],
+    ["create table t (a int)", false],
+  ])("knows whether %s leaves something on its connection", (sql, leaves) => {
+    expect(judge(sql)).toMatchObject({ ok: true, value: { leaves } });
+  });
+});
+
+describe("withLiterals", () => {
+  it("keeps a negative number from becoming a comment, and a text from ending", () => {
+    const parameters = [
+      { type: { kind: "integer", bits: 32, signed: true }, value: -1n },
+      { type: { kind: "text" }, value: "it's \\' -- " },
+    ] as const;
+    expect(withLiterals("select a -$1, $2", parameters)).toEqual({
+      ok: true,
+      value: String.raw`select a -(-1), 'it''s \\'' -- '`,
+    });
+  });
+
+  it("refuses values without a literal and another number of them", () => {
+    const float = { type: { kind: "float", bits: 64 }, value: Number.NaN } as const;
+    const refused = (code: string): object => ({ ok: false, error: { code } });
+    expect(withLiterals("select $1", [float])).toMatchObject(refused("query.unsupported"));
+    expect(withLiterals("select $1", [])).toMatchObject(refused("query.parameters"));
+  });
+});
+
+describe("quoting", () => {
+  it("leaves no way out of a name or a text", () => {
+    expect(quoteIdentifier("a`b")).toBe("`a``b`");
+    expect(() => quoteIdentifier("a\0")).toThrow(RangeError);
+    expect(quoteText("\\'")).toBe(String.raw`'\\'''`);
+  });
+});
+
+describe("variablesSet", () => {
+  it("reads plain variables of a session", () => {
+    expect(variablesSet("set query_timeout = 10, session a_b = 'x'")).toEqual(
+      new Map([
+        ["query_timeout", "10"],
+        ["a_b", "x"],
+      ]),
+    );
+  });
+
+  it.each([
+    "set global a = 1",
+    "set @a = 1",
+    "set sql_mode = ''",
+    "set names latin1",
+    "set a = b + 1",
+    "select 1",
+  ])("leaves %s alone", (sql) => {
+    expect(variablesSet(sql)).toBeUndefined();
+  });
+});
+
+describe("bringing", () => {
+  const member = { database: "demo", variables: new Map([["a", "1"]]) };
+
+  it("says what is different, and nothing else", () => {
+    const settings = new Map([
+      ["a", "1"],
+      ["b", "x"],
+    ]);
+    const session = { schema: "other", frontend: "mysqlWire", settings };
+    expect(bringing(member, session, undefined)).toEqual(["USE `other`", "SET SESSION `b` = 'x'"]);
+  });
+
+  it("gives a connection up whose variables another session has set", () => {
+    const session = { schema: undefined, frontend: "postgresWire", settings: new Map() };
+    expect(bringing(member, session, "demo")).toBeUndefined();
+  });
+});

@@ -1,0 +1,247 @@
+/** One statement's answers as the events of the port. */
+import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type {
+  ColumnsEvent,
+  DoneEvent,
+  EngineWork,
+  QueryStats,
+  ResultEvent,
+  ResultStream,
+} from "@gateway/core/query/event.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { batchBytes } from "@gateway/core/type/size.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { Batch } from "@gateway/core/type/vector.ts";
+import { jsonSpan, valueOfSpan, type Span } from "@gateway/wire/trino/clientPage.ts";
+import { columnsOf, isOutcome } from "../page/columns.ts";
+import { Conversation, type Answer, type Submission } from "./conversation.ts";
+import { errorOf, readFailure } from "../errors.ts";
+import type { TrinoHttp } from "./http.ts";
+import * as limits from "../limits.ts";
+import { RowReader } from "../page/rows.ts";
+import { ChangeReader } from "./session.ts";
+import { segmentsOf, type SpooledRows } from "./spool.ts";
+import { statsOf } from "./stats.ts";
+import { noticesOf } from "./warnings.ts";
+
+/** Where statements run. */
+export interface Lane {
+  readonly http: TrinoHttp;
+  readonly host: Host;
+}
+
+/** A statement ready to be sent. */
+export interface Statement extends Submission {
+  readonly session: Session;
+  /** The client takes rows as Trino wrote them. */
+  readonly native: boolean;
+  /** See `Sent.offset`. */
+  readonly offset: number | undefined;
+  /** Told when it is under way. */
+  begun?(conversation: Conversation): void;
+}
+
+/** A statement that failed before it began. */
+export async function* refused(error: GatewayError): ResultStream {
+  yield { kind: "failed", error };
+}
+
+/** Runs it. Ending the generator early ends the query in the engine, and waits for that. */
+export async function* runStatement(
+  lane: Lane,
+  statement: Statement,
+  signal: AbortSignal,
+): ResultStream {
+  if (signal.aborted) {
+    yield { kind: "failed", error: abortError(signal) };
+    return;
+  }
+  const conversation = new Conversation(lane.http, lane.host, statement, signal);
+  statement.begun?.(conversation);
+  const reading = new Reading(lane, statement);
+  try {
+    for (;;) {
+      // What is there already is not awaited: a promise is garbage and a turn of its own.
+      const due = conversation.heard();
+      if (due !== undefined) await due;
+      const answer = conversation.take();
+      if (answer === undefined) {
+        yield reading.done();
+        return;
+      }
+      if (!answer.ok) {
+        yield { kind: "failed", error: answer.error };
+        return;
+      }
+      const { events, spooled, error } = reading.read(answer.value);
+      for (const event of events) yield event;
+      const over = spooled === undefined ? error : yield* reading.spooled(spooled, signal);
+      const progress = over === undefined ? reading.progress(answer.value) : undefined;
+      if (progress !== undefined) yield progress;
+      if (over !== undefined || signal.aborted) {
+        yield { kind: "failed", error: over ?? abortError(signal) };
+        return;
+      }
+    }
+  } finally {
+    const ending = conversation.end();
+    if (ending !== undefined) await ending;
+  }
+}
+
+/** What one answer says, but for how far the work is. */
+interface Read {
+  readonly events: readonly ResultEvent[];
+  /** Rows that come as segments, in place of a batch. */
+  readonly spooled: unknown;
+  /** What the statement ends with. */
+  readonly error: GatewayError | undefined;
+}
+
+/** What is known of a result while its answers come in. */
+class Reading {
+  readonly #lane: Lane;
+  readonly #statement: Statement;
+  readonly #changes: ChangeReader;
+  readonly #startedMs: number;
+  #saidMs: number;
+  #columns: readonly Column[] | undefined;
+  /** The columns are a change's outcome, which is told by `done`. */
+  #outcome = false;
+  #rows: RowReader | undefined;
+  #rowCount = 0;
+  #byteCount = 0;
+  #work: EngineWork | undefined;
+  #updateType: string | undefined;
+  #updateCount: number | undefined;
+  #warnings = 0;
+
+  constructor(lane: Lane, statement: Statement) {
+    this.#lane = lane;
+    this.#statement = statement;
+    this.#changes = new ChangeReader(statement.session);
+    this.#startedMs = lane.host.clock.nowMs();
+    this.#saidMs = this.#startedMs;
+  }
+
+  done(): DoneEvent {
+    const updateType = this.#updateType;
+    const updateCount = this.#updateCount;
+    return { kind: "done", stats: this.#stats(), updateType, updateCount };
+  }
+
+  /** Reads one answer. */
+  read(answer: Answer): Read {
+    const { page, bytes, headers } = answer;
+    const events: ResultEvent[] = [];
+    for (const change of this.#changes.read(headers)) events.push({ kind: "session", change });
+    if (page.warnings !== undefined) this.#notice(bytes, page.warnings, events);
+    if (page.error !== undefined) return ended(events, this.#failure(bytes, page.error));
+    this.#updateType ??= page.updateType?.toUpperCase();
+    this.#updateCount = page.updateCount ?? this.#updateCount;
+    if (page.columns !== undefined && this.#columns === undefined) {
+      const columns = this.#begin(answer);
+      if (!columns.ok) return ended(events, columns.error);
+      if (columns.value !== undefined) events.push(columns.value);
+    }
+    if (page.data === undefined || this.#outcome) return ended(events, undefined);
+    if (this.#rows === undefined) return ended(events, unreadable("rows without columns"));
+    if (bytes[page.data.start] !== openArray) {
+      return { events, spooled: valueOfSpan(bytes, page.data) ?? null, error: undefined };
+    }
+    const batch = this.#batch(bytes, page.data);
+    if (!batch.ok) return ended(events, batch.error);
+    events.push({ kind: "batch", batch: batch.value });
+    return ended(events, undefined);
+  }
+
+  /** Batches of the segments of spooled rows, each as it comes, and the error that they end with, if they do. */
+  async *spooled(
+    spooled: unknown,
+    signal: AbortSignal,
+  ): AsyncGenerator<ResultEvent, GatewayError | undefined, void> {
+    const from = { http: this.#lane.http, caller: this.#statement.caller };
+    for await (const segment of segmentsOf(from, spooled, signal)) {
+      const batch = segment.ok ? this.#segment(segment.value) : segment;
+      if (!batch.ok) return batch.error;
+      yield { kind: "batch", batch: batch.value };
+    }
+    return undefined;
+  }
+
+  /** How far the work is. Told now and then, so that a client can draw a bar; the last answer's is for `done`. */
+  progress({ page, bytes }: Answer): ResultEvent | undefined {
+    const nowMs = this.#lane.host.clock.nowMs();
+    const last = page.nextUri === undefined;
+    if (!last && nowMs - this.#saidMs < limits.progressMs) return undefined;
+    this.#saidMs = nowMs;
+    const stats = statsOf(bytes, page.stats);
+    this.#work = stats?.work ?? this.#work;
+    if (last) return undefined;
+    const state = stats?.queued === true ? "queued" : "running";
+    return { kind: "progress", state, stats: this.#stats() };
+  }
+
+  #begin({ page, bytes }: Answer): Result<ColumnsEvent | undefined, GatewayError> {
+    const columns = columnsOf(page, bytes);
+    if (columns === undefined) return err(unreadable("columns that can not be read"));
+    this.#columns = columns;
+    this.#outcome = this.#updateType !== undefined && isOutcome(columns);
+    if (this.#outcome || columns.length === 0) return ok(undefined);
+    const { native } = this.#statement;
+    this.#rows = new RowReader(columns, native);
+    if (!native || page.columns === undefined) return ok({ kind: "columns", columns });
+    const { start, end } = page.columns;
+    const described = { format: "trinoData", bytes: bytes.subarray(start, end) } as const;
+    return ok({ kind: "columns", columns, native: described });
+  }
+
+  #segment(segment: SpooledRows): Result<Batch, GatewayError> {
+    return this.#batch(segment.bytes, jsonSpan(segment.bytes));
+  }
+
+  #batch(bytes: Uint8Array, span: Span): Result<Batch, GatewayError> {
+    const batch = this.#rows?.read(bytes, span) ?? err(unreadable("rows without columns"));
+    if (batch.ok) {
+      this.#rowCount += batch.value.rows;
+      this.#byteCount += batchBytes(batch.value);
+    }
+    return batch;
+  }
+
+  #notice(bytes: Uint8Array, span: Span, events: ResultEvent[]): void {
+    const all = noticesOf(bytes, span);
+    if (all.length === 0) return;
+    for (const notice of all.slice(this.#warnings, limits.warningsMax)) events.push(notice);
+    this.#warnings = Math.max(this.#warnings, all.length);
+  }
+
+  #failure(bytes: Uint8Array, span: Span): GatewayError {
+    const { sql, offset, caller } = this.#statement;
+    const failure = readFailure(valueOfSpan(bytes, span));
+    const error = errorOf(failure, offset === undefined ? undefined : sql, caller);
+    if (error.position === undefined || offset === undefined) return error;
+    return { ...error, position: error.position + offset };
+  }
+
+  #stats(): QueryStats {
+    const executionMs = this.#lane.host.clock.nowMs() - this.#startedMs;
+    const rows = this.#rowCount;
+    const bytes = this.#byteCount;
+    const work = this.#work;
+    if (work === undefined) return { queueMs: 0, executionMs, rows, bytes };
+    return { queueMs: 0, executionMs, rows, bytes, work };
+  }
+}
+
+function ended(events: readonly ResultEvent[], error: GatewayError | undefined): Read {
+  return { events, spooled: undefined, error };
+}
+
+const openArray = 0x5b;
+
+function unreadable(detail: string): GatewayError {
+  return gatewayError("engine.broken", { detail });
+}

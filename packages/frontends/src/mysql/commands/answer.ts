@@ -1,0 +1,75 @@
+/** What the frontend may answer to a statement without asking an engine. */
+import type { TableListing } from "@gateway/core/port/backend.ts";
+import type { Parameter, Column, Value } from "@gateway/core/type/type.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import type { Row } from "./filter.ts";
+
+export type LocalAnswer =
+  | {
+      readonly kind: "rows";
+      readonly columns: readonly Column[];
+      readonly rows: readonly (readonly Value[])[];
+    }
+  /** An OK; the session changed. `commit`: an open transaction is committed first. */
+  | { readonly kind: "changed"; readonly client: ClientSession; readonly commit: boolean }
+  | RewrittenRows
+  | AskedRows
+  /** The engine goes there when it can, and says so; an engine without USE is told with each statement. */
+  | {
+      readonly kind: "use";
+      readonly sql: string;
+      readonly catalog: string | undefined;
+      readonly schema: string;
+    }
+  /** Ends a connection, or only what it runs. */
+  | { readonly kind: "kill"; readonly connectionId: number; readonly whole: boolean }
+  | { readonly kind: "error"; readonly reply: ErrorReply };
+
+/** The engine answers a rewritten statement about its tables. */
+export interface RewrittenRows extends Listed {
+  readonly kind: "rewritten";
+  /** Of the answer. */
+  readonly columns: readonly Column[];
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** An answer that can be made of what the door lists too, for engines without an `information_schema`. */
+export interface Listed {
+  /** `tables` are all that there are for the session, in any order. */
+  readonly listed: (tables: readonly TableListing[]) => LocalAnswer;
+}
+
+/** The engine is asked, and its rows, as text, become the answer. */
+export interface AskedRows extends Partial<Listed> {
+  readonly kind: "asked";
+  /** Of the answer in the end. */
+  readonly columns: readonly Column[];
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  make(rows: readonly Row[]): LocalAnswer;
+  /** The answer where the engine does not know what it is asked; without it the client gets its error. */
+  orElse?(): LocalAnswer;
+}
+
+const text = { kind: "text" } as const;
+const integer = { kind: "integer", bits: 64, signed: true } as const;
+
+/** A column of text. */
+export function textColumn(name: string): Column {
+  return { name, type: text, nullable: true };
+}
+
+/** A column of whole numbers. */
+export function integerColumn(name: string): Column {
+  return { name, type: integer, nullable: true };
+}
+
+/** Rows of text under these names. */
+export function textRows(
+  names: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): LocalAnswer {
+  return { kind: "rows", columns: names.map(textColumn), rows };
+}

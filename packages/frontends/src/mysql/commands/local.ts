@@ -1,0 +1,113 @@
+/**
+ * What the frontend answers itself: statements about the connection and the server, which no engine
+ * here could answer as a MySQL server does.
+ *
+ * It decides by the first words and reads no more of a statement than it must. It asks nobody: what
+ * needs the engine comes back as a rewritten statement.
+ */
+import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import type { SessionStatement } from "@gateway/core/sql/session/statement.ts";
+import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/session/tokenReader.ts";
+import { ownErrors } from "../errors.ts";
+import type { LocalAnswer } from "./answer.ts";
+import { answerSelect } from "./select.ts";
+import { answerSet } from "./set.ts";
+import { answerShow, type ShowContext } from "./show.ts";
+import { describeTable } from "./table.ts";
+
+/** The answer to one statement; undefined when the engine answers it as it is. */
+export function answerLocally(sql: string, context: ShowContext): LocalAnswer | undefined {
+  const word = firstWord(sql);
+  switch (word) {
+    case "SELECT":
+      return answerSelect(sql, context);
+    case "SHOW":
+      return answerShow(sql, context);
+    case "SET":
+    case "USE":
+    case "KILL":
+      return answerSession(sql, context) ?? error(ownErrors.syntax(sql));
+    case "COMMIT":
+    case "ROLLBACK":
+      return answerSession(sql, context);
+    case "DESCRIBE":
+    case "DESC":
+      return answerDescribe(sql, context);
+    case "LOAD":
+      return refuseInfile(sql);
+    default:
+      return undefined;
+  }
+}
+
+function firstWord(sql: string): string {
+  const cursor = openSql(sql, "mysql");
+  return nextSignificant(cursor) ? upperWord(cursor) : "";
+}
+
+/** Undefined for statements that are no session statements of ours, or that can not be read. */
+function answerSession(sql: string, context: ShowContext): LocalAnswer | undefined {
+  const statement = readSessionStatement(sql, "mysql");
+  switch (statement?.kind) {
+    case "set":
+      return answerSet(statement.changes, context);
+    case "use":
+      return answerUse(statement, sql, context);
+    case "kill":
+      return answerKill(statement);
+    case "commit":
+    case "rollback":
+      // RELEASE leaves, and CHAIN without a transaction begins one: neither is done, so neither is taken.
+      return statement.release || (statement.chain && context.client.session.pin === undefined)
+        ? error(ownErrors.notSupported("RELEASE, and CHAIN without a transaction"))
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** `USE schema` and `USE catalog.schema`. */
+function answerUse(
+  { path }: Extract<SessionStatement, { kind: "use" }>,
+  sql: string,
+  { client }: ShowContext,
+): LocalAnswer | undefined {
+  const [first, second, third] = path;
+  if (first === undefined || third !== undefined) return undefined;
+  if (second !== undefined) {
+    return { kind: "use", sql, catalog: first.text, schema: second.text };
+  }
+  return { kind: "use", sql, catalog: client.session.catalog, schema: first.text };
+}
+
+function answerKill({
+  id,
+  target,
+}: Extract<SessionStatement, { kind: "kill" }>): LocalAnswer | undefined {
+  if (!/^\d{1,15}$/.test(id)) return undefined;
+  return { kind: "kill", connectionId: Number(id), whole: target === "connection" };
+}
+
+function answerDescribe(sql: string, context: ShowContext): LocalAnswer | undefined {
+  const reader = readTokens(sql, "mysql");
+  if (reader === undefined || takeOneOf(reader, ["DESCRIBE", "DESC"]) === undefined) {
+    return undefined;
+  }
+  const { schema } = context.client.session;
+  return describeTable(reader, { schema, catalog: context.catalog });
+}
+
+/** Files of the client's machine are never asked for. */
+function refuseInfile(sql: string): LocalAnswer | undefined {
+  const reader = readTokens(sql, "mysql");
+  if (reader === undefined || !takeWords(reader, "LOAD", "DATA")) return undefined;
+  takeOneOf(reader, ["LOW_PRIORITY", "CONCURRENT"]);
+  const local = takeWords(reader, "LOCAL") && !atEnd(reader);
+  return local ? error(ownErrors.localInfile()) : undefined;
+}
+
+function error(reply: ReturnType<typeof ownErrors.syntax>): LocalAnswer {
+  return { kind: "error", reply };
+}

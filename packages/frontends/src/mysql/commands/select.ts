@@ -1,0 +1,157 @@
+/**
+ * `SELECT` of nothing but variables, literals and functions about the connection: what drivers ask
+ * first. Anything with a table, an operator or another function is the engine's.
+ */
+import {
+  atEnd,
+  looksAtWord,
+  peekToken,
+  readTokens,
+  takeSymbol,
+  takeWords,
+  type TokenReader,
+} from "@gateway/core/sql/session/tokenReader.ts";
+import type { Column, Value } from "@gateway/core/type/type.ts";
+import type { ClientSession, Setting } from "../session/clientSession.ts";
+import { ownErrors } from "../errors.ts";
+import { serverVersion } from "../version.ts";
+import { integerColumn, textColumn, type LocalAnswer } from "./answer.ts";
+import { nextText, takeLiteral, takeName, takeString } from "./take.ts";
+import { variableValue, type VariableContext } from "./variables.ts";
+
+/** A cheap look before anything is cut into tokens: most statements are no candidates. */
+const candidate =
+  /@|\b(?:database|schema|version|connection_id|(?:current_|session_|system_)?user|current_role|last_insert_id|found_rows|row_count)\b/i;
+/** No list of variables is longer. */
+const candidateLengthMax = 16 * 1024;
+
+interface Item {
+  readonly name: string;
+  readonly value: Setting;
+  /** A literal alone does not make a statement ours. */
+  readonly literal: boolean;
+}
+
+type ItemStep = Item | "notOurs" | Extract<LocalAnswer, { kind: "error" }>;
+
+/** The answer, an error for an unknown variable, or undefined when the engine has to answer. */
+export function answerSelect(sql: string, context: VariableContext): LocalAnswer | undefined {
+  if (sql.length > candidateLengthMax || !candidate.test(sql)) return undefined;
+  const reader = readTokens(sql, "mysql");
+  if (reader === undefined || !takeWords(reader, "SELECT")) return undefined;
+
+  const items: Item[] = [];
+  do {
+    const item = takeItem(reader, sql, context);
+    if (item === "notOurs") return undefined;
+    if ("kind" in item) return item;
+    items.push(item);
+  } while (takeSymbol(reader, ","));
+
+  takeWords(reader, "FROM", "DUAL");
+  const rows = takeLimit(reader);
+  if (rows === undefined || !atEnd(reader) || items.every(({ literal }) => literal))
+    return undefined;
+  return {
+    kind: "rows",
+    columns: items.map(columnOf),
+    rows: Array.from({ length: rows }, () => items.map((item): Value => item.value)),
+  };
+}
+
+function columnOf({ name, value }: Item): Column {
+  return typeof value === "bigint" ? integerColumn(name) : textColumn(name);
+}
+
+function takeItem(reader: TokenReader, sql: string, context: VariableContext): ItemStep {
+  const first = peekToken(reader);
+  const value = takeValue(reader, context);
+  if (value === undefined || first === undefined) return "notOurs";
+  if (value !== null && typeof value === "object") return value;
+  const last = peekToken(reader, -1) ?? first;
+  const name = takeAlias(reader) ?? sql.slice(first.start, last.end);
+  const literal = first.kind !== "variable" && (first.kind !== "word" || last === first);
+  return { name, value, literal: literal && first.upper !== "CURRENT_USER" };
+}
+
+function takeAlias(reader: TokenReader): string | undefined {
+  const named = takeWords(reader, "AS");
+  if (!named && looksAtWord(reader, ["FROM", "LIMIT"])) return undefined;
+  return takeString(reader) ?? takeName(reader);
+}
+
+function takeValue(
+  reader: TokenReader,
+  context: VariableContext,
+): Setting | undefined | Extract<LocalAnswer, { kind: "error" }> {
+  if (peekToken(reader)?.kind === "variable") {
+    const text = nextText(reader);
+    reader.at += 1;
+    const value = readVariable(text, context);
+    return value === undefined
+      ? { kind: "error", reply: ownErrors.unknownVariable(text.replace(/^@@/, "")) }
+      : value;
+  }
+  const called = takeFunction(reader, context);
+  return called === undefined ? takeLiteral(reader) : called;
+}
+
+/** `@@x`, `@@session.x`, `@@global.x`, `@x`; undefined for a system variable that does not exist. */
+export function readVariable(text: string, context: VariableContext): Setting | undefined {
+  if (!text.startsWith("@@")) return context.client.settings.get(text.toLowerCase()) ?? null;
+  const name = text
+    .slice(2)
+    .toLowerCase()
+    .replace(/^(?:session|local|global|persist)\./, "");
+  return variableValue(name, context);
+}
+
+type Function = (client: ClientSession) => Setting;
+
+const loginUser: Function = ({ session }) => `${session.identity.user}@${session.clientAddress}`;
+const currentUser: Function = ({ session }) => `${session.identity.user}@%`;
+const database: Function = ({ session }) => session.schema ?? null;
+
+const functions: Readonly<Record<string, Function>> = {
+  CONNECTION_ID: ({ connectionId }) => BigInt(connectionId),
+  CURRENT_ROLE: () => "NONE",
+  CURRENT_USER: currentUser,
+  DATABASE: database,
+  FOUND_ROWS: ({ foundRows }) => BigInt(foundRows),
+  LAST_INSERT_ID: () => 0n,
+  ROW_COUNT: ({ rowCount }) => BigInt(rowCount),
+  SCHEMA: database,
+  SESSION_USER: loginUser,
+  SYSTEM_USER: loginUser,
+  USER: loginUser,
+  VERSION: () => serverVersion,
+};
+
+function takeFunction(reader: TokenReader, { client }: VariableContext): Setting | undefined {
+  const name = peekToken(reader)?.upper ?? "";
+  const call = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  if (call === undefined) return undefined;
+  const start = reader.at;
+  reader.at += 1;
+  if (takeSymbol(reader, "(") ? takeSymbol(reader, ")") : name === "CURRENT_USER")
+    return call(client);
+  reader.at = start;
+  return undefined;
+}
+
+/** What a function about the connection answers; undefined for any other. `name` is in upper case. */
+export function functionValue(name: string, { client }: VariableContext): Setting | undefined {
+  return Object.hasOwn(functions, name) ? functions[name]?.(client) : undefined;
+}
+
+/** Rows that a LIMIT leaves of one row; undefined when it is not a limit. */
+function takeLimit(reader: TokenReader): 0 | 1 | undefined {
+  if (!takeWords(reader, "LIMIT")) return 1;
+  const first = takeLiteral(reader);
+  if (typeof first !== "bigint") return undefined;
+  const isOffset = takeSymbol(reader, ",");
+  const second = isOffset || takeWords(reader, "OFFSET") ? takeLiteral(reader) : 0n;
+  if (typeof second !== "bigint") return undefined;
+  const [count, offset] = isOffset ? [second, first] : [first, second];
+  return count > 0n && offset === 0n ? 1 : 0;
+}

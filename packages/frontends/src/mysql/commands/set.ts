@@ -1,0 +1,268 @@
+/**
+ * `SET`: every form that drivers send. Changes are made one after the other on a value; the first that
+ * can not be honoured refuses the whole statement, and nothing of it remains.
+ */
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type {
+  SettingChange,
+  SettingScope,
+  TransactionModes,
+} from "@gateway/core/sql/session/statement.ts";
+import { utc, zoneOf } from "@gateway/core/type/zone.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import { charsetNamed, utf8mb4 } from "../session/charset.ts";
+import { tracking, type ClientSession, type Setting } from "../session/clientSession.ts";
+import { ownErrors } from "../errors.ts";
+import { parseTags } from "../session/tags.ts";
+import type { LocalAnswer } from "./answer.ts";
+import { readVariable } from "./select.ts";
+import { assignedValue, byDefault, type Assigned } from "./settingValue.ts";
+import {
+  defaultIsolation,
+  isSwitch,
+  variableDefault,
+  variableKind,
+  type VariableContext,
+} from "./variables.ts";
+
+type Changed = Result<ClientSession, ErrorReply>;
+
+/** Longest user variable, in characters: they live as long as the connection. */
+const userValueMax = 64 * 1024;
+const userVariablesMax = 1000;
+
+/** The answer to a SET with these changes. */
+export function answerSet(
+  changes: readonly SettingChange[],
+  context: VariableContext,
+): LocalAnswer {
+  let { client } = context;
+  for (const change of changes) {
+    const changed = apply(change, { ...context, client });
+    if (!changed.ok) return { kind: "error", reply: changed.error };
+    client = changed.value;
+  }
+  // Turning autocommit on ends the transaction that its absence began.
+  const commit = client.autocommit && !context.client.autocommit;
+  return { kind: "changed", client, commit };
+}
+
+function apply(change: SettingChange, context: VariableContext): Changed {
+  const { client } = context;
+  switch (change.kind) {
+    case "names": {
+      const charset = assignedValue(change.charset, context);
+      if (charset === undefined) return err(ownErrors.notSupported("this expression in SET"));
+      return charset === byDefault
+        ? ok({ ...client, charset: utf8mb4 })
+        : withCharset(client, String(charset));
+    }
+    case "variable": {
+      const value = change.values[0] && assignedValue(change.values[0], context);
+      if (isGlobal(change.scope)) return err(ownErrors.globalDenied());
+      if (value === undefined) return err(ownErrors.notSupported("this expression in SET"));
+      return withVariable(context, change.name, value);
+    }
+    case "userVariable": {
+      const value = assignedValue(change.value, context);
+      if (value === undefined || value === byDefault) {
+        return err(ownErrors.notSupported("this expression in SET"));
+      }
+      return withUserVariable(client, `@${change.name}`, value);
+    }
+    case "timeZone":
+      return err(ownErrors.syntax("TIME ZONE"));
+    case "transaction":
+      if (change.scope === "global") return err(ownErrors.globalDenied());
+      return withModes(client, change.modes, change.scope);
+    case "role":
+    case "authorization":
+      return err(ownErrors.notSupported("changing roles"));
+  }
+}
+
+function isGlobal(scope: SettingScope): boolean {
+  return scope === "global" || scope === "persist" || scope === "persistOnly";
+}
+
+function withCharset(client: ClientSession, name: string): Changed {
+  const charset = charsetNamed(name);
+  if (charset === undefined) return err(ownErrors.unknownCharset(name));
+  const changed = tracked({ ...client, charset }, "character_set_client", charset.name);
+  return ok(tracked(changed, "character_set_connection", charset.name));
+}
+
+/** Without SESSION the next transaction alone is meant, which the gateway can not tell from the others. */
+function withModes(
+  before: ClientSession,
+  modes: TransactionModes,
+  scope: "next" | "session",
+): Changed {
+  const { isolation, readOnly } = modes;
+  if (scope === "next" && readOnly === true) {
+    return err(ownErrors.notSupported("SET TRANSACTION READ ONLY without SESSION"));
+  }
+  const client = { ...before, readOnly: readOnly ?? before.readOnly };
+  return isolation === undefined ? ok(client) : withIsolation(client, isolationNames[isolation]);
+}
+
+const isolationNames = {
+  readUncommitted: "READ-UNCOMMITTED",
+  readCommitted: "READ-COMMITTED",
+  repeatableRead: "REPEATABLE-READ",
+  serializable: "SERIALIZABLE",
+} as const;
+
+function withIsolation(client: ClientSession, level: string): Changed {
+  const upper = level.toUpperCase();
+  if (upper === "SERIALIZABLE") return err(ownErrors.notSupported("the isolation SERIALIZABLE"));
+  if (!/^(?:READ-UNCOMMITTED|READ-COMMITTED|REPEATABLE-READ)$/.test(upper)) {
+    return err(ownErrors.wrongValue("transaction_isolation", level));
+  }
+  return ok(
+    tracked(stored(client, "transaction_isolation", upper), "transaction_isolation", upper),
+  );
+}
+
+function withVariable(context: VariableContext, name: string, value: Assigned): Changed {
+  const { client } = context;
+  switch (variableKind(name)) {
+    case undefined:
+      return err(ownErrors.unknownVariable(name));
+    case "fixed": {
+      // Dumps and drivers set what is so already; only a change is refused.
+      const same = value !== byDefault && value === readVariable(`@@${name}`, context);
+      return same ? ok(client) : err(ownErrors.readOnlyVariable(name));
+    }
+    case "computed":
+      return withComputed(client, name, value);
+    case "settable":
+      return withSettable(client, name, value);
+  }
+}
+
+function withSettable(client: ClientSession, name: string, value: Assigned): Changed {
+  if (value === byDefault) {
+    const settings = new Map(client.settings);
+    settings.delete(name);
+    const rowLimit = name === "sql_select_limit" ? undefined : client.rowLimit;
+    return ok({ ...client, settings, rowLimit });
+  }
+  const stands = isSwitch(name) ? switchValue(value) : value;
+  if (stands === undefined) return err(ownErrors.wrongValue(name, String(value)));
+  if (name === "sql_mode") return withSqlMode(client, stands);
+  if (name === "sql_select_limit") return withRowLimit(client, stands);
+  if (typeof variableDefault(name) === "bigint" && typeof stands !== "bigint") {
+    return err(ownErrors.wrongType(name));
+  }
+  return String(stands).length > userValueMax
+    ? err(ownErrors.wrongValue(name, "…"))
+    : ok(stored(client, name, stands));
+}
+
+/** Modes under which a statement reads in another way than it is read here. */
+const lexicalModes = /ANSI|NO_BACKSLASH_ESCAPES|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/;
+
+function withSqlMode(client: ClientSession, value: Setting): Changed {
+  const modes = value === 0n || value === null ? "" : String(value).toUpperCase();
+  if (lexicalModes.test(modes)) return err(ownErrors.notSupported(`the sql_mode '${modes}'`));
+  if (!/^(?:[A-Z_]+(?:,[A-Z_]+)*)?$/.test(modes)) {
+    return err(ownErrors.wrongValue("sql_mode", modes));
+  }
+  return ok(stored(client, "sql_mode", modes));
+}
+
+function withRowLimit(client: ClientSession, value: Setting): Changed {
+  if (typeof value !== "bigint" || value < 0n) return err(ownErrors.wrongType("sql_select_limit"));
+  const rowLimit = value > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(value);
+  return ok({ ...stored(client, "sql_select_limit", value), rowLimit });
+}
+
+function withComputed(client: ClientSession, name: string, value: Assigned): Changed {
+  switch (name) {
+    case "autocommit": {
+      const on = value === byDefault ? 1n : switchValue(value);
+      if (on === undefined) return err(ownErrors.wrongValue(name, String(value)));
+      return ok(tracked({ ...client, autocommit: on === 1n }, name, on === 1n ? "ON" : "OFF"));
+    }
+    case "time_zone":
+      return withZone(client, value === byDefault ? "SYSTEM" : String(value));
+    case "transaction_isolation":
+    case "tx_isolation":
+      return withIsolation(client, value === byDefault ? defaultIsolation : String(value));
+    case "transaction_read_only":
+    case "tx_read_only": {
+      const on = value === byDefault ? 0n : switchValue(value);
+      if (on === undefined) return err(ownErrors.wrongValue(name, String(value)));
+      return ok({ ...client, readOnly: on === 1n });
+    }
+    case "character_set_results":
+      return withResultsCharset(client, value);
+    case "character_set_client":
+    case "character_set_connection":
+      return value === byDefault
+        ? ok({ ...client, charset: utf8mb4 })
+        : withCharset(client, String(value));
+    case "collation_connection":
+    case "timestamp":
+      return ok(client);
+    default:
+      return err(ownErrors.readOnlyVariable(name));
+  }
+}
+
+/** Results are utf8mb4 whatever is asked for; NULL asks for exactly that: no conversion. */
+function withResultsCharset(client: ClientSession, value: Assigned): Changed {
+  if (value === null || value === byDefault) {
+    return ok(stored(client, "character_set_results", value === null ? null : utf8mb4.name));
+  }
+  const charset = charsetNamed(String(value));
+  if (charset === undefined) return err(ownErrors.unknownCharset(String(value)));
+  return ok(stored(client, "character_set_results", charset.name));
+}
+
+function withZone(client: ClientSession, name: string): Changed {
+  const zone = name.toUpperCase() === "SYSTEM" ? utc : zoneOf(name);
+  if (zone === undefined) return err(ownErrors.unknownZone(name));
+  const settings = new Map(client.session.settings).set(zoneSetting, zone.name);
+  const session = { ...client.session, settings };
+  return ok(tracked(stored({ ...client, zone, session }, "time_zone", name), "time_zone", name));
+}
+
+/** What the gateway's own session calls it, on every wire. */
+const zoneSetting = "timezone";
+
+function withUserVariable(client: ClientSession, name: string, value: Setting): Changed {
+  const isNew = !client.settings.has(name);
+  if (String(value).length > userValueMax || (isNew && client.settings.size >= userVariablesMax)) {
+    return err(ownErrors.wrongValue(name, "…"));
+  }
+  if (name !== "@gateway_tags") return ok(stored(client, name, value));
+  const session = { ...client.session, tags: parseTags(String(value ?? "")) };
+  return ok(stored({ ...client, session }, name, value));
+}
+
+function switchValue(value: Setting): 0n | 1n | undefined {
+  switch (String(value).toUpperCase()) {
+    case "1":
+    case "ON":
+    case "TRUE":
+    case "YES":
+      return 1n;
+    case "0":
+    case "OFF":
+    case "FALSE":
+    case "NO":
+      return 0n;
+    default:
+      return undefined;
+  }
+}
+
+function stored(client: ClientSession, name: string, value: Setting): ClientSession {
+  return { ...client, settings: new Map(client.settings).set(name, value) };
+}
+
+function tracked(client: ClientSession, name: string, value: string): ClientSession {
+  return tracking(client, { kind: "variable", name, value });
+}

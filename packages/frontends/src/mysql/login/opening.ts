@@ -1,0 +1,86 @@
+/** What a connection begins with: the offer in the greeting, and the session of a login. */
+import { TLSSocket } from "node:tls";
+import type { Login } from "@gateway/core/port/authenticator.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { nonceBytes, type Greeting } from "@gateway/wire/mysql/handshake.ts";
+import { capability, collationId, serverStatus } from "@gateway/wire/mysql/protocol.ts";
+import type { Connection } from "../../listener/connection.ts";
+import { compressionFlags } from "../compression.ts";
+import { forwardedDialect } from "../read/forward.ts";
+import { authPlugin, type Claim } from "../machine.ts";
+import { parseTags } from "../session/tags.ts";
+import { serverVersion } from "../version.ts";
+
+/** The key in the config. */
+export const frontendKind = "mysqlWire";
+
+/** Connection attribute that holds tags. */
+const tagsAttribute = "gateway_tags";
+
+/** What is offered to every client; SSL is added where the listener has a certificate. */
+const offered =
+  capability.longPassword |
+  capability.foundRows |
+  capability.longFlag |
+  capability.connectWithDb |
+  capability.odbc |
+  capability.ignoreSpace |
+  capability.protocol41 |
+  capability.interactive |
+  capability.ignoreSigpipe |
+  capability.transactions |
+  capability.reserved |
+  capability.secureConnection |
+  capability.multiStatements |
+  capability.multiResults |
+  capability.psMultiResults |
+  capability.pluginAuth |
+  capability.connectAttrs |
+  capability.pluginAuthLenencData |
+  capability.sessionTrack |
+  capability.deprecateEof |
+  compressionFlags;
+
+/** The greeting of a connection, with a challenge of its own. */
+export function greetingOf(connection: Connection, connectionId: number, host: Host): Greeting {
+  return {
+    serverVersion,
+    connectionId,
+    // Printable, because some clients read the challenge as text that ends with a NUL.
+    nonce: host.randomBytes(nonceBytes).map((byte) => (byte % 94) + 33),
+    capabilities: offered | (connection.canUpgrade ? capability.ssl : 0),
+    collation: collationId.utf8mb4,
+    status: serverStatus.autocommit,
+    plugin: authPlugin.sha2,
+  };
+}
+
+/** Shared, because most sessions set nothing. */
+const none: ReadonlyMap<string, string> = new Map();
+
+/** The gateway's session of a client that is who it claims to be. */
+export function sessionOf(claim: Claim, login: Login, clientAddress: string): Session {
+  return {
+    frontend: frontendKind,
+    identity: login.identity,
+    credential: login.credential,
+    clientAddress,
+    dialect: forwardedDialect,
+    catalog: undefined,
+    schema: claim.database,
+    settings: none,
+    tags: parseTags(claim.attributes.get(tagsAttribute) ?? ""),
+    headers: none,
+    pin: undefined,
+  };
+}
+
+/** Names of the cipher and the protocol; empty without TLS. */
+export function cipherOf({ socket }: Connection): {
+  readonly name: string;
+  readonly protocol: string;
+} {
+  if (!(socket instanceof TLSSocket)) return { name: "", protocol: "" };
+  return { name: socket.getCipher().name, protocol: socket.getProtocol() ?? "" };
+}

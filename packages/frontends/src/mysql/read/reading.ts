@@ -1,0 +1,53 @@
+/**
+ * What the frontend reads of a client's text before anything runs: its statements, what each is, and
+ * how it goes on. All of it follows from the text alone, so that of short texts it is remembered.
+ */
+import { ok, type Result } from "@gateway/core/result.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
+import { splitStatements, type TooManyStatements } from "@gateway/core/sql/lex/split.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import { forwardedSql } from "./forward.ts";
+import { rememberedLengthMax, rememberedTexts, statementsPerTextMax } from "../limits.ts";
+
+/** One statement of a text. Its parts are read when they are first asked for. */
+export interface ReadStatement {
+  readonly source: string;
+  /** UTF-16 units of the text before it. */
+  readonly start: number;
+  readonly statement: StatementClass;
+  /** With the lexis of the standard, or why it can not go on. */
+  readonly forwarded: Result<string, ErrorReply>;
+}
+
+/** The statements of a text in order; empty when there is none in it. */
+export type TextReading = Result<readonly ReadStatement[], TooManyStatements>;
+
+export type TextReader = (sql: string) => TextReading;
+
+/** One reader may serve all connections of a listener. */
+export function textReader(): TextReader {
+  return remembered(readText, { textsMax: rememberedTexts, lengthMax: rememberedLengthMax });
+}
+
+function readText(sql: string): TextReading {
+  const slices = splitStatements(sql, "mysql", statementsPerTextMax);
+  if (!slices.ok) return slices;
+  return ok(slices.value.map(({ start, end }) => readStatement(sql.slice(start, end), start)));
+}
+
+/** A text that is known to be one statement. */
+export function readStatement(source: string, start = 0): ReadStatement {
+  let statement: StatementClass | undefined;
+  let forwarded: Result<string, ErrorReply> | undefined;
+  return {
+    source,
+    start,
+    get statement() {
+      return (statement ??= classifyStatement(source, "mysql"));
+    },
+    get forwarded() {
+      return (forwarded ??= forwardedSql(source));
+    },
+  };
+}

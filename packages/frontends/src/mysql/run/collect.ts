@@ -1,0 +1,38 @@
+/** A short result of the engine as rows of text, for answers that the frontend makes of it. Never for a client's own rows. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
+import { valueAt } from "@gateway/core/type/value.ts";
+import type { Batch } from "@gateway/core/type/vector.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Row } from "../commands/filter.ts";
+import type { EngineStatement } from "./statement.ts";
+
+/** Columns of a table, keys of a table: no listing here is longer. */
+const rowsMax = 10_000;
+
+/** All rows, or the error; `query.tooManyRows` beyond the limit. */
+export async function collect(
+  talk: Conversation,
+  { sql, parameters }: Pick<EngineStatement, "sql" | "parameters">,
+): Promise<Result<readonly Row[], GatewayError>> {
+  const rows: Row[] = [];
+  for await (const event of talk.events(talk.open({ sql, parameters }))) {
+    talk.remember(event);
+    if (event.kind === "failed") return err(event.error);
+    if (event.kind !== "batch") continue;
+    if (rows.length + event.batch.rows > rowsMax) return err(gatewayError("query.tooManyRows"));
+    rows.push(...textsOf(event.batch));
+  }
+  return ok(rows);
+}
+
+function textsOf(batch: Batch): readonly Row[] {
+  const { rows, columns } = columnarOf(batch);
+  return Array.from({ length: rows }, (_, row) =>
+    columns.map((vector) => {
+      const value = valueAt(vector, row);
+      return value === null || typeof value === "object" ? null : String(value);
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
+import { describe, expect, it } from "vitest";
+import { Members, type Killer, type Member } from "./members.ts";
+
+describe("Members", () => {
+  it("lets the owner alone end a connection or what it runs", async () => {
+    const members = new Members(virtualHost(1).clock);
+    const done: string[] = [];
+    const id = members.join(memberOf("ann", done));
+    expect(await members.kill(id, killerOf("bob"), true)).toBe("notOwner");
+    expect(done).toEqual([]);
+    expect(await members.kill(id, killerOf("ann"), false)).toBe("done");
+    expect(done).toEqual(["cancel"]);
+    expect(await members.kill(id, killerOf("ann"), true)).toBe("done");
+    expect(done).toEqual(["cancel", "cancel", "close"]);
+  });
+
+  it("lets whoever may end the query that runs, and nobody where none does", async () => {
+    const members = new Members(virtualHost(1).clock);
+    const done: string[] = [];
+    const busy = members.join(memberOf("ann", done));
+    const atRest = members.join({ ...memberOf("ann", done), queryId: undefined });
+    const operator = killerOf("bob", (query) => done.push(`ended ${query}`) > 0);
+    expect(await members.kill(atRest, operator, true)).toBe("notOwner");
+    expect(done).toEqual([]);
+    expect(await members.kill(busy, operator, false)).toBe("done");
+    expect(await members.kill(busy, operator, true)).toBe("done");
+    expect(done).toEqual(["ended q1", "ended q1", "close"]);
+  });
+
+  it("does not know connections that left or have not logged in", async () => {
+    const members = new Members(virtualHost(1).clock);
+    const done: string[] = [];
+    const unknown = members.join(memberOf(undefined, done));
+    const left = members.join(memberOf("ann", done));
+    members.leave(left);
+    expect(await members.kill(unknown, killerOf("ann"), true)).toBe("unknown");
+    expect(await members.kill(left, killerOf("ann"), true)).toBe("unknown");
+    expect(done).toEqual([]);
+  });
+
+  it("lists a user's own connections only", () => {
+    const members = new Members(virtualHost(1).clock);
+    const own = members.join(memberOf("ann", []));
+    members.join(memberOf("bob", []));
+    expect(members.list("ann", 3500)).toEqual([
+      [String(own), "ann", "127.0.0.1", null, "Query", "3", "executing", "select 1"],
+    ]);
+  });
+});
+
+function killerOf(user: string, mayEnd: (query: QueryId) => boolean = () => false): Killer {
+  return { user, endForeign: async (query) => mayEnd(query) };
+}
+
+function memberOf(user: string | undefined, done: string[]): Member {
+  return {
+    user,
+    address: "127.0.0.1",
+    database: undefined,
+    running: "select 1",
+    queryId: "q1" as QueryId,
+    sinceMs: 0,
+    cancel: () => done.push("cancel"),
+    close: () => done.push("close"),
+    closeIdle: () => undefined,
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * One statement that the engine answers: what MySQL does before it, the session's limits, its answer.
+ *
+ * What the frontend answers itself never comes here.
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import type { AnswerForm, Conversation } from "./conversation.ts";
+import { beforeStatement } from "./transaction.ts";
+
+/** A statement with the values of one execution. */
+export interface BoundStatement {
+  /** As the client wrote it, and what that is. */
+  readonly source: string;
+  readonly statement: StatementClass;
+  /** For the engine. */
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  /** The same question for an engine that does not know what it is asked. */
+  readonly otherwise: string | undefined;
+}
+
+/** What the engine is asked. */
+export interface EngineStatement {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+  /** A result ends after so many rows, as if it had no more; undefined means all. */
+  readonly rowLimit: number | undefined;
+  /** Milliseconds after which it fails; undefined means as long as the group allows. */
+  readonly timeMs: number | undefined;
+  /** The same question for an engine that has no such tables; nothing was answered when it is asked. */
+  readonly otherwise?: string | undefined;
+  /** Answers it without the engine, where nothing was answered yet; undefined where its error is the answer. */
+  readonly orElse?: (error: GatewayError) => Promise<boolean | undefined>;
+}
+
+/** Runs it and writes its whole answer. False when it failed. */
+export function runStatement(
+  talk: Conversation,
+  bound: BoundStatement,
+  form: AnswerForm,
+): Promise<boolean> | boolean {
+  const before = beforeStatement(talk, bound.statement);
+  if (before === undefined) return answer(talk, bound, form);
+  return before instanceof Promise ? behind(before, talk, bound, form) : talk.putError(before);
+}
+
+/** What the engine is asked. SELECT alone ends at the session's limits. */
+export function engineStatement(client: ClientSession, bound: BoundStatement): EngineStatement {
+  const { sql, parameters, otherwise } = bound;
+  const isSelect = bound.statement.kind === "select";
+  return {
+    sql,
+    parameters,
+    rowLimit: isSelect ? client.rowLimit : undefined,
+    timeMs: isSelect ? executionMs(client) : undefined,
+    otherwise,
+  };
+}
+
+async function behind(
+  before: Promise<ErrorReply | undefined>,
+  talk: Conversation,
+  bound: BoundStatement,
+  form: AnswerForm,
+): Promise<boolean> {
+  const failed = await before;
+  return failed === undefined ? await answer(talk, bound, form) : talk.putError(failed);
+}
+
+/** Passes the answer's promise on: one that is only waited for costs every query a turn. */
+function answer(talk: Conversation, bound: BoundStatement, form: AnswerForm): Promise<boolean> {
+  return talk.answer(engineStatement(talk.client, bound), form);
+}
+
+function executionMs({ settings }: ClientSession): number | undefined {
+  const value = settings.get("max_execution_time");
+  return typeof value === "bigint" && value > 0n ? Number(value) : undefined;
+}

@@ -1,0 +1,74 @@
+/**
+ * What MySQL does with a transaction around a statement, in terms of the gateway's own: BEGIN commits
+ * what is open, and without autocommit the first statement that may write begins one.
+ *
+ * Reads alone begin none, so that a client that never commits holds no slot; that is what READ
+ * COMMITTED promises. Under REPEATABLE READ they do.
+ */
+import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import type { Conversation } from "./conversation.ts";
+import { errorReply, ownErrors } from "../errors.ts";
+
+/** Kinds that neither read nor write tables, or that are about the transaction itself. */
+const outside: ReadonlySet<StatementClass["kind"]> = new Set([
+  "begin",
+  "commit",
+  "rollback",
+  "set",
+  "show",
+  "use",
+  "kill",
+  "empty",
+]);
+
+/** True while the session is in a transaction. */
+export function inTransaction({ client }: Conversation): boolean {
+  const { pin } = client.session;
+  return pin !== undefined && pin.state !== "ended";
+}
+
+/** Does what has to happen before the statement, mostly nothing. The error when it could not. */
+export function beforeStatement(
+  talk: Conversation,
+  statement: StatementClass,
+): Promise<ErrorReply | undefined> | ErrorReply | undefined {
+  const { client } = talk;
+  if (statement.kind === "begin") {
+    return inTransaction(talk) ? quietly(talk, "COMMIT") : undefined;
+  }
+  if (statement.kind === "savepoint") {
+    return client.autocommit || inTransaction(talk) ? undefined : beginQuietly(talk);
+  }
+  if (outside.has(statement.kind)) return undefined;
+  if (statement.writes && (client.readOnly || client.readOnlyTransaction)) {
+    return ownErrors.readOnlyTransaction();
+  }
+  if (client.autocommit || client.session.pin !== undefined) return undefined;
+  const repeats = client.settings.get("transaction_isolation") === "REPEATABLE-READ";
+  return statement.writes || repeats ? beginQuietly(talk) : undefined;
+}
+
+/** Ends an open transaction, for statements that do so implicitly. */
+export async function commitOpen(talk: Conversation): Promise<ErrorReply | undefined> {
+  return inTransaction(talk) ? await quietly(talk, "COMMIT") : undefined;
+}
+
+/** Gives back what a transaction holds, without a word to the client. */
+export async function abandon(talk: Conversation): Promise<void> {
+  const { pin } = talk.client.session;
+  if (pin === undefined) return;
+  talk.client = { ...talk.client, session: { ...talk.client.session, pin: undefined } };
+  await pin.end();
+}
+
+/** An engine without transactions is like a table without them on a MySQL server: the statement simply runs. */
+async function beginQuietly(talk: Conversation): Promise<ErrorReply | undefined> {
+  const error = await talk.runQuietly("BEGIN");
+  return error === undefined || error.code === "query.unsupported" ? undefined : errorReply(error);
+}
+
+async function quietly(talk: Conversation, sql: string): Promise<ErrorReply | undefined> {
+  const error = await talk.runQuietly(sql);
+  return error === undefined ? undefined : errorReply(error);
+}

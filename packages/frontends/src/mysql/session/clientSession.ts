@@ -1,0 +1,192 @@
+/**
+ * What one MySQL connection remembers beside the gateway's own session: an immutable value.
+ *
+ * A statement takes one in and leaves another behind; COM_RESET_CONNECTION goes back to the one of
+ * the login.
+ */
+import type { SessionChange } from "@gateway/core/query/event.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { utc, type Zone } from "@gateway/core/type/zone.ts";
+import { capability, serverStatus } from "@gateway/wire/mysql/protocol.ts";
+import type { Tracked } from "@gateway/wire/mysql/reply.ts";
+import { charsetOf, type Charset } from "./charset.ts";
+import type { Claim } from "../machine.ts";
+
+/** A system or user variable. */
+export type Setting = string | bigint | null;
+
+/** What SHOW WARNINGS lists. */
+export interface Warning {
+  readonly level: "Note" | "Warning" | "Error";
+  readonly errno: number;
+  readonly text: string;
+}
+
+export interface ClientSession {
+  readonly session: Session;
+  /** As agreed with the client. */
+  readonly capabilities: number;
+  readonly connectionId: number;
+  readonly multiStatements: boolean;
+  /** False: the first statement that may write begins a transaction. */
+  readonly autocommit: boolean;
+  /** Statements that may write are refused. */
+  readonly readOnly: boolean;
+  /** The same until the end of the transaction (`START TRANSACTION READ ONLY`). */
+  readonly readOnlyTransaction: boolean;
+  readonly charset: Charset;
+  readonly zone: Zone;
+  /** Rows after which a SELECT ends; undefined means all. Set by `sql_select_limit`. */
+  readonly rowLimit: number | undefined;
+  /** Lower-case names of system variables that were set, and user variables with their `@`. */
+  readonly settings: ReadonlyMap<string, Setting>;
+  /** Of the last statement. */
+  readonly warnings: readonly Warning[];
+  /** Rows changed by the last statement, -1 after one with a result. */
+  readonly rowCount: number;
+  /** Rows of the last result. */
+  readonly foundRows: number;
+  /** Told with the next OK packet, then forgotten. */
+  readonly tracked: readonly Tracked[];
+}
+
+/** Warnings kept for SHOW WARNINGS, as MySQL's `max_error_count`. */
+const warningsMax = 1024;
+
+/** Shared by all sessions that set nothing: most connections are at rest. */
+const noSettings: ClientSession["settings"] = new Map();
+
+/** The session of a login. */
+export function openClientSession(
+  session: Session,
+  claim: Claim,
+  connectionId: number,
+): ClientSession {
+  return {
+    session,
+    capabilities: claim.capabilities,
+    connectionId,
+    multiStatements: (claim.capabilities & capability.multiStatements) !== 0,
+    autocommit: true,
+    readOnly: false,
+    readOnlyTransaction: false,
+    charset: charsetOf(claim.collation),
+    zone: utc,
+    rowLimit: undefined,
+    settings: noSettings,
+    warnings: [],
+    rowCount: 0,
+    foundRows: 0,
+    tracked: [],
+  };
+}
+
+/** Seconds after which a MySQL server closes a connection that asks nothing. */
+export const waitSecsDefault = 28_800n;
+
+/** Milliseconds after which this session's connection is closed when it asks nothing. */
+export function idleMsOf({ settings }: ClientSession): number {
+  const secs = settings.get("wait_timeout");
+  return Number(typeof secs === "bigint" ? secs : waitSecsDefault) * 1000;
+}
+
+/** Status flags as they are now. */
+export function statusOf(client: ClientSession, moreResults = false): number {
+  const { pin } = client.session;
+  return (
+    (client.autocommit ? serverStatus.autocommit : 0) |
+    (pin === undefined || pin.state === "ended" ? 0 : serverStatus.inTransaction) |
+    (moreResults ? serverStatus.moreResults : 0)
+  );
+}
+
+/** Takes over what a query did to the session. */
+export function withChange(client: ClientSession, change: SessionChange): ClientSession {
+  switch (change.kind) {
+    case "catalog":
+      return withSchema(client, change.catalog, change.schema);
+    case "setting": {
+      const settings = new Map(client.session.settings);
+      if (change.value === undefined) settings.delete(change.name);
+      else settings.set(change.name, change.value);
+      return { ...client, session: { ...client.session, settings } };
+    }
+    case "pinned":
+      return inTransaction(
+        {
+          ...client,
+          readOnlyTransaction: change.modes.readOnly === true,
+          session: { ...client.session, pin: change.pin },
+        },
+        true,
+      );
+    case "divided":
+    case "chained":
+      return client;
+    case "unpinned": {
+      if (client.session.pin === undefined) return client;
+      const session = { ...client.session, pin: undefined };
+      return inTransaction({ ...client, readOnlyTransaction: false, session }, false);
+    }
+  }
+}
+
+/** Another default database. The client is told its name. */
+export function withSchema(
+  client: ClientSession,
+  catalog: string | undefined,
+  schema: string | undefined,
+): ClientSession {
+  const moved = { ...client, session: { ...client.session, catalog, schema } };
+  return tracking(moved, { kind: "schema", name: schema ?? "" });
+}
+
+/** What is told of changed variables unless the session says otherwise, as on a MySQL server. */
+export const trackedVariablesDefault =
+  "time_zone,autocommit,character_set_client,character_set_results,character_set_connection";
+
+/** Tells the client of a change with the next OK, as far as the session's `session_track_…` variables want it. */
+export function tracking(client: ClientSession, change: Tracked): ClientSession {
+  if (!isTracked(client, change)) return client;
+  const tracked = [...client.tracked, change];
+  const first = !client.tracked.some(({ kind }) => kind === "state");
+  const alsoState = client.settings.get("session_track_state_change") === 1n && first;
+  return { ...client, tracked: alsoState ? [...tracked, { kind: "state" }] : tracked };
+}
+
+function isTracked({ settings }: ClientSession, change: Tracked): boolean {
+  switch (change.kind) {
+    case "variable": {
+      const names = String(
+        settings.get("session_track_system_variables") ?? trackedVariablesDefault,
+      );
+      return names === "*" || names.split(",").some((name) => name.trim() === change.name);
+    }
+    case "schema":
+      return settings.get("session_track_schema") !== 0n;
+    case "characteristics":
+      return transactionInfo(settings) === "CHARACTERISTICS";
+    case "transaction":
+      return transactionInfo(settings) !== "OFF";
+    case "state":
+      return true;
+  }
+}
+
+function transactionInfo(settings: ClientSession["settings"]): string {
+  return String(settings.get("session_track_transaction_info") ?? "OFF").toUpperCase();
+}
+
+/** What a transaction has read and written so far is not told, only that there is one. */
+function inTransaction(client: ClientSession, open: boolean): ClientSession {
+  const began = client.readOnly ? "START TRANSACTION READ ONLY;" : "START TRANSACTION;";
+  const first = tracking(client, { kind: "characteristics", sql: open ? began : "" });
+  const mark = open ? (client.autocommit ? "T" : "I") : "_";
+  return tracking(first, { kind: "transaction", marks: `${mark}_______` });
+}
+
+/** One more warning of the statement that runs; beyond the limit they are dropped, as on a server. */
+export function withWarning(client: ClientSession, warning: Warning): ClientSession {
+  if (client.warnings.length >= warningsMax) return client;
+  return { ...client, warnings: [...client.warnings, warning] };
+}

@@ -1,0 +1,166 @@
+/**
+ * From a start-up packet to an open session: version, names, settings, login.
+ *
+ * The start-up parameters are taken by a list; what a client sends beside it is a setting or refused.
+ * No parameter can name an identity other than the one that is verified.
+ */
+import type { Door } from "@gateway/core/port/door.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { StartMessage } from "@gateway/wire/postgres/message.ts";
+import { accept } from "../session/clientSession.ts";
+import { schemaFrom } from "../session/searchPath.ts";
+import { settings } from "../session/settings.ts";
+import { noTags, parseTags } from "../session/tags.ts";
+
+/** The key of this frontend in config, sessions and records. */
+export const frontendKind = "postgresWire";
+
+type Startup = Extract<StartMessage, { kind: "startup" }>;
+
+/** Newest minor version of protocol 3 that is spoken. 3.1 was never released and is 3.0 to us. */
+const minorMax = 2;
+/** Settings one start-up packet may bring. The packet itself has 10,000 bytes at most. */
+const settingsMax = 100;
+
+/** A start-up packet that can be gone on with. */
+export interface Opening {
+  readonly user: string;
+  readonly database: string;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly minor: number;
+  /** Set when the client asked for more than is spoken and must be told. */
+  readonly unknownOptions: readonly string[] | undefined;
+}
+
+/** Reads a start-up packet, or answers why the connection ends with it. */
+export function readStartup({ major, minor, parameters }: Startup): Result<Opening, GatewayError> {
+  if (major !== 3) {
+    const message = `unsupported frontend protocol ${major}.${minor}: server supports 3.0 to 3.${minorMax}`;
+    return err(gatewayError("query.unsupported", { message }));
+  }
+  const user = parameters.get("user") ?? "";
+  if (user === "") {
+    const message = "no PostgreSQL user name specified in startup packet";
+    return err(gatewayError("auth.required", { message }));
+  }
+  if (/^(true|on|yes|1|database)$/i.test(parameters.get("replication") ?? "")) {
+    return err(gatewayError("query.unsupported", { message: "replication is not supported" }));
+  }
+  const collected = collectSettings(parameters);
+  if (!collected.ok) return collected;
+  const unknownOptions = [...parameters.keys()].filter((name) => name.startsWith("_pq_."));
+  return ok({
+    user,
+    database: parameters.get("database") ?? user,
+    settings: collected.value,
+    minor: Math.min(minor, minorMax),
+    unknownOptions: minor > minorMax || unknownOptions.length > 0 ? unknownOptions : undefined,
+  });
+}
+
+/** Parameters that are not settings. */
+const names: ReadonlySet<string> = new Set(["user", "database", "replication", "options"]);
+
+function collectSettings(
+  parameters: ReadonlyMap<string, string>,
+): Result<ReadonlyMap<string, string>, GatewayError> {
+  const options = readOptions(parameters.get("options") ?? "");
+  if (options === undefined) {
+    const message = 'invalid command-line arguments in the start-up parameter "options"';
+    return err(gatewayError("query.invalid", { sqlState: "22023", message }));
+  }
+  // What stands by its own name comes after the options and wins.
+  const given = [
+    ...options,
+    ...[...parameters].filter(([name]) => !names.has(name) && !name.startsWith("_pq_.")),
+  ];
+  if (given.length > settingsMax) {
+    const message = "too many settings in the start-up packet";
+    return err(gatewayError("query.invalid", { sqlState: "54000", message }));
+  }
+  const collected = new Map<string, string>();
+  for (const [name, value] of given) {
+    const key = name.toLowerCase();
+    const setting = settings.get(key);
+    if (setting !== undefined && setting.accept === undefined) continue;
+    // A name with a dot is the client's own, as in PostgreSQL.
+    if (setting === undefined && !name.includes(".")) return err(unknownName(name));
+    const accepted = accept(name, setting, value);
+    if (!accepted.ok) return accepted;
+    collected.set(key, accepted.value);
+  }
+  return ok(collected);
+}
+
+function unknownName(name: string): GatewayError {
+  const message = `unrecognized configuration parameter "${name.slice(0, 100)}"`;
+  return gatewayError("query.unknownObject", { sqlState: "42704", message });
+}
+
+/** `-c name=value`, `-cname=value` and `--name=value`; a backslash keeps a blank. Undefined for anything else. */
+export function readOptions(text: string): readonly (readonly [string, string])[] | undefined {
+  const settingsGiven: (readonly [string, string])[] = [];
+  const words = splitWords(text);
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? "";
+    let assignment: string | undefined;
+    if (word === "-c") {
+      index += 1;
+      assignment = words[index];
+    } else if (word.startsWith("--")) assignment = word.slice(2);
+    else if (word.startsWith("-c")) assignment = word.slice(2);
+    const equals = assignment?.indexOf("=") ?? -1;
+    if (assignment === undefined || equals < 1) return undefined;
+    // Dashes in the long form stand for underscores, as on PostgreSQL's command line.
+    const name = assignment.slice(0, equals).replaceAll("-", "_");
+    settingsGiven.push([name, assignment.slice(equals + 1)]);
+  }
+  return settingsGiven;
+}
+
+function splitWords(text: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === "\\" && at + 1 < text.length) {
+      at += 1;
+      word = (word ?? "") + text.charAt(at);
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word = (word ?? "") + char;
+    }
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+const noHeaders: ReadonlyMap<string, string> = new Map();
+
+/** The session of a client that logged in. The database is a catalog where an engine has one of that name. */
+export function openSession(
+  opening: Opening,
+  { identity, credential }: Login,
+  clientAddress: string,
+  door: Door,
+): Session {
+  const session: Session = {
+    frontend: frontendKind,
+    identity,
+    credential,
+    clientAddress,
+    dialect: "postgres",
+    catalog: undefined,
+    schema: schemaFrom(opening.settings.get("search_path") ?? ""),
+    settings: opening.settings,
+    tags: parseTags(opening.settings.get("gateway.tags") ?? "") ?? noTags,
+    headers: noHeaders,
+    pin: undefined,
+  };
+  const known = door.catalogs(session).includes(opening.database);
+  return known ? { ...session, catalog: opening.database } : session;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { isCatalogStatement } from "./catalogStatement.ts";
+
+describe("isCatalogStatement", () => {
+  it.each([
+    "select * from pg_catalog.pg_class c, pg_type t where c.oid = t.typrelid",
+    'SELECT * FROM "pg_catalog"."pg_class" JOIN information_schema.tables USING (x)',
+    "select current_schema()",
+    "select current_database(), current_user",
+    "select 'orders'::regclass::oid",
+    "select cast('lower' as pg_catalog.regproc)",
+    "select has_table_privilege('orders', 'select')",
+    "with a as (select 1), b (x, y) as not materialized (select * from pg_class) select * from a, b",
+    "with recursive t as (select oid from pg_roles union all select m.roleid from t join pg_auth_members m on true) select * from t",
+    "(select relname from pg_class) union (select nspname from pg_namespace)",
+    "select * from (select * from pg_attribute) a left join (pg_depend d join pg_class c on true) on a.x is distinct from d.y",
+    "select extract(epoch from now()), x.n from information_schema._pg_expandarray('{1}'::int[]) x",
+    "select * from pg_index i, lateral unnest(i.indkey) with ordinality k(a, b)",
+    "select * from pg_class where relname = 'delete from orders' and relkind in ('r', 'v')",
+    "select array(select rolname from pg_roles) as update, 1 as select from pg_tables",
+    "table pg_catalog.pg_am",
+  ])("takes %s", (sql) => {
+    expect(isCatalogStatement(sql)).toBe(true);
+  });
+
+  it.each([
+    "select 1",
+    "select * from orders",
+    "select * from pg_class, orders",
+    "select * from pg_class join main.orders on true",
+    "select * from (pg_class join orders on true)",
+    "select * from pg_class where oid in (select id from orders)",
+    "select (select count(*) from orders), current_database()",
+    "select * from pg_class union table orders",
+    "with pg_x as (select * from orders) select * from pg_class",
+    "select * from pg_orders",
+    "select * from tables where current_user = 'a'",
+    "select * from other.information_schema.tables",
+    "select * from main.pg_class",
+    "select * from read_csv('/etc/passwd'), pg_class",
+    "select * from duckdb_tables() where current_schema() = 'x'",
+    "select own_function(current_schema())",
+    "select * into kept from pg_class",
+    "with gone as (delete from pg_class returning *) select * from gone",
+    "with x as (select 1 from pg_class) insert into orders select * from x",
+    "insert into orders select oid from pg_class",
+    "select current_date, id from orders",
+    "select * from pg_class; select * from pg_type",
+    "select * from pg_class where x = 'open",
+    "explain select * from pg_class",
+    "select * from rows from (pg_class)",
+    "select * from pg_class c join lateral (select * from orders) o on true",
+    "select * from pg_class where a is not distinct from (select max(id) from orders)",
+    "select extract(year from (select at from orders)) from pg_class",
+  ])("leaves %s to the backend", (sql) => {
+    expect(isCatalogStatement(sql)).toBe(false);
+  });
+});

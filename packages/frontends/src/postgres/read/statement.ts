@@ -1,0 +1,219 @@
+/** Prepared statements and portals as data, and what a statement's text says about how it is run. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Description } from "@gateway/core/query/event.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import { remembered } from "@gateway/core/sql/reading/remembered.ts";
+import type { Division } from "@gateway/core/sql/session/statement.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { splitStatements } from "@gateway/core/sql/lex/split.ts";
+import { isCatalogStatement } from "./catalogStatement.ts";
+import type { CopyForm } from "./copyForm.ts";
+import { readCopy } from "./copyStatement.ts";
+import { readCursor, readDeclare, type CursorStatement } from "./cursorStatement.ts";
+import { readLocal, type LocalStatement } from "../commands/local.ts";
+import { firstWords } from "./words.ts";
+
+/** Who answers a statement. */
+export type Kind =
+  /** Nothing but white space and comments. */
+  | { readonly kind: "empty" }
+  | { readonly kind: "local"; readonly local: LocalStatement }
+  /** BEGIN, COMMIT, ROLLBACK: the door's, but known to have no result. */
+  | { readonly kind: "transaction"; readonly ends: boolean }
+  /** SAVEPOINT, RELEASE, ROLLBACK TO: the door's, and known to have no result. */
+  | { readonly kind: "division"; readonly division: Division }
+  /** `catalog`: over `pg_catalog` and the like, and nothing else. */
+  | { readonly kind: "query"; readonly catalog?: boolean }
+  /** COPY to the client: `sql` is the query whose rows are copied. */
+  | { readonly kind: "copy"; readonly form: CopyForm }
+  /** `sql` is the cursor's query. */
+  | { readonly kind: "declare"; readonly name: string; readonly binary: boolean }
+  | { readonly kind: "cursor"; readonly cursor: CursorStatement };
+
+/** One statement of a text. */
+export interface Statement {
+  /** The statement alone, without its semicolon; of a COPY or DECLARE the query in it. */
+  readonly sql: string;
+  /** UTF-16 units of the client's text before it. */
+  readonly start: number;
+  readonly kind: Kind;
+}
+
+/** A prepared statement. */
+export interface Prepared extends Statement {
+  /** The client's whole text, for positions of errors. */
+  readonly text: string;
+  /** Object ids that the client gave; 0 or missing leaves the type open. */
+  types: readonly number[];
+  /** Found once, when somebody needs it. */
+  description: Description | undefined;
+  /** Types the text itself gives to parameters (`casts.ts`). Found once, when somebody needs them. */
+  casts: ReadonlyMap<number, number> | undefined;
+}
+
+/** Cuts a text into its statements. Empty when it holds none. */
+export type StatementReader = (text: string) => Result<readonly Statement[], GatewayError>;
+
+/** What is read of short texts is remembered. One reader serves all connections of a listener. */
+export function statementReader(): StatementReader {
+  return remembered(statementsOf, { textsMax: 256, lengthMax: 2_048 });
+}
+
+function statementsOf(text: string): Result<readonly Statement[], GatewayError> {
+  const slices = splitStatements(text, "postgres");
+  if (!slices.ok) {
+    const message = `more than ${slices.error.max} statements in one message`;
+    return err(gatewayError("query.invalid", { sqlState: "54000", message }));
+  }
+  return ok(slices.value.map(({ start, end }) => statementOf(text.slice(start, end), start)));
+}
+
+const empty: Statement = { sql: "", start: 0, kind: { kind: "empty" } };
+
+/** The one statement a Parse message may hold. */
+export function preparedOf(
+  text: string,
+  types: readonly number[],
+  read: StatementReader,
+): Result<Prepared, GatewayError> {
+  const statements = read(text);
+  if (!statements.ok) return statements;
+  const [first = empty, second] = statements.value;
+  if (second !== undefined) {
+    const message = "cannot insert multiple commands into a prepared statement";
+    return err(gatewayError("query.syntax", { message }));
+  }
+  return ok({ ...first, text, types, description: undefined, casts: undefined });
+}
+
+/**
+ * True for a statement that has to be undone when a later one of the same message or series fails, or
+ * that means something inside a transaction only. Reads do not: each sees what is committed anyway.
+ */
+export function needsTransaction({ sql, kind }: Statement): boolean {
+  switch (kind.kind) {
+    case "query":
+      return classifyStatement(sql, "postgres").writes;
+    case "declare":
+      return true;
+    case "local":
+      return kind.local.kind === "set" && kind.local.local;
+    case "copy":
+      return classifyStatement(sql, "postgres").writes;
+    case "empty":
+    case "transaction":
+    case "division":
+    case "cursor":
+      return false;
+  }
+}
+
+/** True for a statement after which a text may mean something else: anything but reading and writing rows. */
+export function mayChangeTypes({ sql, kind }: Statement): boolean {
+  const [first = ""] = firstWords(sql);
+  return kind.kind === "query" && !rowWords.has(first);
+}
+
+const rowWords: ReadonlySet<string> = new Set([
+  "SELECT",
+  "WITH",
+  "VALUES",
+  "TABLE",
+  "INSERT",
+  "UPDATE",
+  "DELETE",
+  "MERGE",
+]);
+
+/** `start` is where the statement stands in the client's text. */
+function statementOf(sql: string, start: number): Statement {
+  const words = firstWords(sql);
+  switch (words[0]) {
+    case "COPY":
+      return copyOf(sql, start);
+    case "DECLARE":
+      return declareOf(sql, start);
+    case "FETCH":
+    case "MOVE":
+    case "CLOSE":
+      return cursorOf(sql, start);
+    default:
+      return { sql, start, kind: kindOf(sql, words) };
+  }
+}
+
+function kindOf(sql: string, words: readonly string[]): Kind {
+  const local = readLocal(sql, words);
+  if (local !== undefined) return { kind: "local", local };
+  // Only these need the whole text read: `ROLLBACK TO` ends nothing.
+  if (!transactionWords.has(words[0] ?? "")) {
+    return { kind: "query", catalog: isCatalogStatement(sql) };
+  }
+  switch (classifyStatement(sql, "postgres").kind) {
+    case "begin":
+      return { kind: "transaction", ends: false };
+    case "commit":
+    case "rollback":
+      return { kind: "transaction", ends: true };
+    case "savepoint":
+      return divisionOf(sql);
+    default:
+      return { kind: "query" };
+  }
+}
+
+/** One that can not be read is the door's to refuse. */
+function divisionOf(sql: string): Kind {
+  const found = readSessionStatement(sql, "postgres");
+  switch (found?.kind) {
+    case "savepoint":
+    case "releaseSavepoint":
+    case "rollbackToSavepoint":
+      return { kind: "division", division: found };
+    default:
+      return { kind: "query" };
+  }
+}
+
+function copyOf(sql: string, start: number): Statement {
+  const copy = readCopy(sql);
+  if (copy === undefined) return { sql, start, kind: { kind: "query" } };
+  if (!copy.ok) return refused(sql, start, copy.error);
+  const { value } = copy;
+  return { sql: value.sql, start: start + value.start, kind: { kind: "copy", form: value.form } };
+}
+
+function declareOf(sql: string, start: number): Statement {
+  const declared = readDeclare(sql);
+  if (declared === undefined) return { sql, start, kind: { kind: "query" } };
+  if (!declared.ok) return refused(sql, start, declared.error);
+  const { name, binary, sql: query, start: before } = declared.value;
+  return { sql: query, start: start + before, kind: { kind: "declare", name, binary } };
+}
+
+function cursorOf(sql: string, start: number): Statement {
+  const cursor = readCursor(sql);
+  if (cursor === undefined) {
+    const message = "this statement about a cursor can not be read";
+    return refused(sql, start, gatewayError("query.syntax", { message }));
+  }
+  if (!cursor.ok) return refused(sql, start, cursor.error);
+  return { sql, start, kind: { kind: "cursor", cursor: cursor.value } };
+}
+
+function refused(sql: string, start: number, error: GatewayError): Statement {
+  return { sql, start, kind: { kind: "local", local: { kind: "refuse", error } } };
+}
+
+const transactionWords: ReadonlySet<string> = new Set([
+  "BEGIN",
+  "START",
+  "COMMIT",
+  "END",
+  "ROLLBACK",
+  "ABORT",
+  "PREPARE",
+  "SAVEPOINT",
+  "RELEASE",
+]);

@@ -1,0 +1,40 @@
+import { virtualHost } from "@gateway/core/rig/virtual.ts";
+import { describe, expect, it } from "vitest";
+import { CancelKeys } from "./cancel.ts";
+
+describe("CancelKeys", () => {
+  it("cancels by the right key and by no other", () => {
+    const keys = new CancelKeys(virtualHost(1));
+    let cancelled = 0;
+    const { key } = keys.register(4, () => {
+      cancelled += 1;
+    });
+    const wrong = Uint8Array.from(key.secret, (byte) => byte ^ 1);
+    keys.present({ process: key.process, secret: wrong });
+    keys.present({ process: key.process, secret: key.secret.subarray(0, 3) });
+    keys.present({ process: key.process, secret: new Uint8Array(0) });
+    keys.present({ process: key.process ^ 1, secret: key.secret });
+    expect(cancelled).toBe(0);
+    keys.present(key);
+    expect(cancelled).toBe(1);
+  });
+
+  it("forgets a key that was given back", () => {
+    const keys = new CancelKeys(virtualHost(1));
+    let cancelled = 0;
+    const registered = keys.register(32, () => {
+      cancelled += 1;
+    });
+    registered[Symbol.dispose]();
+    keys.present(registered.key);
+    expect([cancelled, keys.size]).toEqual([0, 0]);
+  });
+
+  it("gives each connection its own positive process number and secret", () => {
+    const keys = new CancelKeys(virtualHost(1));
+    const made = Array.from({ length: 200 }, () => keys.register(4, () => undefined).key);
+    expect(new Set(made.map(({ process }) => process)).size).toBe(200);
+    expect(made.every(({ process }) => process > 0)).toBe(true);
+    expect(new Set(made.map(({ secret }) => secret.join())).size).toBe(200);
+  });
+});

@@ -1,0 +1,184 @@
+/**
+ * SQL cursors of one connection: DECLARE makes a portal by a name, FETCH and MOVE step it, CLOSE drops
+ * it. They share their names with the portals of the protocol, so each reaches the other's.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Column, Parameter } from "@gateway/core/type/type.ts";
+import type { Format } from "@gateway/wire/postgres/message.ts";
+import type { Describe } from "./binding.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import { forwardOnly, type CursorStatement } from "../read/cursorStatement.ts";
+import type { Announce, Stop } from "./execution.ts";
+import type { Kept, Portal } from "./kept.ts";
+import { localColumns } from "../commands/localAnswer.ts";
+import type { Outbox } from "../outbox.ts";
+import { formatsFor, rowFields } from "../value/rows.ts";
+import { formatCountError } from "./described.ts";
+import type { Runner } from "./runner.ts";
+import type { Prepared } from "../read/statement.ts";
+
+type Fetch = Extract<CursorStatement, { kind: "fetch" }>;
+
+export interface CursorParts {
+  readonly kept: Kept;
+  readonly session: ClientSession;
+  readonly out: Outbox;
+  readonly runner: Runner;
+  readonly describe: Describe;
+}
+
+/** How the rows of a FETCH are wanted. */
+export interface Wanted {
+  /** As in a Bind message; undefined leaves it to the cursor. */
+  readonly formats: readonly Format[] | undefined;
+  readonly announce: Announce;
+}
+
+export class Cursors {
+  readonly #parts: CursorParts;
+
+  constructor(parts: CursorParts) {
+    this.#parts = parts;
+  }
+
+  /** DECLARE. The query is looked at now and runs with the first FETCH. */
+  async declare(prepared: Prepared, parameters: readonly Parameter[]): Promise<Stop> {
+    const { kept, session } = this.#parts;
+    const { kind } = prepared;
+    if (kind.kind !== "declare") throw new Error("not a DECLARE");
+    if (session.status === "E") return failed(gatewayError("query.transactionAborted"));
+    if (session.pin === undefined) {
+      const message = "DECLARE CURSOR can only be used in transaction blocks";
+      return failed(gatewayError("query.transaction", { sqlState: "25P01", message }));
+    }
+    const bytes = prepared.text.length * 2;
+    const refused = await kept.admitPortal(kind.name, bytes);
+    if (refused !== undefined) return failed(refused);
+    const query: Prepared = { ...prepared, kind: { kind: "query" } };
+    const formats: readonly Format[] = kind.binary ? [1] : [];
+    const portal: Portal = { prepared: query, parameters, formats, bytes, execution: undefined };
+    const wrong = await this.#look(portal);
+    if (wrong !== undefined) return wrong;
+    kept.putPortal(kind.name, portal);
+    return { kind: "complete", rows: 0, tag: "DECLARE CURSOR" };
+  }
+
+  /** What is wrong with the query. One that the engine can not describe begins now. */
+  async #look(portal: Portal): Promise<Stop | undefined> {
+    const { describe, runner } = this.#parts;
+    const { prepared, parameters, formats } = portal;
+    const described = await describe(prepared);
+    if (described.ok) return undefined;
+    if (described.error.code !== "query.unsupported") return failed(described.error);
+    const order = { statement: prepared, parameters, formats, promised: undefined };
+    portal.execution = runner.prepare(order);
+    const wish = { maxRows: 0, announce: "no", columnsOnly: true } as const;
+    const stop = await runner.step(portal.execution, wish);
+    return stop.kind === "failed" ? stop : undefined;
+  }
+
+  /** FETCH, MOVE or CLOSE. */
+  async run(cursor: CursorStatement, wanted: Wanted): Promise<Stop> {
+    const { kept, session } = this.#parts;
+    if (session.status === "E") return failed(gatewayError("query.transactionAborted"));
+    if (cursor.kind === "fetch") return await this.#fetch(cursor, wanted);
+    if (cursor.name === undefined) {
+      await kept.dropPortals();
+      return { kind: "complete", rows: 0, tag: "CLOSE CURSOR ALL" };
+    }
+    const found = kept.cursor(cursor.name);
+    if (!found.ok) return failed(found.error);
+    await kept.dropPortal(cursor.name);
+    return { kind: "complete", rows: 0, tag: "CLOSE CURSOR" };
+  }
+
+  /** True for a FETCH that is prepared before its cursor is declared: PostgreSQL describes it as NoData. */
+  declaredLater({ kind }: Prepared): boolean {
+    if (kind.kind !== "cursor" || kind.cursor.kind !== "fetch") return false;
+    return !this.#parts.kept.cursor(kind.cursor.name).ok;
+  }
+
+  /** Columns that a FETCH will give, for a client that asks beforehand. */
+  async columnsOf({ name }: Fetch): Promise<Result<readonly Column[], GatewayError>> {
+    const found = this.#parts.kept.cursor(name);
+    if (!found.ok) return found;
+    const { execution, prepared } = found.value;
+    if (execution?.columns !== undefined) return ok(execution.columns);
+    const described = await this.#parts.describe(prepared);
+    return described.ok ? ok(described.value.columns) : err(described.error);
+  }
+
+  async #fetch(fetch: Fetch, { formats, announce }: Wanted): Promise<Stop> {
+    const { kept, runner, out } = this.#parts;
+    const found = kept.cursor(fetch.name);
+    if (!found.ok) return failed(found.error);
+    const portal = found.value;
+    if (!givesRows(portal)) return failed(withoutRows(fetch.name));
+    const columns = await this.columnsOf(fetch);
+    if (!columns.ok) return failed(columns.error);
+    const asked = formats ?? portal.formats;
+    const wrong = this.#announce(columns.value, asked, fetch.shown ? announce : "no");
+    if (wrong !== undefined) return failed(wrong);
+    if (!fetch.shown && announce === "rowsOrNone") out.put({ kind: "noData" });
+    const word = fetch.shown ? "FETCH" : "MOVE";
+    const state = portal.execution?.state ?? "fresh";
+    if (fetch.count === 0 && state === "parked") return failed(forwardOnly());
+    if (state === "abandoned") return failed(gatewayError("query.abandoned"));
+    // What broke off must never look as if it had come to its end.
+    if (state === "failed") return failed(brokenCursor(fetch.name));
+    if (fetch.count === 0 || state === "complete")
+      return { kind: "complete", rows: 0, tag: `${word} 0` };
+    const stop = await runner.step(this.#executionOf(portal, columns.value, asked), {
+      maxRows: Number.isFinite(fetch.count) ? fetch.count : 0,
+      announce: "no",
+      formats: asked,
+      silent: !fetch.shown,
+    });
+    if (stop.kind === "failed") return stop;
+    return { kind: "complete", rows: stop.rows, tag: `${word} ${stop.rows}` };
+  }
+
+  #executionOf(portal: Portal, columns: readonly Column[], formats: readonly Format[]) {
+    const { prepared, parameters } = portal;
+    return (portal.execution ??= this.#parts.runner.prepare({
+      statement: prepared,
+      parameters,
+      formats,
+      promised: columns,
+    }));
+  }
+
+  #announce(
+    columns: readonly Column[],
+    asked: readonly Format[],
+    announce: Announce,
+  ): GatewayError | undefined {
+    const formats = formatsFor(asked, columns);
+    if (formats === undefined) return formatCountError(asked.length, columns.length);
+    if (announce === "no") return undefined;
+    this.#parts.out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
+    return undefined;
+  }
+}
+
+/** A portal of the protocol may be of any statement. What ends portals, as DISCARD ALL, would wait for itself here. */
+function givesRows({ prepared }: Portal): boolean {
+  const { kind } = prepared;
+  if (kind.kind === "local") return localColumns(kind.local) !== undefined;
+  return kind.kind === "query";
+}
+
+function withoutRows(name: string): GatewayError {
+  const message = `portal "${name}" is of a statement without rows`;
+  return gatewayError("query.invalid", { sqlState: "55000", message });
+}
+
+function brokenCursor(name: string): GatewayError {
+  const message = `portal "${name}" cannot be run`;
+  return gatewayError("query.invalid", { sqlState: "55000", message });
+}
+
+function failed(error: GatewayError): Stop {
+  return { kind: "failed", error };
+}

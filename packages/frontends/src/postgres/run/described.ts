@@ -1,0 +1,159 @@
+/** What is known of a prepared statement's parameters and columns, and who said so. Pure. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Description } from "@gateway/core/query/event.ts";
+import { err, type Result } from "@gateway/core/result.ts";
+import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
+import { castTypes } from "../value/casts.ts";
+import { localColumns } from "../commands/localAnswer.ts";
+import { untyped, type ParameterType } from "../value/parameter.ts";
+import type { Prepared } from "../read/statement.ts";
+import { columnShape, parameterShape } from "../value/types.ts";
+
+/** Columns as far as they are known without asking the engine; undefined when they are not. */
+export function knownColumns({ kind, description }: Prepared): readonly Column[] | undefined {
+  switch (kind.kind) {
+    case "empty":
+    case "transaction":
+    case "division":
+    case "copy":
+    case "declare":
+      return [];
+    case "cursor":
+      return kind.cursor.kind === "fetch" && kind.cursor.shown ? undefined : [];
+    case "local":
+      return localColumns(kind.local) ?? [];
+    case "query":
+      return description?.columns;
+  }
+}
+
+/** What the client was told, and the engine has to keep to. An own answer keeps to it by itself. */
+export function promisedColumns({ kind, description }: Prepared): readonly Column[] | undefined {
+  return kind.kind === "query" ? description?.columns : undefined;
+}
+
+/** The client's own types as typed NULLs, so that an engine can tell the rest from them. */
+export function declaredNulls({ types }: Prepared): readonly Parameter[] {
+  if (types.every((oid) => oid === 0)) return [];
+  return types.map((oid) => ({ type: parameterShape(oid)?.type ?? { kind: "null" }, value: null }));
+}
+
+/** True when the client left the type of one of the first `count` parameters to the engine. */
+export function leavesTypesOpen({ types }: Prepared, count: number): boolean {
+  return types.length < count || types.includes(0);
+}
+
+/** The type of a parameter: the client's word first, then the engine's, then a cast beside it, then text. */
+export function parameterType(
+  prepared: Prepared,
+  described: readonly DataType[],
+  index: number,
+): ParameterType {
+  const declared = prepared.types[index] ?? 0;
+  if (declared !== 0) return typeOf(declared);
+  const type = described[index] ?? { kind: "null" };
+  if (type.kind !== "null" && type.kind !== "text") return { oid: columnShape(type).oid, type };
+  // An engine that knows no better says text; what the client wrote beside the place is more.
+  prepared.casts ??= castTypes(prepared.sql);
+  const cast = prepared.casts.get(index + 1);
+  if (cast !== undefined) return typeOf(cast);
+  return type.kind === "text" ? { oid: columnShape(type).oid, type } : untyped;
+}
+
+function typeOf(oid: number): ParameterType {
+  return { oid, type: parameterShape(oid)?.type ?? untyped.type };
+}
+
+/** The id a client is told for a parameter: its own, the engine's, or text. */
+export function parameterOid(
+  prepared: Prepared,
+  described: readonly DataType[],
+  index: number,
+): number {
+  const { oid } = parameterType(prepared, described, index);
+  return oid === 0 ? columnShape(untyped.type).oid : oid;
+}
+
+/** What the client was told must stay true, because it reads the bytes by it. */
+export function sameShape(promised: readonly Column[], columns: readonly Column[]): boolean {
+  return (
+    promised.length === columns.length &&
+    promised.every(({ type }, index) => {
+      const column = columns[index];
+      return column !== undefined && columnShape(type).oid === columnShape(column.type).oid;
+    })
+  );
+}
+
+/** The answer where it is not true any more. */
+export function changedResult(): GatewayError {
+  const message = "cached plan must not change result type";
+  return gatewayError("query.invalid", { sqlState: "0A000", message });
+}
+
+/** A message counts its columns in 16 bits, which most clients read with a sign. */
+const columnsMax = 32_767;
+
+/** Why a result can not be told to a client of this protocol; undefined when it can. */
+export function widthError(columns: readonly unknown[]): GatewayError | undefined {
+  if (columns.length <= columnsMax) return undefined;
+  const message = `the result has ${columns.length} columns; at most ${columnsMax} can be sent`;
+  return gatewayError("query.unsupported", { message, sqlState: "54011" });
+}
+
+/** Keeps what an engine said of a statement, or refuses what no message can tell. */
+export function keptDescription(
+  prepared: Prepared,
+  described: Result<Description, GatewayError>,
+): Result<Description, GatewayError> {
+  if (!described.ok) return described;
+  const wide = widthError(described.value.columns);
+  if (wide !== undefined) return err(wide);
+  prepared.description = described.value;
+  return described;
+}
+
+/** The answer to a Bind whose formats do not fit the result. */
+export function formatCountError(formats: number, columns: number): GatewayError {
+  const message = `bind message has ${formats} result formats but query has ${columns} columns`;
+  return gatewayError("query.parameters", { sqlState: "08P01", message });
+}
+
+/** Texts remembered per connection, and the longest that is. */
+const textsMax = 100;
+const textLengthMax = 2000;
+
+/**
+ * Parameter types of texts that were asked about before: drivers without named statements send the
+ * same text again and again, and each question to the engine costs as much as a query.
+ *
+ * Only how a value is read depends on it. Whoever sees a value or a statement fail forgets the text.
+ */
+export class TypeMemory {
+  #known: Map<string, readonly DataType[]> | undefined;
+
+  get(prepared: Prepared): readonly DataType[] | undefined {
+    return this.#known?.get(keyOf(prepared));
+  }
+
+  put(prepared: Prepared, types: readonly DataType[]): void {
+    if (prepared.text.length > textLengthMax) return;
+    const known = (this.#known ??= new Map());
+    const [oldest] = known.keys();
+    if (known.size >= textsMax && oldest !== undefined) known.delete(oldest);
+    known.set(keyOf(prepared), types);
+  }
+
+  forget(prepared: Prepared): void {
+    this.#known?.delete(keyOf(prepared));
+  }
+
+  /** After a statement that may have changed what tables there are. */
+  forgetAll(): void {
+    this.#known = undefined;
+  }
+}
+
+function keyOf({ text, types }: Prepared): string {
+  return `${types.join(",")} ${text}`;
+}

@@ -1,0 +1,204 @@
+/**
+ * Where an open session is served: the simple and the extended protocol over one session value.
+ *
+ * It owns the cancel key and everything that is parked. Phases are not its business.
+ */
+import type { Door } from "@gateway/core/port/door.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
+import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
+import { longTexts, type LongText } from "../../listener/longTexts.ts";
+import type { CancelKeys, CancelRegistration } from "./cancel.ts";
+import type { Mirrors } from "../catalog/mirrors.ts";
+import { SessionCatalog } from "../catalog/sessionCatalog.ts";
+import { ClientSession } from "../session/clientSession.ts";
+import { encodeSettings } from "../encode.ts";
+import type { Outbox } from "../outbox.ts";
+import { Runner } from "./runner.ts";
+import { Implicit } from "./implicit.ts";
+import type { Failure } from "./failure.ts";
+import { Series, type SeriesParts } from "./series.ts";
+import { reportedSettings } from "../session/settings.ts";
+import { answerText } from "./simple.ts";
+import type { AsideRoom } from "./rowsAside.ts";
+import type { StatementReader } from "../read/statement.ts";
+import { isLonger } from "../read/textLimit.ts";
+import { textSizeError } from "../violations.ts";
+
+export interface DeskParts {
+  readonly door: Door;
+  readonly host: Host;
+  readonly keys: CancelKeys;
+  readonly out: Outbox;
+  readonly session: Session;
+  /** Length of the cancel key's secret, by the version of the protocol. */
+  readonly keyBytes: number;
+  readonly maxMessageBytes: number;
+  readonly texts: { readonly limits: ListenerConfig; readonly client: LongText["client"] };
+  readonly asideRoom: AsideRoom;
+  readonly mirrors: Mirrors;
+  readonly inbox: SeriesParts["inbox"];
+  readonly read: StatementReader;
+}
+
+export class Desk {
+  readonly #out: Outbox;
+  readonly #session: ClientSession;
+  readonly #runner: Runner;
+  readonly #series: Series;
+  readonly #implicit: Implicit;
+  readonly #registration: CancelRegistration;
+  readonly #read: StatementReader;
+  readonly #texts: DeskParts["texts"];
+  readonly #user: string;
+  readonly #slices: Host["slices"];
+
+  constructor(parts: DeskParts) {
+    const { keys, out, session, keyBytes } = parts;
+    this.#out = out;
+    this.#read = parts.read;
+    this.#texts = parts.texts;
+    this.#user = session.identity.user;
+    this.#slices = parts.host.slices;
+    this.#session = new ClientSession(session);
+    this.#registration = keys.register(keyBytes, () => this.#runner.cancel());
+    const { process } = this.#registration.key;
+    const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
+    const shared = { ...parts, catalog, session: this.#session };
+    this.#runner = new Runner({
+      ...shared,
+      process,
+      forget: (what) => this.#series.forget(what),
+    });
+    this.#implicit = new Implicit(this.#runner, this.#session);
+    this.#series = new Series({ ...shared, runner: this.#runner, implicit: this.#implicit });
+  }
+
+  /** Nothing is open that a drain would have to wait for. */
+  get resting(): boolean {
+    return this.#session.pin === undefined;
+  }
+
+  /** Tells the client who it is here and how values look. */
+  welcome(): void {
+    this.#out.put({ kind: "authenticationOk" });
+    for (const { name } of reportedSettings) {
+      const value = this.#session.setting(name.toLowerCase());
+      this.#out.put({ kind: "parameterStatus", name, value });
+    }
+    this.#out.put({ kind: "backendKey", ...this.#registration.key });
+  }
+
+  /** Between two commands. */
+  ready(): void {
+    encodeSettings(this.#session, this.#out);
+    this.#out.put({ kind: "ready", status: this.#session.status });
+  }
+
+  /** True when something waits that has to be answered before this message. */
+  waits(next: FrontendMessage): boolean {
+    return this.#series.waits(next);
+  }
+
+  /** Answers what waited. */
+  async settle(): Promise<Failure | undefined> {
+    return await this.#ended(await this.#series.settle());
+  }
+
+  /** Answers a message; a promise only where that takes time. */
+  perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
+    const performed = this.#perform(message);
+    if (performed instanceof Promise) return this.#awaited(performed);
+    return performed === undefined ? undefined : this.#ended(performed);
+  }
+
+  async #awaited(pending: Promise<Failure | undefined>): Promise<Failure | undefined> {
+    const failure = await pending;
+    return failure === undefined ? undefined : await this.#ended(failure);
+  }
+
+  /** A failure ends the transaction it happened in: for good when it was begun for the client, otherwise up to its ROLLBACK. */
+  async #ended(failure: Failure | undefined): Promise<Failure | undefined> {
+    if (failure === undefined || this.#session.pin === undefined) return failure;
+    if (!this.#implicit.open) this.#session.fail();
+    else {
+      await this.#series.end();
+      await this.#implicit.leave(true);
+    }
+    return failure;
+  }
+
+  /** A message that was refused before it was read. */
+  refuse(failure: Failure): Promise<Failure | undefined> {
+    return this.#ended(failure);
+  }
+
+  #perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
+    switch (message.kind) {
+      case "query":
+        return this.#readThen(message.sql, () =>
+          answerText(message.sql, {
+            session: this.#session,
+            out: this.#out,
+            runner: this.#runner,
+            series: this.#series,
+            implicit: this.#implicit,
+            read: this.#read,
+          }),
+        );
+      case "parse":
+        return this.#readThen(message.sql, () => this.#series.parse(message));
+      case "bind":
+        return this.#series.bind(message);
+      case "describe":
+        return this.#series.describe(message);
+      case "execute":
+        return this.#series.execute(message);
+      case "close":
+        return this.#series.close(message);
+      case "sync":
+        return this.#series.sync();
+      case "flush":
+      case "terminate":
+      case "functionCall":
+      case "password":
+      case "copyData":
+      case "copyDone":
+      case "copyFail":
+        return undefined;
+    }
+  }
+
+  /** Goes on when the text was read, which only a long one is waited for. */
+  #readThen(
+    sql: string,
+    goOn: () => Failure | Promise<Failure | undefined> | undefined,
+  ): Failure | Promise<Failure | undefined> | undefined {
+    const { limits, client } = this.#texts;
+    // A Parse has a name and types beside its text, so that its length alone did not tell.
+    if (isLonger(sql, limits.maxStatementBytes)) {
+      return { error: textSizeError(limits.maxStatementBytes), place: {} };
+    }
+    const user = this.#user;
+    const text = { sql, dialect: "postgres", limits, user, client } as const;
+    const reading = longTexts.admit(text, this.#slices);
+    if (reading === undefined) return goOn();
+    return reading.then((error) => (error === undefined ? goOn() : { error, place: {} }));
+  }
+
+  /** The client left: what runs ends, and nothing begins any more. */
+  leave(): void {
+    this.#runner.leave();
+  }
+
+  /** The client is gone: gives back the key, the portals, and a transaction that is open. */
+  async end(): Promise<void> {
+    this.#registration[Symbol.dispose]();
+    try {
+      await this.#series.end();
+    } finally {
+      await this.#session.pin?.end();
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The transaction that PostgreSQL puts around the statements of one message, or of a series up to its
+ * Sync, when the client began none itself.
+ *
+ * It is begun only where it makes a difference: before a statement that would have to be undone if a
+ * later one failed. An engine without transactions runs each statement for itself.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { wordsOf } from "@gateway/core/run/transaction/savepoints.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import type { Runner } from "./runner.ts";
+import type { Statement } from "../read/statement.ts";
+
+export class Implicit {
+  readonly #runner: Runner;
+  readonly #session: ClientSession;
+  #begun = false;
+  /** The engine has none; asked once per message or series. */
+  #refused = false;
+
+  constructor(runner: Runner, session: ClientSession) {
+    this.#runner = runner;
+    this.#session = session;
+  }
+
+  /** True while a transaction is open that the client did not begin. */
+  get open(): boolean {
+    return this.#begun && this.#session.pin !== undefined;
+  }
+
+  /** Begins unless a transaction is open, or can not be. */
+  async enter(): Promise<GatewayError | undefined> {
+    if (this.#refused || this.#session.pin !== undefined) return undefined;
+    const error = await this.#runner.control("BEGIN");
+    this.#begun = error === undefined;
+    this.#refused = error?.code === "query.unsupported";
+    return this.#refused ? undefined : error;
+  }
+
+  /** Why the statement can not be in a transaction that the client did not begin. */
+  refusal({ kind }: Statement): GatewayError | undefined {
+    if (kind.kind !== "division" || !this.open) return undefined;
+    const message = `${wordsOf[kind.division.kind]} can only be used in transaction blocks`;
+    return gatewayError("query.transaction", { sqlState: "25P01", message });
+  }
+
+  /** BEGIN by the client makes what is open its own. */
+  adopt(): void {
+    this.#begun = false;
+  }
+
+  /** The end of a message or series without one. */
+  forget(): undefined {
+    this.#begun = false;
+    this.#refused = false;
+  }
+
+  /** The end of the message or series: commits, or rolls back after a failure. Answers why it could not be committed. */
+  async leave(failed: boolean): Promise<GatewayError | undefined> {
+    const open = this.open;
+    this.#begun = false;
+    this.#refused = false;
+    if (!open) return undefined;
+    const error = await this.#runner.control(failed ? "ROLLBACK" : "COMMIT");
+    if (this.#session.pin === undefined)
+      this.#session.endTransaction(!failed && error === undefined);
+    return failed ? undefined : error;
+  }
+}

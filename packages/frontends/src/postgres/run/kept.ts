@@ -1,0 +1,157 @@
+/** What a client leaves on its connection: prepared statements and portals by their names, counted and limited. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
+import type { Format } from "@gateway/wire/postgres/message.ts";
+import type { Prepared } from "../read/statement.ts";
+import type { Execution } from "./execution.ts";
+
+/** Names one connection may keep. */
+const statementsMax = 5000;
+const portalsMax = 500;
+
+/** A statement with its values. */
+export interface Portal {
+  readonly prepared: Prepared;
+  readonly parameters: readonly Parameter[];
+  readonly formats: readonly Format[];
+  /** Bytes the values take, for the limit. */
+  readonly bytes: number;
+  execution: Execution | undefined;
+}
+
+export class Kept {
+  /** Made with the first name: most connections at rest keep none. */
+  #statements: Map<string, Prepared> | undefined;
+  #portals: Map<string, Portal> | undefined;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  /** `bytesMax` bounds the texts of statements and the values of portals together. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  statement(name: string): Result<Prepared, GatewayError> {
+    const prepared = this.#statements?.get(name);
+    return prepared === undefined ? err(unknownStatement(name)) : ok(prepared);
+  }
+
+  portal(name: string): Result<Portal, GatewayError> {
+    const portal = this.#portals?.get(name);
+    return portal === undefined ? err(unknownPortal(name)) : ok(portal);
+  }
+
+  /** The same for a statement about a cursor, which is what such a statement calls it. */
+  cursor(name: string): Result<Portal, GatewayError> {
+    const portal = this.#portals?.get(name);
+    return portal === undefined ? err(unknownCursor(name)) : ok(portal);
+  }
+
+  /** Whether a statement of that name and length may be put. The unnamed one gives way. */
+  admitStatement(name: string, text: string): GatewayError | undefined {
+    if (name !== "" && this.#statements?.has(name) === true) {
+      const message = `prepared statement "${name}" already exists`;
+      return gatewayError("query.invalid", { sqlState: "42P05", message });
+    }
+    if (name === "") this.dropStatement("");
+    const tooMany = (this.#statements?.size ?? 0) >= statementsMax;
+    return tooMany || this.#tooMuch(bytesOf(text)) ? tooManyKept() : undefined;
+  }
+
+  putStatement(name: string, prepared: Prepared): void {
+    (this.#statements ??= new Map()).set(name, prepared);
+    this.#bytes += bytesOf(prepared.text);
+  }
+
+  /** Whether a portal of that name and with values of that size may be put. The unnamed one gives way. */
+  admitPortal(
+    name: string,
+    bytes: number,
+  ): GatewayError | Promise<GatewayError | undefined> | undefined {
+    const ending = name === "" ? this.dropPortal("") : undefined;
+    if (ending === undefined) return this.#admit(name, bytes);
+    return ending.then(() => this.#admit(name, bytes));
+  }
+
+  #admit(name: string, bytes: number): GatewayError | undefined {
+    if (this.#portals?.has(name) === true) {
+      const message = `cursor "${name}" already exists`;
+      return gatewayError("query.invalid", { sqlState: "42P03", message });
+    }
+    const tooMany = (this.#portals?.size ?? 0) >= portalsMax;
+    return tooMany || this.#tooMuch(bytes) ? tooManyKept() : undefined;
+  }
+
+  putPortal(name: string, portal: Portal): void {
+    (this.#portals ??= new Map()).set(name, portal);
+    this.#bytes += portal.bytes;
+  }
+
+  dropStatement(name: string): void {
+    const prepared = this.#statements?.get(name);
+    if (prepared === undefined) return;
+    this.#statements?.delete(name);
+    this.#bytes -= bytesOf(prepared.text);
+  }
+
+  dropStatements(): void {
+    for (const name of this.#statements?.keys() ?? []) this.dropStatement(name);
+  }
+
+  /** Ends the portal's statement, if it is parked, and forgets the name. A promise only where that takes time. */
+  dropPortal(name: string): Promise<void> | undefined {
+    const portal = this.#portals?.get(name);
+    if (portal === undefined) return undefined;
+    this.#portals?.delete(name);
+    this.#bytes -= portal.bytes;
+    const { execution } = portal;
+    // One that came to its end gave everything back already.
+    const over = execution?.state === "complete" || execution?.state === "failed";
+    return over ? undefined : execution?.[Symbol.asyncDispose]();
+  }
+
+  /** All of them but one, which can not be ended from inside its own statement. */
+  dropPortals(except?: string): Promise<void> | undefined {
+    for (const name of this.#portals?.keys() ?? []) {
+      const ending = name === except ? undefined : this.dropPortal(name);
+      if (ending !== undefined) return ending.then(() => this.dropPortals(except));
+    }
+    return undefined;
+  }
+
+  get portalCount(): number {
+    return this.#portals?.size ?? 0;
+  }
+
+  #tooMuch(bytes: number): boolean {
+    return this.#bytes + bytes > this.#bytesMax;
+  }
+}
+
+function bytesOf(text: string): number {
+  return text.length * 2;
+}
+
+function unknownStatement(name: string): GatewayError {
+  const shown = name === "" ? "unnamed prepared statement" : `prepared statement "${name}"`;
+  return gatewayError("query.invalid", { sqlState: "26000", message: `${shown} does not exist` });
+}
+
+function unknownCursor(name: string): GatewayError {
+  const message = `cursor "${name}" does not exist`;
+  return gatewayError("query.invalid", { sqlState: "34000", message });
+}
+
+function unknownPortal(name: string): GatewayError {
+  const message = `portal "${name}" does not exist`;
+  return gatewayError("query.invalid", { sqlState: "34000", message });
+}
+
+function tooManyKept(): GatewayError {
+  return gatewayError("query.invalid", {
+    sqlState: "54000",
+    message: "the connection keeps too many prepared statements or portals",
+    hint: "Close those that are not needed any more.",
+  });
+}

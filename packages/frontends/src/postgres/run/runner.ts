@@ -1,0 +1,222 @@
+/**
+ * Starts statements of a connection, whoever answers them, and knows which one runs now.
+ *
+ * The door's statements become queries with an id; the frontend's own answers take the same events,
+ * so that both are written by the same code.
+ */
+import type { Door } from "@gateway/core/port/door.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { Canceller } from "@gateway/core/tool/canceller.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Query } from "@gateway/core/query/query.ts";
+import { err, type Result } from "@gateway/core/result.ts";
+import { batchOf } from "@gateway/core/type/build.ts";
+import type { Column, Parameter } from "@gateway/core/type/type.ts";
+import type { Format } from "@gateway/wire/postgres/message.ts";
+import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import { encodeQueryId } from "../encode.ts";
+import { Execution, type Step, type Stop } from "./execution.ts";
+import { answerLocal, type Forget } from "../commands/localAnswer.ts";
+import type { LocalStatement } from "../commands/local.ts";
+import type { Outbox } from "../outbox.ts";
+import type { AsideRoom } from "./rowsAside.ts";
+import type { Prepared, Statement } from "../read/statement.ts";
+
+export interface RunnerParts {
+  readonly door: Door;
+  readonly host: Host;
+  readonly session: ClientSession;
+  readonly out: Outbox;
+  readonly asideRoom: AsideRoom;
+  /** Process number of the connection's cancel key. */
+  readonly process: number;
+  readonly catalog: SessionCatalog;
+  /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
+  forget(what: Forget): Promise<GatewayError | undefined>;
+}
+
+/** A statement with what it is run with. */
+export interface Order {
+  readonly statement: Statement;
+  readonly parameters: readonly Parameter[];
+  readonly formats: readonly Format[];
+  /** The result as the client was told it. */
+  readonly promised: readonly Column[] | undefined;
+}
+
+export class Runner {
+  readonly #parts: RunnerParts;
+  #current: { cancel(reason: GatewayError): void } | undefined;
+  #left = false;
+  /** Holds the transaction's connection, because its result was not read to its end. */
+  #reading: Execution | undefined;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** An execution that has not begun. */
+  prepare({ statement, parameters, formats, promised }: Order): Execution {
+    const { door, session, out } = this.#parts;
+    const { kind } = statement;
+    const copy = kind.kind === "copy" ? kind.form : undefined;
+    if (kind.kind === "local") {
+      const { sql } = statement;
+      const start = () => this.#answer(kind.local);
+      return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
+    }
+    const { catalog } = this.#parts;
+    if (catalog.takes(statement)) {
+      const { sql } = statement;
+      const start = (signal: AbortSignal) =>
+        catalog.run(statement, mirrorValues(parameters), { formats, signal });
+      return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
+    }
+    const ends = kind.kind === "transaction" && kind.ends;
+    const sql = ends ? this.#ending(statement) : statement.sql;
+    const query: Query = door.query(sql, parameters, session.value);
+    const division = kind.kind === "division" ? kind.division : undefined;
+    const passes = ends || division?.kind === "rollbackToSavepoint";
+    const start = (signal: AbortSignal) => {
+      if (session.refuses && !passes) return refusal();
+      encodeQueryId(query.id, session, out);
+      return door.run(query, signal);
+    };
+    return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
+  }
+
+  /** Lets an execution go on, as the one that a cancel request means. */
+  async step(execution: Execution, wish: Step): Promise<Stop> {
+    if (this.#left) return { kind: "failed", error: gatewayError("query.cancelled") };
+    const busy = this.#reading !== undefined && this.#reading !== execution;
+    const refused = busy ? await this.#freeConnection(execution) : undefined;
+    if (refused !== undefined) return { kind: "failed", error: refused };
+    this.#current = execution;
+    try {
+      const stop = await execution.step(wish);
+      const parked = stop.kind === "suspended" && this.#parts.session.pin !== undefined;
+      if (parked) this.#reading = execution;
+      else if (this.#reading === execution) this.#reading = undefined;
+      if (stop.kind === "complete") this.#parts.catalog.completed(stop.tag);
+      return stop;
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  /** Types of a statement's parameters and columns, without running it. */
+  async describe(
+    sql: string,
+    parameters: readonly Parameter[],
+  ): Promise<Result<Description, GatewayError>> {
+    if (this.#left) return err(gatewayError("query.cancelled"));
+    const { door, session } = this.#parts;
+    if (session.status === "E") return err(gatewayError("query.transactionAborted"));
+    const refused = await this.#freeConnection(undefined);
+    if (refused !== undefined) return err(refused);
+    const controller = new Canceller();
+    this.#current = { cancel: (reason) => controller.abort(reason) };
+    try {
+      return await door.describe(door.query(sql, parameters, session.value), controller.signal);
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  /** The same of a statement over catalogs. Its parameters get the types that are answered. */
+  async describeCatalog(prepared: Prepared): Promise<Result<Description, GatewayError>> {
+    const controller = new Canceller();
+    this.#current = { cancel: (reason) => controller.abort(reason) };
+    try {
+      return await this.#parts.catalog.describe(prepared, controller.signal);
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  /** BEGIN, COMMIT or ROLLBACK of our own: nothing of it is told to the client. */
+  async control(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Promise<GatewayError | undefined> {
+    if (this.#left) return gatewayError("query.cancelled");
+    const { door, session } = this.#parts;
+    const controller = new Canceller();
+    this.#current = { cancel: (reason) => controller.abort(reason) };
+    try {
+      for await (const event of door.run(door.query(word, [], session.value), controller.signal)) {
+        if (event.kind === "session") session.apply(event.change);
+        if (event.kind === "failed") return event.error;
+        if (event.kind === "done") return undefined;
+      }
+      return gatewayError("engine.broken");
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  /** Ends what runs now, if anything does. */
+  cancel(): void {
+    this.#current?.cancel(gatewayError("query.cancelled"));
+  }
+
+  /** The client is gone: what runs ends, and nothing more begins. */
+  leave(): void {
+    this.#left = true;
+    this.cancel();
+  }
+
+  /** A transaction has one connection: a result that is still open there is read to its end and kept. */
+  async #freeConnection(next: Execution | undefined): Promise<GatewayError | undefined> {
+    const reading = this.#reading;
+    if (reading === undefined || reading === next) return undefined;
+    this.#reading = undefined;
+    if (reading.state !== "parked" || this.#parts.session.pin === undefined) return undefined;
+    this.#current = reading;
+    try {
+      return await reading.setAside();
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  /** COMMIT of a transaction that failed is a rollback. The engine may not know that it failed. */
+  #ending({ sql }: Statement): string {
+    return this.#parts.session.refuses ? "ROLLBACK" : sql;
+  }
+
+  #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
+    return new Execution(plan, this.#parts);
+  }
+
+  /** The frontend's own answer as events. */
+  async *#answer(local: LocalStatement): ResultStream {
+    const { session, process } = this.#parts;
+    if (session.status === "E") {
+      yield { kind: "failed", error: gatewayError("query.transactionAborted") };
+      return;
+    }
+    const answered = answerLocal(local, session, { process });
+    if (!answered.ok) {
+      yield { kind: "failed", error: answered.error };
+      return;
+    }
+    const { columns, rows, tag, warning } = answered.value;
+    const refused = answered.value.forget && (await this.#parts.forget(answered.value.forget));
+    if (refused !== undefined) {
+      yield { kind: "failed", error: refused };
+      return;
+    }
+    if (warning !== undefined) yield { kind: "notice", code: "setLocal", text: warning };
+    if (columns !== undefined) {
+      yield { kind: "columns", columns };
+      yield { kind: "batch", batch: batchOf(columns, rows) };
+    }
+    yield { kind: "done", stats: noStats, updateType: tag };
+  }
+}
+
+async function* refusal(): ResultStream {
+  yield { kind: "failed", error: gatewayError("query.transactionAborted") };
+}
+
+const noStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };

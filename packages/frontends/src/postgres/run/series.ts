@@ -1,0 +1,397 @@
+/**
+ * The extended protocol of one connection: the messages over prepared statements and portals.
+ *
+ * Each method answers a failure as a value; what then happens to the rest of the series is in
+ * `machine.ts`.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Description } from "@gateway/core/query/event.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import { readParameters, type Describe, type ReadParameters } from "./binding.ts";
+import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
+import { Cursors } from "./cursors.ts";
+import {
+  declaredNulls,
+  formatCountError,
+  keptDescription,
+  knownColumns,
+  parameterOid,
+  promisedColumns,
+  TypeMemory,
+} from "./described.ts";
+import { encodeEvent, noTransaction } from "../encode.ts";
+import type { Announce, Stop } from "./execution.ts";
+import { failure, placeOf, type Failure } from "./failure.ts";
+import type { Implicit } from "./implicit.ts";
+import { Kept, type Portal } from "./kept.ts";
+import type { Forget } from "../commands/localAnswer.ts";
+import type { Outbox } from "../outbox.ts";
+import { formatsFor, rowFields } from "../value/rows.ts";
+import type { Runner } from "./runner.ts";
+import {
+  mayChangeTypes,
+  needsTransaction,
+  preparedOf,
+  type Prepared,
+  type StatementReader,
+} from "../read/statement.ts";
+
+type MessageOf<Kind extends FrontendMessage["kind"]> = Extract<FrontendMessage, { kind: Kind }>;
+
+/** Texts and values one connection may keep, in messages of the largest size. */
+const keptMessagesMax = 4;
+
+export interface SeriesParts {
+  readonly session: ClientSession;
+  readonly out: Outbox;
+  readonly runner: Runner;
+  readonly implicit: Implicit;
+  readonly catalog: SessionCatalog;
+  readonly maxMessageBytes: number;
+  readonly read: StatementReader;
+  /** Knows what follows this message in the series: nothing but its Sync, or more. A promise until that is known. */
+  readonly inbox: { ahead(): Ahead | Promise<Ahead> };
+}
+
+/** `gone`: the client left before it said so. */
+export type Ahead = "sync" | "more" | "gone";
+
+export class Series {
+  readonly #parts: SeriesParts;
+  readonly #kept: Kept;
+  #madeMemory: TypeMemory | undefined;
+  #madeCursors: Cursors | undefined;
+  /** The portal that is stepping now. */
+  #running: string | undefined;
+  /** A portal whose description was asked for by the last message: when it is executed next, its result describes itself. */
+  #described: { readonly name: string; readonly portal: Portal } | undefined;
+
+  constructor(parts: SeriesParts) {
+    this.#parts = parts;
+    this.#kept = new Kept(parts.maxMessageBytes * keptMessagesMax);
+  }
+
+  /** Made when there is a need, as most connections at rest have none. */
+  get cursors(): Cursors {
+    const describe: Describe = (prepared) => this.#descriptionOf(prepared);
+    return (this.#madeCursors ??= new Cursors({ ...this.#parts, kept: this.#kept, describe }));
+  }
+
+  get #memory(): TypeMemory {
+    return (this.#madeMemory ??= new TypeMemory());
+  }
+
+  parse({ statement, sql, types }: MessageOf<"parse">): Failure | undefined {
+    const refused = this.#kept.admitStatement(statement, sql);
+    if (refused !== undefined) return failure(refused);
+    const prepared = preparedOf(sql, types, this.#parts.read);
+    if (!prepared.ok) return failure(prepared.error, { sql });
+    this.#kept.putStatement(statement, prepared.value);
+    this.#parts.out.put({ kind: "parseComplete" });
+    return undefined;
+  }
+
+  /** A promise only where an engine is asked, or something parked has to end. */
+  bind(message: MessageOf<"bind">): Failure | Promise<Failure | undefined> | undefined {
+    const found = this.#kept.statement(message.statement);
+    if (!found.ok) return failure(found.error);
+    let bytes = 0;
+    for (const value of message.values) bytes += (value?.length ?? 0) + valueBytes;
+    const binding = { message, prepared: found.value, bytes };
+    const admitted = this.#kept.admitPortal(message.portal, bytes);
+    return admitted instanceof Promise
+      ? admitted.then((refused) => this.#bindAdmitted(binding, refused))
+      : this.#bindAdmitted(binding, admitted);
+  }
+
+  #bindAdmitted(binding: Binding, refused: GatewayError | undefined) {
+    if (refused !== undefined) return failure(refused);
+    const { prepared, message } = binding;
+    const parameters = this.#parts.catalog.takes(prepared)
+      ? rawParameters(message)
+      : readParameters(prepared, message, {
+          memory: this.#memory,
+          zone: this.#parts.session.zone,
+          describe: (asked) => this.#descriptionOf(asked),
+        });
+    return parameters instanceof Promise
+      ? parameters.then((read) => this.#putPortal(binding, read))
+      : this.#putPortal(binding, parameters);
+  }
+
+  #putPortal({ message, prepared, bytes }: Binding, parameters: ReadParameters) {
+    if (!parameters.ok) return failure(parameters.error, placeOf(prepared));
+    const { portal, resultFormats: formats } = message;
+    const { value } = parameters;
+    this.#kept.putPortal(portal, {
+      prepared,
+      parameters: value,
+      formats,
+      bytes,
+      execution: undefined,
+    });
+    this.#parts.out.put({ kind: "bindComplete" });
+    return undefined;
+  }
+
+  describe({
+    target,
+    name,
+  }: MessageOf<"describe">): Failure | Promise<Failure | undefined> | undefined {
+    return target === "statement" ? this.#describeStatement(name) : this.#describePortal(name);
+  }
+
+  /** True when a description waits that this message does not answer: the execution of its portal does. */
+  waits(next: FrontendMessage): boolean {
+    if (this.#described === undefined) return false;
+    return next.kind !== "execute" || next.portal !== this.#described.name;
+  }
+
+  /** Answers a description of a portal that waits for its result. */
+  async settle(): Promise<Failure | undefined> {
+    const described = this.#described;
+    if (described === undefined) return undefined;
+    this.#described = undefined;
+    const { portal } = described;
+    const columns = await this.#columnsOf(portal.prepared);
+    if (!columns.ok) return failure(columns.error, placeOf(portal.prepared));
+    return this.#putColumns(columns.value, portal);
+  }
+
+  async execute({ portal: name, maxRows }: MessageOf<"execute">): Promise<Failure | undefined> {
+    const { out } = this.#parts;
+    const found = this.#kept.portal(name);
+    if (!found.ok) return failure(found.error);
+    const portal = found.value;
+    const announce: Announced = this.#described?.portal === portal ? "rowsOrNone" : "no";
+    this.#described = undefined;
+    const { kind } = portal.prepared;
+    if (kind.kind === "empty") {
+      if (announce !== "no") out.put({ kind: "noData" });
+      out.put({ kind: "emptyQuery" });
+      return undefined;
+    }
+    const state = portal.execution?.state ?? "fresh";
+    if (state !== "fresh" && state !== "parked") return this.#executeAgain(name, portal);
+    const entering = this.#parts.implicit.refusal(portal.prepared) ?? this.#enter(portal.prepared);
+    const refused = entering instanceof Promise ? await entering : entering;
+    if (refused !== undefined) return failure(refused);
+    if (kind.kind === "transaction" && this.#parts.implicit.open) {
+      if (!kind.ends) return this.#adopt(announce);
+      encodeEvent(noTransaction, this.#parts.session, out);
+    }
+    // The end of a transaction ends its cursors; parked ones would keep its connection busy.
+    if (kind.kind === "transaction" && kind.ends) await this.#kept.dropPortals(name);
+    this.#running = name;
+    const failed = await this.#step(portal, maxRows, announce);
+    this.#running = undefined;
+    return failed;
+  }
+
+  async close({ target, name }: MessageOf<"close">): Promise<undefined> {
+    if (target === "statement") this.#kept.dropStatement(name);
+    else await this.#kept.dropPortal(name);
+    this.#parts.out.put({ kind: "closeComplete" });
+  }
+
+  /** The end of a series: outside of a transaction no portal outlives it. */
+  sync(): Promise<Failure | undefined> | undefined {
+    const { implicit, session } = this.#parts;
+    const ending = session.pin === undefined || implicit.open ? this.end() : undefined;
+    return ending === undefined && !implicit.open ? implicit.forget() : this.#endSeries(ending);
+  }
+
+  async #endSeries(ending: Promise<void> | undefined): Promise<Failure | undefined> {
+    await ending;
+    const error = await this.#parts.implicit.leave(false);
+    return error && failure(error);
+  }
+
+  /** A simple query drops what has no name. */
+  async dropUnnamed(): Promise<void> {
+    this.#kept.dropStatement("");
+    await this.#kept.dropPortal("");
+  }
+
+  /** DEALLOCATE and DISCARD ALL. */
+  async forget(what: Forget): Promise<GatewayError | undefined> {
+    if (what.kind === "statement") {
+      const found = this.#kept.statement(what.name);
+      if (!found.ok) return found.error;
+      this.#kept.dropStatement(what.name);
+      return undefined;
+    }
+    this.#kept.dropStatements();
+    if (what.kind === "everything") await this.#kept.dropPortals(this.#running);
+    return undefined;
+  }
+
+  /** Drops all portals. A promise only when one was parked. */
+  end(): Promise<void> | undefined {
+    return this.#kept.dropPortals();
+  }
+
+  async #describeStatement(name: string): Promise<Failure | undefined> {
+    const { out } = this.#parts;
+    const found = this.#kept.statement(name);
+    if (!found.ok) return failure(found.error);
+    const prepared = found.value;
+    const described = await this.#descriptionOf(prepared);
+    if (!described.ok) return failure(described.error, placeOf(prepared));
+    const { parameters } = described.value;
+    const known = this.cursors.declaredLater(prepared) ? ok([]) : await this.#columnsOf(prepared);
+    if (!known.ok) return failure(known.error, placeOf(prepared));
+    const columns = known.value;
+    const count = Math.max(parameters.length, prepared.types.length);
+    const types = Array.from({ length: count }, (_, index) =>
+      parameterOid(prepared, parameters, index),
+    );
+    out.put({ kind: "parameterDescription", types });
+    if (columns.length === 0) out.put({ kind: "noData" });
+    else out.put({ kind: "rowDescription", fields: rowFields(columns, []) });
+    return undefined;
+  }
+
+  #describePortal(name: string): Failure | undefined {
+    const found = this.#kept.portal(name);
+    if (!found.ok) return failure(found.error);
+    const portal = found.value;
+    const known = portal.execution?.columns ?? knownColumns(portal.prepared);
+    if (known !== undefined) return this.#putColumns(known, portal);
+    this.#described = { name, portal };
+    return undefined;
+  }
+
+  #putColumns(columns: readonly Column[], portal: Portal): Failure | undefined {
+    const { out } = this.#parts;
+    if (columns.length === 0) {
+      out.put({ kind: "noData" });
+      return undefined;
+    }
+    const formats = formatsFor(portal.formats, columns);
+    if (formats === undefined) {
+      return failure(formatCountError(portal.formats.length, columns.length));
+    }
+    out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
+    return undefined;
+  }
+
+  async #step(portal: Portal, maxRows: number, announce: Announced): Promise<Failure | undefined> {
+    const { out, session } = this.#parts;
+    const { prepared } = portal;
+    const stop = await this.#run(portal, maxRows, announce);
+    if (mayChangeTypes(prepared)) this.#memory.forgetAll();
+    if (stop.kind === "suspended") out.put({ kind: "portalSuspended" });
+    if (stop.kind === "complete") out.put({ kind: "commandComplete", tag: stop.tag });
+    if (stop.kind !== "failed") return undefined;
+    // What was known of it may be what was wrong.
+    prepared.description = undefined;
+    this.#memory.forget(prepared);
+    const queryId = portal.execution?.plan.queryId;
+    if (session.pin === undefined) await this.end();
+    return failure(stop.error, placeOf(prepared, queryId));
+  }
+
+  #run(portal: Portal, maxRows: number, announce: Announced): Promise<Stop> {
+    const { runner, out } = this.#parts;
+    const { prepared, parameters, formats } = portal;
+    const { kind } = prepared;
+    if (kind.kind === "cursor") {
+      return this.cursors.run(kind.cursor, { formats, announce });
+    }
+    if (kind.kind === "declare") {
+      if (announce !== "no") out.put({ kind: "noData" });
+      return this.cursors.declare(prepared, parameters);
+    }
+    portal.execution ??= runner.prepare({
+      statement: prepared,
+      parameters,
+      formats,
+      promised: announce === "no" ? promisedColumns(prepared) : undefined,
+    });
+    return runner.step(portal.execution, { maxRows, announce });
+  }
+
+  /**
+   * A statement that changes something, with others behind it before the Sync, is one transaction with
+   * them. A single one is left to itself, which costs less.
+   */
+  #enter(prepared: Prepared): GatewayError | Promise<GatewayError | undefined> | undefined {
+    const { session } = this.#parts;
+    const { kind } = prepared;
+    if (session.pin !== undefined || alone.has(kind.kind)) return undefined;
+    const ahead = this.#parts.inbox.ahead();
+    return ahead instanceof Promise
+      ? ahead.then((known) => this.#enterBefore(known, prepared))
+      : this.#enterBefore(ahead, prepared);
+  }
+
+  #enterBefore(next: Ahead, prepared: Prepared) {
+    if (next === "gone") return gatewayError("query.cancelled");
+    const needed = next === "more" && needsTransaction(prepared);
+    return needed ? this.#parts.implicit.enter() : undefined;
+  }
+
+  /** BEGIN behind statements of the same series: their transaction is the client's from here on. */
+  #adopt(announce: Announced): undefined {
+    const { implicit, out } = this.#parts;
+    implicit.adopt();
+    if (announce !== "no") out.put({ kind: "noData" });
+    out.put({ kind: "commandComplete", tag: "BEGIN" });
+  }
+
+  /** A portal that is complete gives no more rows; one without rows, or that failed, can not be run again. */
+  #executeAgain(name: string, { execution }: Portal): Failure | undefined {
+    if (execution?.state === "abandoned") return failure(gatewayError("query.abandoned"));
+    if (execution?.state === "complete" && execution.columns !== undefined) {
+      this.#parts.out.put({ kind: "commandComplete", tag: "SELECT 0" });
+      return undefined;
+    }
+    const message = `portal "${name}" cannot be run`;
+    return failure(gatewayError("query.invalid", { sqlState: "55000", message }));
+  }
+
+  /** Columns of the result, asked for where they are not known. */
+  async #columnsOf(prepared: Prepared): Promise<Result<readonly Column[], GatewayError>> {
+    const { kind } = prepared;
+    const known = knownColumns(prepared);
+    if (known !== undefined) return ok(known);
+    if (kind.kind === "cursor" && kind.cursor.kind === "fetch") {
+      return await this.cursors.columnsOf(kind.cursor);
+    }
+    const described = await this.#descriptionOf(prepared);
+    return described.ok ? ok(described.value.columns) : described;
+  }
+
+  async #descriptionOf(prepared: Prepared): Promise<Result<Description, GatewayError>> {
+    if (prepared.description !== undefined) return ok(prepared.description);
+    const { kind } = prepared;
+    if (kind.kind !== "query" && kind.kind !== "copy" && kind.kind !== "declare") {
+      return ok({ parameters: [], columns: knownColumns(prepared) ?? [] });
+    }
+    const { catalog, runner } = this.#parts;
+    const described = catalog.takes(prepared)
+      ? await runner.describeCatalog(prepared)
+      : await runner.describe(prepared.sql, declaredNulls(prepared));
+    return keptDescription(prepared, described);
+  }
+}
+
+/** Statements around which no transaction is put. */
+const alone: ReadonlySet<Prepared["kind"]["kind"]> = new Set(["transaction", "division", "cursor"]);
+
+type Announced = Exclude<Announce, "rows">;
+
+/** A Bind message whose statement was found. */
+interface Binding {
+  readonly message: MessageOf<"bind">;
+  readonly prepared: Prepared;
+  /** What the values take. */
+  readonly bytes: number;
+}
+
+/** What a value costs beside its bytes. */
+const valueBytes = 8;

@@ -1,0 +1,306 @@
+/**
+ * What one connection remembers: the immutable session value and how PostgreSQL's settings change it.
+ *
+ * It opens and ends no transaction: it follows the pin that the door's events bring. `SET LOCAL` and
+ * the undoing of `SET` by ROLLBACK are kept here, because the engine never sees those settings.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Division } from "@gateway/core/sql/session/statement.ts";
+import type { Pin } from "@gateway/core/query/pin.ts";
+import type { SessionChange } from "@gateway/core/query/event.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
+import type { TransactionModes } from "@gateway/core/sql/session/statement.ts";
+import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
+import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
+import {
+  invalid,
+  isolationNames,
+  settings,
+  wantsMessage,
+  type Refusal,
+  type Setting,
+} from "./settings.ts";
+import { schemaFrom } from "./searchPath.ts";
+import { noTags, parseTags } from "./tags.ts";
+
+/** Settings one session may keep, and the length of a value. PostgreSQL has about 370 of them. */
+const settingsMax = 500;
+const valueMax = 16_384;
+
+/** What ROLLBACK TO brings back. */
+interface SettingsPoint {
+  readonly name: string;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly local: ReadonlyMap<string, string | undefined>;
+}
+
+export class ClientSession {
+  #value: Session;
+  /** Values at the start of the session, to which RESET goes back. */
+  readonly #initial: ReadonlyMap<string, string>;
+  /** Settings before the transaction, for ROLLBACK; undefined outside of one. */
+  #before: ReadonlyMap<string, string> | undefined;
+  /** What SET LOCAL covered: value before it, undefined where there was none. No map while it covers nothing. */
+  #local: Map<string, string | undefined> | undefined;
+  /** Savepoints of the transaction, with the settings at each. No list while there is none. */
+  #points: SettingsPoint[] | undefined;
+  #zone: Zone;
+  /** Reported settings whose value changed since they were last taken. */
+  #changed: Set<string> | undefined;
+  /** A statement failed before it reached the transaction's connection, which knows nothing of it. */
+  #failed = false;
+  /** Id of the last query that went through the door. */
+  lastQueryId = "";
+
+  constructor(session: Session) {
+    this.#value = session;
+    this.#initial = session.settings;
+    this.#zone = zoneOf(this.setting("timezone")) ?? utc;
+  }
+
+  get value(): Session {
+    return this.#value;
+  }
+
+  /** Where instants without an offset are read and all are shown. */
+  get zone(): Zone {
+    return this.#zone;
+  }
+
+  get status(): TransactionStatus {
+    if (this.refuses) return "E";
+    switch (this.#value.pin?.state) {
+      case "open":
+        return "T";
+      case "aborted":
+        return "E";
+      case "ended":
+      case undefined:
+        return "I";
+    }
+  }
+
+  /** True in a transaction that failed here, of which its connection knows nothing. */
+  get refuses(): boolean {
+    return this.#failed && this.#value.pin !== undefined;
+  }
+
+  get pin(): Pin | undefined {
+    return this.#value.pin;
+  }
+
+  /** A setting's value now, by lower-case name; undefined when nobody knows it. */
+  known(key: string): string | undefined {
+    if (key === "session_authorization") return this.#value.identity.user;
+    if (key === "gateway.query_id") return this.lastQueryId;
+    return this.#value.settings.get(key) ?? settings.get(key)?.initial;
+  }
+
+  /** The same where a value is known to exist. */
+  setting(key: string): string {
+    return this.known(key) ?? "";
+  }
+
+  /** True when the client asked not to be spared messages of this level. */
+  wants(level: "notice" | "warning"): boolean {
+    return wantsMessage(this.setting("client_min_messages"), level);
+  }
+
+  /** Changes a setting; `undefined` goes back to the session's first value. `local` lasts until the transaction ends. */
+  set(name: string, value: string | undefined, local = false): Result<void, GatewayError> {
+    const key = name.toLowerCase();
+    const setting = settings.get(key);
+    if (setting !== undefined && setting.accept === undefined) {
+      // RESET of what never changes is no mistake.
+      return value === undefined ? ok(undefined) : err(fixedError(setting));
+    }
+    const accepted =
+      value === undefined ? ok(this.#initial.get(key)) : accept(name, setting, value);
+    if (!accepted.ok) return accepted;
+    if (!this.#value.settings.has(key) && this.#value.settings.size >= settingsMax) {
+      return err(
+        gatewayError("query.invalid", { sqlState: "54000", message: "too many settings" }),
+      );
+    }
+    if (local) this.#cover(key);
+    // A plain SET inside the transaction outlives it, whatever SET LOCAL covered before.
+    else this.#local?.delete(key);
+    this.#put(key, accepted.value);
+    return ok(undefined);
+  }
+
+  /** RESET ALL. */
+  resetAll(): void {
+    for (const key of new Set([...this.#value.settings.keys(), ...this.#initial.keys()])) {
+      this.#put(key, this.#initial.get(key));
+    }
+  }
+
+  /** A statement failed: a transaction that is open takes nothing more but its end. */
+  fail(): void {
+    // Where the connection knows it, the engine's side answers for itself.
+    this.#failed = this.#value.pin?.state === "open";
+  }
+
+  /** Remembers the settings as they are, for `endTransaction`. */
+  mark(): void {
+    this.#before ??= this.#value.settings;
+  }
+
+  /** Takes over what the door says changed. */
+  apply(change: SessionChange): void {
+    switch (change.kind) {
+      case "catalog":
+        this.#value = { ...this.#value, catalog: change.catalog, schema: change.schema };
+        return;
+      case "setting":
+        this.#put(change.name.toLowerCase(), change.value);
+        return;
+      case "pinned":
+        this.mark();
+        this.#failed = false;
+        this.#value = { ...this.#value, pin: change.pin };
+        this.#begun(change.modes);
+        return;
+      case "divided":
+        this.#divide(change.division);
+        return;
+      case "unpinned":
+        this.#value = { ...this.#value, pin: undefined };
+        this.endTransaction(change.outcome === "committed");
+        return;
+      case "chained":
+        this.endTransaction(change.outcome === "committed");
+        return;
+      default:
+        unreachable(change);
+    }
+  }
+
+  /** What BEGIN asked for, shown up to the transaction's end. Only BEGIN makes one read-only. */
+  #begun({ isolation, readOnly, deferrable }: TransactionModes): void {
+    const asked = [
+      ["transaction_isolation", isolation && isolationNames[isolation]],
+      ["transaction_read_only", readOnly === undefined ? undefined : readOnly ? "on" : "off"],
+      ["transaction_deferrable", deferrable === undefined ? undefined : deferrable ? "on" : "off"],
+    ] as const;
+    for (const [key, value] of asked) {
+      if (value === undefined) continue;
+      this.#cover(key);
+      this.#put(key, value);
+    }
+  }
+
+  /** A savepoint was set, released, or gone back to with the settings of then. */
+  #divide({ kind, name }: Division): void {
+    const points = (this.#points ??= []);
+    if (kind === "savepoint") {
+      points.push({ name, settings: this.#value.settings, local: new Map(this.#local) });
+      return;
+    }
+    const at = points.findLastIndex((point) => point.name === name);
+    const point = points[at];
+    if (point === undefined) return;
+    points.length = kind === "releaseSavepoint" ? at : at + 1;
+    if (kind === "releaseSavepoint") return;
+    this.#failed = false;
+    this.#local = new Map(point.local);
+    this.#restore(point.settings);
+  }
+
+  /** The transaction is over: settings of SET LOCAL end, and after a ROLLBACK those of SET too. */
+  endTransaction(committed: boolean): void {
+    const before = this.#before;
+    if (before === undefined) return;
+    this.#before = undefined;
+    this.#points = undefined;
+    const local = this.#local ?? [];
+    this.#local = undefined;
+    if (!committed) this.#restore(before);
+    else for (const [key, value] of local) this.#put(key, value);
+    // COMMIT AND CHAIN: another one stands in its place already.
+    if (this.#value.pin === undefined) return;
+    this.#failed = false;
+    this.mark();
+  }
+
+  /** Reported settings that changed since the last call, with their values. */
+  takeChanges(): readonly { readonly name: string; readonly value: string }[] {
+    if (this.#changed === undefined) return [];
+    const changed = [...this.#changed].map((key) => ({
+      name: settings.get(key)?.name ?? key,
+      value: this.setting(key),
+    }));
+    this.#changed = undefined;
+    return changed;
+  }
+
+  #restore(before: ReadonlyMap<string, string>): void {
+    for (const key of new Set([...this.#value.settings.keys(), ...before.keys()])) {
+      this.#put(key, before.get(key));
+    }
+  }
+
+  #cover(key: string): void {
+    this.#local ??= new Map();
+    if (!this.#local.has(key)) this.#local.set(key, this.#value.settings.get(key));
+  }
+
+  #put(key: string, value: string | undefined): void {
+    const before = this.setting(key);
+    const kept = new Map(this.#value.settings);
+    if (value === undefined) kept.delete(key);
+    else kept.set(key, value);
+    this.#value = { ...this.#value, settings: kept };
+    const now = this.setting(key);
+    if (now === before) return;
+    if (settings.get(key)?.reported === true) (this.#changed ??= new Set()).add(key);
+    this.#follow(key, now);
+  }
+
+  /** Settings that mean more than their value. */
+  #follow(key: string, value: string): void {
+    switch (key) {
+      case "timezone":
+        this.#zone = zoneOf(value) ?? utc;
+        return;
+      case "gateway.tags":
+        this.#value = { ...this.#value, tags: parseTags(value) ?? noTags };
+        return;
+      case "search_path":
+        this.#value = { ...this.#value, schema: schemaFrom(value) };
+        return;
+      default:
+    }
+  }
+}
+
+/** The value as it is kept, or the error PostgreSQL gives. */
+export function accept(
+  name: string,
+  setting: Setting | undefined,
+  value: string,
+): Result<string, GatewayError> {
+  const refused = (reason: Refusal) => {
+    const shown = setting?.name ?? name;
+    const message = `invalid value for parameter "${shown}": "${value.slice(0, 100)}"`;
+    return reason === invalid
+      ? err(gatewayError("query.invalid", { sqlState: "22023", message }))
+      : err(
+          gatewayError("query.unsupported", {
+            message: `the gateway does not support ${shown} = ${value.slice(0, 100)}`,
+          }),
+        );
+  };
+  if (value.length > valueMax || value.includes("\0")) return refused(invalid);
+  if (name.toLowerCase() === "gateway.tags" && parseTags(value) === undefined)
+    return refused(invalid);
+  const kept = setting?.accept?.(value) ?? value;
+  return typeof kept === "symbol" ? refused(kept) : ok(kept);
+}
+
+function fixedError(setting: Setting): GatewayError {
+  const message = `parameter "${setting.name}" cannot be changed`;
+  return gatewayError("query.invalid", { sqlState: "55P02", message });
+}

@@ -1,0 +1,160 @@
+/**
+ * Batches to DataRow frames, straight into the outgoing buffer: no object per row or cell.
+ *
+ * A writer per column is chosen once per batch; how many bytes a row may take is known before it is
+ * written, so the buffer is never outgrown in the middle of a frame.
+ */
+import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
+import { cellWriter, postgresText, type TextStyle } from "@gateway/core/type/text.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
+import type { Zone } from "@gateway/core/type/zone.ts";
+import { dataRow } from "@gateway/wire/postgres/backend.ts";
+import { putInt16, putInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
+import type { Format, RowField } from "@gateway/wire/postgres/message.ts";
+import { binaryWriter } from "./binary.ts";
+import { announcedOf } from "./catalogColumn.ts";
+import { columnShape } from "./types.ts";
+
+/** How a result is to be written: one format per column, and where instants are shown in text. */
+export interface RowShape {
+  readonly formats: readonly Format[];
+  readonly zone: Zone;
+  /** Type byte of the messages; DataRow unless said otherwise. */
+  readonly letter?: number;
+}
+
+/** The formats of a Bind message applied to the columns there are; undefined when their number does not fit. */
+export function formatsFor(
+  asked: readonly Format[],
+  columns: readonly Column[],
+): readonly Format[] | undefined {
+  if (asked.length > 1 && asked.length !== columns.length) return undefined;
+  return columns.map((_, index) => (asked.length === 1 ? asked[0] : asked[index]) ?? 0);
+}
+
+/** The row description of a result. */
+export function rowFields(columns: readonly Column[], formats: readonly Format[]): RowField[] {
+  return columns.map((column, index) => {
+    const { oid, size, modifier } = announcedOf(column) ?? columnShape(column.type);
+    return { name: column.name, type: oid, size, modifier, format: formats[index] ?? 0 };
+  });
+}
+
+/** Writes rows of one batch, some at a time. The batch's buffers must stay as they are meanwhile. */
+export interface RowWriter {
+  readonly rows: number;
+  /** Appends rows from `row` up to but not including `end`, fewer when `out` grew over `bytesMax`; answers the next row. */
+  write(out: ByteWriter, row: number, limit: RowLimit): number;
+}
+
+export interface RowLimit {
+  readonly end: number;
+  /** At least one row is written, however large it is. */
+  readonly bytesMax: number;
+}
+
+/** Chooses the writers for a batch. */
+export function rowWriter(batch: ColumnarBatch, shape: RowShape): RowWriter {
+  const { letter = dataRow } = shape;
+  const cells = batch.columns.map((vector, index) => cellOf(vector, index, shape));
+  const growing = cells.filter(({ vector }) => !isFixedWidth(vector)).map(({ writer }) => writer);
+  const fixedBytes = cells.reduce(
+    (sum, { vector, writer }) =>
+      sum + 4 + (isFixedWidth(vector) && batch.rows > 0 ? writer.bound(0) : 0),
+    rowHeadBytes,
+  );
+
+  /** The hot loop: everything it needs is in local constants, nothing is called that need not be. */
+  function writeRow(out: ByteWriter, row: number): void {
+    let most = fixedBytes;
+    for (const writer of growing) most += writer.bound(row);
+    out.room(most);
+    const bytes = out.buffer;
+    const start = out.length;
+    bytes[start] = letter;
+    let at = putInt16(bytes, start + 5, cells.length);
+    for (const { writer, validity, offset, empty } of cells) {
+      const index = offset + row;
+      if (
+        empty ||
+        (validity !== undefined && ((validity[index >> 3] ?? 0) & (1 << (index & 7))) === 0)
+      ) {
+        at = putInt32(bytes, at, -1);
+        continue;
+      }
+      const end = writer.write(bytes, at + 4, row);
+      putInt32(bytes, at, end - at - 4);
+      at = end;
+    }
+    putInt32(bytes, start + 1, at - start - 1);
+    out.length = at;
+  }
+
+  return {
+    rows: batch.rows,
+    write: (out, first, { end, bytesMax }) => {
+      let row = first;
+      while (row < end) {
+        writeRow(out, row);
+        row += 1;
+        if (out.length >= bytesMax) break;
+      }
+      return row;
+    },
+  };
+}
+
+/** Letter, length and count of columns. */
+export const rowHeadBytes = 7;
+
+/** A column of the batch with what the loop asks of it. */
+interface Cell {
+  readonly vector: Vector;
+  readonly writer: CellWriter;
+  /** The bitmap that says which cells are there, and where the first row stands in it. */
+  readonly validity: Uint8Array | undefined;
+  readonly offset: number;
+  /** Every cell is NULL. */
+  readonly empty: boolean;
+}
+
+function cellOf(vector: Vector, index: number, shape: RowShape): Cell {
+  const { validity, offset, type } = vector;
+  const writer = writerOf(vector, shape.formats[index] ?? 0, shape);
+  return { vector, writer, validity, offset, empty: type.kind === "null" };
+}
+
+/** Cells of these types have one bound for all rows. */
+function isFixedWidth({ type }: Vector): boolean {
+  switch (type.kind) {
+    case "text":
+    case "json":
+    case "binary":
+    case "list":
+    case "struct":
+    case "map":
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** The writer of a column's cells in the format asked for. */
+function writerOf(vector: Vector, format: Format, { zone }: RowShape): CellWriter {
+  const binary = format === 1 ? binaryWriter(vector) : undefined;
+  return binary ?? textWriterOf(vector, zone);
+}
+
+/** The writer of a column's cells as PostgreSQL's text. */
+export function textWriterOf(vector: Vector, zone: Zone): CellWriter {
+  return cellWriter(vector, styleOf(vector, zone));
+}
+
+/** Nested values travel as JSON, with numbers bare and instants in ISO form, as `to_json` has them. */
+function styleOf({ type }: Vector, zone: Zone): TextStyle {
+  const plain = { ...postgresText, zone };
+  if (type.kind !== "list" && type.kind !== "struct" && type.kind !== "map") return plain;
+  if (columnShape(type).array) return plain;
+  return { ...plain, json: true, nested: "json", separator: "T", zoneSuffix: "isoOffset" };
+}

@@ -1,0 +1,79 @@
+/** Answers that the frontend gives itself, as the events an engine would send, so that they take the same way to the client. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { QueryStats, ResultStream } from "@gateway/core/query/event.ts";
+import type { RunQuery } from "@gateway/core/run/poll/polled.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
+import { batchOf, columnOf } from "@gateway/core/type/build.ts";
+import type { Column, Value } from "@gateway/core/type/type.ts";
+
+/** What becomes of a statement. */
+export type Handling =
+  /** The engine runs it. `verbatim`: it is the client's own text, so positions in errors count in it. */
+  | {
+      readonly kind: "run";
+      readonly sql: string;
+      readonly parameters: readonly Parameter[];
+      readonly verbatim: boolean;
+    }
+  /** It is answered here. `headers` go with its last answer. */
+  | {
+      readonly kind: "answer";
+      readonly events: RunQuery;
+      readonly headers: readonly (readonly [name: string, value: string])[];
+    };
+
+const noStats: QueryStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };
+
+/** The engine runs the client's own text. */
+export function asItIs(sql: string): Handling {
+  return { kind: "run", sql, parameters: [], verbatim: true };
+}
+
+/** A statement without a result that changes the client's session by headers. */
+export function changed(
+  updateType: string,
+  headers: readonly (readonly [name: string, value: string])[],
+): Handling {
+  const events = async function* done(): ResultStream {
+    yield { kind: "done", stats: noStats, updateType };
+  };
+  return { kind: "answer", events, headers };
+}
+
+/** A failure, told like one of an engine. */
+export function failure(error: GatewayError): Handling {
+  const events = async function* failed(): ResultStream {
+    yield { kind: "failed", error };
+  };
+  return { kind: "answer", events, headers: [] };
+}
+
+/** A text that begins like a statement about the session and goes on like none. */
+export function refused(message: string): Handling {
+  return failure(gatewayError("query.syntax", { message }));
+}
+
+/** A result made here. */
+export function rows(columns: readonly Column[], values: readonly (readonly Value[])[]): Handling {
+  return { kind: "answer", events: () => resultOf(columns, values), headers: [] };
+}
+
+/** The events of a result made here. */
+export async function* resultOf(
+  columns: readonly Column[],
+  values: readonly (readonly Value[])[],
+): ResultStream {
+  yield { kind: "columns", columns };
+  if (values.length > 0) yield { kind: "batch", batch: batchOf(columns, values) };
+  yield { kind: "done", stats: { ...noStats, rows: values.length } };
+}
+
+/** A text column. */
+export function textColumn(name: string): Column {
+  return columnOf(name, { kind: "text" });
+}
+
+/** An integer column. */
+export function integerColumn(name: string): Column {
+  return columnOf(name, { kind: "integer", bits: 32, signed: true });
+}

@@ -1,0 +1,61 @@
+/** `SHOW CREATE TABLE` and `SHOW FUNCTIONS` for engines that know neither. */
+import { gatewayError } from "@gateway/core/error.ts";
+import type { Door } from "@gateway/core/port/door.ts";
+import type { ResultStream } from "@gateway/core/query/event.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { columnOf } from "@gateway/core/type/build.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import { failure, resultOf, textColumn, type Handling } from "./answer.ts";
+import { described } from "./prepared.ts";
+import { displayName } from "../value/types.ts";
+
+/** The statement that would make a table with these columns. `parts` is its name as the client gave it. */
+export function showCreateTable(
+  parts: readonly string[],
+  session: Session,
+  door: Pick<Door, "describe">,
+): Handling {
+  if (parts.length > 3) return failure(gatewayError("query.syntax"));
+  const outer = [session.catalog, session.schema].slice(0, 3 - parts.length);
+  const whole = [...outer.filter((part) => part !== undefined), ...parts];
+  const table = {
+    columns: [textColumn("Create Table")],
+    rows: ({ columns }: { readonly columns: readonly Column[] }) => [[createText(whole, columns)]],
+  };
+  return described(`SELECT * FROM ${parts.map(quoted).join(".")}`, table, door);
+}
+
+function createText(name: readonly string[], columns: readonly Column[]): string {
+  const lines = columns.map(
+    ({ name: column, type, nullable }) =>
+      `   ${plain(column)} ${displayName(type)}${nullable ? "" : " NOT NULL"}`,
+  );
+  return `CREATE TABLE ${name.map(plain).join(".")} (\n${lines.join(",\n")}\n)`;
+}
+
+/** A name without quotes where it needs none. */
+function plain(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : quoted(name);
+}
+
+/** A name in quotes. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+const functionColumns = [
+  ...["Function", "Return Type", "Argument Types", "Function Type"].map(textColumn),
+  columnOf("Deterministic", { kind: "boolean" }),
+  textColumn("Description"),
+];
+
+/** No engine lists its functions in a common way, so none is shown, and a warning says so. */
+export function showFunctions(): Handling {
+  return { kind: "answer", events: noFunctions, headers: [] };
+}
+
+async function* noFunctions(): ResultStream {
+  const text = "The functions of the engine are not listed.";
+  yield { kind: "notice", code: "NOT_LISTED", text };
+  yield* resultOf(functionColumns, []);
+}

@@ -1,0 +1,253 @@
+/**
+ * Prepared statements of Trino's clients, for engines that know nothing of them: the client keeps the
+ * text and sends it along, we turn `?` into `$1` and literals into typed values.
+ */
+import type { Door } from "@gateway/core/port/door.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readLongText } from "@gateway/core/sql/longText.ts";
+import {
+  findPlaces,
+  placesMax,
+  placesReading,
+  rewritePlaces,
+  type PlacesError,
+} from "@gateway/core/sql/rewrite/places.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
+import { columnOf } from "@gateway/core/type/build.ts";
+import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import { formEncode, responseHeader } from "@gateway/wire/trino/headers.ts";
+import {
+  changed,
+  failure,
+  integerColumn,
+  refused,
+  resultOf,
+  textColumn,
+  type Handling,
+} from "./answer.ts";
+import { readLiterals } from "../read/literal.ts";
+import type { TrinoSession } from "../session/session.ts";
+import { TokenReader } from "../read/tokens.ts";
+import { displayName } from "../value/types.ts";
+
+/** A statement that is to run with values for its places. */
+export interface Execution {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** A client sends every prepared statement with every request, and HTTP servers limit what they read. */
+const preparedBytesMax = 32 * 1024;
+
+/** Statements about prepared statements can not be prepared themselves. */
+const notPreparable: ReadonlySet<string> = new Set(["PREPARE", "EXECUTE", "DEALLOCATE"]);
+
+/** `PREPARE name FROM statement`, behind its first word. */
+export function prepare(reader: TokenReader): Handling {
+  const name = reader.exactName();
+  if (name === undefined || !reader.word("FROM")) return refused("PREPARE needs a name and FROM");
+  const sql = reader.rest();
+  const first = reader.peek().text.toUpperCase();
+  if (sql === "") return refused("PREPARE needs a statement");
+  if (notPreparable.has(first)) {
+    const message = `Invalid statement type for prepared statement: ${first}`;
+    return failure(gatewayError("query.unsupported", { message }));
+  }
+  const value = `${formEncode(name)}=${formEncode(sql)}`;
+  if (value.length > preparedBytesMax) {
+    const message = `A prepared statement may be ${preparedBytesMax} bytes long when encoded.`;
+    return failure(gatewayError("query.unsupported", { message }));
+  }
+  return changed("PREPARE", [[responseHeader.addedPrepare, value]]);
+}
+
+/** `DEALLOCATE PREPARE name`, behind its first word. */
+export function deallocate(reader: TokenReader, session: TrinoSession): Handling {
+  const name = reader.word("PREPARE") ? reader.exactName() : undefined;
+  if (name === undefined || !reader.atEnd()) return refused("DEALLOCATE PREPARE needs a name");
+  if (!session.prepared.has(name)) return failure(unknownStatement(name));
+  return changed("DEALLOCATE", [[responseHeader.deallocatedPrepare, formEncode(name)]]);
+}
+
+/** `EXECUTE name USING …` and `EXECUTE IMMEDIATE '…' USING …`, behind the first word. */
+export function execution(
+  reader: TokenReader,
+  session: TrinoSession,
+): Result<Execution, GatewayError> {
+  const sql = reader.word("IMMEDIATE") ? immediate(reader) : named(reader, session);
+  if (!sql.ok) return sql;
+  const parameters = using(reader);
+  if (!parameters.ok) return parameters;
+  const placed = placesOf(sql.value);
+  if (!placed.ok) return placed;
+  const { length } = parameters.value;
+  if (placed.value.count !== length) {
+    const message = `Incorrect number of parameters: expected ${placed.value.count} but found ${length}`;
+    return err(gatewayError("query.parameters", { message }));
+  }
+  return ok({ sql: placed.value.sql, parameters: parameters.value });
+}
+
+/** Reads a long text that `EXECUTE IMMEDIATE` holds as the statement it is, and as it is sent on; false where it has too many tokens. */
+export function* immediateAhead(sql: string, tokensMax: number): Steps<boolean> {
+  const reader = new TokenReader(sql);
+  if (!reader.words("EXECUTE", "IMMEDIATE")) return true;
+  const held = immediate(reader);
+  if (!held.ok) return true;
+  if (!(yield* readLongText(held.value, "trino", tokensMax))) return false;
+  yield* placesReading("trino").ahead(held.value);
+  const placed = placesOf(held.value);
+  if (!placed.ok || placed.value.count === 0) return true;
+  return yield* readLongText(placed.value.sql, "trino", tokensMax);
+}
+
+function immediate(reader: TokenReader): Result<string, GatewayError> {
+  const sql = reader.string();
+  return sql === undefined
+    ? err(syntax("EXECUTE IMMEDIATE needs a statement as a string"))
+    : ok(sql);
+}
+
+function named(reader: TokenReader, session: TrinoSession): Result<string, GatewayError> {
+  const name = reader.exactName();
+  if (name === undefined) return err(syntax("EXECUTE needs the name of a prepared statement"));
+  const sql = session.prepared.get(name);
+  return sql === undefined ? err(unknownStatement(name)) : ok(sql);
+}
+
+function using(reader: TokenReader): Result<readonly Parameter[], GatewayError> {
+  if (reader.atEnd()) return ok([]);
+  if (reader.word("USING")) return readLiterals(reader);
+  return err(syntax("only USING and values may follow the statement"));
+}
+
+/** `DESCRIBE INPUT name` and `DESCRIBE OUTPUT name`, behind the word that says which. */
+export function describePrepared(
+  side: "input" | "output",
+  reader: TokenReader,
+  session: TrinoSession,
+  door: Pick<Door, "describe">,
+): Handling | undefined {
+  const name = reader.exactName();
+  // `DESCRIBE input` alone asks for the columns of a table of that name.
+  if (name === undefined || !reader.atEnd()) return undefined;
+  const sql = session.prepared.get(name);
+  if (sql === undefined) return failure(unknownStatement(name));
+  const placed = placesOf(sql);
+  if (!placed.ok) return failure(placed.error);
+  const table = side === "input" ? inputTable(placed.value.count) : outputTable;
+  return described(placed.value.sql, table, door);
+}
+
+/** How a description is shown. */
+export interface DescriptionTable {
+  readonly columns: readonly Column[];
+  rows(description: Description): readonly (readonly Value[])[];
+}
+
+/** Describes a statement through the door when the answer is asked for, and shows what came. */
+export function described(
+  sql: string,
+  table: DescriptionTable,
+  door: Pick<Door, "describe">,
+): Handling {
+  const events = async function* describing(
+    query: Parameters<Door["describe"]>[0],
+    signal: AbortSignal,
+  ): ResultStream {
+    const description = await door.describe({ ...query, sql }, signal);
+    if (description.ok) yield* resultOf(table.columns, table.rows(description.value));
+    else yield { kind: "failed", error: description.error };
+  };
+  return { kind: "answer", events, headers: [] };
+}
+
+/** Every place of the statement, also where the engine has no type for it. */
+function inputTable(count: number): DescriptionTable {
+  return {
+    columns: [integerColumn("Position"), textColumn("Type")],
+    rows: ({ parameters }) =>
+      Array.from({ length: count }, (_, index) => [
+        BigInt(index),
+        displayName(parameters[index] ?? { kind: "null" }),
+      ]),
+  };
+}
+
+const outputTable: DescriptionTable = {
+  columns: [
+    textColumn("Column Name"),
+    textColumn("Catalog"),
+    textColumn("Schema"),
+    textColumn("Table"),
+    textColumn("Type"),
+    integerColumn("Type Size"),
+    columnOf("Aliased", { kind: "boolean" }),
+  ],
+  rows: ({ columns }) =>
+    columns.map(({ name, type }) => [name, "", "", "", displayName(type), typeSize(type), false]),
+};
+
+/** Bytes of a value of fixed width, otherwise 0, as Trino shows them. */
+function typeSize(type: DataType): bigint {
+  switch (type.kind) {
+    case "integer":
+    case "float":
+      return BigInt(type.bits / 8);
+    case "decimal":
+      return type.precision > 18 ? 16n : 8n;
+    case "boolean":
+    case "null":
+      return 1n;
+    case "date":
+      return 4n;
+    case "time":
+    case "timestamp":
+      return 8n;
+    case "uuid":
+      return 16n;
+    case "interval":
+    case "text":
+    case "json":
+    case "binary":
+    case "list":
+    case "struct":
+    case "map":
+      return 0n;
+  }
+}
+
+function unknownStatement(name: string): GatewayError {
+  const message = `Prepared statement not found: ${name}`;
+  return gatewayError("query.unknownObject", { message });
+}
+
+function syntax(message: string): GatewayError {
+  return gatewayError("query.syntax", { message });
+}
+
+/** The statement with `$1`, `$2`, … for its question marks, and how many there are. */
+function placesOf(
+  sql: string,
+): Result<{ readonly sql: string; readonly count: number }, GatewayError> {
+  const found = findPlaces(sql, "trino");
+  if (!found.ok) return err(placesError(found.error));
+  return ok({ sql: rewritePlaces(found.value, "dollarNumber").sql, count: found.value.count });
+}
+
+function placesError({ code }: PlacesError): GatewayError {
+  switch (code) {
+    case "unterminated":
+      return syntax("the statement ends inside a string or a comment");
+    case "placeOutOfRange":
+      return gatewayError("query.parameters", {
+        message: `A statement has at most ${placesMax} parameters.`,
+      });
+    case "mixedPlaces":
+      return gatewayError("query.parameters", {
+        message: "The places of a statement must all be of one kind.",
+      });
+  }
+}

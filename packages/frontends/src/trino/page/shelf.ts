@@ -1,0 +1,145 @@
+/**
+ * Where statements are found again by their id, and the bound on the rows they keep for clients that
+ * may ask again.
+ *
+ * A statement keeps its last answer, because a client that lost it repeats the poll, and one built
+ * ahead. What finished statements keep is given up first and oldest first; building ahead stops while
+ * the limit is reached, which leaves one answer per unfinished statement, and those hold slots. Whose
+ * a statement is and how long its query lives is the door's business.
+ */
+import { Aged } from "@gateway/core/tool/aged.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
+
+/** What is asked of a statement. */
+export interface Shelved {
+  readonly id: QueryId;
+  readonly retainedBytes: number;
+  /** Only repeated polls would ask for what it keeps. */
+  readonly over: boolean;
+}
+
+export interface ShelfLimits {
+  readonly bytesMax: number;
+  readonly overCountMax: number;
+  /** A finished statement leaves after this long. */
+  readonly overMs: number;
+  /** An unfinished one that was not polled for this long was forgotten by the door, and is here. */
+  readonly forgottenMs: number;
+}
+
+export const shelfLimits: ShelfLimits = {
+  bytesMax: 256 * 1024 * 1024,
+  overCountMax: 5_000,
+  overMs: 60_000,
+  forgottenMs: 480_000,
+};
+
+interface Entry<S> {
+  readonly statement: S;
+  bytes: number;
+  readonly atMs: number;
+}
+
+/** Unfinished and finished statements, each the one polled longest ago first. */
+export class Shelf<S extends Shelved> {
+  readonly #limits: ShelfLimits;
+  readonly #open = new Aged<QueryId, Entry<S>>();
+  readonly #over = new Aged<QueryId, Entry<S>>();
+  #bytes = 0;
+  #onIdle: (() => void)[] = [];
+
+  constructor(limits: ShelfLimits = shelfLimits) {
+    this.#limits = limits;
+  }
+
+  /** Bytes of rows kept by all of them. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether another answer may be built ahead. */
+  get hasRoom(): boolean {
+    return this.#bytes < this.#limits.bytesMax;
+  }
+
+  /** Statements whose last answer was not given. */
+  unfinished(): readonly S[] {
+    return [...this.#open.values()].map(({ statement }) => statement);
+  }
+
+  /** Unfinished ones that nobody asked since then. */
+  askedBefore(ms: number): readonly S[] {
+    return [...this.#open.values()].filter(({ atMs }) => atMs < ms).map((entry) => entry.statement);
+  }
+
+  get(id: QueryId): S | undefined {
+    return (this.#open.get(id) ?? this.#over.get(id))?.statement;
+  }
+
+  /** Called whenever a statement was asked: counts what it keeps now, and gives up what is too old or too much. */
+  put(statement: S, nowMs: number): void {
+    this.#take(statement.id);
+    const bytes = statement.retainedBytes;
+    const entries = statement.over ? this.#over : this.#open;
+    entries.put(statement.id, { statement, bytes, atMs: nowMs });
+    this.#bytes += bytes;
+    this.#trim(nowMs);
+    this.#tellIdle();
+  }
+
+  /** Counts what it keeps now; nobody asked it. */
+  weigh(statement: S): void {
+    const entry = this.#open.get(statement.id);
+    if (entry?.statement !== statement) return;
+    this.#bytes += statement.retainedBytes - entry.bytes;
+    entry.bytes = statement.retainedBytes;
+    this.#trim(entry.atMs);
+  }
+
+  /** Forgets a statement that nobody can ask for again. */
+  remove(id: QueryId): void {
+    this.#take(id);
+    this.#tellIdle();
+  }
+
+  #take(id: QueryId): void {
+    const entry = this.#open.get(id) ?? this.#over.get(id);
+    if (entry === undefined) return;
+    this.#open.delete(id);
+    this.#over.delete(id);
+    this.#bytes -= entry.bytes;
+  }
+
+  /** Resolves when no statement is unfinished, or when `signal` is aborted. */
+  idle(signal: AbortSignal): Promise<void> {
+    if (this.#open.size === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  #tellIdle(): void {
+    if (this.#open.size > 0 || this.#onIdle.length === 0) return;
+    const waiting = this.#onIdle;
+    this.#onIdle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  #trim(nowMs: number): void {
+    const { overMs, forgottenMs, overCountMax, bytesMax } = this.#limits;
+    this.#dropWhile(this.#over, (entry) => {
+      const tooMany = this.#over.size > overCountMax || this.#bytes > bytesMax;
+      return tooMany || entry.atMs <= nowMs - overMs;
+    });
+    this.#dropWhile(this.#open, (entry) => entry.atMs <= nowMs - forgottenMs);
+  }
+
+  #dropWhile(entries: Aged<QueryId, Entry<S>>, isToGo: (entry: Entry<S>) => boolean): void {
+    for (let { oldest } = entries; oldest !== undefined; { oldest } = entries) {
+      const [id, entry] = oldest;
+      if (!isToGo(entry)) return;
+      this.#take(id);
+    }
+  }
+}

@@ -1,0 +1,153 @@
+/** Opens a statement: answered here, or started in the pipeline with what its session brings. */
+import type { Door } from "@gateway/core/port/door.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { SessionChange } from "@gateway/core/query/event.ts";
+import type { PolledQueries } from "@gateway/core/run/poll/polled.ts";
+import type { Query, Session } from "@gateway/core/query/query.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
+import type { NativeFormat } from "@gateway/core/type/vector.ts";
+import { responseHeader } from "@gateway/wire/trino/headers.ts";
+import { statementPathOf } from "@gateway/wire/trino/path.ts";
+import { durationMs } from "@gateway/wire/trino/results.ts";
+import { failure, type Handling } from "../commands/answer.ts";
+import type { Handles, LinkedQuery } from "../page/handles.ts";
+import { handle } from "../commands/local.ts";
+import { rolesRefusal } from "../commands/roles.ts";
+import { changeHeaders, type TrinoSession } from "../session/session.ts";
+import { Statement, type StatementParts } from "./statement.ts";
+import { answersForItself, rewriteSystem } from "../commands/systemRewrite.ts";
+import type { Transactions } from "../session/transactions.ts";
+
+export interface OpenParts {
+  readonly door: Door;
+  readonly host: Host;
+  /** Parks the statements that are answered here. */
+  readonly local: PolledQueries;
+  readonly transactions: Transactions;
+  readonly handles: Handles;
+}
+
+/** The statement, with nothing read from it yet. Whatever is wrong with it, or with its text, is its first event. */
+export function openStatement(
+  text: Result<string, GatewayError>,
+  asked: TrinoSession,
+  parts: OpenParts,
+): Statement {
+  if (!text.ok) return statementOf("", failure(text.error), asked, parts);
+  const sql = text.value;
+  const found = inTransaction(asked, parts.transactions);
+  const session = found.ok ? found.value : asked;
+  const handling = found.ok ? handle(sql, session, parts.door) : failure(found.error);
+  return statementOf(sql, runnable(handling, asked, parts.door), session, parts);
+}
+
+/** What the engine runs, unless nothing can run in the session. Trino's own tables are not the engine's; one that speaks Trino's own SQL judges tables and roles itself. */
+function runnable(handling: Handling, { session, refusal }: TrinoSession, door: Door): Handling {
+  if (handling.kind === "answer") return handling;
+  if (refusal !== undefined) return failure(refusal);
+  const catalogs = door.catalogs(session);
+  if (answersForItself(catalogs)) return handling;
+  const unknownRole = rolesRefusal(session);
+  if (unknownRole !== undefined) return failure(unknownRole);
+  const names = { catalogs, catalog: session.catalog };
+  const rewritten = rewriteSystem(handling.sql, handling.parameters, names);
+  return rewritten === undefined ? handling : { kind: "run", ...rewritten, verbatim: false };
+}
+
+function statementOf(
+  sql: string,
+  handling: Handling,
+  asked: TrinoSession,
+  parts: OpenParts,
+): Statement {
+  const { door, host } = parts;
+  const local = handling.kind === "answer";
+  const query = local
+    ? door.query(sql, [], asked.session)
+    : door.query(handling.sql, handling.parameters, asked.session, takenRows);
+  const { linked, linksTo } = linksOf(query, parts.handles);
+  // One shape for all statements, written out: this is made for each of them.
+  return new Statement({
+    polled: local ? parts.local.start(query, handling.events) : door.start(query),
+    linked,
+    linksTo,
+    clock: host.clock,
+    sql: local || handling.verbatim ? sql : undefined,
+    headersOf: (change) => headersOf(change, asked, parts.transactions),
+    endHeaders: local ? handling.headers : noHeaders,
+    timeLimitMs: timeLimitMs(asked.session),
+    style: asked.style,
+    encoding: asked.encoding,
+    report: (bug) => host.log.bug(bug),
+  });
+}
+
+const takenRows: readonly NativeFormat[] = ["trinoData"];
+const noHeaders: StatementParts["endHeaders"] = [];
+
+/** The links to a query's answers. They say whether it waits or runs, which clients show and logs tell apart. */
+function linksOf(
+  { id, session }: Query,
+  handles: Handles,
+): Pick<StatementParts, "linked" | "linksTo"> {
+  const { instance } = handles;
+  let known: LinkedQuery | undefined;
+  // A query that its first answer ends has no link, and needs none of it.
+  const linked = (): LinkedQuery => (known ??= handles.linkedQuery(id, session.identity.user));
+  const linksTo: StatementParts["linksTo"] = (token, phase) => {
+    const sealed = handles.seal(linked(), token);
+    const path = statementPathOf({ phase, instance, sealed });
+    if (phase === "queued") return { path, partialCancel: undefined };
+    const partialCancel = statementPathOf({ phase: "partialCancel", instance, sealed });
+    return { path, partialCancel };
+  };
+  return { linked, linksTo };
+}
+
+/** The session with the pin of the transaction it names. */
+function inTransaction(
+  asked: TrinoSession,
+  transactions: Transactions,
+): Result<TrinoSession, GatewayError> {
+  const { session, transactionId } = asked;
+  if (transactionId === undefined) return ok(asked);
+  const pin = transactions.find(transactionId, session.identity.user);
+  return pin.ok ? ok({ ...asked, session: { ...session, pin: pin.value } }) : pin;
+}
+
+function headersOf(
+  change: SessionChange,
+  asked: TrinoSession,
+  transactions: Transactions,
+): readonly (readonly [string, string])[] {
+  switch (change.kind) {
+    case "pinned":
+      return [
+        [
+          responseHeader.startedTransactionId,
+          transactions.begin(change.pin, asked.session.identity.user),
+        ],
+      ];
+    case "divided":
+    case "chained":
+      return [];
+    case "unpinned":
+      if (asked.transactionId === undefined) return [];
+      transactions.end(asked.transactionId);
+      return [[responseHeader.clearTransactionId, "true"]];
+    case "catalog":
+    case "setting":
+      return changeHeaders(change);
+  }
+}
+
+const timerMsMax = 2_147_483_647;
+
+/** JDBC's `setQueryTimeout` is this session property. */
+function timeLimitMs({ settings }: Session): number | undefined {
+  const asked = settings.get("query_max_run_time");
+  const limitMs = asked === undefined ? undefined : durationMs(asked);
+  // Weeks: timers of the system do not reach further, and no query does.
+  return limitMs === undefined || limitMs > timerMsMax ? undefined : limitMs;
+}

@@ -1,0 +1,78 @@
+/** JSON lines on standard error. */
+import type { Log, LogFields, LogLevel } from "@gateway/core/port/log.ts";
+import { systemClock } from "../clock.ts";
+import { lineSink, type LineSink } from "./lineSink.ts";
+import { descriptorTarget } from "./lineTarget.ts";
+
+export type LogThreshold = LogLevel | "silent";
+
+const ranks = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const;
+
+/**
+ * Lines below `level` are not written. Bugs are counted by `onBug`. Lines come some milliseconds after
+ * their event, those of errors and what stands before them at once, and all of them before the process
+ * exits; whoever kills it may take what waits.
+ */
+export function jsonLog(
+  level: LogThreshold,
+  onBug: () => void,
+  sink: () => LineSink = standardError,
+): Log {
+  const rankMin = ranks[level];
+  const write = (at: LogLevel, event: string, fields: LogFields | undefined): void => {
+    if (ranks[at] < rankMin) return;
+    const to = sink();
+    to.write(lineOf(at, event, fields));
+    if (at === "error") to.flush();
+  };
+  return {
+    write,
+    bug: (error, fields) => {
+      onBug();
+      write("error", "internal.bug", { ...fields, stack: stackOf(error) });
+    },
+  };
+}
+
+let shared: LineSink | undefined;
+
+/** There is one standard error, whoever writes to it. */
+function standardError(): LineSink {
+  if (shared !== undefined) return shared;
+  const sink = lineSink(descriptorTarget(2), systemClock, droppedLine);
+  process.on("exit", () => sink.end());
+  return (shared = sink);
+}
+
+function droppedLine(count: number): string {
+  return lineOf("warn", "log.dropped", { count });
+}
+
+/** `{"level":"info","time":"2026-01-01T00:00:00.000Z",` then the fields, the event last. */
+function lineOf(level: LogLevel, event: string, fields: LogFields = {}): string {
+  const members = JSON.stringify(fields).slice(1, -1);
+  const separator = members === "" ? "" : ",";
+  return `{"level":"${level}","time":"${timeText(Date.now())}"${separator}${members},"event":${JSON.stringify(event)}}\n`;
+}
+
+let second = 0;
+let secondText = "";
+
+/** ISO 8601 in UTC with milliseconds. All but those stays the same for a thousand lines and more. */
+function timeText(unixMs: number): string {
+  const ms = unixMs % 1_000;
+  if (unixMs - ms !== second || secondText === "") {
+    second = unixMs - ms;
+    secondText = new Date(second).toISOString().slice(0, -"000Z".length);
+  }
+  return `${secondText}${String(ms).padStart(3, "0")}Z`;
+}
+
+/** Frames only: the message of a foreign error may hold values of a query. */
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frames = (error.stack ?? "")
+    .split("\n")
+    .filter((line) => line.trimStart().startsWith("at "));
+  return [error.name, ...frames.map((line) => line.trim())].join(" | ");
+}

@@ -1,0 +1,199 @@
+/**
+ * Asks the control plane for its configuration: a held wait for the head, and the snapshot when the
+ * head names content that is not known here. One request at a time.
+ *
+ * After each failure the first wait is one that is answered at once: its head is authentic, so it
+ * confirms what runs, or names what is missing. A 304 confirms nothing, because anybody could say it.
+ */
+import { compareRevisions, etagOf, type Revision } from "@gateway/contract/revision.ts";
+import { revisionOfHead, type SnapshotHead } from "@gateway/contract/snapshot.ts";
+import { waitSecsMax } from "@gateway/contract/workerApi.ts";
+import type { SourceEvent } from "@gateway/core/port/configSource.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
+import { callFailureText, retryAfterOf, type CallFailure, type FleetCalls } from "./fleetCalls.ts";
+import { backoffMsMin, fetchMsMax, snapshotInflatedBytesMax, waitSlackMs } from "../limits.ts";
+import { backoffOf, pause, type Wake } from "./pause.ts";
+import { jsonIn } from "./presence.ts";
+import {
+  faultText,
+  inflated,
+  verifyHead,
+  verifySnapshot,
+  type HeadKeys,
+  type SnapshotFault,
+  type VerifiedSnapshot,
+} from "../verify.ts";
+
+export interface ControlSourceParts {
+  readonly host: Pick<Host, "clock" | "random">;
+  readonly calls: FleetCalls;
+  readonly keys: HeadKeys;
+  readonly pollTimeoutSecs: number;
+  /** The newest content that is known here, for instance from disk. */
+  known(): Revision | undefined;
+  push(event: SourceEvent<VerifiedSnapshot>): void;
+  /** Called with each pause after a call that failed: whoever learns that the control plane is back may end it. */
+  paused?(pause: Wake): void;
+}
+
+type Failure =
+  | { readonly kind: "call"; readonly failure: CallFailure }
+  | { readonly kind: "fault"; readonly fault: SnapshotFault };
+
+/** A replica that serves less than is known here. Nothing failed, but it would answer every wait at once. */
+interface Lagging {
+  readonly kind: "lagging";
+}
+
+/** Asks until `signal` aborts. Never rejects for what the control plane does. */
+export async function askControlPlane(
+  parts: ControlSourceParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = parts.host;
+  const backoff = backoffOf(parts.host);
+  const asking = new Asking(parts, signal);
+  while (!signal.aborted) {
+    const begunAtMs = clock.nowMs();
+    const asked = await asking.once();
+    if (signal.aborted) return;
+    if (asked.ok) {
+      backoff.reset();
+      // A server that does not hold its answers must not be asked without a pause.
+      const restMs = begunAtMs + backoffMsMin - clock.nowMs();
+      if (asked.value === "nothing" && restMs > 0) await pause(clock, restMs, signal);
+      continue;
+    }
+    if (asked.error.kind === "lagging") {
+      await pause(clock, backoff.next(), signal);
+      continue;
+    }
+    asking.failed(asked.error);
+    const { error } = asked;
+    const retryAfterMs = error.kind === "call" ? retryAfterOf(error.failure) : undefined;
+    const rest = pause(clock, backoff.next(retryAfterMs), signal);
+    // What did not verify is not asked for again before its time.
+    if (error.kind === "call" && retryAfterMs === undefined) parts.paused?.(rest);
+    await rest;
+  }
+}
+
+class Asking {
+  readonly #parts: ControlSourceParts;
+  readonly #signal: AbortSignal;
+  /** The newest snapshot that was fetched, whether it was taken or not. */
+  #fetched: Revision | undefined;
+  /** The next wait is to be answered at once. */
+  #anew = true;
+
+  constructor(parts: ControlSourceParts, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  failed(failure: Failure): void {
+    this.#anew = true;
+    const parts = this.#parts;
+    const source = "controlPlane";
+    if (failure.kind === "fault") {
+      parts.push({ kind: "unverified", source, reason: faultText(failure.fault) });
+    } else if (failure.failure.code === "tooLarge") {
+      parts.push({ kind: "unverified", source, reason: callFailureText(failure.failure) });
+    } else {
+      parts.push({ kind: "unreachable", source, reason: callFailureText(failure.failure) });
+    }
+  }
+
+  /** One wait, and what follows from it. `nothing`: what is known here is what is served. */
+  async once(): Promise<Result<"nothing" | "fetched", Failure | Lagging>> {
+    const known = this.#known();
+    const head = await this.#wait(this.#anew ? undefined : known?.hash);
+    if (!head.ok) return head;
+    if (head.value === undefined) return ok("nothing");
+    const offered = revisionOfHead(head.value);
+    // Of several replicas one may lag behind: its snapshot would be refused, so it is not fetched.
+    const older = known !== undefined && compareRevisions(offered, known) < 0;
+    const same = known !== undefined && offered.hash === known.hash;
+    if (older || same) {
+      this.#anew = false;
+      this.#offer(head.value, undefined);
+      return older ? err({ kind: "lagging" }) : ok("nothing");
+    }
+    const fetched = await this.#fetch(known);
+    if (!fetched.ok) return fetched;
+    this.#anew = false;
+    if (fetched.value === undefined) return ok("nothing");
+    const revision = revisionOfHead(fetched.value.head);
+    const before = this.#fetched;
+    if (before === undefined || compareRevisions(revision, before) >= 0) this.#fetched = revision;
+    this.#offer(fetched.value.head, fetched.value);
+    // Another replica answered than the one that announced: without a pause both would be asked in turns.
+    return revision.hash === offered.hash ? ok("fetched") : err({ kind: "lagging" });
+  }
+
+  #known(): Revision | undefined {
+    const known = this.#parts.known();
+    const fetched = this.#fetched;
+    if (known === undefined || fetched === undefined) return fetched ?? known;
+    return compareRevisions(known, fetched) > 0 ? known : fetched;
+  }
+
+  /** The head; undefined for a 304. */
+  async #wait(since: string | undefined): Promise<Result<SnapshotHead | undefined, Failure>> {
+    const { calls, keys, pollTimeoutSecs } = this.#parts;
+    const holdSecs = Math.min(pollTimeoutSecs, waitSecsMax);
+    const query = since === undefined ? "" : `?since=${encodeURIComponent(since)}`;
+    const answer = await calls.call(
+      {
+        method: "GET",
+        path: `/worker/config/wait${query}`,
+        headers: { accept: "application/json", prefer: `wait=${holdSecs}` },
+        msMax: holdSecs * 1_000 + waitSlackMs,
+      },
+      this.#signal,
+    );
+    if (!answer.ok) return err({ kind: "call", failure: answer.error });
+    if (answer.value.status === 304) return ok(undefined);
+    const head = verifyHead(headIn(answer.value.body), keys);
+    return head.ok ? head : err({ kind: "fault", fault: head.error });
+  }
+
+  /** The snapshot; undefined when the answer is that nothing is newer. */
+  async #fetch(
+    known: Revision | undefined,
+  ): Promise<Result<VerifiedSnapshot | undefined, Failure>> {
+    const { calls, keys } = this.#parts;
+    const answer = await calls.call(
+      {
+        method: "GET",
+        path: "/worker/config",
+        headers: {
+          accept: "application/json",
+          "accept-encoding": "gzip",
+          ...(known === undefined ? {} : { "if-none-match": etagOf(known) }),
+        },
+        msMax: fetchMsMax,
+        bytesMax: snapshotInflatedBytesMax,
+      },
+      this.#signal,
+    );
+    if (!answer.ok) return err({ kind: "call", failure: answer.error });
+    if (answer.value.status === 304) return ok(undefined);
+    const coding = answer.value.headers["content-encoding"]?.trim().toLowerCase();
+    const bytes = await inflated(answer.value.body, coding);
+    if (!bytes.ok) return err({ kind: "fault", fault: bytes.error });
+    const verified = await verifySnapshot(bytes.value, keys);
+    return verified.ok ? verified : err({ kind: "fault", fault: verified.error });
+  }
+
+  #offer(head: SnapshotHead, body: VerifiedSnapshot | undefined): void {
+    this.#parts.push({ kind: "offer", offer: offerOfHead("controlPlane", head), head, body });
+  }
+}
+
+function headIn(bytes: Uint8Array): unknown {
+  const value = jsonIn(bytes);
+  return typeof value === "object" && value !== null && "head" in value ? value.head : undefined;
+}
