@@ -150,7 +150,11 @@ describe("drain", () => {
 
 describe("slow and crowding clients", () => {
   it("are cut off when a request's head does not come in time, also on a connection that was used", async () => {
-    const server = await opened({ answers: {} }, {}, { headersMs: 30, requestMs: 60, checkMs: 10 });
+    const server = await opened(
+      { answers: {} },
+      {},
+      { headersMs: 300, requestMs: 600, checkMs: 20 },
+    );
     const client = await rawClient(server.port);
     let answer = "";
     client.on("data", (chunk: Buffer) => {
@@ -163,7 +167,8 @@ describe("slow and crowding clients", () => {
 
   it("are cut off when they take nothing of their answer", async () => {
     const big = resultOf([columnOf("t", { kind: "text" })], [["x".repeat(24 * 1024 * 1024)]]);
-    const server = await opened({ answers: { big } }, { maxConnections: 1 }, { stalledMs: 50 });
+    // Long enough that a busy machine has read the statement before: the time runs from the connection on.
+    const server = await opened({ answers: { big } }, { maxConnections: 1 }, { stalledMs: 1500 });
     const client = await rawClient(server.port);
     client.pause();
     client.write(
