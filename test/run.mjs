@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -87,9 +87,22 @@ function countTests(reportFile, code) {
       status === "failed" && assertionResults.every((result) => result.status !== "failed"),
   ).length;
   const failed = report.numFailedTests + unloaded;
+  sayFailed(report);
+  if (failed === 0 && code !== 0) console.log("FAILED   outside every test, as said above");
   total.passed += report.numPassedTests;
   total.skipped += report.numPendingTests + report.numTodoTests;
   total.failed += failed === 0 && code !== 0 ? 1 : failed;
+}
+
+/** One line for each file with a failure, right above the total, where whoever reads only the end sees them. */
+function sayFailed(report) {
+  for (const { name, status, assertionResults } of report.testResults) {
+    if (status !== "failed") continue;
+    const titles = assertionResults
+      .filter((result) => result.status === "failed")
+      .map(({ fullName }) => fullName);
+    console.log(`FAILED   ${relative(root, name)}: ${titles.join("; ") || "could not be loaded"}`);
+  }
 }
 
 /** An absent report means that vitest itself broke; its exit code then counts as the one failure. */

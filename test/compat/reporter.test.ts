@@ -106,7 +106,10 @@ describe("verdictOf", () => {
 describe("CompatibilityReporter", () => {
   it("fails a run whose page is missing or says something else, and passes one whose page is right", async () => {
     const text = await textOf(all());
-    expect(await ended("check", all())).toEqual({ exitCode: 1, lines: [stale] });
+    expect(await ended("check", all())).toEqual({
+      exitCode: 1,
+      lines: [`${stale}\n  line 1 says nothing, the suites "# Compatibility"`],
+    });
     expect(await ended("write", all())).toEqual({
       exitCode: undefined,
       lines: [`${pagePath}: written`],
@@ -114,7 +117,11 @@ describe("CompatibilityReporter", () => {
     expect(readFileSync(join(root, pagePath), "utf8")).toBe(text);
     expect(await ended("check", all())).toEqual({ exitCode: undefined, lines: [] });
     put(pagePath, `${text}more\n`);
-    expect(await ended("check", all())).toEqual({ exitCode: 1, lines: [stale] });
+    const lines = text.split("\n").length;
+    expect(await ended("check", all())).toEqual({
+      exitCode: 1,
+      lines: [`${stale}\n  line ${lines} says "more", the suites ""`],
+    });
   });
 
   it("has nothing to say of some files or tests, but does not write a page of them", async () => {

@@ -52,9 +52,11 @@ export class CompatibilityReporter implements Reporter {
   }
 
   #compare(file: string, text: string): void {
-    if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+    const stands = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+    if (stands === text) return;
     if (this.#mode === "check") {
-      this.#fail(["it is not what the suites say; run `npm run docs:compatibility`"]);
+      const line = firstDifference(stands?.split("\n") ?? [], text.split("\n"));
+      this.#fail([`it is not what the suites say; run \`npm run docs:compatibility\`\n  ${line}`]);
       return;
     }
     writeFileSync(file, text);
@@ -65,6 +67,13 @@ export class CompatibilityReporter implements Reporter {
     for (const line of lines) this.#vitest?.logger.error(`${pagePath}: ${line}`);
     process.exitCode = 1;
   }
+}
+
+function firstDifference(stands: readonly string[], said: readonly string[]): string {
+  const differs = said.findIndex((line, index) => line !== stands[index]);
+  const at = differs < 0 ? said.length : differs;
+  const quoted = (line: string | undefined) => (line === undefined ? "nothing" : `"${line}"`);
+  return `line ${at + 1} says ${quoted(stands[at])}, the suites ${quoted(said[at])}`;
 }
 
 export type Verdict =
