@@ -3,7 +3,7 @@ import type { Backend } from "@gateway/core/port/backend.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, portOf, type TestGateway } from "../../../../test/e2e/gateway.ts";
 import { fakeRelay, type FakeRelay, type RelayFault } from "../../../../test/fake/relay.ts";
-import { codeOf, engineSuite, hostOf, never, ran, valueOf } from "../engine.suite.ts";
+import { codeOf, engineSuite, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
 import { open } from "./adapter.ts";
 import { starRocksConfig, type StarRocksConfig } from "./config.ts";
 
@@ -79,6 +79,22 @@ engineSuite(
     ],
   },
 );
+
+it("has ended the statement in the server when a reader has left a long result", async () => {
+  const port = portOf(gateway, "mysqlWire");
+  await using backend = await backendOf(port);
+  await using other = await backendOf(port);
+  const flood = "select i from range(1000000000000) t(i)";
+  const runs = async (): Promise<boolean> => {
+    const { rows } = await ran(other, "show full processlist");
+    return rows.flat().some((cell) => String(cell).includes(flood));
+  };
+  const stream = backend.execute(identifiedOf(flood), never);
+  while ((await stream.next()).value?.kind !== "batch");
+  expect(await runs()).toBe(true);
+  await stream.return();
+  expect(await runs()).toBe(false);
+});
 
 describe("a server that misbehaves", () => {
   let relay: FakeRelay;

@@ -249,6 +249,7 @@ class StarRocksBackend implements Backend {
   async #endIn(member: Member, account: Account | undefined): Promise<void> {
     const limit = new AbortController();
     using _timer = this.#host.clock.timer(endingMs, () => limit.abort());
+    member.discard();
     if (!this.#closed && member.open) {
       const { signal } = limit;
       const done = account !== undefined && (await this.#callers.end(member, account, signal));

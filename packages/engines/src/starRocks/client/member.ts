@@ -24,6 +24,9 @@ export class Member {
   #heldBytes = 0;
   #wake: (() => void) | undefined;
   #driving = false;
+  #discarding = false;
+  /** Something was thrown away, so what comes now begins in the middle of a packet. */
+  #cut = false;
 
   constructor(
     { driver, threadId, stream, feed, endsWithOk }: LoggedIn,
@@ -78,6 +81,16 @@ export class Member {
     };
   }
 
+  /**
+   * Throws away what nobody asks for. A server whose statement was ended notices it only when it can send on;
+   * while it waits for a reader it holds the statement, and the caller its slot. After the first byte that
+   * was thrown away `next` answers at the connection's end only.
+   */
+  discard(): void {
+    this.#discarding = true;
+    if (this.#heldBytes >= heldBytesMax) this.#throwAway();
+  }
+
   /** Calls back once when the connection is over, unless the result was disposed before. */
   ended(call: () => void): Disposable {
     if (this.#stream.destroyed) call();
@@ -93,9 +106,20 @@ export class Member {
 
   #take(bytes: Buffer): void {
     if (this.#driving) return this.#feed(bytes);
+    if (this.#cut) return;
     this.#chunks.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes >= heldBytesMax) this.#stream.pause();
+    if (this.#heldBytes >= heldBytesMax) {
+      if (this.#discarding) return this.#throwAway();
+      this.#stream.pause();
+    }
     this.#wake?.();
+  }
+
+  #throwAway(): void {
+    this.#cut = true;
+    this.#chunks = [];
+    this.#heldBytes = 0;
+    this.#stream.resume();
   }
 }
