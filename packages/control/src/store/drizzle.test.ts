@@ -1,4 +1,4 @@
-/** The store in PostgreSQL meets the contract of the port on PGlite, and what only a database can do. */
+/** What only a store in a database can do, on PGlite. The contract of the port: driver/pgliteStore.test.ts. */
 import type { Revision } from "@gateway/contract/revision.ts";
 import { systemClock } from "@gateway/gateway/host/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Answer, Database, DatabaseError } from "./database.ts";
 import { drizzleStore } from "./drizzle.ts";
 import { incomingRecord } from "./written.ts";
-import { storeSuite } from "./store.suite.ts";
 import { applyMigrations, asked, emptyTables, testDatabase } from "./rig/database.ts";
 import type { TestDatabase } from "./rig/database.ts";
 import {
@@ -37,11 +36,6 @@ async function emptyDatabase(): Promise<Database> {
   await emptyTables(shared.database);
   return shared.database;
 }
-
-storeSuite("pglite", async () => {
-  const store = drizzleStore(await emptyDatabase(), { clock: systemClock });
-  return { store, close: async () => store[Symbol.asyncDispose]() };
-});
 
 describe("drizzleStore", { timeout: testTimeoutMs }, () => {
   it("answers the code of a refusal and nothing of what was asked", async () => {
