@@ -87,7 +87,7 @@ it("has ended the statement in the server when a reader has left a long result",
   const flood = "select i from range(1000000000000) t(i)";
   const runs = async (): Promise<boolean> => {
     const { rows } = await ran(other, "show full processlist");
-    return rows.flat().some((cell) => String(cell).includes(flood));
+    return rows.flat().some((cell) => typeof cell === "string" && cell.includes(flood));
   };
   const stream = backend.execute(identifiedOf(flood), never);
   while ((await stream.next()).value?.kind !== "batch");
