@@ -21,6 +21,8 @@ export interface LookupOptions {
   readonly hints?: number | undefined;
   /** Every address is wanted, as a list. */
   readonly all?: boolean | undefined;
+  /** One refused address refuses the name: for a library that looks the name up itself once more. */
+  readonly whole?: boolean | undefined;
 }
 
 interface LookedUp {

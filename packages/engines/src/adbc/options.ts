@@ -6,9 +6,9 @@
  * all checked just before.
  */
 import { readFile } from "node:fs/promises";
-import { lookup } from "node:dns/promises";
+import { lookup as systemLookup } from "node:dns";
 import { secretText } from "@gateway/contract/config/secret.ts";
-import type { Egress } from "@gateway/core/port/egress.ts";
+import { egressRefused, type Egress } from "@gateway/core/port/egress.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { DatabaseOptions, Option, SetupStatement } from "../native/message.ts";
 import { inMemoryPath, realDatabasePath } from "../native/reach/sharing.ts";
@@ -237,20 +237,21 @@ function login({ auth }: AdbcConfig): readonly Option[] {
 }
 
 /** Addresses of a name that may be connected to; where one may not, none may. */
-async function openAddresses(
+function openAddresses(
   host: string,
-  egress: Egress,
+  { lookup = systemLookup }: Egress,
 ): Promise<Result<readonly string[], string>> {
-  try {
-    const found = await lookup(host, { all: true });
-    const refused = found.some(({ address }) => egress.refuses(address));
-    if (refused) return err("gateway.egress refuses the address");
-    return ok(found.map(({ address }) => address));
-  } catch {
-    return err(`no address for ${host}`);
-  }
+  return new Promise((resolve) => {
+    lookup(host, { all: true, whole: true }, (error, found) => {
+      const refused = error !== null && "code" in error && error.code === egressRefused().code;
+      if (refused) resolve(err("gateway.egress refuses the address"));
+      else if (error !== null || typeof found === "string") resolve(err(`no address for ${host}`));
+      else resolve(ok(found.map(({ address }) => address)));
+    });
+  });
 }
 
+/** A URL keeps the brackets of an address of version 6; neither look-ups nor drivers know them. */
 function bare(host: string): string {
   return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
 }

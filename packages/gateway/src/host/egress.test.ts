@@ -1,5 +1,6 @@
+import type { EgressLookup } from "@gateway/core/port/egress.ts";
 import { describe, expect, it } from "vitest";
-import { egressOf, isNetwork, noEgressLimits } from "./egress.ts";
+import { egressBy, egressOf, isNetwork, noEgressLimits } from "./egress.ts";
 
 describe("egressOf", () => {
   it("refuses link-local and metadata addresses when nothing is said", () => {
@@ -24,6 +25,19 @@ describe("egressOf", () => {
   });
 });
 
+describe("the look-up of an egress", () => {
+  it("leaves refused addresses out, or refuses the whole name for whoever looks it up again", () => {
+    const { lookup } = egressBy((address) => address.startsWith("10."), twoAddresses);
+    const found: unknown[] = [];
+    const take = (error: Error | null, addresses: unknown): void => {
+      found.push(error === null ? addresses : "refused");
+    };
+    lookup?.("engine.internal", { all: true }, take);
+    lookup?.("engine.internal", { all: true, whole: true }, take);
+    expect(found).toEqual([[{ address: "192.0.2.1", family: 4 }], "refused"]);
+  });
+});
+
 describe("isNetwork", () => {
   it("knows addresses and networks from other text", () => {
     expect(["10.0.0.1", "10.0.0.0/8", "fe80::/10"].every(isNetwork)).toBe(true);
@@ -32,3 +46,9 @@ describe("isNetwork", () => {
     );
   });
 });
+
+const twoAddresses: EgressLookup = (_host, _options, callback) =>
+  callback(null, [
+    { address: "10.1.2.3", family: 4 },
+    { address: "192.0.2.1", family: 4 },
+  ]);

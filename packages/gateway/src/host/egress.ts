@@ -29,26 +29,27 @@ export function egressOf({ allow, deny }: EgressLimits): Egress {
   });
 }
 
-/** Everything that is asked about outgoing connections, out of what is refused. */
-export function egressBy(refuses: Egress["refuses"]): Egress {
+/** Everything that is asked about outgoing connections, out of what is refused. `look`: how the system looks names up. */
+export function egressBy(refuses: Egress["refuses"], look: EgressLookup = systemLookup): Egress {
   return {
     refuses,
     refusesHost: (host) => {
       const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
       return isIP(bare) !== 0 && refuses(bare);
     },
-    lookup: lookupPast(refuses),
+    lookup: lookupPast(refuses, look),
   };
 }
 
 /** The answer that is checked is the one that is connected to: looked up twice, a name could answer differently the second time. */
-function lookupPast(refuses: Egress["refuses"]): EgressLookup {
-  return (host, options, callback) => {
-    systemLookup(host, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, []);
+function lookupPast(refuses: Egress["refuses"], look: EgressLookup): EgressLookup {
+  return (host, { whole = false, ...options }, callback) => {
+    look(host, { ...options, all: true }, (error, addresses) => {
+      if (error !== null || typeof addresses === "string") return callback(error, []);
       const open = addresses.filter(({ address }) => !refuses(address));
       const [first] = open;
-      if (first === undefined) return callback(egressRefused(), []);
+      const refused = whole && open.length < addresses.length;
+      if (first === undefined || refused) return callback(egressRefused(), []);
       if (options.all === true) return callback(null, open);
       return callback(null, first.address, first.family);
     });
