@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FairLine } from "./fairLine.ts";
+import { OriginQueue } from "./originQueue.ts";
 
-describe("FairLine", () => {
+describe("OriginQueue", () => {
   it("lets origins take turns, each first come first served", () => {
-    const line = new FairLine<string>();
+    const line = new OriginQueue<string>();
     for (const one of ["a1", "a2", "a3", "b1", "a4", "b2", "c1"]) line.add(one.charAt(0), one);
     expect(drained(line)).toEqual(["a1", "b1", "c1", "a2", "b2", "a3", "a4"]);
   });
 
   it("sends away the last of whoever has most in line, and the newcomer among equals", () => {
-    const line = new FairLine<string>();
+    const line = new OriginQueue<string>();
     for (const one of ["a1", "a2", "a3", "b1", "c1"]) line.add(one.charAt(0), one);
     expect([line.takeLast(), line.takeLast(), line.takeLast()]).toEqual(["a3", "a2", "c1"]);
     expect(drained(line)).toEqual(["a1", "b1"]);
@@ -23,7 +23,7 @@ describe("FairLine", () => {
       fc.record({ kind: fc.constantFrom("take", "takeLast", "remove"), origin: fc.constant("") }),
     );
     const holds = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const line = new FairLine<string>();
+      const line = new OriginQueue<string>();
       const inside = new Set<string>();
       steps.forEach(({ kind, origin }, n) => {
         if (kind === "add") {
@@ -46,7 +46,7 @@ describe("FairLine", () => {
   });
 });
 
-function drained(line: FairLine<string>): readonly string[] {
+function drained(line: OriginQueue<string>): readonly string[] {
   const items: string[] = [];
   for (let item = line.take(); item !== undefined; item = line.take()) items.push(item);
   return items;

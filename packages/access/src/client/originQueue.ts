@@ -2,7 +2,7 @@
  * A line in which origins take turns, so that whoever sends a thousand logins waits for them alone.
  * The one who owns it limits it, by sending away the last of the longest.
  */
-export class FairLine<Item> {
+export class OriginQueue<Item> {
   /** Whose turn is next comes first. No list is empty. */
   readonly #lines = new Map<string, Item[]>();
   #size = 0;

@@ -14,7 +14,7 @@ import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { HttpClient } from "../connect/http.ts";
-import { readIssued } from "./answer.ts";
+import { readIssued } from "./issued.ts";
 
 /** Tokens that are kept at once; the one that was not asked for the longest goes first. */
 const tokensMax = 10_000;
@@ -34,7 +34,8 @@ export function tokenExchange(
   return new Exchange(cluster, config, host);
 }
 
-interface Kept {
+/** A token and how long it is handed out. */
+interface TimedToken {
   readonly token: Secret;
   /** On the monotonic clock. */
   readonly untilMs: number;
@@ -49,7 +50,7 @@ class Exchange implements TokenExchange {
   readonly #http: HttpClient;
   readonly #key: Uint8Array;
   /** In the order in which they were last asked for. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, TimedToken>();
   readonly #asking = new Map<string, Promise<Exchanged>>();
   #sweep: Disposable | undefined;
   #closed = false;
@@ -114,7 +115,7 @@ class Exchange implements TokenExchange {
     return err(gatewayError("auth.noBackendIdentity", { detail }));
   }
 
-  #keep(key: string, kept: Kept): void {
+  #keep(key: string, kept: TimedToken): void {
     if (this.#closed || this.#host.clock.nowMs() >= kept.untilMs) return;
     this.#kept.set(key, kept);
     const [oldest] = this.#kept.keys();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readIssued } from "./answer.ts";
+import { readIssued } from "./issued.ts";
 
 const nowSecs = 1_800_000_000;
 const daySecs = 86_400;

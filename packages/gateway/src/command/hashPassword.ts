@@ -1,5 +1,5 @@
 /** `gateway hash-password`: reads a password and prints its bcrypt hash, or with `--scram` its SCRAM verifier. */
-import { newHash, type HashRefusal } from "@gateway/access/client/static/newHash.ts";
+import { newHash, type HashRefusal } from "@gateway/access/client/static/inline.ts";
 import { newVerifier } from "@gateway/access/client/static/scram.ts";
 import { readPassword } from "./readPassword.ts";
 import { exitCode, type Terminal } from "./terminal.ts";

@@ -13,8 +13,7 @@ import {
   type Entry,
   type SearchOptions,
 } from "ldapts";
-import { FairLine } from "../fairLine.ts";
-import { BindTimes } from "./bindTimes.ts";
+import { OriginQueue } from "../originQueue.ts";
 import type { LdapConfig } from "./config.ts";
 import { DirectoryConnection } from "./connection.ts";
 import { comparedWithName, filled, filterValue, nameValue } from "./escape.ts";
@@ -50,7 +49,7 @@ export class Directory implements AsyncDisposable {
   readonly #host: Host;
   readonly #idle: IdleConnection[] = [];
   readonly #busy = new Set<AbortController>();
-  readonly #line = new FairLine<Turn>();
+  readonly #line = new OriginQueue<Turn>();
   readonly #bindTimes = new BindTimes();
   #running = 0;
 
@@ -347,4 +346,25 @@ function kindOf(error: unknown): string {
   if (error instanceof ResultCodeError) return `result ${error.code}`;
   const { code } = error as { readonly code?: unknown };
   return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "broken";
+}
+
+const keptMax = 64;
+
+/**
+ * How long the directory took lately to compare passwords of entries that exist. A name of nobody is
+ * given the time of one of them, drawn by chance, so that the answers of both are spread alike.
+ */
+class BindTimes {
+  readonly #ms: number[] = [];
+  #next = 0;
+
+  add(ms: number): void {
+    this.#ms[this.#next] = ms;
+    this.#next = (this.#next + 1) % keptMax;
+  }
+
+  /** Milliseconds; `chance` is in [0, 1). Nothing before the first one is known. */
+  draw(chance: number): number {
+    return this.#ms[Math.floor(chance * this.#ms.length)] ?? 0;
+  }
 }

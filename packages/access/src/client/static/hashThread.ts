@@ -2,7 +2,7 @@
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { compareSync, hashSync } from "bcryptjs";
-import { hashCost } from "./newHash.ts";
+import { hashCost } from "./inline.ts";
 
 /** Compares `password` with `hash`, or makes a hash of it when there is none. */
 export interface HashRequest {

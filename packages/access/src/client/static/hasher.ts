@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
 import type { Secret } from "@gateway/core/secret.ts";
-import { FairLine } from "../fairLine.ts";
+import { OriginQueue } from "../originQueue.ts";
 import type { HashAnswer, HashRequest } from "./hashThread.ts";
 
 /** Logins that may wait at once; with one thread, at 70 ms each, the last one waits about 18 s. */
@@ -33,7 +33,7 @@ interface Worker {
 
 export class Hasher implements AsyncDisposable {
   readonly #host: Pick<Host, "threads" | "log">;
-  readonly #line = new FairLine<Waiting>();
+  readonly #line = new OriginQueue<Waiting>();
   readonly #workers = new Set<Worker>();
   #count = 0;
 
