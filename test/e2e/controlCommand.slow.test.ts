@@ -11,7 +11,7 @@ import { resetPasswordCommand } from "@gateway/gateway/command/resetPassword.ts"
 import { startCommand } from "@gateway/gateway/command/start.ts";
 import type { Terminal } from "@gateway/gateway/command/terminal.ts";
 import { loadDocument } from "@gateway/gateway/config/load.ts";
-import { openHostAccess } from "@gateway/gateway/control/hostAccess.ts";
+import { openHostAccess } from "@gateway/gateway/command/withHostAccess.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminUrl } from "./admin.ts";
 import { askPg } from "./clients.ts";

@@ -8,37 +8,21 @@
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
-import type { Contents } from "@gateway/engines/descriptor.ts";
-import type { RootConfig } from "./config/schema.ts";
-import type { Environment } from "./config/secrets.ts";
-import { controlAnswers } from "./control/answers.ts";
+import { adminApp } from "./control/adminApp.ts";
 import { firstAdmin } from "./control/firstAdmin.ts";
-import { startConfig } from "./control/firstConfig.ts";
+import { reloadFrom, startConfig } from "./control/firstConfig.ts";
 import { ownCapacity } from "./control/ownCapacity.ts";
 import { closeControl, openControl } from "./control/openControl.ts";
 import { threadPasswords } from "./control/passwords.ts";
-import { reloadFrom } from "./control/reload.ts";
 import { startDataPlane } from "./dataPlane.ts";
 import { controlHistory } from "./history/controlHistory.ts";
 import { openBook } from "./history/openBook.ts";
-import type { NodeHost } from "./host/node.ts";
+import type { Callers } from "./ops/callers.ts";
 import { startOps } from "./ops/start.ts";
-import { together, type Running, type StartError } from "./running.ts";
-import { workerListener } from "./worker/answers.ts";
+import { together, type Running } from "./running.ts";
+import type { StartError, StartOptions } from "./starting.ts";
 import { openWorker } from "./worker/open.ts";
-
-export interface StartOptions {
-  readonly config: RootConfig;
-  /** The file as written, without defaults: what is stored when the database is empty. */
-  readonly document: unknown;
-  readonly host: NodeHost;
-  /** Folder of the bundle: thread programs and migrations. */
-  readonly bundle: URL;
-  /** Where secret references are looked up. */
-  readonly environment: Environment;
-  /** What databases in memory are filled with. */
-  readonly contents: Contents;
-}
+import { workerApp } from "./worker/workerApp.ts";
 
 type Started = Promise<Result<Running, readonly StartError[]>>;
 
@@ -88,8 +72,16 @@ async function startOwner(options: StartOptions): Started {
 
   const made = { generations, capacity, history, stopping, worker: undefined };
   const data = await startDataPlane(made, config.gateway, host);
-  const answers = controlAnswers(options, { ...made, store, configuration, passwords, data, desk });
-  const ops = await startOps({ ...made, answers }, config.gateway, host);
+  const live = data.ok ? data.value.live : undefined;
+  const app = (callers: Callers) =>
+    adminApp(options, {
+      ...parts,
+      passwords,
+      live,
+      desk,
+      caller: (request) => callers.of(request),
+    });
+  const ops = await startOps({ generations, stopping, app }, config.gateway, host);
   return together({
     clock: host.clock,
     data,
@@ -120,8 +112,9 @@ async function startWorker(options: StartOptions): Started {
   const made = { generations, capacity, history: spool, stopping, worker: name };
   const data = await startDataPlane(made, config.gateway, host);
   if (data.ok) worker.value.serve(data.value.live);
-  const answers = workerListener(worker.value, config.gateway, host);
-  const ops = await startOps({ ...made, answers }, config.gateway, host);
+  const app = (callers: Callers) =>
+    workerApp(worker.value, config.gateway, host, (request) => callers.of(request).address);
+  const ops = await startOps({ generations, stopping, app }, config.gateway, host);
   return together({
     clock: host.clock,
     data,

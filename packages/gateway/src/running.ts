@@ -5,29 +5,10 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { RunningDataPlane } from "./dataPlane.ts";
 import { unlessLate } from "./host/deadline.ts";
 import type { OpenOps } from "./ops/listen.ts";
+import type { StartError } from "./starting.ts";
 
 /** After the deadline of a drain: how long one part may take to end. The history gives itself less, so what ran is written down. */
 const endMsMax = 6_000;
-
-/** A listener, a cluster, or another part that could not be opened. */
-export type StartError =
-  | ListenError
-  | { readonly cluster: string; readonly reason: string }
-  | { readonly part: string; readonly reason: string };
-
-const listenReasons: Record<ListenError["reason"], string> = {
-  portInUse: "the port is in use",
-  addressUnavailable: "the address can not be bound",
-  portForbidden: "the port needs more privileges",
-  certificate: "the certificate can not be used",
-};
-
-/** One line for the operator. */
-export function startErrorText(error: StartError): string {
-  if ("cluster" in error) return `clusters.${error.cluster}: ${error.reason}`;
-  if ("part" in error) return `${error.part}: ${error.reason}`;
-  return `${error.kind}: ${listenReasons[error.reason]} (${error.detail})`;
-}
 
 /** An open address, for logs and for the text that the quick start prints. */
 export interface OpenListener {

@@ -5,10 +5,9 @@
 import type { Difference } from "@gateway/control/config/configuration.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import { stringify } from "yaml";
-import type { HostAccess } from "../control/hostAccess.ts";
-import { refusalLines } from "../control/refusalText.ts";
+import { refusalLines } from "../control/firstConfig.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
-import { withHostAccess } from "./withHostAccess.ts";
+import { withHostAccess, type HostAccess } from "./withHostAccess.ts";
 
 export const configActions = ["diff", "apply", "export", "new-epoch", "rekey"] as const;
 export type ConfigAction = (typeof configActions)[number];

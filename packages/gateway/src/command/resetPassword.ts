@@ -1,13 +1,11 @@
 /** `gateway admin reset-password`: a new password for a user of the admin API, for whoever has the machine and the config. */
-import { newHash } from "@gateway/access/client/static/newHash.ts";
+import { newHash } from "@gateway/access/client/static/inline.ts";
 import type { AdminUser, Store } from "@gateway/control/store/store.ts";
+import { passwordCharsMin } from "../control/passwords.ts";
 import { hashRefusals } from "./hashPassword.ts";
 import { readPassword } from "./readPassword.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 import { withHostAccess } from "./withHostAccess.ts";
-
-/** Shorter ones can be guessed over the network. */
-export const passwordCharsMin = 12;
 
 export function resetPasswordCommand(
   { user, file }: { readonly user: string; readonly file: string },

@@ -1,10 +1,9 @@
 /** `gateway start`: a config file in the foreground until a signal. */
-import { libraryFolders } from "../host/libraryFolders.ts";
-import { logCrash } from "../host/crash.ts";
+import { logCrash } from "../host/log/log.ts";
 import { giveBackFreed } from "../host/memory/freedMemory.ts";
-import { nodeHost } from "../host/node.ts";
+import { libraryFolders, nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
-import { startErrorText, type StartError } from "../running.ts";
+import { startErrorText, type StartError } from "../starting.ts";
 import { printProblems, readConfig } from "./configFile.ts";
 import { reloadOnSignal } from "./reload.ts";
 import { runUntilSignal } from "./signals.ts";

@@ -13,7 +13,7 @@ import { lineOf, problemsOf, type ConfigProblem } from "@gateway/control/config/
 import { rootSchema, type RootConfig } from "./schema.ts";
 import { meaningProblems } from "./together.ts";
 import { controlPlaneProblems } from "./worker.ts";
-import { placesIn, type Place } from "./places.ts";
+import { positionsIn, type Position } from "./positions.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** Thousands of clusters fit; more is not a config. */
@@ -24,7 +24,7 @@ type Loaded = Result<RootConfig, readonly ConfigProblem[]>;
 /** A file of YAML, unchecked. */
 export interface ConfigFile {
   readonly document: unknown;
-  /** The same problems, each with the file and its place in it: `gateway.yaml:3:5: clusters.a: reason`. */
+  /** The same problems, each with the file and the position in it: `gateway.yaml:3:5: clusters.a: reason`. */
   readonly placed: (problems: readonly ConfigProblem[]) => readonly ConfigProblem[];
 }
 
@@ -48,8 +48,8 @@ export function loadFile(file: string): Result<ConfigFile, readonly ConfigProble
     const parsed = parseYaml(read.value);
     if (!parsed.ok) return err(parsed.error.map((problem) => inFile(file, problem, problem.at)));
     const placed: ConfigFile["placed"] = (problems) => {
-      const placeOf = placesIn(new TextDecoder().decode(read.value));
-      return problems.map((problem) => inFile(file, problem, placeOf(problem.path)));
+      const positionOf = positionsIn(new TextDecoder().decode(read.value));
+      return problems.map((problem) => inFile(file, problem, positionOf(problem.path)));
     };
     return ok({ document: parsed.value, placed });
   }
@@ -61,8 +61,12 @@ export function loadFile(file: string): Result<ConfigFile, readonly ConfigProble
   return err([{ path: "", reason: `${file}: ${reason}` }]);
 }
 
-function inFile(file: string, problem: ConfigProblem, place: Place | undefined): ConfigProblem {
-  const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
+function inFile(
+  file: string,
+  problem: ConfigProblem,
+  position: Position | undefined,
+): ConfigProblem {
+  const where = position === undefined ? file : `${file}:${position.line}:${position.column}`;
   return { path: "", reason: `${where}: ${lineOf(problem)}` };
 }
 

@@ -1,6 +1,6 @@
 import { textOf } from "@gateway/control/config/check/report.ts";
 import { describe, expect, it } from "vitest";
-import { placesIn } from "./places.ts";
+import { positionsIn } from "./positions.ts";
 
 const text = `# a comment
 base: &base
@@ -14,8 +14,8 @@ routers:
       rules: [] }
 `;
 
-describe("placesIn", () => {
-  const placeOf = placesIn(text);
+describe("positionsIn", () => {
+  const positionOf = positionsIn(text);
 
   it.each([
     [["clusters"], [4, 1]],
@@ -44,14 +44,14 @@ describe("placesIn", () => {
       [10, 7],
     ],
   ] as const)("finds the key of %j", (path, [line, column]) => {
-    expect(placeOf(textOf([...path]))).toEqual({ line, column });
+    expect(positionOf(textOf([...path]))).toEqual({ line, column });
   });
 
   it("answers the last part that is written, and nothing for what begins with none", () => {
-    expect(placeOf("clusters.main.uri")).toEqual({ line: 5, column: 3 });
-    expect(placeOf("routers[7]")).toEqual({ line: 7, column: 1 });
-    expect(placeOf("auth.provider")).toBeUndefined();
-    expect(placeOf("")).toBeUndefined();
-    expect(placesIn("")("clusters")).toBeUndefined();
+    expect(positionOf("clusters.main.uri")).toEqual({ line: 5, column: 3 });
+    expect(positionOf("routers[7]")).toEqual({ line: 7, column: 1 });
+    expect(positionOf("auth.provider")).toBeUndefined();
+    expect(positionOf("")).toBeUndefined();
+    expect(positionsIn("")("clusters")).toBeUndefined();
   });
 });

@@ -2,16 +2,16 @@
 import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, type Node } from "yaml";
 
 /** Both count from one, as editors do. */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
 /**
- * Finds places in a text that `parseYaml` takes. Of a path that leads beyond what is written (a key that
- * is missing) the place is that of the last part that is; undefined where none is.
+ * Finds positions in a text that `parseYaml` takes. Of a path that leads beyond what is written (a
+ * key that is missing) the position is that of the last part that is; undefined where none is.
  */
-export function placesIn(text: string): (path: string) => Place | undefined {
+export function positionsIn(text: string): (path: string) => Position | undefined {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true, logLevel: "error" });
   return (path) => {

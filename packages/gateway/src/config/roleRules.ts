@@ -1,7 +1,9 @@
-/** What a role can not be without, and what it has no use for. A key that nobody reads would be a promise nobody keeps. */
+/**
+ * What a role can not be without, and what it has no use for. A key that nobody reads would be a
+ * promise nobody keeps.
+ */
 import type { RuleProblem } from "@gateway/control/config/check/rules.ts";
-import { urlFault } from "../worker/link/link.ts";
-import { peerAddress } from "../worker/snapshot/peer.ts";
+import { peerAddress, urlFault } from "./addresses.ts";
 import type { GatewayConfig } from "./schema.ts";
 import { workerKeyNames } from "./workerKeys.ts";
 
@@ -34,7 +36,10 @@ function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
   return problems;
 }
 
-/** There it is where queries are counted; a data folder holds that itself, and memory keeps nothing to count against. */
+/**
+ * There it is where queries are counted; a data folder holds that itself, and memory keeps nothing
+ * to count against.
+ */
 function onServer({ persistence: { type } }: GatewayConfig): boolean {
   return type === "postgres" || type === "neon";
 }

@@ -34,7 +34,10 @@ function decidesSafety(gone: Path): boolean {
 
 const anyGroup = groupSchema.parse({ members: ["any"], maxRunningQueries: 1 });
 
-/** The parts under the names and engines that are written: others may refer to them, however wrong the rest of them is. */
+/**
+ * The parts under the names and engines that are written: others may refer to them, however wrong
+ * the rest of them is.
+ */
 function withNames(config: RootConfig, removed: readonly Path[], input: unknown): SnapshotParts {
   const namesIn = (section: string) =>
     removed.flatMap(([first, name]) =>

@@ -7,7 +7,7 @@
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { LineCounter, Parser, isScalar, parseDocument, visit, type CST, type Document } from "yaml";
 import type { ConfigProblem } from "@gateway/control/config/check/report.ts";
-import type { Place } from "./places.ts";
+import type { Position } from "./positions.ts";
 
 /** How often aliases may be resolved, so that a small file can not grow into a large document. */
 const aliasesMax = 100;
@@ -16,7 +16,7 @@ const depthMax = 200;
 
 /** `at`: where the text itself is wrong. */
 export interface TextProblem extends ConfigProblem {
-  readonly at?: Place;
+  readonly at?: Position;
 }
 
 /** The plain data of a file; an empty file is an empty map. */

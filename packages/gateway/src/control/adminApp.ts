@@ -1,57 +1,59 @@
 /** The control plane's app over the parts of this process. */
 import { controlApp } from "@gateway/control/app.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
-import type { PasswordHasher } from "@gateway/control/deps.ts";
+import type { ControlDeps, PasswordHasher } from "@gateway/control/deps.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { CapacityDesk } from "@gateway/control/worker/capacity/capacityPort.ts";
-import type { Result } from "@gateway/core/result.ts";
+import type { LiveQueries } from "@gateway/core/run/step/live.ts";
+import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { plainSecrets } from "../config/secrets.ts";
-import type { DataPlaneParts, RunningDataPlane } from "../dataPlane.ts";
 import { redactionOf } from "../history/controlHistory.ts";
 import { localQueries } from "../history/localQueries.ts";
-import type { Answers } from "../ops/app.ts";
-import type { Callers } from "../ops/callers.ts";
-import type { StartOptions } from "../roles.ts";
+import type { StartOptions } from "../starting.ts";
 import { clusterTest } from "./clusterTest.ts";
 import { routeExplainer } from "@gateway/control/snapshot/routeExplainer.ts";
 
-export interface AnswerParts extends Pick<DataPlaneParts, "stopping" | "generations"> {
+export interface AdminAppParts {
   readonly store: Store;
   readonly configuration: Configuration;
   readonly passwords: PasswordHasher;
   /** Where slots are leased from; undefined where no workers are served. */
   readonly desk: CapacityDesk | undefined;
-  /** A process whose frontends did not open ends before anybody can ask. */
-  readonly data: Result<RunningDataPlane, unknown>;
+  /** The queries of this process; undefined where its frontends did not open, so that it ends before anybody can ask. */
+  readonly live: LiveQueries | undefined;
+  readonly generations: Generations;
+  /** Aborted when the drain begins. */
+  readonly stopping: AbortSignal;
+  /** Who sends a request to the admin listener. */
+  readonly caller: ControlDeps["caller"];
 }
 
-export function controlAnswers(
+export function adminApp(
   options: StartOptions,
-  { store, configuration, generations, passwords, data, stopping, desk }: AnswerParts,
-): (callers: Callers) => Answers {
+  { store, configuration, generations, passwords, live, stopping, desk, caller }: AdminAppParts,
+): ReturnType<typeof controlApp> {
   const { host, config } = options;
   const { workerApi } = config.gateway;
-  return (callers) =>
-    controlApp({
-      store,
-      config: configuration,
-      clock: host.clock,
-      log: host.log,
-      metrics: host.metrics,
-      randomBytes: (length) => host.randomBytes(length),
-      passwords,
-      caller: (request) => callers.of(request),
-      queries: data.ok ? localQueries(data.value.live, redactionOf(configuration)) : undefined,
-      explainRoute: routeExplainer(configuration, generations),
-      testCluster: clusterTest(options),
-      workerApi:
-        workerApi?.enabled === true && workerApi.sharedSecret !== undefined
-          ? {
-              secrets: plainSecrets(workerApi.sharedSecret),
-              ...(desk === undefined ? {} : { capacity: desk }),
-            }
-          : undefined,
-      host: "container",
-      stopping: stopping.signal,
-    });
+  return controlApp({
+    store,
+    config: configuration,
+    clock: host.clock,
+    log: host.log,
+    metrics: host.metrics,
+    randomBytes: (length) => host.randomBytes(length),
+    passwords,
+    caller,
+    queries: live && localQueries(live, redactionOf(configuration)),
+    explainRoute: routeExplainer(configuration, generations),
+    testCluster: clusterTest(options),
+    workerApi:
+      workerApi?.enabled === true && workerApi.sharedSecret !== undefined
+        ? {
+            secrets: plainSecrets(workerApi.sharedSecret),
+            ...(desk === undefined ? {} : { capacity: desk }),
+          }
+        : undefined,
+    host: "container",
+    stopping,
+  });
 }

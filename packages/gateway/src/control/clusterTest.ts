@@ -3,10 +3,10 @@ import { clusterSchema } from "@gateway/control/config/objects.ts";
 import type { ControlDeps } from "@gateway/control/deps.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { resolveSecrets } from "../config/secrets.ts";
-import { openCluster } from "../generation.ts";
-import type { StartOptions } from "../roles.ts";
-import { startErrorText } from "../running.ts";
-import { objectLimits } from "./judge/objectLimits.ts";
+import { openCluster } from "../generation/openConfig.ts";
+import type { StartOptions } from "../starting.ts";
+import { startErrorText } from "../starting.ts";
+import { objectLimits } from "../judge/objectLimits.ts";
 import type { JsonSchema } from "@gateway/control/config/keys.ts";
 import { z } from "zod";
 

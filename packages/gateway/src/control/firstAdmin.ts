@@ -4,9 +4,9 @@ import type { PasswordHasher } from "@gateway/control/deps.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { passwordCharsMin } from "../command/resetPassword.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import { plainSecret } from "../config/secrets.ts";
+import { passwordCharsMin } from "./passwords.ts";
 
 export interface FirstAdminParts {
   readonly store: Store;

@@ -2,19 +2,20 @@
  * The first configuration of a process: what the database holds, or, when it holds none, what the
  * file says. After that the process follows the database.
  */
+import type { ConfigRefusal } from "@gateway/control/config/configuration.ts";
 import type { OwnedConfiguration } from "@gateway/control/config/open.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
-import { openBackends, openConfig } from "../generation.ts";
-import type { StartOptions } from "../roles.ts";
-import type { StartError } from "../running.ts";
-import { activate } from "./judge/activation.ts";
+import type { GatewayConfig } from "../config/schema.ts";
+import { openBackends, openConfig } from "../generation/openConfig.ts";
+import type { StartOptions } from "../starting.ts";
+import type { StartError } from "../starting.ts";
+import { activate } from "../judge/activation.ts";
 import { follow, type Following } from "./follow.ts";
-import { Judge } from "./judge/judge.ts";
-import type { OpenBackends } from "./openBackends.ts";
-import { refusalLines } from "./refusalText.ts";
+import { Judge } from "../judge/judge.ts";
+import type { OpenBackends } from "../generation/openBackends.ts";
 
 export interface FirstConfigParts {
   readonly configuration: OwnedConfiguration;
@@ -111,4 +112,35 @@ function logDifferences({ document, host }: StartOptions, configuration: OwnedCo
     advice:
       "the database is used; `gateway config diff` shows and `gateway config apply` takes the file's",
   });
+}
+
+/**
+ * For SIGHUP: where nothing but the file holds the configuration, the file is read again. It answers what was refused, or
+ * nothing when the file is what is served now. Undefined where a database holds the configuration.
+ */
+export function reloadFrom(
+  { persistence }: GatewayConfig,
+  configuration: Pick<OwnedConfiguration, "import">,
+): ((file: unknown) => Promise<readonly string[]>) | undefined {
+  if (persistence.type !== "inMemory") return undefined;
+  return async (file) => {
+    const taken = await configuration.import(file, fileAuthor);
+    return taken.ok ? [] : refusalLines(taken.error);
+  };
+}
+
+/** What the configuration refused, as lines for a terminal. */
+export function refusalLines(refusal: ConfigRefusal): readonly string[] {
+  switch (refusal.code) {
+    case "invalid":
+      return refusal.faults.map(({ path, reason }) =>
+        path === "" ? reason : `${path}: ${reason}`,
+      );
+    case "lostUpdate":
+      return ["somebody else changed the configuration at the same time; run it again"];
+    case "missing":
+      return ["there is no such object"];
+    case "unavailable":
+      return [`the database is not available (${refusal.detail})`];
+  }
 }

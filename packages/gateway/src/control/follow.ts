@@ -12,7 +12,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Counter } from "@gateway/core/port/metrics.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { Generation, Generations } from "@gateway/core/snapshot/generation.ts";
-import { startErrorText, type StartError } from "../running.ts";
+import { startErrorText, type StartError } from "../starting.ts";
 
 export interface FollowParts {
   readonly configuration: Pick<Configuration, "current" | "onChange">;

@@ -21,7 +21,7 @@ import type { RootConfig } from "../config/schema.ts";
 import { sealingSecrets } from "./keys.ts";
 import { checkDatabase, migrateDatabase } from "./migrations.ts";
 import { openDatabase, reachDatabase } from "./openStore.ts";
-import { objectLimits } from "./judge/objectLimits.ts";
+import { objectLimits } from "../judge/objectLimits.ts";
 
 export interface ControlParts {
   readonly store: Store;

@@ -4,6 +4,9 @@ import type { PasswordHasher } from "@gateway/control/deps.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Secret } from "@gateway/core/secret.ts";
 
+/** Of a password of the admin API: shorter ones can be guessed over the network. */
+export const passwordCharsMin = 12;
+
 /** Throws when the thread has no room or died: the request is then answered as a failure of the gateway. */
 export function threadPasswords(
   host: Pick<Host, "threads" | "log">,

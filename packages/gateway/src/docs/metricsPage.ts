@@ -7,7 +7,7 @@ import type { MetricFamily } from "@gateway/core/port/metrics.ts";
 import { queryFamilies } from "@gateway/core/run/step/metrics.ts";
 import { authFailures } from "@gateway/core/run/openDoor.ts";
 import { scopeFamilies } from "@gateway/engines/adbc/metrics.ts";
-import { historyFamilies } from "../history/families.ts";
+import { historyFamilies } from "../history/backlog.ts";
 import { bugs } from "../host/node.ts";
 import { configConfirmed, configStale } from "../worker/snapshot/followConfig.ts";
 import { code, page, table } from "./markdown.ts";

@@ -75,27 +75,28 @@ function foundIn(root: JsonSchema, object: JsonSchema, path: string, prefix: str
   );
 }
 
-interface Place {
+/** A key of the config, as a table shows it. */
+interface Field {
   readonly path: string;
   readonly key: string;
   readonly isRequired: boolean;
 }
 
-function foundAt(root: JsonSchema, schema: JsonSchema, place: Place): Found {
+function foundAt(root: JsonSchema, schema: JsonSchema, field: Field): Found {
   if (schema["x-not-built"] === true) {
-    return { rows: [], refused: [`${code(place.key)}: ${reasonOf(schema)}`], sections: [] };
+    return { rows: [], refused: [`${code(field.key)}: ${reasonOf(schema)}`], sections: [] };
   }
-  const own = rowOf(root, schema, place);
+  const own = rowOf(root, schema, field);
   const inner = innerOf(root, schema);
   if (inner === undefined) {
-    return { rows: [own], refused: refusedWords(root, schema, place.key), sections: [] };
+    return { rows: [own], refused: refusedWords(root, schema, field.key), sections: [] };
   }
 
-  const path = `${place.path}${inner.step}`;
-  const key = `${place.key}${inner.step}`;
+  const path = `${field.path}${inner.step}`;
+  const key = `${field.key}${inner.step}`;
   const isChoice = discriminatorOf(root, inner.schema) !== undefined;
   const written = isChoice
-    ? choiceRows(root, inner.schema, { ...place, path, key })
+    ? choiceRows(root, inner.schema, { ...field, path, key })
     : foundIn(root, inner.schema, path, `${key}.`);
   if (written.rows.length <= inlineRowsMax && written.sections.length === 0) {
     return isChoice ? written : { ...written, rows: [own, ...written.rows] };
@@ -112,9 +113,9 @@ function innerOf(
   schema: JsonSchema,
 ): { readonly step: string; readonly schema: JsonSchema } | undefined {
   if (isNamed(schema)) return undefined;
-  const place = resolved(root, schema);
-  if (hasKeys(root, place)) return { step: "", schema: place };
-  const { items, additionalProperties } = place;
+  const target = resolved(root, schema);
+  if (hasKeys(root, target)) return { step: "", schema: target };
+  const { items, additionalProperties } = target;
   if (typeof items === "object" && !isNamed(items) && hasKeys(root, items)) {
     return { step: "[]", schema: resolved(root, items) };
   }
@@ -155,29 +156,29 @@ function variantsOf(root: JsonSchema, schema: JsonSchema): readonly Variant[] {
 }
 
 /** A choice in the table of the object that holds it: the discriminator, then the keys of each kind. */
-function choiceRows(root: JsonSchema, schema: JsonSchema, place: Place): Found {
+function choiceRows(root: JsonSchema, schema: JsonSchema, field: Field): Found {
   const key = discriminatorOf(root, schema) ?? "";
   const variants = variantsOf(root, schema);
   const built = variants.filter((variant) => variant.built);
   const discriminator: Row = {
-    key: `${place.key}.${key}`,
+    key: `${field.key}.${key}`,
     title: schema.title ?? "",
     value: built.map(({ kind }) => code(kind)).join(", "),
-    default: defaultText({ default: valueIn(schema.default, key) }, place.isRequired),
+    default: defaultText({ default: valueIn(schema.default, key) }, field.isRequired),
     description: [
       schema.description ?? "",
       ...built.map(({ kind, object }) => `${code(kind)}: ${object.description ?? ""}`),
     ].join(" "),
   };
   const rest = built.map(({ name, object }) => {
-    const found = foundIn(root, withoutKey(object, key), place.path, `${place.key}.`);
+    const found = foundIn(root, withoutKey(object, key), field.path, `${field.key}.`);
     const rows = found.rows.map((row) => ({
       ...row,
       description: `With ${code(name)}. ${row.description}`,
     }));
     return { ...found, rows };
   });
-  const refused = refusedKinds(variants, `${place.key}.`);
+  const refused = refusedKinds(variants, `${field.key}.`);
   return merged([{ rows: [discriminator], refused, sections: [] }, ...rest]);
 }
 
@@ -196,9 +197,9 @@ function choiceSections(root: JsonSchema, schema: JsonSchema, path: string): rea
     rows: [],
     refused: refusedKinds(variants, ""),
   };
-  const below = (placeOf: (variant: Variant) => string): readonly Section[] =>
+  const below = (pathOf: (variant: Variant) => string): readonly Section[] =>
     built.flatMap((variant) =>
-      objectSections(root, variant.object, placeOf(variant), headingOf(variant)),
+      objectSections(root, variant.object, pathOf(variant), headingOf(variant)),
     );
   const plain = below(() => path);
   // Kinds may hold objects under one key that are not alike.
@@ -233,14 +234,14 @@ function refusedKinds(variants: readonly Variant[], prefix: string): readonly st
 
 /** Words of a choice, or of a list of such words, that are refused. */
 function refusedWords(root: JsonSchema, schema: JsonSchema, key: string): readonly string[] {
-  const place = resolved(root, schema);
-  const { items, "x-not-built-words": later } = place;
+  const target = resolved(root, schema);
+  const { items, "x-not-built-words": later } = target;
   if (typeof items === "object") return refusedWords(root, items, `${key}[]`);
   if (typeof later !== "object" || later === null) return [];
   return Object.entries(later).map(([word, part]) => `${code(`${key}: ${word}`)}: ${part}`);
 }
 
-function rowOf(root: JsonSchema, schema: JsonSchema, { key, isRequired }: Place): Row {
+function rowOf(root: JsonSchema, schema: JsonSchema, { key, isRequired }: Field): Row {
   const { title, description = "", examples } = resolved(root, schema);
   const example = Array.isArray(examples) ? ` Example: ${code(JSON.stringify(examples[0]))}.` : "";
   return {

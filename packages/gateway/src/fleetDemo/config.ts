@@ -32,7 +32,7 @@ export function controlPlaneConfig(
   };
 }
 
-export interface WorkerPlace {
+export interface WorkerOptions {
   readonly name: string;
   readonly controlPort: number;
   /** As above: a worker reads no folder that its own file does not allow. */
@@ -40,7 +40,7 @@ export interface WorkerPlace {
 }
 
 export function workerConfig(
-  { name, controlPort, data }: WorkerPlace,
+  { name, controlPort, data }: WorkerOptions,
   { fleet }: FleetSecrets,
 ): object {
   return {

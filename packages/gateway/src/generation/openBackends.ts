@@ -6,7 +6,7 @@ import type { SnapshotConfig } from "@gateway/control/config/objects.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import type { Result } from "@gateway/core/result.ts";
-import type { StartError } from "../running.ts";
+import type { StartError } from "../starting.ts";
 
 type ClusterConfig = SnapshotConfig["clusters"][string];
 

@@ -19,8 +19,8 @@ import { compileSnapshot } from "@gateway/core/snapshot/compile.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { engines } from "@gateway/engines/catalog.ts";
 import type { Contents, EngineDescriptor } from "@gateway/engines/descriptor.ts";
-import { OpenBackends } from "./control/openBackends.ts";
-import type { StartError } from "./running.ts";
+import { OpenBackends } from "./openBackends.ts";
+import type { StartError } from "../starting.ts";
 
 export interface OpenParts {
   readonly host: Host;

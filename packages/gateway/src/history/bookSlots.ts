@@ -2,8 +2,8 @@
  * Bytes of the query book: a head, and a slot for each query that has no end in it yet. Reading and
  * writing of buffers only; the file is queryBook.ts.
  *
- * Each slot lies within one page of the system's memory and is written at once, so a kill leaves the
- * old one or the new one. A checksum tells what a loss of power left.
+ * Each slot lies within one page of the system's memory and is written at once, so a kill leaves
+ * the old one or the new one. A checksum tells what a loss of power left.
  */
 import { crc32 } from "node:zlib";
 

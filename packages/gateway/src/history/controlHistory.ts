@@ -27,7 +27,10 @@ export interface ControlHistory extends History {
 
 /** At a drain's end the records of the last queries are still on their way: this long at least. */
 const flushMsMin = 5_000;
-/** Memory needs no batch, and a record that waits for one survives a collection, which costs more than it. */
+/**
+ * Memory needs no batch, and a record that waits for one survives a collection, which costs more
+ * than it.
+ */
 const memoryBatchRecords = 25;
 
 export function controlHistory(

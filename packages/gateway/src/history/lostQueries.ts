@@ -1,8 +1,11 @@
-/** What an earlier process began and no store has: said, counted, and noted as counted. Not the book itself. */
+/**
+ * What an earlier process began and no store has: said, counted, and noted as counted. Not the book
+ * itself.
+ */
 import type { RecordStore } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { deferred } from "./deferred.ts";
-import { historyFamilies } from "./families.ts";
+import { historyFamilies } from "./backlog.ts";
+import { rest } from "./waiting.ts";
 import type { BookEntry } from "./bookSlots.ts";
 import type { QueryBook } from "./queryBook.ts";
 
@@ -65,17 +68,8 @@ async function withoutRecord(
       lost.push(...chunk.filter(({ queryId }) => !known.value.has(queryId)));
       from += chunkIds;
     } else {
-      await pauseOf(parts);
+      await rest(parts.host.clock, retryMs, parts.signal);
     }
   }
   return lost;
-}
-
-async function pauseOf({ host, signal }: LostQueriesParts): Promise<void> {
-  const { promise, resolve } = deferred<void>();
-  const wake = (): void => resolve();
-  using _timer = host.clock.timer(retryMs, wake);
-  signal.addEventListener("abort", wake, { once: true });
-  await promise;
-  signal.removeEventListener("abort", wake);
 }

@@ -130,7 +130,8 @@ class Book implements QueryBook {
 
   lost(queryIds: readonly string[]): void {
     for (const queryId of queryIds) {
-      // Counted and told apart in one write: a kill before the slot is cleared does not count it twice.
+      // Counted and told apart in one write: a kill before the slot is cleared does not count it
+      // twice.
       const done = this.#slots.get(queryId)?.number ?? this.#head.done;
       this.#putHead({ dropped: this.#head.dropped + 1, done });
       this.kept([queryId]);

@@ -7,7 +7,7 @@
 import type { Store, StoreUnavailable } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Result } from "@gateway/core/result.ts";
-import { deferred } from "./deferred.ts";
+import { rest } from "./waiting.ts";
 
 const dayMs = 86_400_000;
 /** Rows of one delete: short enough to hold no lock for long. */
@@ -58,14 +58,14 @@ interface Sweep {
 async function sweepForEver(sweep: Sweep): Promise<void> {
   const { host, signal } = sweep;
   // Jitter keeps replicas that started together apart.
-  await rest(sweepMs * host.random(), sweep);
+  await rest(host.clock, sweepMs * host.random(), signal);
   while (!signal.aborted) {
     try {
       await sweepOnce(sweep);
     } catch (bug) {
       host.log.bug(bug);
     }
-    await rest(sweepMs * (0.75 + host.random() / 2), sweep);
+    await rest(host.clock, sweepMs * (0.75 + host.random() / 2), signal);
   }
 }
 
@@ -98,7 +98,7 @@ async function inChunks(
     if (!deleted.ok) return report(kind, deleted, host);
     total += deleted.value;
     if (deleted.value < chunkRows) break;
-    await rest(pauseMs, sweep);
+    await rest(host.clock, pauseMs, signal);
   }
   report(kind, { ok: true, value: total }, host);
 }
@@ -109,15 +109,4 @@ function report(kind: string, deleted: Deleted, { log }: Pick<Host, "log">): voi
   } else if (deleted.value > 0) {
     log.write("info", "retention.deleted", { kind, count: deleted.value });
   }
-}
-
-/** Waits, but not beyond the stop. */
-async function rest(ms: number, { host, signal }: Sweep): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = deferred<void>();
-  const wake = (): void => resolve();
-  using _timer = host.clock.timer(ms, wake);
-  signal.addEventListener("abort", wake, { once: true });
-  await promise;
-  signal.removeEventListener("abort", wake);
 }

@@ -13,9 +13,8 @@ import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { redact, type Redaction } from "@gateway/core/record/redact.ts";
 import type { Result } from "@gateway/core/result.ts";
-import { deferred } from "./deferred.ts";
-import { historyFamilies } from "./families.ts";
-import { Fifo } from "./fifo.ts";
+import { deferred } from "./waiting.ts";
+import { Backlog, historyFamilies } from "./backlog.ts";
 import type { QueryBook } from "./queryBook.ts";
 import { writeQueryLine, writeQueryText } from "./queryLine.ts";
 
@@ -72,9 +71,9 @@ class Sender implements StoreHistory {
   readonly #dropped;
   readonly #batchMax: number;
   /** As the pipeline made them. */
-  readonly #fresh = new Fifo<QueryRecord>(charsOf);
+  readonly #fresh = new Backlog<QueryRecord>(charsOf);
   /** Redacted and written. */
-  readonly #ready = new Fifo<IncomingRecord>(
+  readonly #ready = new Backlog<IncomingRecord>(
     ({ record, parts }) =>
       charsOf(record) + (parts === undefined ? 0 : parts.rest.length + parts.shared.length),
   );

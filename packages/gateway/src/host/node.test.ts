@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { libraryFolders } from "./libraryFolders.ts";
+import { libraryFolders } from "./node.ts";
 
 describe("libraryFolders", () => {
   it("looks beside the config first, then where the environment says, and nowhere relative", () => {

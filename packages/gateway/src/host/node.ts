@@ -1,5 +1,6 @@
 /** The host of a real process. */
 import { randomBytes } from "node:crypto";
+import { delimiter, dirname, isAbsolute, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Host } from "@gateway/core/port/host.ts";
 import { slicesOf } from "@gateway/core/tool/slices.ts";
@@ -20,12 +21,12 @@ export const bugs = {
   labels: [],
 } as const;
 
-/** `bundle`: folder of the built thread programs. `libraryFolders`: where libraries of drivers are looked for. */
+/** `bundle`: folder of the built thread programs. `folders`: where libraries of drivers are looked for. */
 export function nodeHost(
   bundle: URL,
   logLevel: LogThreshold,
   limits: EgressLimits = noEgressLimits,
-  libraryFolders: readonly string[] = [],
+  folders: readonly string[] = [],
 ): NodeHost {
   const metrics = promMetrics();
   const bugCount = metrics.counter(bugs, {});
@@ -38,6 +39,23 @@ export function nodeHost(
     log: jsonLog(logLevel, () => bugCount.add(1)),
     metrics,
     egress: egressOf(limits),
-    libraryFolders,
+    libraryFolders: folders,
   };
+}
+
+/**
+ * Where libraries of ADBC drivers are looked for, in this order: beside the config, in `ADBC_DRIVER_PATH`, in the Python
+ * environment. Relative entries of the variable are left out: what they mean depends on the folder of the
+ * caller.
+ */
+export function libraryFolders(
+  configFile: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const listed = (environment["ADBC_DRIVER_PATH"] ?? "").split(delimiter);
+  const python = [environment["VIRTUAL_ENV"], environment["CONDA_PREFIX"]];
+  const named = [...listed, ...python].filter(
+    (folder) => folder !== undefined && isAbsolute(folder),
+  );
+  return [dirname(resolve(configFile)), ...named.map(String)];
 }

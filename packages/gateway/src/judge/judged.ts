@@ -14,9 +14,9 @@ import {
 import { lineOf, textOf } from "@gateway/control/config/check/report.ts";
 import { objectsOfBody } from "@gateway/control/snapshot/build.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { authProblems } from "../../config/rules.ts";
-import type { GatewayConfig } from "../../config/schema.ts";
-import { resolveSecrets, type Environment } from "../../config/secrets.ts";
+import { authProblems } from "../config/rules.ts";
+import type { GatewayConfig } from "../config/schema.ts";
+import { resolveSecrets, type Environment } from "../config/secrets.ts";
 import { objectLimits, type ObjectLimits } from "./objectLimits.ts";
 
 /** Plain values only: it crosses to a thread. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { rootSchema } from "../../config/schema.ts";
+import { rootSchema } from "../config/schema.ts";
 import { objectLimits } from "./objectLimits.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "limits-"));

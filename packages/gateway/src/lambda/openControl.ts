@@ -20,7 +20,7 @@ import type { Store } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { secretLimitsSchema } from "../config/control.ts";
-import { objectLimits } from "../control/judge/objectLimits.ts";
+import { objectLimits } from "../judge/objectLimits.ts";
 import type { Callers } from "./callers.ts";
 import type { Open, OpenRefusal } from "./opening.ts";
 import { judgeSchema } from "./schema.ts";

@@ -7,8 +7,8 @@ import { problemResponse } from "@gateway/control/problem.ts";
 import { hostAllowed, originAllowed } from "@gateway/frontends/listener/httpHost.ts";
 import { Hono } from "hono";
 
-/** An app by what it answers. */
-export interface Answers {
+/** What answers requests: Hono's app, or any function of the like. */
+export interface App {
   fetch(request: Request): Response | Promise<Response>;
 }
 
@@ -21,7 +21,7 @@ export interface OpsParts {
   /** Config: `gateway.adminApi.allowedHosts`. */
   readonly allowedHosts: readonly string[];
   /** Admin and worker API. */
-  readonly control: Answers | undefined;
+  readonly control: App | undefined;
 }
 
 export function opsApp(parts: OpsParts): Hono {

@@ -12,7 +12,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openTls, type TlsServer } from "@gateway/frontends/listener/tls.ts";
 import type { GatewayConfig } from "../config/schema.ts";
-import type { Answers } from "./app.ts";
+import type { App } from "./app.ts";
 import type { Callers } from "./callers.ts";
 
 const kind = "adminApi";
@@ -29,7 +29,7 @@ export interface OpenOps {
 /** `callers` learns who sends each request, for the app to ask. */
 export async function listenOps(
   config: GatewayConfig["adminApi"],
-  { app, callers }: { readonly app: Answers; readonly callers: Callers },
+  { app, callers }: { readonly app: App; readonly callers: Callers },
   host: Host,
 ): Promise<Result<OpenOps, ListenError>> {
   const tls = config.tls === undefined ? ok(undefined) : openTls(kind, config.tls, host);
@@ -63,7 +63,7 @@ export async function listenOps(
   });
 }
 
-function httpServer(app: Answers, callers: Callers): HttpServer {
+function httpServer(app: App, callers: Callers): HttpServer {
   const answer = getRequestListener((request, { incoming }) => {
     callers.arrived(request, incoming);
     return app.fetch(request);

@@ -1,20 +1,23 @@
 /** Opens the admin listener when it is enabled. */
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
+import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { GatewayConfig } from "../config/schema.ts";
-import type { DataPlaneParts } from "../dataPlane.ts";
 import type { NodeHost } from "../host/node.ts";
-import { opsApp, type Answers } from "./app.ts";
+import { opsApp, type App } from "./app.ts";
 import { callersBehind, type Callers } from "./callers.ts";
 import { listenOps, type OpenOps } from "./listen.ts";
 
-export interface OpsOptions extends Pick<DataPlaneParts, "generations" | "stopping"> {
-  /** The control plane's app, told who calls. */
-  readonly answers: (callers: Callers) => Answers;
+export interface OpsOptions {
+  readonly generations: Generations;
+  /** Aborted when the drain begins. */
+  readonly stopping: AbortController;
+  /** What the role answers besides health and metrics; told who calls. */
+  readonly app: (callers: Callers) => App;
 }
 
 export async function startOps(
-  { generations, stopping, answers }: OpsOptions,
+  { generations, stopping, app: ownApp }: OpsOptions,
   { adminApi }: GatewayConfig,
   host: NodeHost,
 ): Promise<Result<OpenOps | undefined, ListenError>> {
@@ -28,7 +31,7 @@ export async function startOps(
     metrics: () => host.metrics.expose(),
     metricsType: host.metrics.contentType,
     allowedHosts: adminApi.allowedHosts,
-    control: answers(callers),
+    control: ownApp(callers),
   });
   return listenOps(adminApi, { app, callers }, host);
 }

@@ -1,6 +1,6 @@
 /** What the quick start prints: for each listener its address and a command to paste. */
 import type { OpenListener, Running } from "../running.ts";
-import type { Place } from "./there.ts";
+import type { Address } from "./there.ts";
 
 /** Columns before an address or a command. */
 const indent = 14;
@@ -36,10 +36,10 @@ export function banner(running: Running, example: string): string {
 }
 
 /** What a second quick start of a folder prints. */
-export function alreadyThere(places: readonly Place[]): string {
+export function alreadyThere(addresses: readonly Address[]): string {
   return [
     "A quick start runs here already. It listens on:",
-    ...places.map(({ kind, host, port }) => `  ${titles[kind] ?? kind} ${host}:${port}`),
+    ...addresses.map(({ kind, host, port }) => `  ${titles[kind] ?? kind} ${host}:${port}`),
     "",
   ].join("\n");
 }

@@ -11,7 +11,7 @@ import { lastGoodFile, lastGoodOf } from "./snapshot/lastGood.ts";
 import { openSpoolDisk } from "./records/spoolDisk.ts";
 import { bodyOf, testSecret } from "./rig/snapshot.ts";
 import { cellOf } from "./rig/spool.ts";
-import { headKeysOf, verifySnapshot } from "./verify.ts";
+import { headKeysOf, verifySnapshot } from "./snapshot/verify.ts";
 
 describe("files of earlier releases", () => {
   it("reads snapshot format 1", async () => {

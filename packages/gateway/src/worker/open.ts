@@ -21,8 +21,7 @@ import {
   workerLastGoodDefaults,
   type ControlPlaneConfig,
 } from "../config/workerKeys.ts";
-import type { StartOptions } from "../roles.ts";
-import { programVersion } from "../version.ts";
+import type { StartOptions } from "../starting.ts";
 import { openCapacity, type WorkerCapacity } from "./capacity/capacity.ts";
 import {
   followControlPlane,
@@ -34,9 +33,9 @@ import { noInstance, openInstance, type Instance } from "./state/instance.ts";
 import { watchLabels, type WatchedLabels } from "./state/labels.ts";
 import { lastGoodOf, type LastGood } from "./snapshot/lastGood.ts";
 import { snapshotOpener } from "./snapshot/openSnapshot.ts";
-import type { Link } from "./link/link.ts";
+import type { Link } from "./snapshot/dial.ts";
 import { historyPolicy, type HistoryPolicy } from "./records/policy.ts";
-import { resolveAll } from "./snapshot/resolve.ts";
+import { resolveAll } from "./snapshot/peer.ts";
 import { openSpool, type Spool } from "./records/spool.ts";
 import { openSpoolDisk } from "./records/spoolDisk.ts";
 import { openStateDir, type StateDir } from "./state/stateDir.ts";
@@ -61,6 +60,8 @@ export interface OpenWorker {
 
 export type FleetSecrets = readonly [Secret, ...Secret[]];
 
+/** The program's own version, as it stands in package.json of the repository; told to control planes. */
+const programVersion = "0.1.0";
 /** Snapshots whose history policy is remembered. */
 const settingsMax = 4;
 /** Longest time that signing off may take at the end. */

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
-import { logCrash } from "./crash.ts";
+import { logCrash } from "./log.ts";
 
 describe("logCrash", () => {
   it("logs what nobody caught, until it is disposed", () => {

@@ -76,3 +76,10 @@ function stackOf(error: unknown): string {
     .filter((line) => line.trimStart().startsWith("at "));
   return [error.name, ...frames.map((line) => line.trim())].join(" | ");
 }
+
+/** Until disposed: what nobody caught is logged before it ends the process, with where it came from. A kill leaves no such line: the next start says so (history/lostQueries.ts). */
+export function logCrash(log: Log): Disposable {
+  const say = (error: unknown, origin: string): void => log.bug(error, { endsProcess: origin });
+  process.on("uncaughtExceptionMonitor", say);
+  return { [Symbol.dispose]: () => void process.off("uncaughtExceptionMonitor", say) };
+}

@@ -1,9 +1,9 @@
 /**
- * Shared capacity over HTTP: what a worker asks its control plane about leases, and what it says as the
- * one who asks the engines. One call, one try; whoever calls has its own pause.
+ * Shared capacity over HTTP: what a worker asks its control plane about leases, and what it says as
+ * the one who asks the engines. One call, one try; whoever calls has its own pause.
  *
- * What fails is told apart by one question only: whether anybody answered. A control plane without a
- * database, or one that is too busy, can give no leases, which is as if nobody were there.
+ * What fails is told apart by one question only: whether anybody answered. A control plane without
+ * a database, or one that is too busy, can give no leases, which is as if nobody were there.
  */
 import {
   acquireCountMax,

@@ -17,7 +17,6 @@ import { z } from "zod";
 import { callFailureText, retryAfterOf, type CallFailure, type FleetCalls } from "./fleetCalls.ts";
 import { heartbeatAfterMsMin } from "../limits.ts";
 import { backoffOf, pause, type Wake } from "./pause.ts";
-import { verifyHead, type HeadKeys } from "../verify.ts";
 
 /** What a heartbeat tells, besides who sends it. */
 export type Report = Omit<HeartbeatRequest, "name" | "instanceId">;
@@ -31,7 +30,8 @@ export interface Registration {
 export interface PresenceParts {
   readonly host: Pick<Host, "clock" | "log" | "random" | "randomBytes">;
   readonly calls: FleetCalls;
-  readonly keys: HeadKeys;
+  /** The head in an answer; undefined where it is not authentic. */
+  readonly readHead: (value: unknown) => SnapshotHead | undefined;
   readonly name: string;
   readonly version: string;
   readonly heartbeatIntervalSecs: number;
@@ -67,7 +67,8 @@ export interface Presence {
 }
 
 const registerAnswerSchema = z.looseObject({
-  // Goes into a header: a damaged one that can not would fail every later call, and nobody registers again.
+  // Goes into a header: a damaged one that can not would fail every later call, and nobody
+  // registers again.
   instanceToken: z.string().regex(/^[\x21-\x7e]{1,4096}$/),
   duplicateName: z.boolean(),
 });
@@ -205,7 +206,7 @@ class Registered implements Presence {
   }
 
   async #beat(signal: AbortSignal): Promise<Result<"beat", CallFailure>> {
-    const { calls, keys, name, host } = this.#parts;
+    const { calls, readHead, name, host } = this.#parts;
     const report = this.#parts.report();
     const lastError = report.lastError?.slice(0, errorCharsMax);
     const request: HeartbeatRequest = {
@@ -226,9 +227,9 @@ class Registered implements Presence {
     }
     const read = heartbeatAnswerSchema.safeParse(jsonIn(answer.value.body));
     if (!read.success) return err({ code: "unreachable", detail: "heartbeat not understood" });
-    const head = verifyHead(read.data.head, keys);
+    const head = readHead(read.data.head);
     // A head that is not authentic changes nothing; the wait meets the same and says so.
-    if (head.ok) this.#parts.headSeen(head.value);
+    if (head !== undefined) this.#parts.headSeen(head);
     if (read.data.lostLeases.length > 0) this.#parts.leasesLost(read.data.lostLeases);
     if (read.data.cancel.length > 0) this.#parts.cancel(read.data.cancel);
     return ok("beat");

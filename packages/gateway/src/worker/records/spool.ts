@@ -11,8 +11,7 @@ import { recordBatchMax, recordSchemaVersion, type QueryRecord } from "@gateway/
 import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { z } from "zod";
-import { historyFamilies } from "../../history/families.ts";
-import { Fifo } from "../../history/fifo.ts";
+import { Backlog, historyFamilies } from "../../history/backlog.ts";
 import { retryAfterOf } from "../link/fleetCalls.ts";
 import { backoffOf, pause, type Wake } from "../link/pause.ts";
 import { jsonIn } from "../link/presence.ts";
@@ -50,8 +49,8 @@ export interface Spool extends History {
   begin(): void;
   status(): UplinkStatus;
   /**
-   * Sends what waits; resolves when all of it is taken, or when `deadline` aborts. The rest stays on
-   * disk where there is one; otherwise it is dropped and counted, as is what is appended later.
+   * Sends what waits; resolves when all of it is taken, or when `deadline` aborts. The rest stays
+   * on disk where there is one; otherwise it is dropped and counted, as is what is appended later.
    */
   close(deadline: AbortSignal): Promise<void>;
 }
@@ -94,8 +93,8 @@ class Sender implements Spool {
   readonly #sentCount;
   readonly #droppedCount;
   readonly #stopping = new AbortController();
-  readonly #fresh = new Fifo<QueryRecord>(({ sql }) => (sql?.length ?? 0) + fieldsChars);
-  readonly #ready = new Fifo<SpoolEntry>(({ text }) => text.length);
+  readonly #fresh = new Backlog<QueryRecord>(({ sql }) => (sql?.length ?? 0) + fieldsChars);
+  readonly #ready = new Backlog<SpoolEntry>(({ text }) => text.length);
   /** Taken out of `#ready` and not known to be kept. */
   #flight: readonly SpoolEntry[] = [];
   /** How many of `#flight` travel together. */
@@ -273,7 +272,10 @@ class Sender implements Spool {
     }
   }
 
-  /** What is sent and lies on no disk would be counted as lost after a kill. A disk that hangs does not stop the sending. */
+  /**
+   * What is sent and lies on no disk would be counted as lost after a kill. A disk that hangs does
+   * not stop the sending.
+   */
   async #kept(): Promise<void> {
     const { disk, host } = this.#parts;
     if (disk === undefined) return;

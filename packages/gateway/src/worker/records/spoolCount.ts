@@ -1,9 +1,10 @@
 /**
- * The spool's books: which places still wait, how many queries have no end in any of them, and how many
- * records were lost. One small file, written over in place for every query before an engine sees it, so
- * that whoever starts after a kill knows how many records are missing.
+ * The spool's books: which places still wait, how many queries have no end in any of them, and how
+ * many records were lost. One small file, written over in place for every query before an engine
+ * sees it, so that whoever starts after a kill knows how many records are missing.
  *
- * Numbers only, hence not sealed: a query can not wait for a cipher. A checksum tells a damaged file.
+ * Numbers only, hence not sealed: a query can not wait for a cipher. A checksum tells a damaged
+ * file.
  */
 import { crc32 } from "node:zlib";
 

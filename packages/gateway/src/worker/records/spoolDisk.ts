@@ -1,13 +1,13 @@
 /**
- * The spool's copy on disk: what waited when a process ended, whatever ended it, is sent by the next
- * one; what is gone is counted, to the record.
+ * The spool's copy on disk: what waited when a process ended, whatever ended it, is sent by the
+ * next one; what is gone is counted, to the record.
  *
- * Records lie in segments of two hundred places, sealed, each file written whole. Beside them lies a
- * count (spoolCount.ts), written before an engine sees a query. Whatever the moment of a kill, the
- * two agree: a place leaves its segment only after the count says that it is done, and a record is
- * sent only when it is in its segment. So what the count holds and no segment has is lost, and nothing
- * else is. A place that is sent and not yet noted is sent twice, which is harmless: the first record
- * of an id is kept.
+ * Records lie in segments of two hundred places, sealed, each file written whole. Beside them lies
+ * a count (spoolCount.ts), written before an engine sees a query. Whatever the moment of a kill,
+ * the two agree: a place leaves its segment only after the count says that it is done, and a record
+ * is sent only when it is in its segment. So what the count holds and no segment has is lost, and
+ * nothing else is. A place that is sent and not yet noted is sent twice, which is harmless: the
+ * first record of an id is kept.
  */
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Result } from "@gateway/core/result.ts";
@@ -95,7 +95,8 @@ export async function openSpoolDisk(parts: SpoolDiskParts): Promise<SpoolDisk> {
     if (alive.length < found.length) changed.push(number);
   }
   const after = ((numbers.at(-1) ?? -1) + 1) * segmentPlaces;
-  // New places begin in a new segment, so that none of the old files is written over before it is empty.
+  // New places begin in a new segment, so that none of the old files is written over before it is
+  // empty.
   const next = Math.max(after, position?.next ?? 0);
   const lost = Math.max(0, (count?.waiting ?? 0) - entries.length);
   const restored = { entries, next, lost, dropped: count?.dropped ?? 0 };
@@ -166,7 +167,8 @@ class Mirror implements SpoolDisk {
     const counted = position.waiting === waiting && position.dropped === dropped;
     this.#position = position;
     if (!counted) this.#moved = true;
-    // While segments can not be written nothing else would bring the count up to date before a kill.
+    // While segments can not be written nothing else would bring the count up to date before a
+    // kill.
     if (!counted && this.#problem !== undefined) this.note();
     if (position.from === from && position.until === until && position.resume === resume) return;
     this.#moved = true;

@@ -3,11 +3,11 @@ import { virtualHost, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import type { SourceEvent } from "@gateway/core/port/configSource.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
-import { dialControlPlane, type Link, type LinkParts } from "../link/link.ts";
+import { dialControlPlane, type Link, type LinkParts } from "../snapshot/dial.ts";
 import type { Report } from "../link/presence.ts";
 import { testSecret } from "./snapshot.ts";
 import type { Transport, TransportFailure, WireAnswer, WireRequest } from "../link/transport.ts";
-import type { VerifiedSnapshot } from "../verify.ts";
+import type { VerifiedSnapshot } from "../snapshot/verify.ts";
 
 export type Answering = (
   request: WireRequest,

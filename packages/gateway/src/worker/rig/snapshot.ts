@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { headText, type SnapshotHead } from "@gateway/contract/snapshot.ts";
 import { virtualStartUnixMs } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { headKeysOf } from "../verify.ts";
+import { headKeysOf } from "../snapshot/verify.ts";
 
 export const testSecret = new Secret("the-secret-of-the-fleet-in-these-tests");
 export const otherSecret = new Secret("another-secret-that-is-as-long-as-that");

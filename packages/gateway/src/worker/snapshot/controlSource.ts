@@ -3,7 +3,8 @@
  * head names content that is not known here. One request at a time.
  *
  * After each failure the first wait is one that is answered at once: its head is authentic, so it
- * confirms what runs, or names what is missing. A 304 confirms nothing, because anybody could say it.
+ * confirms what runs, or names what is missing. A 304 confirms nothing, because anybody could say
+ * it.
  */
 import { compareRevisions, etagOf, type Revision } from "@gateway/contract/revision.ts";
 import { revisionOfHead, type SnapshotHead } from "@gateway/contract/snapshot.ts";
@@ -12,10 +13,15 @@ import type { SourceEvent } from "@gateway/core/port/configSource.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
-import { callFailureText, retryAfterOf, type CallFailure, type FleetCalls } from "./fleetCalls.ts";
+import {
+  callFailureText,
+  retryAfterOf,
+  type CallFailure,
+  type FleetCalls,
+} from "../link/fleetCalls.ts";
 import { backoffMsMin, fetchMsMax, snapshotInflatedBytesMax, waitSlackMs } from "../limits.ts";
-import { backoffOf, pause, type Wake } from "./pause.ts";
-import { jsonIn } from "./presence.ts";
+import { backoffOf, pause, type Wake } from "../link/pause.ts";
+import { jsonIn } from "../link/presence.ts";
 import {
   faultText,
   inflated,
@@ -24,7 +30,7 @@ import {
   type HeadKeys,
   type SnapshotFault,
   type VerifiedSnapshot,
-} from "../verify.ts";
+} from "./verify.ts";
 
 export interface ControlSourceParts {
   readonly host: Pick<Host, "clock" | "random">;
@@ -129,7 +135,8 @@ class Asking {
     const before = this.#fetched;
     if (before === undefined || compareRevisions(revision, before) >= 0) this.#fetched = revision;
     this.#offer(fetched.value.head, fetched.value);
-    // Another replica answered than the one that announced: without a pause both would be asked in turns.
+    // Another replica answered than the one that announced: without a pause both would be asked in
+    // turns.
     return revision.hash === offered.hash ? ok("fetched") : err({ kind: "lagging" });
   }
 

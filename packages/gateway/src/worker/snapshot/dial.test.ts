@@ -4,7 +4,6 @@ import { Secret } from "@gateway/core/secret.ts";
 import { err } from "@gateway/core/result.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { urlFault } from "./link.ts";
 import { snapshotOf } from "../rig/snapshot.ts";
 import { json, overApp, silence, status, testLink, type Answering } from "../rig/link.ts";
 
@@ -297,21 +296,6 @@ describe("a link", () => {
       { numRuns: 60 },
     );
   });
-});
-
-describe("urlFault", () => {
-  it("takes https, and http only where it was allowed", () => {
-    expect(urlFault("https://control.example:9000/base", false)).toBeUndefined();
-    expect(urlFault("http://127.0.0.1:9000", true)).toBeUndefined();
-    expect(urlFault("http://127.0.0.1:9000", false)).toMatch("must be https");
-  });
-
-  it.each(["", "control:9000", "ftp://control", "https://ann:pw@control", "https://control/?a=1"])(
-    "refuses %j",
-    (url) => {
-      expect(urlFault(url, true)).toBeDefined();
-    },
-  );
 });
 
 type Routes = Readonly<

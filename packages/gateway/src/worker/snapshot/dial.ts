@@ -8,12 +8,13 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
+import { urlFault } from "../../config/addresses.ts";
 import { askControlPlane } from "./controlSource.ts";
-import { fleetCalls, type FleetCalls } from "./fleetCalls.ts";
-import type { Wake } from "./pause.ts";
-import { presenceOf, type Presence, type PresenceParts } from "./presence.ts";
-import type { Transport } from "./transport.ts";
-import { headKeysOf, type HeadKeys, type VerifiedSnapshot } from "../verify.ts";
+import { fleetCalls, type FleetCalls } from "../link/fleetCalls.ts";
+import type { Wake } from "../link/pause.ts";
+import { presenceOf, type Presence, type PresenceParts } from "../link/presence.ts";
+import type { Transport } from "../link/transport.ts";
+import { headKeysOf, verifyHead, type VerifiedSnapshot } from "./verify.ts";
 
 export interface LinkConfig {
   /** Config: `controlPlane.url`. */
@@ -27,7 +28,7 @@ export interface LinkConfig {
 export interface LinkParts {
   readonly host: Pick<Host, "clock" | "log" | "random" | "randomBytes">;
   readonly transport: Transport;
-  readonly presence: Omit<PresenceParts, "host" | "calls" | "keys" | "headSeen">;
+  readonly presence: Omit<PresenceParts, "host" | "calls" | "readHead" | "headSeen">;
   /** See `ControlSourceParts.known`. */
   known(): Revision | undefined;
   push(event: SourceEvent<VerifiedSnapshot>): void;
@@ -35,24 +36,9 @@ export interface LinkParts {
 
 export interface Link {
   readonly calls: FleetCalls;
-  readonly keys: HeadKeys;
   readonly presence: Presence;
   /** Asks, registers and beats until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
-}
-
-/** Why a control plane's URL is not used; undefined when it is. */
-export function urlFault(url: string, allowInsecureHttp: boolean): string | undefined {
-  if (!URL.canParse(url)) return "is no URL";
-  const { protocol, username, password, search, hash } = new URL(url);
-  // The URL is shown in logs and status; what is in it is no secret any more.
-  if (username !== "" || password !== "") return "must not hold credentials";
-  if (search !== "" || hash !== "") return "must not have a query or a fragment";
-  if (protocol === "https:") return undefined;
-  if (protocol !== "http:") return "must be an https URL";
-  return allowInsecureHttp
-    ? undefined
-    : "must be https: the fleet secret and cluster credentials would cross in clear text (allowInsecureHttp is for local demos only)";
 }
 
 /** Makes the link. Nothing is sent before `run`. */
@@ -68,11 +54,15 @@ export function dialControlPlane(config: LinkConfig, parts: LinkParts): Result<L
     ...parts.presence,
     host,
     calls,
-    keys,
+    readHead: (value) => {
+      const head = verifyHead(value, keys);
+      return head.ok ? head.value : undefined;
+    },
     headSeen: (head) => {
       const offer = offerOfHead("controlPlane", head);
       parts.push({ kind: "offer", offer, head, body: undefined });
-      // A heartbeat was answered, so there is no reason to wait any longer for what is missing here.
+      // A heartbeat was answered, so there is no reason to wait any longer for what is missing
+      // here.
       if (parts.known()?.hash !== head.revision) paused?.wake();
       paused = undefined;
     },
@@ -90,7 +80,6 @@ export function dialControlPlane(config: LinkConfig, parts: LinkParts): Result<L
   };
   return ok({
     calls,
-    keys,
     presence,
     run: async (signal) => {
       await Promise.all([askControlPlane(source, signal), presence.run(signal)]);

@@ -8,7 +8,7 @@ import { newLife, type ConfigLife } from "@gateway/core/snapshot/lifecycle.ts";
 import { describe, expect, it } from "vitest";
 import { followControlPlane, type WorkerConfig, type WorkerConfigParts } from "./followConfig.ts";
 import { lastGoodOf } from "./lastGood.ts";
-import { peerAnswers } from "./peerAnswer.ts";
+import { servePeers } from "./servePeers.ts";
 import { peerPath } from "./peerProof.ts";
 import { reportOf } from "../status.ts";
 import { overApp, silence, status, type Answering } from "../rig/link.ts";
@@ -96,7 +96,7 @@ describe("followControlPlane", () => {
     await control.commit("one");
     const first = workerOf(control.host, overApp(control.app));
     await first.until(() => first.active().includes("one"));
-    const answer = peerAnswers({
+    const answer = servePeers({
       host: control.host,
       secrets: [secret],
       active: () => first.config.active(),

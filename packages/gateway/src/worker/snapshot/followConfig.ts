@@ -16,11 +16,11 @@ import { clockSkewMsMax, type OfferLimits } from "@gateway/core/snapshot/offer.t
 import type { OfferSource } from "@gateway/core/port/configSource.ts";
 import { configFamilies } from "@gateway/control/config/metrics.ts";
 import { diskEvent, type LastGood } from "./lastGood.ts";
-import { dialControlPlane, type Link, type LinkConfig, type LinkParts } from "../link/link.ts";
+import { dialControlPlane, type Link, type LinkConfig, type LinkParts } from "./dial.ts";
 import { askPeers, type PeerParts } from "./peer.ts";
 import { workerSource, type SourceParts, type WorkerSource } from "./source.ts";
 import type { Transport } from "../link/transport.ts";
-import type { VerifiedSnapshot } from "../verify.ts";
+import type { VerifiedSnapshot } from "./verify.ts";
 
 export const configStale = {
   name: "gateway_worker_config_stale",

@@ -23,7 +23,7 @@ import {
   verifySnapshot,
   type SnapshotFault,
   type VerifiedSnapshot,
-} from "../verify.ts";
+} from "./verify.ts";
 
 export interface LastGoodParts {
   readonly host: Pick<Host, "log" | "randomBytes">;
@@ -95,7 +95,8 @@ export function lastGoodOf(parts: LastGoodParts): LastGood {
   return new OnDisk(parts);
 }
 
-interface Kept {
+/** What the file is to hold. */
+interface Copy {
   readonly head: SnapshotHead;
   readonly bytes: Uint8Array;
 }
@@ -104,7 +105,7 @@ class OnDisk implements LastGood {
   readonly #parts: LastGoodParts;
   /** Head in the file; undefined when there is none, or one that must be written anew. */
   #written: SnapshotHead | undefined;
-  #wanted: Kept | undefined;
+  #wanted: Copy | undefined;
   #writing: Promise<void> | undefined;
   #problem: string | undefined;
 

@@ -3,12 +3,12 @@ import type { HistorySetting } from "@gateway/control/config/objects.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
-import { activate } from "../../control/judge/activation.ts";
-import { Judge } from "../../control/judge/judge.ts";
-import { openBackends, openConfig } from "../../generation.ts";
-import type { StartOptions } from "../../roles.ts";
-import { startErrorText } from "../../running.ts";
-import type { VerifiedSnapshot } from "../verify.ts";
+import { activate } from "../../judge/activation.ts";
+import { Judge } from "../../judge/judge.ts";
+import { openBackends, openConfig } from "../../generation/openConfig.ts";
+import type { StartOptions } from "../../starting.ts";
+import { startErrorText } from "../../starting.ts";
+import type { VerifiedSnapshot } from "./verify.ts";
 
 export interface OpenedSnapshot {
   readonly generation: Generation;

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { servedBytes } from "./lastGood.ts";
 import { peerFreshMs, peerMsMax } from "../limits.ts";
-import { askPeers, peerAddress, type PeerParts } from "./peer.ts";
-import { peerAnswers, type PeerAnswerParts } from "./peerAnswer.ts";
+import { askPeers, resolveAll, type PeerParts } from "./peer.ts";
+import { servePeers, type ServePeersParts } from "./servePeers.ts";
 import { peerNonceHeader, peerSealedType, proveTo } from "./peerProof.ts";
 import { seal } from "../state/sealing.ts";
 import { otherSecret, signed, snapshotOf, testSecret } from "../rig/snapshot.ts";
@@ -151,7 +151,7 @@ describe("askPeers", () => {
   });
 });
 
-describe("peerAnswers", () => {
+describe("servePeers", () => {
   it("gives an operator with the secret the document in clear, and nobody else", async () => {
     const answer = answersOf();
     const with_ = (bearer: string) => answer(requestWith({ authorization: `Bearer ${bearer}` }));
@@ -224,13 +224,11 @@ describe("peerAnswers", () => {
   });
 });
 
-describe("peerAddress", () => {
-  it("reads names and addresses with a port, and nothing else", () => {
-    expect(peerAddress("peers.svc:9000")).toEqual({ name: "peers.svc", port: 9000 });
-    expect(peerAddress("[fd00::1]:80")).toEqual({ name: "fd00::1", port: 80 });
-    for (const text of ["peers", "peers:", "peers:0", "peers:70000", "fd00::1:80", "http://a:1"]) {
-      expect(peerAddress(text)).toBeUndefined();
-    }
+describe("resolveAll", () => {
+  it("answers an address as itself, and nothing for what can not be a name", async () => {
+    expect(await resolveAll("127.0.0.1")).toEqual(["127.0.0.1"]);
+    expect(await resolveAll("::1")).toEqual(["::1"]);
+    expect(await resolveAll("no such name")).toEqual([]);
   });
 });
 
@@ -242,8 +240,8 @@ function activeOf(confirmedAt = virtualStartUnixMs, secret: Secret = testSecret)
   return { head: signedHead, bytes: Buffer.from(bodyText, "utf8"), confirmedAtMs: confirmedAt };
 }
 
-function answersOf(more: Partial<PeerAnswerParts> = {}) {
-  return peerAnswers({
+function answersOf(more: Partial<ServePeersParts> = {}) {
+  return servePeers({
     host: virtualHost(2),
     secrets: [testSecret],
     active: () => activeOf(),
@@ -252,7 +250,7 @@ function answersOf(more: Partial<PeerAnswerParts> = {}) {
   });
 }
 
-function peerOf(more: Partial<PeerAnswerParts> = {}): Answering {
+function peerOf(more: Partial<ServePeersParts> = {}): Answering {
   const answer = answersOf(more);
   return overApp({ fetch: (request) => answer(request) });
 }

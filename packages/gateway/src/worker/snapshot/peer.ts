@@ -2,18 +2,20 @@
  * Asks other workers for their configuration: every resolved address in turn, until one has a copy
  * that is authentic and young enough. The fleet secret is never sent.
  */
+import { lookup } from "node:dns/promises";
 import type { SourceEvent, Offer } from "@gateway/core/port/configSource.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
 import { judgeOffer, refusalText, type OfferLimits } from "@gateway/core/snapshot/offer.ts";
+import { peerAddress } from "../../config/addresses.ts";
 import { judgedAnswer, sendWithin } from "../link/fleetCalls.ts";
 import { peerMsMax, snapshotInflatedBytesMax } from "../limits.ts";
 import { peerPath, peerSealedType, proveTo } from "./peerProof.ts";
 import { sealOverhead, unseal } from "../state/sealing.ts";
 import type { Transport } from "../link/transport.ts";
-import { faultText, headKeysOf, verifySnapshot, type VerifiedSnapshot } from "../verify.ts";
+import { faultText, headKeysOf, verifySnapshot, type VerifiedSnapshot } from "./verify.ts";
 
 export interface PeerParts {
   readonly host: Pick<Host, "clock" | "log" | "random" | "randomBytes">;
@@ -30,17 +32,6 @@ export interface PeerParts {
 
 /** Addresses asked in one round: a name that resolves to more is asked again in the next. */
 const addressesMax = 64;
-
-/** Splits `host:port`, also with an address of version 6 in brackets; undefined when it is not that. */
-export function peerAddress(
-  text: string,
-): { readonly name: string; readonly port: number } | undefined {
-  const [, bracketed, plain, port = ""] =
-    /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
-  const name = bracketed ?? plain;
-  if (name === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
-  return { name, port: Number(port) };
-}
 
 /** One round through all peers: the first good copy, or why there is none. */
 export async function askPeers(
@@ -153,4 +144,15 @@ function urlOf(scheme: string, address: string, port: number): string {
 
 function nothing(reason: string): SourceEvent<VerifiedSnapshot> {
   return { kind: "unreachable", source: "peer", reason };
+}
+
+/** Every address of a name, by the system's own look-up (which also reads the hosts file). Empty when there is none, or when it can not be found out. */
+export async function resolveAll(name: string): Promise<readonly string[]> {
+  try {
+    const found = await lookup(name, { all: true, order: "verbatim" });
+    return [...new Set(found.map(({ address }) => address))];
+  } catch {
+    // No such name, or no name server: there is nobody to ask either way.
+    return [];
+  }
 }

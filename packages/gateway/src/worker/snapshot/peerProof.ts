@@ -1,7 +1,7 @@
 /**
  * How workers speak to each other without sending the fleet secret: the one that asks proves by an
- * HMAC over a nonce and the time that it has it; the answer is sealed for that nonce. Whoever listens
- * or answers without the secret learns nothing.
+ * HMAC over a nonce and the time that it has it; the answer is sealed for that nonce. Whoever
+ * listens or answers without the secret learns nothing.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";

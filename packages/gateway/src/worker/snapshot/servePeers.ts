@@ -14,7 +14,7 @@ import { servedBytes } from "./lastGood.ts";
 import { peerSealedType, proofJudge } from "./peerProof.ts";
 import { seal } from "../state/sealing.ts";
 
-export interface PeerAnswerParts {
+export interface ServePeersParts {
   readonly host: Pick<Host, "clock" | "log" | "randomBytes">;
   readonly secrets: readonly Secret[];
   /** What is active: its newest head and the canonical bytes of its body, and when the control plane last confirmed it. */
@@ -26,7 +26,7 @@ export interface PeerAnswerParts {
 }
 
 /** One per process: it remembers nonces and failures. */
-export function peerAnswers(parts: PeerAnswerParts): (request: Request) => Response {
+export function servePeers(parts: ServePeersParts): (request: Request) => Response {
   const { host, secrets } = parts;
   const judge = proofJudge(secrets, host);
   const find = secretFinder(secrets);
@@ -64,7 +64,7 @@ export function peerAnswers(parts: PeerAnswerParts): (request: Request) => Respo
 }
 
 /** `{confirmedAt, snapshot}`; the reader takes the snapshot's bytes out without writing them anew. */
-function documentOf({ active }: Pick<PeerAnswerParts, "active">): Uint8Array | undefined {
+function documentOf({ active }: Pick<ServePeersParts, "active">): Uint8Array | undefined {
   const found = active();
   if (found === undefined) return undefined;
   const { head, bytes } = found;

@@ -8,7 +8,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { eventQueue } from "./events.ts";
 import { diskAfterMs, peerPauseMs } from "../limits.ts";
 import { pause, type Wake } from "../link/pause.ts";
-import type { VerifiedSnapshot } from "../verify.ts";
+import type { VerifiedSnapshot } from "./verify.ts";
 
 type Event = SourceEvent<VerifiedSnapshot>;
 

@@ -2,8 +2,8 @@ import { gzipSync } from "node:zlib";
 import { canonicalJson } from "@gateway/contract/canonical.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { snapshotBytesMax, snapshotDepthMax, snapshotInflatedBytesMax } from "./limits.ts";
-import { bodyOf, otherSecret, signed, snapshotOf, testSecret } from "./rig/snapshot.ts";
+import { snapshotBytesMax, snapshotDepthMax, snapshotInflatedBytesMax } from "../limits.ts";
+import { bodyOf, otherSecret, signed, snapshotOf, testSecret } from "../rig/snapshot.ts";
 import { faultText, headKeysOf, inflated, verifyHead, verifySnapshot } from "./verify.ts";
 
 const keys = headKeysOf([testSecret]);

@@ -3,8 +3,8 @@
  * limits, head and its mac, hash, JSON, shape. Every failure is a value, and none repeats a part of
  * the bytes.
  *
- * It does not judge whether the snapshot may be taken (core/snapshot/offer.ts), nor whether it can be
- * opened.
+ * It does not judge whether the snapshot may be taken (core/snapshot/offer.ts), nor whether it can
+ * be opened.
  */
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
@@ -22,8 +22,8 @@ import {
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { z } from "zod";
-import { parseSliced, pieceLevelsMax, sha256Sliced } from "../control/judge/slices.ts";
-import { snapshotBytesMax, snapshotDepthMax, snapshotInflatedBytesMax } from "./limits.ts";
+import { parseSliced, pieceLevelsMax, sha256Sliced } from "../../judge/slices.ts";
+import { snapshotBytesMax, snapshotDepthMax, snapshotInflatedBytesMax } from "../limits.ts";
 
 export interface VerifiedSnapshot {
   readonly head: SnapshotHead;
