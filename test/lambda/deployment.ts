@@ -12,7 +12,7 @@ import { openNeon } from "@gateway/control/store/driver/neon.ts";
 import { readMigrations, type Migration } from "@gateway/control/store/migrate/migration.ts";
 import { recordedLog } from "@gateway/core/rig/recorder.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { functionClock } from "@gateway/gateway/lambda/clock.ts";
+import { functionClock } from "@gateway/gateway/lambda/host.ts";
 import { lineLog } from "@gateway/gateway/lambda/log.ts";
 import { migrateForDeployment } from "@gateway/gateway/lambda/migration.ts";
 import { buildLambda } from "../../packages/gateway/bin/buildLambda.mjs";

@@ -28,7 +28,7 @@ const configOption = {
 
 boundMemory();
 process.exitCode = await main(process.argv.slice(2));
-// Something was cut off then, and may still compute in one of the threads.
+// Something was cut off, and it may still compute in one of the threads.
 if (process.exitCode === exitCode.drainOverrun) await exitNow(exitCode.drainOverrun);
 // Listeners and threads are closed by now; whatever a library left open must not keep a stopped gateway alive.
 process.exit();

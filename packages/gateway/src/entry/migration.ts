@@ -10,14 +10,14 @@ import { openPostgres } from "@gateway/control/store/driver/postgres.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
 import { readMigrations } from "@gateway/control/store/migrate/migration.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { functionClock } from "../lambda/clock.ts";
+import { functionClock } from "../lambda/host.ts";
 import { lineLog } from "../lambda/log.ts";
 import { migrateForDeployment, type Deployed } from "../lambda/migration.ts";
 
 /** Waiting for another deployment and building an index take their time. */
 const statementMs = 14 * 60_000;
 
-/** Answers the version that the database has now. Throws when it has not: the deployment ends there. */
+/** Answers the version that the database has now. Throws when it could not be brought there: the deployment then ends. */
 export async function handler(): Promise<Deployed> {
   const log = lineLog("info", (line) => void process.stdout.write(`${line}\n`));
   const url = process.env["GATEWAY_DATABASE_URL"];
@@ -37,6 +37,6 @@ export async function handler(): Promise<Deployed> {
     statementMs,
   });
   const store = drizzleStore(database, { clock: functionClock });
-  // Awaited here: the connections end with this block.
+  // Awaited here, because the connections end with this block.
   return await migrateForDeployment({ database, users: store.users, files: files.value, host });
 }

@@ -1,8 +1,8 @@
 /**
  * What a function serves: the control plane's own app once the database is open, and operations.
  *
- * Nothing runs between two invocations, so what a container keeps up to date in the background is
- * looked at when somebody asks.
+ * Nothing runs between two invocations, so a request itself looks at what a container keeps up to
+ * date in the background.
  */
 import { problemResponse } from "@gateway/control/problem.ts";
 import type { Log } from "@gateway/core/port/log.ts";
@@ -67,7 +67,7 @@ export function unsetApp(names: readonly string[], log: Log): Hono<FunctionEnv> 
   return app;
 }
 
-/** Answers without the database: an instance that is replaced would not find it either. */
+/** Answers without the database: a new instance in place of this one would not find it either. */
 function operations(): Hono<FunctionEnv> {
   return new Hono<FunctionEnv>().get("/health", (c) => c.json({ status: "ok" }));
 }

@@ -49,7 +49,7 @@ async function offerSetup({ users, host }: DeploymentParts): Promise<void> {
   if (offered.value) host.log.write("info", "admin.setupToken", { token });
 }
 
-/** Names files and codes; what a database says of itself stays out. */
+/** Names files and codes, and repeats no text of the database. */
 function reasonOf(refusal: MigrateRefusal): string {
   switch (refusal.code) {
     case "newer":

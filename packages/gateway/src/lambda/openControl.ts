@@ -39,14 +39,14 @@ export interface ControlParts {
 
 export function controlOpening(parts: ControlParts): Open {
   const { settings, host, database, migrations } = parts;
-  // There is no file whose paths and references would be allowed as well.
+  // A function has no config file, whose paths and references would be allowed as well.
   const secretRefs = secretLimitsSchema.parse({});
   const files = { allow: settings.fileFolders };
   const limits = objectLimits({ gateway: { secrets: secretRefs, files } }, {});
   return async () => {
     const store = drizzleStore(database, { clock: host.clock });
-    // Asked together: each is a few ways to the database and back. What is read of one that does not
-    // fit is thrown away.
+    // Asked at the same time, because each takes a few round trips. If the schema does not fit,
+    // what was read is thrown away.
     const [fits, opened] = await Promise.all([
       judgeSchema(database, migrations),
       openConfiguration({

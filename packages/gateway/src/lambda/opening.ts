@@ -2,8 +2,8 @@
  * Opens the database when the first request needs it, and once.
  *
  * A function never migrates: the deploy step has done it, and a database of another version is
- * refused. What was found fit stays fit while the instance lives, because migrations only add to what
- * an older program reads.
+ * refused. A database that was found fit stays fit while the instance lives, because migrations
+ * only add to what an older program reads.
  */
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import type { Result } from "@gateway/core/result.ts";
