@@ -15,9 +15,9 @@ import { frontends } from "@gateway/frontends/catalog.ts";
 import type { GatewayConfig } from "./config/schema.ts";
 import { lateSignal, unlessLate } from "./host/deadline.ts";
 
-/** After the deadline: how long clients may take their errors. Those of an engine that ignores its cancel come last. */
+/** How long after the deadline clients may take their errors. Errors of an engine that ignores its cancel come last. */
 const lastWordsMs = graceMs + 500;
-/** After the deadline: how long engines may take to end what runs. One that does not obey is left behind. */
+/** How long after the deadline engines may take to end what runs. One that does not obey is left behind. */
 const endMsMax = graceMs + 1_000;
 
 export interface DataPlaneParts {

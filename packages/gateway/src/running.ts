@@ -7,7 +7,7 @@ import { unlessLate } from "./host/deadline.ts";
 import type { OpenOps } from "./ops/listen.ts";
 import type { StartError } from "./starting.ts";
 
-/** After the deadline of a drain: how long one part may take to end. The history gives itself less, so what ran is written down. */
+/** How long after a drain's deadline one part may take to end. The history limits itself to less, so that records are still written. */
 const endMsMax = 6_000;
 
 /** An open address, for logs and for the text that the quick start prints. */

@@ -1,4 +1,7 @@
-/** Provider `none`: the client's name is taken as it comes. For loopback and trusted networks; `validate` holds it apart from everything that needs a verified name. */
+/**
+ * Provider `none`: the client's name is taken as it comes. For loopback and trusted networks.
+ * `validate` refuses it together with anything that needs a verified name.
+ */
 import type { Authenticator, Presented } from "@gateway/core/port/authenticator.ts";
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { ok } from "@gateway/core/result.ts";
@@ -6,7 +9,7 @@ import { ok } from "@gateway/core/result.ts";
 export function noneAuthenticator(): Authenticator {
   return {
     asksPassword: false,
-    // Whoever was verified before is not any more, and keeps nothing of it.
+    // A session that another provider verified ends: its user is no longer verified.
     renew: (identity) => (identity.method === "none" ? identity : undefined),
     authenticate: async (presented) => {
       const identity: AuthContext = Object.freeze({

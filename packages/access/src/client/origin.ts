@@ -2,9 +2,9 @@
 import { isIP } from "node:net";
 
 /**
- * What failures are counted under and turns are given to: an IPv4 address, also one written as IPv6, or
- * the /64 of an IPv6 address, because that much is handed to a single customer (RFC 6177 §2). Anything
- * else stays itself.
+ * The origin by which failures are counted and turns are given: an IPv4 address, even one written
+ * as IPv6, or the /64 of an IPv6 address, because a single customer gets that much (RFC 6177 §2).
+ * Other text stays as it is.
  */
 export function originOf(address: string): string {
   const [bare = ""] = address.split("%", 1);

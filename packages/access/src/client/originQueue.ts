@@ -1,9 +1,9 @@
 /**
- * A line in which origins take turns, so that whoever sends a thousand logins waits for them alone.
- * The one who owns it limits it, by sending away the last of the longest.
+ * A queue in which origins take turns, so that an origin with a thousand logins delays only itself.
+ * Its owner limits it, by taking out the last of the longest line.
  */
 export class OriginQueue<Item> {
-  /** Whose turn is next comes first. No list is empty. */
+  /** The origin whose turn is next comes first. No list is empty. */
   readonly #lines = new Map<string, Item[]>();
   #size = 0;
 
@@ -39,7 +39,7 @@ export class OriginQueue<Item> {
     return longest && this.#takeOut(longest, longest[1].length - 1);
   }
 
-  /** For whoever leaves by itself. */
+  /** Takes out an item that stops waiting by itself. */
   remove(origin: string, item: Item): void {
     const line = this.#lines.get(origin);
     const place = line?.indexOf(item) ?? -1;

@@ -1,7 +1,8 @@
 /**
- * Slows guessing down: failures space out the next answers to their address and user, right or wrong,
- * so that no answer's delay tells which it is. Nothing is ever locked: a right password waits for its
- * turn, at most `waitMaxMs`, and is let in. Logins that were verified a moment ago do not come here.
+ * Slows guessing down. Failures delay the next answers to their address and user, to right and
+ * wrong passwords alike, so that no delay tells which it was. Nobody is ever locked out: a right
+ * password waits at most `waitMaxMs` and is let in. Logins that were verified a moment ago do not
+ * come here.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 
@@ -9,7 +10,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 const freeFailures = { pair: 10, address: 100 } as const;
 const gapFirstMs = 250;
 const gapMaxMs = 1_000;
-/** Below the time limits that most clients have for connecting. */
+/** Shorter than the connect timeout of most clients. */
 const waitMaxMs = 5_000;
 /** A quiet key is forgotten after this. */
 const forgetMs = 15 * 60_000;
@@ -24,14 +25,14 @@ interface Entry {
 
 export class LoginPace {
   readonly #clock: Clock;
-  /** By address and user, and by address alone; the one that failed longest ago is first. */
+  /** By address and user, and by address alone. The one whose last failure is oldest comes first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** How long this attempt waits before it is looked at. Takes its place in the line of its keys. */
+  /** How long this attempt waits before it is looked at. The next attempt under the same keys waits behind it. */
   waitMs(address: string, user: string | undefined): number {
     const now = this.#clock.nowMs();
     let wait = 0;
@@ -78,7 +79,10 @@ function keysOf(address: string, user: string | undefined): readonly (readonly [
   return user === undefined ? [alone] : [[pairKey(address, user), freeFailures.pair], alone];
 }
 
-/** A name of any length makes a key of bounded length; two long names that share one share a pace, and so do spellings that a directory takes for one name. */
+/**
+ * Keys have a bounded length, whatever the name's. Two long names with one key share a pace, and so
+ * do spellings that a directory takes for one name.
+ */
 function pairKey(address: string, user: string): string {
   const folded = user.slice(0, 256).normalize("NFKC").toLowerCase();
   return `${address} ${folded.slice(0, 256)}`;

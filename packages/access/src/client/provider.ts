@@ -1,7 +1,7 @@
 /**
- * What all providers of verified users have in common: the one place where a shown credential becomes
- * a login. Nothing shown is refused or `anonymous`, a login of a moment ago is remembered, guesses are
- * slowed down, and everything else is the provider's to verify.
+ * What all providers of verified users have in common: the one place where a credential becomes a
+ * login. No credential means refused or `anonymous`, a recent login is remembered, guesses are
+ * slowed down, and the provider verifies everything else.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
@@ -24,18 +24,21 @@ export type Shown = Exclude<Presented, { kind: "nothing" }>;
 export interface Provider extends AsyncDisposable {
   /** True where a token is a credential. */
   readonly takesTokens?: boolean;
-  /** A login that was verified a moment ago and still holds. Asked for every request, so it only looks things up. */
+  /** A recent login that still holds. Every request asks for it, so it only looks things up. */
   recall(shown: Shown): Login | undefined;
   /** Refuses with `auth.refused` or `auth.unavailable`. `origin`: who takes turns where logins have to wait. */
   verify(shown: Shown, origin: string): Promise<Result<Login, GatewayError>>;
-  /** The identity of a session as it is now; undefined for whoever must log in anew, which is everyone that somebody else verified. */
+  /**
+   * The identity of a session as it is now. Undefined for a user who must log in anew, and so for
+   * every session that another provider verified.
+   */
   renew(identity: AuthContext): AuthContext | undefined;
   scram?(user: string): ScramChallenge | undefined;
 }
 
 export interface ClosableAuthenticator extends Authenticator, AsyncDisposable {}
 
-/** Makes the authenticator over `provider`. `required`: nothing shown is refused. */
+/** Makes the authenticator over `provider`. `required`: a client without a credential is refused. */
 export function verifying(
   provider: Provider,
   required: boolean,
@@ -71,7 +74,7 @@ export function verifying(
   };
 }
 
-/** The name that is guessed at. A token is no name's secret, so there it is the address alone. */
+/** The name that is guessed at. A token is no secret of a name, so guesses at tokens count for the address alone. */
 function userOf(shown: Shown): string | undefined {
   return shown.kind === "password" || shown.kind === "scram" ? shown.user : undefined;
 }
@@ -82,7 +85,7 @@ function pause(clock: Clock, ms: number): Promise<void> {
   });
 }
 
-/** Whoever shows no credential where none is needed; the name it claims is not believed. */
+/** The identity of a client that shows no credential where none is needed. The name it claims is not believed. */
 function anonymous(): Login {
   const identity: AuthContext = Object.freeze({
     user: "anonymous",
@@ -106,7 +109,10 @@ export function isUserName(text: string): boolean {
   return text.normalize("NFKC").toLowerCase() !== "anonymous";
 }
 
-/** Each name of a group or a role once, or undefined when there are too many or one can not be a name: a part of a list would be another list. */
+/**
+ * Each name of a group or a role once. Undefined when there are too many or one can not be a name:
+ * leaving names out would grant something else.
+ */
 export function namesOf(texts: readonly string[]): readonly string[] | undefined {
   if (texts.length > groupsMax || !texts.every(isLabel)) return undefined;
   return [...new Set(texts)];

@@ -1,8 +1,9 @@
 /**
- * A token for an engine from the client's own token (RFC 8693), kept until shortly before it expires.
+ * A token for an engine from the client's own token (RFC 8693), kept until shortly before it
+ * expires.
  *
- * Whatever goes wrong is one refusal: what an endpoint says of a failure is read by nobody, because it
- * may hold the token it was given.
+ * Every failure is the same refusal. Nobody reads what an endpoint says about a failure, because
+ * that may hold the token it was given.
  */
 import { createHmac, type Hmac } from "node:crypto";
 import type { TokenExchangeConfig } from "@gateway/contract/config/queryAuth.ts";
@@ -16,10 +17,10 @@ import type { Secret } from "@gateway/core/secret.ts";
 import { HttpClient } from "../connect/http.ts";
 import { readIssued } from "./issued.ts";
 
-/** Tokens that are kept at once; the one that was not asked for the longest goes first. */
+/** Tokens that are kept at once. The one that nobody asked for the longest goes first. */
 const tokensMax = 10_000;
 const sweepMs = 60_000;
-/** A token is not used in its last minute, or its last tenth where it lives shorter. */
+/** A token is not used in its last minute, or in its last tenth where that is shorter. */
 const marginSecsMax = 60;
 const marginShare = 0.1;
 const connectionsMax = 16;
@@ -90,7 +91,7 @@ class Exchange implements TokenExchange {
     await this.#http[Symbol.asyncDispose]();
   }
 
-  /** Others may wait for the same answer, so nobody's leave ends the question; its time limit does. */
+  /** Others may wait for the same answer, so only its time limit ends the question, not a caller that leaves. */
   async #ask(key: string, subject: Secret): Promise<Exchanged> {
     const { clock } = this.#host;
     const askedMs = clock.nowMs();
@@ -134,8 +135,8 @@ class Exchange implements TokenExchange {
   }
 
   /**
-   * Whose token it is and from which token it was made: two tokens of a user may grant different things.
-   * A hash under a key of this process, of parts with their lengths.
+   * The user and the token that the new one is made from: two tokens of a user may grant different
+   * things. A hash under a key of this process, of parts with their lengths.
    */
   #keyOf(subject: Secret, { user, method, realm }: AuthContext): string {
     const hmac = createHmac("sha256", this.#key);

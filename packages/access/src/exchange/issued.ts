@@ -25,7 +25,8 @@ export function readIssued(
 ): IssuedToken | undefined {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return undefined;
   const answer = json as Readonly<Record<string, unknown>>;
-  // RFC 6749 §5.2: whoever says an error refuses, whatever else stands beside it and whatever the status.
+  // RFC 6749 §5.2: an answer with an error is a refusal, whatever else it holds and whatever its
+  // status.
   if (answer["error"] !== undefined) return undefined;
   const token = answer["access_token"];
   if (typeof token !== "string" || token.length > tokenLengthMax || !bearerToken.test(token)) {
@@ -34,7 +35,8 @@ export function readIssued(
   // `N_A` is a token that can not be used as one; anything else wants a proof that we do not make.
   const kind = answer["token_type"];
   if (typeof kind !== "string" || kind.toLowerCase() !== "bearer") return undefined;
-  // RFC 8693 §2.2.1 requires it, many servers leave it out: missed only where a kind was asked for.
+  // RFC 8693 §2.2.1 requires it, but many servers leave it out. It must be there only where a kind
+  // was asked for.
   const issued = answer["issued_token_type"];
   if (issued !== undefined && typeof issued !== "string") return undefined;
   if (wanted !== undefined && issued !== wanted) return undefined;
@@ -42,7 +44,7 @@ export function readIssued(
   return livesSecs === undefined ? undefined : { token: new Secret(token), livesSecs };
 }
 
-/** Undefined for a token that is over already or whose end is nonsense. */
+/** Undefined for a token that has already ended or whose end is nonsense. */
 function lifeOf(expiresIn: unknown, token: string, nowSecs: number): number | undefined {
   if (expiresIn === undefined) {
     const end = endOf(token);
@@ -57,7 +59,7 @@ function lifeOf(expiresIn: unknown, token: string, nowSecs: number): number | un
   return Math.min(secs, daySecs);
 }
 
-/** Read without proof, so of any type; an issuer's nonsense is no end. */
+/** The token is not verified, so this may be of any type. */
 function endOf(token: string): unknown {
   try {
     return decodeJwt(token).exp;

@@ -6,7 +6,7 @@ const none = z
   .strictObject({
     provider: z
       .literal("none")
-      // An absent word is found by the union only when it may be absent.
+      // Optional: only then the union finds this member where the word is absent.
       .optional()
       .default("none")
       .meta({

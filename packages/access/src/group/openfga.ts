@@ -19,10 +19,13 @@ export interface ClosableAuthorizer extends Authorizer, AsyncDisposable {
 
 type Relation = "reader" | "can_cancel";
 
-/** Checks at once; a burst of others waits within its time limit. */
+/** Checks at once. Further ones wait, within their time limit. */
 const connectionsMax = 16;
 const rememberedMax = 10_000;
-/** A server that did not answer about a user is not asked about that one again for so long: a query may try many groups, one after the other. */
+/**
+ * How long a server that did not answer about a user is not asked about that user again: a query
+ * may try many groups, one after the other.
+ */
 const restMs = 1_000;
 /** OpenFGA refuses a question with more contextual tuples. */
 const groupsMax = 100;
@@ -95,7 +98,7 @@ class OpenFgaChecks implements AsyncDisposable {
   }
 
   #ask(check: Check, key: string): Promise<boolean> {
-    // Validity counts from the question: the answer is as old as that.
+    // The answer is valid from the time of the question, because it may be that old.
     const untilMs = this.#host.clock.nowMs() + this.#config.cacheTtlMs;
     const asking = this.#answerTo(check).then((allowed) => {
       this.#asking.delete(key);

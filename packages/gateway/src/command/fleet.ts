@@ -12,7 +12,7 @@ import { nodeHost, type NodeHost } from "../host/node.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
 const workerNames = ["w1", "w2"];
-/** The edit: large enough that no query to paste is refused by it. */
+/** The edit's value, large enough that no pasted query is refused. */
 const editedMaxRows = 10_000;
 
 /** Runs until a signal, then ends what it started, in the order that loses nothing: workers first. */
@@ -96,7 +96,7 @@ const signals = ["SIGINT", "SIGTERM"] as const;
 /** The first signal; a second one ends this process at once, and with it what it started. */
 function nextSignal(): Promise<"signal"> {
   return new Promise((resolve) => {
-    // A process that only waits for a signal would end by itself.
+    // A process that waits for nothing but a signal would end by itself.
     const alive = setInterval(() => {}, 60_000);
     const handle = (): void => {
       clearInterval(alive);

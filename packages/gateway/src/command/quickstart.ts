@@ -16,7 +16,7 @@ import { runUntilSignal } from "./signals.ts";
 import { refuseStart } from "./start.ts";
 import { exitCode, type Terminal } from "./terminal.ts";
 
-/** Run as they stand by every client that the banner names. */
+/** Every client that the banner names runs this text as it stands. */
 const sampleExample = "select country, count(*) from customers group by country order by country";
 const folderExample = "select table_name from information_schema.tables order by table_name";
 

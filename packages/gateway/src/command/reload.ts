@@ -1,4 +1,4 @@
-/** SIGHUP reads the config file again where the file is the configuration; elsewhere it says that it is not. */
+/** SIGHUP reads the config file again where the file is the configuration. Where a database is, it logs that and does nothing. */
 import type { Host } from "@gateway/core/port/host.ts";
 import { lineOf } from "@gateway/control/config/check/report.ts";
 import { loadDocument } from "../config/load.ts";

@@ -22,7 +22,8 @@ export async function runUntilSignal(
   const drained = running.drain(deadline.signal);
   const ended = await Promise.race([drained, second]);
   if (ended === "second") {
-    // A process can not exit while the engine computes in one of its threads: its queries end first.
+    // A process can not exit while an engine computes in one of its threads, so its queries end
+    // first.
     deadline.abort();
     await Promise.race([drained, passed(host, hurryMsMax)]);
   }

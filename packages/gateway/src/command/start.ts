@@ -23,7 +23,7 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
   const contents = { kind: "none" } as const;
   const running = await start({ config, document, host, bundle, environment, contents });
   if (!running.ok) return refuseStart(running.error, terminal);
-  // Before anybody can know that it runs: unheard, the signal would end the process.
+  // Before anybody can know that it runs: without a listener the signal would end the process.
   using _reload = reloadOnSignal(running.value, file, host);
   using _freed = await giveBackFreed(host.clock);
   for (const { kind, host: address, port, tls } of running.value.listeners) {
@@ -31,7 +31,7 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
   }
   const { setupToken } = running.value;
   if (setupToken !== undefined) terminal.out(setupText(setupToken));
-  // Awaited here: the signal is listened to until this function ends.
+  // Awaited here, because this function's end stops listening to the signal.
   return await runUntilSignal(running.value, config.gateway, host);
 }
 

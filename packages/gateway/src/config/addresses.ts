@@ -4,7 +4,7 @@
 export function urlFault(url: string, allowInsecureHttp: boolean): string | undefined {
   if (!URL.canParse(url)) return "is no URL";
   const { protocol, username, password, search, hash } = new URL(url);
-  // The URL is shown in logs and status; what is in it is no secret any more.
+  // Logs and status show the URL, so a credential in it would be no secret any more.
   if (username !== "" || password !== "") return "must not hold credentials";
   if (search !== "" || hash !== "") return "must not have a query or a fragment";
   if (protocol === "https:") return undefined;
@@ -14,7 +14,7 @@ export function urlFault(url: string, allowInsecureHttp: boolean): string | unde
     : "must be https: the fleet secret and cluster credentials would cross in clear text (allowInsecureHttp is for local demos only)";
 }
 
-/** Splits `host:port`, also with an address of version 6 in brackets; undefined when it is not that. */
+/** Splits `host:port`, where the host may be an IPv6 address in brackets. Undefined for anything else. */
 export function peerAddress(
   text: string,
 ): { readonly name: string; readonly port: number } | undefined {

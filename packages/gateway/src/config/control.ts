@@ -193,7 +193,7 @@ const networks = z.array(
   z.string().refine(isNetwork, "must be an IP address or a network such as 10.0.0.0/8"),
 );
 
-/** `gateway.egress`: where clusters, identity providers and policy servers of the configuration may lie. */
+/** `gateway.egress`: at which addresses the configuration's clusters, identity providers and policy servers may lie. */
 export const egressSchema = z
   .strictObject({
     allow: networks.default([]).meta({

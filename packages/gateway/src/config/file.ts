@@ -1,4 +1,4 @@
-/** Reads files whose size nobody promised: a path in a config may lead to a device that never ends. */
+/** Reads files of unknown size: a path in a config may lead to a device that never ends. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 
@@ -23,7 +23,7 @@ export function readBounded(file: string, bytesMax: number): Result<Uint8Array, 
 }
 
 function readAll(opened: number, bytesMax: number): Result<Uint8Array, FileProblem> {
-  // One byte more than allowed tells a file that fits from one that goes on.
+  // Reading one byte more than allowed shows whether the file goes on.
   const bytes = new Uint8Array(bytesMax + 1);
   let length = 0;
   for (;;) {

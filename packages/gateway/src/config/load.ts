@@ -86,7 +86,7 @@ export function checkConfig(input: unknown): Loaded {
   }
   const json = rootJsonSchema();
   const shape = problemsOf(parsed.error.issues, json, input);
-  // A slip in one place must not hide what is wrong in another until the next run.
+  // One fault must not hide another until the next run.
   const repaired = withoutFaults({ schema: rootSchema, json }, input);
   const meaning = repaired === undefined ? [] : meaningProblems(repaired, input);
   return err(controlPlaneProblems(input, [...shape, ...meaning]));

@@ -2,7 +2,7 @@
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 
-/** A key is derived from it; a text that somebody can guess is no key. */
+/** The key is derived from this text, so nobody may be able to guess it. */
 const encryptionKeyCharsMin = 16;
 
 const encryptionKey = z

@@ -8,8 +8,8 @@ export interface Position {
 }
 
 /**
- * Finds positions in a text that `parseYaml` takes. Of a path that leads beyond what is written (a
- * key that is missing) the position is that of the last part that is; undefined where none is.
+ * Finds positions in a text that `parseYaml` takes. Where a key of the path is missing, it answers
+ * the position of the last key that is there; undefined where none is.
  */
 export function positionsIn(text: string): (path: string) => Position | undefined {
   const lines = new LineCounter();

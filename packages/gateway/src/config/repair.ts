@@ -1,16 +1,16 @@
 /**
  * Takes what is wrong out of a document, so that the rest of it can be judged in the same run.
  *
- * The result is for finding further problems and for nothing else: it never becomes a config.
+ * The result only serves to find further problems: it never becomes a config.
  */
 import type { z } from "zod";
 import { placesAt, type JsonSchema, type Path } from "@gateway/control/config/keys.ts";
 import { sampleOf } from "./sample.ts";
 
-/** What remained, and what had to go for it. */
+/** What remained, and what was taken out. */
 export interface Repaired<Config> {
   readonly config: Config;
-  /** Paths whose value is not what was written, or was never written; without unknown keys, which never said anything. */
+  /** Paths whose value was replaced, taken out, or never written. Unknown keys are not listed: they meant nothing. */
   readonly removed: readonly Path[];
 }
 
@@ -20,7 +20,7 @@ export interface Shape<Config> {
   readonly json: JsonSchema;
 }
 
-/** Rounds lay bare what stood behind the last one's faults; deeper than this nothing sensible remains. */
+/** Each round shows the faults that the last one's hid. After this many nothing sensible remains. */
 const roundsMax = 16;
 /** Every fault costs a walk through the document. With more, the first run has enough to say. */
 const faultsMax = 1_000;
@@ -55,8 +55,8 @@ interface Edit {
 }
 
 /**
- * First a value that fits in place of the wrong one, then none at all, then none of what holds it.
- * Lists keep their length, or the numbers in the paths of other problems would change.
+ * First a fitting value replaces the wrong one; then it is taken out; then what holds it is taken
+ * out. Lists keep their length, or the numbers in the paths of other problems would change.
  */
 function editsFor(
   issue: z.core.$ZodIssue,

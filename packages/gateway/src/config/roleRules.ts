@@ -1,6 +1,6 @@
 /**
- * What a role can not be without, and what it has no use for. A key that nobody reads would be a
- * promise nobody keeps.
+ * Which keys each role needs, and which it refuses. A key that the role does not read is refused,
+ * because it would promise something that nobody does.
  */
 import type { RuleProblem } from "@gateway/control/config/check/rules.ts";
 import { peerAddress, urlFault } from "./addresses.ts";
@@ -37,8 +37,8 @@ function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
 }
 
 /**
- * There it is where queries are counted; a data folder holds that itself, and memory keeps nothing
- * to count against.
+ * Whether the database is a server. Only then queries are counted in `stateDir`: an embedded
+ * database counts them in its own folder, and one in memory keeps no records to compare them with.
  */
 function onServer({ persistence: { type } }: GatewayConfig): boolean {
   return type === "postgres" || type === "neon";

@@ -27,7 +27,7 @@ export function leasesSlots({ role, workerApi }: GatewayConfig): boolean {
   return role === "controlPlane" && workerApi?.enabled === true;
 }
 
-/** What the listeners of a process ask of `auth`; `provider` is undefined where it is not written. */
+/** What the listeners of a process require of `auth`. `provider` is undefined where `auth` is not written. */
 export function authProblems(
   gateway: Pick<GatewayConfig, "frontends">,
   provider: string | undefined,

@@ -1,8 +1,8 @@
 /**
  * Replaces every `{ secretRef }` of a parsed document by what it points to.
  *
- * Only in places that the schema marks as secret: a tag that happens to be called `secretRef` is a
- * tag. The result never leaves the process, and no problem repeats a value that was read.
+ * Only where the schema marks a secret: a tag that happens to be called `secretRef` stays a tag.
+ * The result never leaves the process, and no problem repeats a value that was read.
  */
 import type { SecretConfig } from "@gateway/contract/config/secret.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";

@@ -1,4 +1,4 @@
-/** What a config means as a whole, judged also where parts of it are broken: only what stands by itself is said then. */
+/** Judges what a config means as a whole, even where parts of it are broken. It then says only what holds without the broken parts. */
 import { groupSchema, type GroupConfig } from "@gateway/contract/config/group.ts";
 import { checkSnapshot, type SnapshotParts } from "@gateway/core/snapshot/check.ts";
 import { valueAt, type Path } from "@gateway/control/config/keys.ts";
@@ -35,8 +35,8 @@ function decidesSafety(gone: Path): boolean {
 const anyGroup = groupSchema.parse({ members: ["any"], maxRunningQueries: 1 });
 
 /**
- * The parts under the names and engines that are written: others may refer to them, however wrong
- * the rest of them is.
+ * The parts, with broken clusters and groups back under their names and engines: others may refer
+ * to them, however wrong the rest of them is.
  */
 function withNames(config: RootConfig, removed: readonly Path[], input: unknown): SnapshotParts {
   const namesIn = (section: string) =>
@@ -55,7 +55,7 @@ function withNames(config: RootConfig, removed: readonly Path[], input: unknown)
   };
 }
 
-/** What is no text names no engine; turning it into one could throw. */
+/** Only a text names an engine. Turning anything else into a text could throw. */
 function engineOf(written: unknown): string {
   return typeof written === "string" ? written : "";
 }

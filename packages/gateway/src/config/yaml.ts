@@ -1,8 +1,8 @@
 /**
  * YAML as the config has it: one document of maps with text keys.
  *
- * Whatever the format allows beyond that and could be read in two ways (a key written twice, an
- * unknown tag) is a problem with its line and column.
+ * YAML that could be read in two ways (a key written twice, an unknown tag) is a problem with its
+ * line and column.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { LineCounter, Parser, isScalar, parseDocument, visit, type CST, type Document } from "yaml";
@@ -34,7 +34,7 @@ export function parseYaml(bytes: Uint8Array): Result<unknown, readonly TextProbl
 
 const tooDeep = `the file is nested more than ${depthMax} levels deep`;
 
-/** Whether things hold things for more than `depthMax` levels. Its own stack holds what others would recurse for. */
+/** Whether the value nests deeper than `depthMax`. It walks with a list of its own, because recursion could run out of stack. */
 function isDeeper<Thing>(
   roots: Iterable<Thing>,
   heldBy: (thing: Thing) => readonly Thing[],
@@ -65,7 +65,7 @@ function parseText(text: string): Result<unknown, readonly TextProblem[]> {
     uniqueKeys: true,
     stringKeys: true,
     prettyErrors: false,
-    // Only "silent" would hide a second document.
+    // At any level but "silent" the parser reports a second document.
     logLevel: "error",
   });
   // A warning says that something was read in another way than it was written.
@@ -111,7 +111,7 @@ function contentFaults(document: Document.Parsed): readonly Fault[] {
       faults.push({ offset: alias.range?.[0] ?? 0, reason });
     },
     Pair: (_key, { key }) => {
-      // No name that a record can hold: it would be dropped without a word.
+      // A record can not hold this name: the key would vanish without a word.
       if (!isScalar(key) || key.value !== "__proto__") return;
       faults.push({ offset: key.range?.[0] ?? 0, reason: "the key __proto__ is not allowed" });
     },

@@ -19,7 +19,7 @@ export interface AdminAppParts {
   readonly passwords: PasswordHasher;
   /** Where slots are leased from; undefined where no workers are served. */
   readonly desk: CapacityDesk | undefined;
-  /** The queries of this process; undefined where its frontends did not open, so that it ends before anybody can ask. */
+  /** The queries of this process. Undefined where its frontends did not open: it then ends before anybody can ask. */
   readonly live: LiveQueries | undefined;
   readonly generations: Generations;
   /** Aborted when the drain begins. */

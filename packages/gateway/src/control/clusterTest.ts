@@ -1,4 +1,4 @@
-/** Opens a cluster for a moment, as the admin API's connection test asks: nothing of it stays. */
+/** Opens a cluster for a moment, for the admin API's connection test. Nothing of it stays open. */
 import { clusterSchema } from "@gateway/control/config/objects.ts";
 import type { ControlDeps } from "@gateway/control/deps.ts";
 import { err, ok } from "@gateway/core/result.ts";

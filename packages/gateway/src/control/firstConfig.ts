@@ -27,9 +27,9 @@ export interface FirstConfigParts {
 export const fileAuthor = { by: "file", address: undefined };
 
 /**
- * Fills an empty database from the file, once the file's clusters are open: a file that does not work
- * must not become the truth. A database that holds a configuration wins, also when it can not be
- * opened: the admin API is then how to mend it, so that is no failure of the start.
+ * Fills an empty database from the file, once the file's clusters are open: a file that does not
+ * work must not become the truth. A database that holds a configuration wins, even one that can not
+ * be opened. That is no failure of the start, because the admin API is the way to mend it.
  */
 export async function startConfig(
   options: StartOptions,
@@ -99,7 +99,7 @@ function following(
   );
 }
 
-/** The database is the truth; whoever edits the file should learn that it is not read. */
+/** The database is the truth. Somebody who edits the file should learn that nobody reads it. */
 function logDifferences({ document, host }: StartOptions, configuration: OwnedConfiguration): void {
   const compared = configuration.compare(document);
   if (!compared.ok) {

@@ -1,9 +1,10 @@
 /**
- * Keeps the process's own queries on the configuration that the control plane serves: one generation
- * after the other, each compiled and opened beside the active one and swapped in at once.
+ * Keeps the process's own queries on the configuration that the control plane serves: one
+ * generation after the other, each compiled and opened beside the active one and swapped in at
+ * once.
  *
  * A configuration that can not be opened changes nothing: the active generation goes on, and the
- * problem is said. It does not judge configurations; it only follows.
+ * problem is reported. It does not judge configurations; it only follows.
  */
 import { configFamilies } from "@gateway/control/config/metrics.ts";
 import type { Built, Configuration } from "@gateway/control/config/configuration.ts";
@@ -66,7 +67,7 @@ class Follower implements Following {
     for (let running = this.#running; running !== undefined; running = this.#running) await running;
   }
 
-  /** Looks at what is served, now or as soon as the opening that goes on has ended. */
+  /** Looks at what is served, now or as soon as the current opening has ended. */
   changed(): void {
     this.#again = true;
     if (this.#stopped) return;

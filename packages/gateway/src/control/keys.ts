@@ -14,7 +14,7 @@ export function sealingSecrets(
   persistence: PersistenceConfig,
   host: Pick<Host, "randomBytes">,
 ): Result<SealingSecrets, string> {
-  // In memory nothing is at rest; the key lives as long as what it seals.
+  // A database in memory stores nothing: the key lives as long as what it seals.
   if (persistence.type === "inMemory") return ok([newSecret(host)]);
   const { encryptionKey } = persistence;
   if (encryptionKey !== undefined) {
@@ -43,7 +43,7 @@ function keptSecret(file: string, host: Pick<Host, "randomBytes">): Result<Seali
     const draft = `${file}.${Buffer.from(host.randomBytes(6)).toString("hex")}`;
     writeFileSync(draft, `${newSecret(host).reveal()}\n`, { mode: 0o600, flag: "wx" });
     try {
-      // Fails when another process was first, whose key then counts.
+      // Fails when another process wrote its key first. That key then counts.
       linkSync(draft, file);
       chmodSync(file, 0o600);
     } catch (error) {

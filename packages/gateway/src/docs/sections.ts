@@ -202,7 +202,7 @@ function choiceSections(root: JsonSchema, schema: JsonSchema, path: string): rea
       objectSections(root, variant.object, pathOf(variant), headingOf(variant)),
     );
   const plain = below(() => path);
-  // Kinds may hold objects under one key that are not alike.
+  // Two kinds may hold different objects under the same key.
   const isClear = new Set(plain.map(({ heading }) => heading)).size === plain.length;
   const each = isClear ? plain : below(headingOf);
   return [overview, ...each];

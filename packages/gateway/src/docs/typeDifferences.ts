@@ -1,4 +1,4 @@
-/** Values that look different from an engine than from DuckDB, and why. The test of engines' types holds this list complete and free of what is not so. */
+/** Values that look different from an engine than from DuckDB, and why. A test of the engines' types holds this list complete and true. */
 
 /** A protocol and its form. */
 export type ClientForm =

@@ -73,7 +73,7 @@ function ofUnit(unit: string | undefined): string {
   return unit === undefined ? "" : ` of ${unit}`;
 }
 
-/** Beyond these a bound is the reach of a JavaScript number and says nothing to a reader. */
+/** A bound beyond these is only the range of a JavaScript number and tells a reader nothing. */
 const boundMax = Number.MAX_SAFE_INTEGER;
 
 function rangeText({ minimum, maximum }: JsonSchema): string {

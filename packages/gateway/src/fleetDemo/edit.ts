@@ -90,7 +90,7 @@ async function statusOf(worker: DemoProcess): Promise<Status | undefined> {
   return statusSchema.safeParse(await response.json()).data;
 }
 
-/** Looks until it is so; false when that takes too long. */
+/** Looks until the condition holds; false when that takes too long. */
 async function looked(clock: Clock, look: () => Promise<boolean>): Promise<boolean> {
   const endMs = clock.nowMs() + arrivalMsMax;
   while (clock.nowMs() < endMs) {

@@ -42,7 +42,8 @@ export async function startProcess(parts: ProcessParts): Promise<Result<DemoProc
   const program = fileURLToPath(new URL("gateway.js", parts.bundle));
   const child = spawn(process.execPath, [program, "start", "--config", parts.file], {
     stdio: ["ignore", "ignore", "pipe"],
-    // In a group of its own: a Ctrl-C would reach it as well, and the drain's signal be its second.
+    // In a group of its own. Otherwise a Ctrl-C would reach it, too, and the drain's signal would
+    // be its second.
     detached: true,
   });
   const killed = (): void => void child.kill("SIGKILL");
@@ -93,7 +94,7 @@ function openedIn(line: string): { readonly kind: string; readonly port: number 
     const read = openLine.safeParse(JSON.parse(line));
     return read.success ? read.data : undefined;
   } catch {
-    // A line that is not whole is no listener.
+    // A line that is cut off names no listener.
     return undefined;
   }
 }

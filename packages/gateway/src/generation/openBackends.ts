@@ -10,7 +10,7 @@ import type { StartError } from "../starting.ts";
 
 type ClusterConfig = SnapshotConfig["clusters"][string];
 
-/** A cluster opened, with what makes tokens for it where its queries need some. */
+/** An open cluster, with the exchange that makes tokens for it where its queries need them. */
 export interface OpenCluster {
   readonly backend: Backend;
   readonly exchange: TokenExchange | undefined;
@@ -77,9 +77,9 @@ export class OpenBackends {
 }
 
 /**
- * All of the configuration with its secrets in place, so that a changed password opens anew. It is made
- * of plain values, because it came out of a thread or a schema of such; anything else has no key of
- * its own and must not be taken for another of its kind.
+ * All of the configuration with its secrets in place, so that a changed password opens anew. It
+ * consists of plain values, because it came from a thread or a schema of such values. Anything else
+ * could get the same key as another value, so it is refused.
  */
 function keyOf(name: string, config: ClusterConfig): string {
   if (!isPlain(config)) throw new TypeError("a cluster's configuration is made of plain values");

@@ -1,13 +1,13 @@
 /**
- * Bytes of the query book: a head, and a slot for each query that has no end in it yet. Reading and
- * writing of buffers only; the file is queryBook.ts.
+ * The bytes of the query book: a head, and a slot for each query whose record is neither kept nor
+ * lost yet. It only reads and writes buffers; the file is queryBook.ts.
  *
  * Each slot lies within one page of the system's memory and is written at once, so a kill leaves
- * the old one or the new one. A checksum tells what a loss of power left.
+ * the old slot or the new one. A checksum shows what a loss of power damaged.
  */
 import { crc32 } from "node:zlib";
 
-/** `open`: the last process wrote neither of the other words. */
+/** `open`: the last process wrote neither of the other words, so it was killed. */
 export type LastWord = "open" | "crashed" | "closed";
 
 export interface BookHead {
@@ -15,7 +15,7 @@ export interface BookHead {
   readonly dropped: number;
   /** Queries with a lower number have an end, whatever their slots say. */
   readonly doneBelow: number;
-  /** This one has one as well: it is in `dropped`, and its slot may not know it yet. */
+  /** This query has an end as well. It is counted in `dropped`, and its slot may not show that yet. */
   readonly done: number;
   readonly word: LastWord;
 }
@@ -30,7 +30,7 @@ export interface BookEntry {
 
 /** Bytes of the head, and of each slot behind it. */
 export const slotBytes = 64;
-/** Where a slot says that the record was made; the checksum leaves it out. */
+/** The byte of a slot that says whether the record was made. The checksum leaves it out. */
 export const stateAt = 4;
 export const [stateRunning, stateEnded] = [1, 2];
 

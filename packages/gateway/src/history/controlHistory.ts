@@ -25,11 +25,11 @@ export interface ControlHistory extends History {
   close(deadline: AbortSignal): Promise<void>;
 }
 
-/** At a drain's end the records of the last queries are still on their way: this long at least. */
+/** At a drain's end the last queries' records are still on their way. They get this long at least. */
 const flushMsMin = 5_000;
 /**
- * Memory needs no batch, and a record that waits for one survives a collection, which costs more
- * than it.
+ * A store in memory needs no large batches: a record that waits for one outlives a garbage
+ * collection, which costs more than the record.
  */
 const memoryBatchRecords = 25;
 
@@ -78,7 +78,7 @@ export function redactionOf(configuration: Pick<Configuration, "current">): () =
     if (built === undefined) return "metadata";
     if (known?.hash !== built.revision.hash) {
       const parsed = historySettingSchema.safeParse(built.body.history);
-      // What can not be read must not be taken for permission.
+      // A setting that can not be read permits nothing.
       const redaction = parsed.success ? parsed.data.redaction : "metadata";
       known = { hash: built.revision.hash, redaction };
     }

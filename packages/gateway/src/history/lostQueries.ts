@@ -1,6 +1,6 @@
 /**
- * What an earlier process began and no store has: said, counted, and noted as counted. Not the book
- * itself.
+ * Queries that an earlier process began and whose record no store has: they are logged, counted,
+ * and noted as counted. The book itself is queryBook.ts.
  */
 import type { RecordStore } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -11,16 +11,16 @@ import type { QueryBook } from "./queryBook.ts";
 
 /** Ids of one question. */
 const chunkIds = 5_000;
-/** A store that is away is asked again. */
+/** Pause before a store that did not answer is asked again. */
 const retryMs = 5_000;
-/** Queries that are named, a line each; all are counted. */
+/** At most so many are named in the log, a line each. All are counted. */
 const linesMax = 1_000;
 
 export interface LostQueriesParts {
   readonly book: QueryBook;
   readonly known: RecordStore["known"];
   readonly host: Pick<Host, "clock" | "log" | "metrics">;
-  /** Ends the tries; what is not judged then is the next process's. */
+  /** Ends the tries. The next process judges what is left. */
   readonly signal: AbortSignal;
 }
 

@@ -23,7 +23,7 @@ export async function openBook(
     case "inMemory":
       return ok(none);
     case "pglite":
-      // The database holds its folder.
+      // The database holds the lock on its folder.
       if (persistence.path === ":memory:") return ok(none);
       return opened(persistence.path, log, undefined);
     case "postgres":
@@ -41,7 +41,7 @@ export async function openBook(
   }
 }
 
-/** A bug that ends the process ends the book with another word than a kill. */
+/** On a crash the book ends with the word `crashed`; a kill leaves it open. */
 function opened(
   folder: string,
   log: Host["log"],

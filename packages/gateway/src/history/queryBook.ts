@@ -24,7 +24,7 @@ import {
 
 /** What an earlier process left. */
 export interface BookFound {
-  /** Queries without an end, oldest first. Their records may be kept all the same: the store knows. */
+  /** Queries without an end, oldest first. Their records may still have been kept: only the store knows. */
   readonly open: readonly BookEntry[];
   /** Records declared lost before. */
   readonly dropped: number;
@@ -42,13 +42,13 @@ export interface QueryBook extends Disposable {
   kept(queryIds: readonly string[]): void;
   /** The records of these are lost, and counted. */
   lost(queryIds: readonly string[]): void;
-  /** What was found is judged: so many of it are lost. */
+  /** What the book was found with is judged: so many of those are lost. */
   judged(lost: number): void;
   /** A bug ends the process now; the next one will say so. */
   crashed(): void;
 }
 
-/** More queries without an end than this have no slot; a history that holds 50,000 records is full long before. */
+/** Queries beyond this number get no slot. A history that holds 50,000 records is full long before. */
 const slotsMax = 1_000_000;
 
 /** Opens the file, made when absent. Throws the system's error when it can not be. */
@@ -81,7 +81,7 @@ class Book implements QueryBook {
   readonly #buffer = Buffer.alloc(slotBytes);
   /** Of queries without an end. */
   readonly #slots = new Map<string, { readonly slot: number; readonly number: number }>();
-  /** Slots to use again, those that were freed first at the head, so that neighbours stay neighbours. */
+  /** Free slots; the one that was freed first is used first, so that neighbours stay neighbours. */
   readonly #free: number[] = [];
   #freeHead = 0;
   /** Slots of the file. */
@@ -130,8 +130,8 @@ class Book implements QueryBook {
 
   lost(queryIds: readonly string[]): void {
     for (const queryId of queryIds) {
-      // Counted and told apart in one write: a kill before the slot is cleared does not count it
-      // twice.
+      // One write counts the query and names it: after a kill before the slot is cleared, it is not
+      // counted again.
       const done = this.#slots.get(queryId)?.number ?? this.#head.done;
       this.#putHead({ dropped: this.#head.dropped + 1, done });
       this.kept([queryId]);
@@ -143,7 +143,7 @@ class Book implements QueryBook {
     this.#judged = true;
     const doneBelow = (this.found.open.at(-1)?.number ?? this.#head.doneBelow - 1) + 1;
     this.#putHead({ dropped: this.#head.dropped + lost, doneBelow });
-    // Their numbers are done; what they hold means nothing any more.
+    // All these queries now have an end, so their slots are free.
     const own = new Set(Array.from(this.#slots.values(), ({ slot }) => slot));
     const free = new Set(this.#free.slice(this.#freeHead));
     for (let slot = 0; slot < this.#used; slot += 1) {
@@ -157,7 +157,7 @@ class Book implements QueryBook {
 
   [Symbol.dispose](): void {
     if (this.#closed) return;
-    // What could not be judged is the next one's.
+    // The next process judges what this one could not.
     this.#putHead({ word: "closed" });
     this.#closed = true;
     closeSync(this.#file);

@@ -32,7 +32,7 @@ export interface RetainingStore {
   readonly config: Pick<Store["config"], "retainRevisions">;
 }
 
-/** Sweeps within the first ten minutes and then about every ten, until disposed; disposing waits for the chunk that runs. */
+/** Sweeps first within ten minutes and then about every ten, until disposed. Disposing waits for the chunk that runs. */
 export function startRetention(
   store: RetainingStore,
   limits: RetentionLimits,

@@ -22,11 +22,11 @@ import { writeQueryLine, writeQueryText } from "./queryLine.ts";
 const waitingMax = 50_000;
 /** Characters that may wait, for the same reason: one statement may be a megabyte. */
 const waitingCharsMax = 64_000_000;
-/** Characters of one batch, each counted in its record and in what was written of it; a longer one goes alone. */
+/** Characters of one batch, counted both in the record and in its written form. A longer record goes alone. */
 const batchCharsMax = 8_000_000;
-/** How long a record waits for others to make a batch, with the wait for its turn. */
+/** How long a record waits for others to make a batch; its wait for a turn is part of that. */
 const batchMs = 200;
-/** How long a record waits for the next query, whose wait for its engine hides the turn. */
+/** How long a record waits for the next query. While that one waits for its engine, the turn delays nobody. */
 const turnMs = 5;
 /** A store that has not answered by then is asked again. */
 const answerMsMax = 30_000;
@@ -43,7 +43,7 @@ export interface StoreHistoryParts {
   readonly redaction: () => Redaction;
   /** Also log each statement's text, its literals masked. */
   readonly texts: boolean;
-  /** Knows over a kill what had no record; absent where nothing outlives the process. */
+  /** Remembers over a kill which queries had no record. Absent where nothing outlives the process. */
   readonly book?: QueryBook | undefined;
   /** Records of one batch at most, `recordBatchMax` unless told. */
   readonly batchRecordsMax?: number;
@@ -80,7 +80,7 @@ class Sender implements StoreHistory {
   /** Taken out of `#ready` and not known to be kept. */
   #sending: readonly IncomingRecord[] = [];
   #turnPlanned = false;
-  /** Until the turn of what is fresh. */
+  /** Timer until the turn that makes fresh records ready. */
   #turnWait: Disposable | undefined;
   readonly #turnNow = (): void => {
     this.#turnWait?.[Symbol.dispose]();
@@ -103,7 +103,7 @@ class Sender implements StoreHistory {
   #failures = 0;
   /** Records are being dropped because too many wait; said once. */
   #full = false;
-  /** Ends the wait that goes on now. */
+  /** Ends the wait that is under way. */
   #wake: ((reason: "full" | "hurry") => void) | undefined;
   #onIdle: (() => void)[] = [];
 
@@ -116,10 +116,10 @@ class Sender implements StoreHistory {
     this.#dropped = metrics.counter(historyFamilies.dropped, {});
   }
 
-  /** A turn that is asked for here comes when the query waits for its engine, and nobody waits for the turn. */
+  /** Plans the turn for fresh records: it comes while this query waits for its engine, so it delays nobody. */
   begin(queryId: string): void {
     this.#parts.book?.begin(queryId);
-    // The next turn of the event loop may be the one that writes to the engine.
+    // One turn later: the very next one may write this query to its engine.
     if (this.#fresh.size > 0) setImmediate(this.#turnNow);
   }
 
@@ -151,7 +151,7 @@ class Sender implements StoreHistory {
     return this.#fresh.weight + this.#ready.weight;
   }
 
-  /** The next batch may still grow; in a hurry only by what is here already. */
+  /** The next batch may still grow. In a hurry it takes only what is here already. */
   get #worthWaiting(): boolean {
     return this.#ready.size < this.#batchMax && (!this.#hurry || this.#fresh.size > 0);
   }
@@ -215,7 +215,7 @@ class Sender implements StoreHistory {
     const known = answer.accepted + answer.duplicates + answer.conflicts.length;
     const kept = Math.min(known, batch.length);
     this.#sent.add(kept);
-    // Which ones were not taken nobody says.
+    // The store does not say which ones it did not take.
     if (kept < batch.length) this.#lost(idsOf(batch.slice(kept)), "notTaken");
     this.#parts.book?.kept(idsOf(batch));
     this.#done(batch.length);
@@ -245,7 +245,7 @@ class Sender implements StoreHistory {
     return this.#parts.host.random() * (this.#hurry ? retryMs : Math.min(doubled, retryMsMax));
   }
 
-  /** Asks the store, and does not wait for ever. */
+  /** Asks the store, and gives up after `answerMsMax`. */
   async #ask(batch: readonly IncomingRecord[]): Promise<Outcome> {
     const { host, keep } = this.#parts;
     const { promise, resolve } = deferred<Outcome>();
@@ -263,7 +263,7 @@ class Sender implements StoreHistory {
     return outcome;
   }
 
-  /** Resolves after `ms`, or earlier for that reason, or in a hurry. */
+  /** Resolves after `ms`. A hurry ends it earlier, and so does a full batch when `until` is `full`. */
   async #wait(ms: number, until: "full" | "hurry"): Promise<void> {
     const { promise, resolve } = deferred<void>();
     using _timer = this.#parts.host.clock.timer(ms, () => resolve());
@@ -308,7 +308,7 @@ class Sender implements StoreHistory {
     deadline.removeEventListener("abort", onAbort);
   }
 
-  /** What was sent and not answered counts as lost, although it may have been kept. */
+  /** A record that was sent without an answer counts as lost, although the store may have kept it. */
   #giveUp(): void {
     this.#ended = true;
     this.#turnWait?.[Symbol.dispose]();
@@ -335,7 +335,7 @@ function isRefusal(detail: string): boolean {
   return /^2[23][0-9A-Z]{3}$/.test(detail);
 }
 
-/** About what a record takes in memory and in a statement. */
+/** About how many characters a record takes in memory and in a statement. */
 function charsOf({ sql, translatedSql, errorMessage }: QueryRecord): number {
   const texts = (sql?.length ?? 0) + (translatedSql?.length ?? 0) + (errorMessage?.length ?? 0);
   return texts + fieldsChars;

@@ -12,7 +12,7 @@ export const systemClock: Clock = {
     nowMs,
     arm: (delayMs, wake) => {
       const timer = setTimeout(wake, delayMs);
-      // A waiting timer alone is no reason to keep the process alive: listeners are.
+      // Listeners keep the process alive; a waiting timer alone must not.
       timer.unref();
       return { [Symbol.dispose]: () => clearTimeout(timer) };
     },

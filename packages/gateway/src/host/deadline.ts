@@ -1,4 +1,4 @@
-/** What still has some time after a deadline, and no more. Aborts nothing by itself that it was not asked to. */
+/** A little time after a deadline, and no more. It aborts nothing but its own signal. */
 import type { Clock } from "@gateway/core/port/clock.ts";
 
 /** A signal that aborts `ms` after `deadline` does. Disposed, it never does. */
@@ -23,7 +23,7 @@ export function lateSignal(
   };
 }
 
-/** True when `work` ended before `ms` after `deadline` had passed. Otherwise it is left to itself. */
+/** True when `work` ended by `ms` after `deadline`. Otherwise the work is left behind. */
 export async function unlessLate(
   work: PromiseLike<unknown>,
   deadline: AbortSignal,
@@ -33,6 +33,6 @@ export async function unlessLate(
   const passed = new Promise<false>((resolve) => {
     late.signal.addEventListener("abort", () => resolve(false), { once: true });
   });
-  // Awaited here, or the timer ended with this function.
+  // Awaited here, because the timer ends with this function.
   return await Promise.race([work.then(() => true), passed]);
 }

@@ -12,7 +12,7 @@ export interface EgressLimits {
 
 export const noEgressLimits: EgressLimits = { allow: [], deny: [] };
 
-/** Link-local addresses, where clouds answer with the machine's own credentials, and their relatives outside of it. */
+/** Link-local addresses, at which clouds hand out the machine's own credentials, and other addresses that do the same. */
 const deniedUnlessAllowed = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200"];
 
 /** What is in `deny` is refused always; link-local and metadata addresses unless `allow` names them. */
@@ -29,7 +29,7 @@ export function egressOf({ allow, deny }: EgressLimits): Egress {
   });
 }
 
-/** Everything that is asked about outgoing connections, out of what is refused. `look`: how the system looks names up. */
+/** An egress from the one question which addresses are refused. `look`: how the system looks names up. */
 export function egressBy(refuses: Egress["refuses"], look: EgressLookup = systemLookup): Egress {
   return {
     refuses,
@@ -41,7 +41,7 @@ export function egressBy(refuses: Egress["refuses"], look: EgressLookup = system
   };
 }
 
-/** The answer that is checked is the one that is connected to: looked up twice, a name could answer differently the second time. */
+/** The connection uses the address that was checked: looked up twice, a name could answer differently the second time. */
 function lookupPast(refuses: Egress["refuses"], look: EgressLookup): EgressLookup {
   return (host, { whole = false, ...options }, callback) => {
     look(host, { ...options, all: true }, (error, addresses) => {
@@ -77,7 +77,7 @@ function networksOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4 address in IPv6 clothes reaches the same place. */
+/** An IPv4 address written as IPv6 reaches the same machine. */
 function unmapped(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   return mapped?.[1] ?? address;

@@ -14,7 +14,7 @@ export interface NodeHost extends Host {
   readonly metrics: PromMetrics;
 }
 
-/** Bugs that were caught: each is answered `internal.bug` or would have gone unseen. */
+/** Bugs that were caught. Each is answered `internal.bug`, or nobody would have seen it. */
 export const bugs = {
   name: "gateway_bugs_total",
   help: "Internal failures; each has a log line.",

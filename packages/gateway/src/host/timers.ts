@@ -1,16 +1,17 @@
 /**
- * Many timers over one timer of the runtime. A query makes some and cancels nearly all of them: here
- * that is a step in a heap, where each of the runtime's own is a list, a handle and calls into libuv.
+ * Many timers over one timer of the runtime. A query makes some and cancels nearly all of them.
+ * Here that costs a step in a heap; each timer of the runtime costs a list, a handle and calls into
+ * libuv.
  *
- * A cancelled timer leaves at once. The one real timer is only ever moved forward, so it may find
- * nothing due; then it waits for what is due next, or stays away when nothing is.
+ * A cancelled timer leaves at once. The one real timer only ever moves to an earlier time, so it
+ * may find nothing due. Then it waits for what is due next, if anything is.
  */
 import { heapOf, type HeapEntry } from "@gateway/core/tool/heap.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 
 /** Longer delays overflow Node's timers, which then fire at once. */
 const delayMsMax = 2_147_483_647;
-/** As in Node, so that a timer which starts itself again leaves turns to others. */
+/** The shortest delay, as in Node: a timer that starts itself again leaves turns to others. */
 const delayMsMin = 1;
 
 /** What the timers stand on. */
@@ -54,7 +55,7 @@ class Timers {
   #sequence = 0;
   #armed: Disposable | undefined;
   #armedMs = Number.POSITIVE_INFINITY;
-  /** What is due by then is being fired; undefined between such times. */
+  /** While timers fire: those due by this time. Undefined otherwise. */
   #firingMs: number | undefined;
   readonly #wake = (): void => {
     this.#armed = undefined;
@@ -102,10 +103,10 @@ class Timers {
 }
 
 /**
- * Calls `next` when everything has run that waits for no timer, and also when the caller throws. So
+ * Calls `next` once everything that waits for no timer has run, even when the caller throws. So
  * what follows from one timer may still cancel the next, as between two timers of Node.
  */
 function afterThisTurn(next: () => void): void {
-  // Ticks go before promises, but a tick that a promise asked for goes behind all of them.
+  // Ticks run before promises, but a tick that a promise asks for runs after all promises.
   queueMicrotask(() => process.nextTick(next));
 }

@@ -6,7 +6,7 @@ import type { Judge } from "./judge.ts";
 import { judged, type Activated, type JudgeInput } from "./judged.ts";
 import { copiedSliced, parseSliced } from "./slices.ts";
 
-/** Up to this a snapshot is judged in less time than queries feel: some milliseconds. */
+/** Up to this size judging takes some milliseconds, which queries do not feel. */
 const inlineBytesMax = 2 * 1024;
 
 /** Judges and parses a snapshot, or answers every reason why it can not be active here. */
@@ -19,7 +19,7 @@ export async function activate(
   const answer = await judge.ask({ ...input, bytes }, [bytes.buffer]);
   if ("faults" in answer) return err(answer.faults);
   const { config, history } = answer;
-  // The thread made both from what the schema answered.
+  // The thread wrote both from what the schema answered, so their types are right.
   return ok({
     config: (await collectedEarly(() => parseSliced(config))) as SnapshotConfig,
     history: history === undefined ? undefined : (JSON.parse(history) as HistorySetting),

@@ -1,18 +1,22 @@
 /**
  * The garbage collector while something large is taken up.
  *
- * V8 looks at young objects when they fill four fifths of their space, and copies those that live at
- * once: of a large configuration nearly all live, and all queries wait for many milliseconds. Looked at
- * earlier they are as many, but they are copied between turns of the event loop, a little at a time.
+ * V8 collects young objects when they fill four fifths of their space, and copies the living ones
+ * at once. Of a large configuration nearly all live, so all queries wait for many milliseconds.
+ * Collected earlier, as many are copied in the end, but a few at a time between turns of the event
+ * loop.
  */
 import { setFlagsFromString } from "node:v8";
 
-/** Percent of the space of young objects at which they are looked at. */
+/** How full the space of young objects is, in percent, when they are collected. */
 const earlyPercent = 10;
-/** V8's own. */
+/** V8's own setting. */
 const usualPercent = 80;
 
-/** Does `work`, which makes much that stays and gives turns to others. The process's whole heap is looked at early meanwhile. */
+/**
+ * Does `work`, which makes many objects that stay, and which gives turns to others. Meanwhile the
+ * process's young objects are collected early.
+ */
 export type CollectedEarly = <Value>(work: () => Promise<Value>) => Promise<Value>;
 
 /** `setFlags` sets flags of V8, of the whole process. */

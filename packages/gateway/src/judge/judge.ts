@@ -25,8 +25,8 @@ export class Judge {
   }
 
   /**
-   * A thread that ends without an answer is a bug of the program; the configuration is refused with that.
-   * `transfer`: what is given away and not copied.
+   * A thread that ends without an answer is a bug of the program: the configuration is refused with
+   * it as the reason. `transfer`: what is given away and not copied.
    */
   ask(input: JudgeInput, transfer: readonly ArrayBuffer[] = []): Promise<JudgeAnswer> {
     this.#idle?.[Symbol.dispose]();
@@ -45,7 +45,7 @@ export class Judge {
       if (this.#waiting.length === 0) this.#rest(thread);
     });
     thread.onExit(() => {
-      // One that was ended for idleness: those who wait have asked its successor.
+      // This thread was ended because it was idle. Those who wait have asked its successor.
       if (this.#thread !== thread) return;
       this.#thread = undefined;
       for (const resolve of this.#waiting.splice(0)) resolve(lost);

@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { judged, type JudgeInput } from "./judged.ts";
 
-/** The configuration goes back as JSON, to be read in slices: taking an object of this size apart at once would stall too. */
+/** The configuration goes back as JSON, which is read in slices: receiving an object of this size at once would stall the loop, too. */
 export type JudgeAnswer =
   | { readonly config: Uint8Array<ArrayBuffer>; readonly history: string | undefined }
   | { readonly faults: readonly string[] };

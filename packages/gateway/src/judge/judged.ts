@@ -27,7 +27,7 @@ export interface JudgeInput {
   /** The config file as written. */
   readonly document: unknown;
   readonly environment: Environment;
-  /** The snapshot comes from elsewhere, so it is judged as strictly as a write; a control plane judged its own. */
+  /** True for a snapshot from elsewhere: it is judged as strictly as a write. A control plane has already judged its own. */
   readonly foreign: boolean;
 }
 
@@ -62,6 +62,6 @@ function foreignFaults(
   if (faults.length > 0) return faults;
   const auth = file["auth"];
   const provider = fileSchema.shape.auth.safeParse(auth).data?.provider;
-  // This process's own listeners would take these users' passwords.
+  // These users would send their passwords to this process's own listeners.
   return authProblems(gateway, provider).map(({ path, reason }) => `${textOf(path)}: ${reason}`);
 }

@@ -19,7 +19,10 @@ import {
 import { textOf } from "@gateway/control/config/check/report.ts";
 import { referenceAllowed } from "@gateway/control/secret/references.ts";
 
-/** The part of the config that says so. Named by its shape: a function has no config file, and must not reach its schema. */
+/**
+ * The part of the config with these limits. It is named by its shape, because a function has no
+ * config file and must not import its schema.
+ */
 export interface LimitsConfig {
   readonly gateway: {
     readonly secrets: { readonly allow: readonly string[] };
@@ -86,13 +89,13 @@ interface Found {
 /** What an object names of this host, each with its place in the file. */
 interface Named {
   readonly references: readonly Found[];
-  /** `:memory:` is none. */
+  /** `:memory:` is no path. */
   readonly paths: readonly Found[];
-  /** Of drivers, by path; a driver's name is none. */
+  /** Libraries of drivers, by path. A driver's name is no path. */
   readonly libraries: readonly Found[];
 }
 
-/** Objects never change, and of a large configuration all but one are the same at the next write. */
+/** Remembered by object: objects never change, and the next write of a large configuration has all but one in common with this one. */
 const known = new WeakMap<object, Named & { readonly at: string }>();
 
 function namedIn(file: unknown): Named {
@@ -138,7 +141,7 @@ function namedAt(path: Path, part: unknown): Named {
   return { references, paths, libraries };
 }
 
-/** One way through a part, with the schemas of each place in hand: a large configuration has many texts. */
+/** Walks a part once, with the schemas of each value at hand: a large configuration has many texts. */
 interface Walk {
   readonly at: PropertyKey[];
   readonly references: Found[];
@@ -161,7 +164,7 @@ function look(walk: Walk, places: readonly JsonSchema[], value: unknown): void {
   }
 }
 
-/** Mostly there is one schema, and then nothing is put together. */
+/** Usually there is one schema, and then no list is made. */
 function placesIn(members: readonly JsonSchema[], key: PropertyKey): readonly JsonSchema[] {
   const [first, second] = members;
   if (first === undefined) return members;
@@ -197,7 +200,7 @@ function realReference(reference: string): string {
   return reference.startsWith("file:") ? `file:${realPath(reference.slice(5))}` : reference;
 }
 
-/** Follows links; of a file that does not exist yet, those of the folder it would lie in. */
+/** Follows links. For a file that does not exist yet, those of the folder it would lie in. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -10,7 +10,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Bytes hashed or looked through between two turns: some milliseconds on a slow machine. */
 const turnBytes = 128 * 1024;
-/** Bytes copied between two turns: memory is new to the process, which costs more than the copying. */
+/** Bytes copied between two turns: taking new memory costs more than the copying. */
 const copiedBytesMax = 512 * 1024;
 /** Pieces of about this size are parsed at once: smaller members of an object together, larger ones taken apart. */
 const pieceBytes = 16 * 1024;
@@ -52,7 +52,7 @@ export type JudgePiece = (value: unknown) => boolean;
 
 /**
  * The value of `bytes`; undefined when they are not JSON of the form above, or a piece was refused.
- * Equal to JSON.parse for what both take.
+ * The same as JSON.parse answers, where both take the text.
  */
 export async function parseSliced(
   bytes: Uint8Array,
@@ -101,9 +101,10 @@ class Reader {
   }
 
   async #object(start: number, end: number, level: number): Promise<Found | undefined> {
-    // Grows with what is read: putting thousands together at the end takes many milliseconds.
+    // It grows with what is read: joining thousands of members at the end would take many
+    // milliseconds.
     const members: Record<string, unknown> = {};
-    /** Where the members begin that were looked through and not parsed yet. */
+    /** Where the members begin that were scanned and not parsed yet. */
     let from = start + 1;
     for (let at = from; at < end - 1;) {
       const keyEnd = this.#nearEnd(at) ?? (await this.#endOf(at));
@@ -126,7 +127,7 @@ class Reader {
     return (await this.#members(from, end - 1, members)) ? { value: members } : undefined;
   }
 
-  /** Reads the members of an object in [from, to), none where that is empty; false refuses them. */
+  /** Reads the members of an object in [from, to), which may be empty. False refuses them. */
   async #members(from: number, to: number, into: Record<string, unknown>): Promise<boolean> {
     if (to <= from) return true;
     await this.#turnFor(to - from);
@@ -180,7 +181,10 @@ class Reader {
     }
   }
 
-  /** `#endOf` where that is near and no turn is due; most values are short, and a promise for each costs more than they do. */
+  /**
+   * `#endOf` for a value that ends near and when no turn is due. Most values are short, and a
+   * promise for each would cost more than they do.
+   */
   #nearEnd(start: number): number | undefined {
     const left = this.#sizes.turnBytes - this.#scanned;
     if (left <= 0) return undefined;
@@ -190,7 +194,7 @@ class Reader {
     return walk.at;
   }
 
-  /** Where the value that begins at `start` ends; somewhere behind it when it is none. */
+  /** Where the value that begins at `start` ends. For bytes that are no value, some position after `start`. */
   async #endOf(start: number): Promise<number> {
     const walk: Walk = { at: start, depth: 0, inText: false };
     for (;;) {

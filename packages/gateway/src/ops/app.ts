@@ -31,7 +31,8 @@ export function opsApp(parts: OpsParts): Hono {
     const host = c.req.header("host");
     const allowed = hostAllowed(host, names) && originAllowed(c.req.header("origin"), host, names);
     if (allowed) return next();
-    // A page of another site that points its name at this machine reads nothing here.
+    // Otherwise another site could point its name at this machine, and its page could read what is
+    // here.
     const detail = "the Host or Origin header names another host";
     return problemResponse({ status: 403, code: "foreignHost", title: "Forbidden", detail });
   });

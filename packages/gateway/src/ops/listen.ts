@@ -73,7 +73,7 @@ function httpServer(app: App, callers: Callers): HttpServer {
 
 /** A server that does the handshakes for `http`, by the listeners' own TLS, which reloads its files. */
 function securedServer(http: HttpServer, tls: TlsServer): Server {
-  // It listens nowhere itself, but only this event starts the watch over its timeouts.
+  // It listens nowhere itself, but Node watches its timeouts only after this event.
   http.emit("listening");
   return createTcpServer({ noDelay: true }, (raw) => {
     raw.on("error", () => raw.destroy());

@@ -19,7 +19,7 @@ export interface QuickstartChoices {
 
 /** `folder`: an absolute path whose files are served; absent, the sample is. `free` lets the system choose the ports. */
 export function quickstartConfig({ folder, free }: QuickstartChoices) {
-  // Two of them at once, on free ports, must not ask for one data folder.
+  // Two quick starts at once, on free ports, must not share a data folder.
   const persistence = free ? { type: "inMemory" } : { type: "pglite", path: dataFolder(folder) };
   const ports = free ? freePorts : ownPorts;
   const allowedDirectories = folder === undefined ? [] : [folder];

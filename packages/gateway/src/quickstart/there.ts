@@ -1,8 +1,9 @@
 /**
- * Where the quick start that holds a data folder listens, for a second one that finds the folder held.
+ * Where the quick start that holds a data folder listens, for a second one that finds the folder
+ * held.
  *
- * The addresses lie in the folder. Whether somebody holds it is asked of the holder: a file that a killed
- * process left says nothing.
+ * The addresses lie in the folder. Only the holder itself can say that somebody holds it: a killed
+ * process may have left the file.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,7 +38,7 @@ export async function holderOf(store: DataStore): Promise<readonly Address[] | u
   try {
     return JSON.parse(readFileSync(file, "utf8")) as readonly Address[];
   } catch {
-    // It is starting, or no quick start.
+    // The holder is starting, or it is no quick start.
     return undefined;
   }
 }

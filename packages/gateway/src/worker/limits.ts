@@ -3,7 +3,7 @@
 /** A snapshot as sent and as inflated. Config of a large fleet is a few megabytes. */
 export const snapshotBytesMax = 16 * 1024 * 1024;
 export const snapshotInflatedBytesMax = 64 * 1024 * 1024;
-/** Deepest nesting of a snapshot: recursive readers behind the check stay within their stack. */
+/** Deepest nesting of a snapshot, so that recursive readers behind the check stay within their stack. */
 export const snapshotDepthMax = 64;
 
 /** Every other answer of the control plane: heads, registrations, heartbeats, counts. */
@@ -17,7 +17,7 @@ export const capacityMsMax = 5_000;
 export const leasesCloseMsMax = 2_000;
 /** A snapshot may come over a slow line. */
 export const fetchMsMax = 60_000;
-/** A wait is held by the control plane; this is added to the hold. */
+/** The control plane holds a wait; a call may take this much longer than the hold. */
 export const waitSlackMs = 10_000;
 
 /** First pause after a failure, doubled up to the second, with full jitter. */

@@ -216,7 +216,8 @@ async function closeWorker(
   { config, spool, instance, labels, capacity }: Joined,
   deadline: AbortSignal,
 ): Promise<void> {
-  // While this instance is known: nobody else could give its leases back.
+  // First, while the control plane still knows this instance: nobody else could give its leases
+  // back.
   await capacity.close(deadline);
   await spool.close(deadline);
   await config[Symbol.asyncDispose]();
@@ -302,7 +303,7 @@ function opening(
   policy: HistoryPolicy,
 ): Pick<WorkerConfigParts, "open" | "changed"> {
   const open = snapshotOpener(options, capacity);
-  // Of the one that is active and of those that were opened after it: the newest few.
+  // The settings of the active snapshot and of the newest few that were opened after it.
   const settings = new Map<string, HistorySetting | undefined>();
   return {
     open: async (snapshot, revision) => {

@@ -118,7 +118,7 @@ function withoutQuery(endpoint: string | null): string | null {
 }
 
 function timeOf(unixMs: number): string {
-  // An authentic head may still hold a time that no calendar has.
+  // Even an authentic head may hold a time outside the calendar.
   const date = new Date(unixMs);
   return Number.isNaN(date.getTime()) ? String(unixMs) : date.toISOString();
 }

@@ -1,8 +1,8 @@
 /**
- * One connection to the directory, opened here and handed to the protocol library when it is encrypted:
- * the library's own StartTLS keeps what came in clear before the handshake and reads it as if it had
- * come after. The library can open no connection by itself, so nothing goes past the limits on
- * outgoing connections, and a lost connection is never replaced behind the pool's back.
+ * One connection to the directory, opened here and handed to the protocol library when it is
+ * encrypted: the library's own StartTLS keeps what came in clear before the handshake and reads it
+ * as if it had come after. The library can not open a connection by itself, so none evades the
+ * limits on outgoing connections, and the pool knows of every lost one.
  */
 import { connect as connectClear, isIP, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
@@ -22,7 +22,7 @@ export interface DirectoryPlace {
   readonly ca: string | undefined;
 }
 
-/** A search answers a few names; a directory that sends more answers nonsense. */
+/** A search answers a few names. A larger answer is nonsense. */
 const answerBytesMax = 4 << 20;
 
 export class DirectoryConnection {
@@ -86,7 +86,7 @@ export class DirectoryConnection {
     return !this.#socket.destroyed && this.#socket.readyState === "open";
   }
 
-  /** Called before a login: from here on the directory may answer so much and no more. */
+  /** Called before a login: from here on the directory may send only so much. */
   begin(): void {
     this.#bytes = 0;
     if (this.#counting) return;
@@ -106,7 +106,7 @@ export class DirectoryConnection {
 async function secure(clear: Socket, trust: ConnectionOptions): Promise<Socket> {
   const secured = connectTls({ ...trust, socket: clear, minVersion: "TLSv1.2" });
   await once(secured, "secureConnect");
-  // Where the clear socket ends for a reason of its own, so does the one above it.
+  // When the clear socket fails, the encrypted one above it ends, too.
   clear.on("error", () => secured.destroy());
   return secured;
 }
@@ -118,7 +118,7 @@ const startTlsRequest = Buffer.concat([
 ]);
 const startTlsAnswerMax = 1_024;
 
-/** Asks, and takes exactly one answer: a byte behind it came from somebody who is not the directory. */
+/** Asks, and takes exactly one answer: a further byte would come from an attacker and not from the directory. */
 async function askForTls(clear: Socket): Promise<void> {
   clear.write(startTlsRequest);
   let bytes = Buffer.alloc(0);

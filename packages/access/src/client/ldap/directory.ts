@@ -1,7 +1,7 @@
 /**
- * Asks the directory: who an entry belongs to, whether a password opens it, and its groups. A few
- * connections, each for one login at a time and thrown away after anything odd, because a connection
- * is whoever was bound on it last.
+ * Asks the directory: who an entry belongs to, whether a password opens it, and its groups. It has
+ * a few connections, each for one login at a time. After anything odd one is thrown away, because a
+ * connection acts as the user who was bound on it last.
  */
 import { readFile } from "node:fs/promises";
 import { secretText } from "@gateway/contract/config/secret.ts";
@@ -18,7 +18,7 @@ import type { LdapConfig } from "./config.ts";
 import { DirectoryConnection } from "./connection.ts";
 import { comparedWithName, filled, filterValue, nameValue } from "./escape.ts";
 
-/** A user whose password was right. `name`: in the directory's spelling, so that one person has one name. */
+/** A user whose password was right. `name` has the directory's spelling, so that one person has one name. */
 export interface DirectoryUser {
   readonly name: string;
   readonly groups: readonly string[];
@@ -31,17 +31,17 @@ export type NoUser = "refused" | "unavailable";
 const groupsAskedMax = 1_001;
 /** Logins that may wait for a connection. */
 const waitingMax = 256;
-/** Something between may have forgotten an idle connection without a word, and the next login would wait for nothing. */
+/** A firewall may silently have dropped a connection that was idle longer, and the next login would wait in vain. */
 const idleMaxMs = 30_000;
-/** Codes with which a directory refuses this name or this password (RFC 4511 appendix A), and not everybody. */
+/** Codes with which a directory refuses this name or password, and not every login (RFC 4511 appendix A). */
 const refusals: ReadonlySet<number> = new Set([19, 32, 34, 48, 49, 50, 53]);
 
-/** Whoever waits for a connection. Told false when it gets none. */
+/** A login that waits for a connection. It is told false when it gets none. */
 interface Turn {
   readonly come: (may: boolean) => void;
 }
 
-/** Those of a search that finds nobody: too many, no such place, not to be seen. */
+/** Codes of a search that finds nobody: too many entries, no such place, or no right to see it. */
 const absences: ReadonlySet<number> = new Set([4, 32, 34, 50]);
 
 export class Directory implements AsyncDisposable {
@@ -63,7 +63,7 @@ export class Directory implements AsyncDisposable {
     return this.#inTurn(origin, (client, signal) => this.#ask(client, { user, password }, signal));
   }
 
-  /** Who the name belongs to, for a name that was proved otherwise. Answers like a login. */
+  /** The user of a name that was proved in another way. Answers like a login. */
   find(user: string, origin: string): Promise<DirectoryUser | NoUser> {
     return this.#inTurn(origin, (client) => this.#look(client, user));
   }
@@ -94,7 +94,7 @@ export class Directory implements AsyncDisposable {
       this.#host.log.write("warn", "auth.directoryUnavailable", { reason });
       return "unavailable";
     } finally {
-      // The place goes straight to the next in line, so that nobody slips in between.
+      // The next in line takes this login's place at once, so that nobody slips in between.
       const next = this.#line.take();
       if (next === undefined) this.#running -= 1;
       else next.come(true);
@@ -165,12 +165,13 @@ export class Directory implements AsyncDisposable {
   ): Promise<DirectoryUser | NoUser> {
     const { clock } = this.#host;
     const entry = await this.#entryOf(client, user);
-    // Whoever does not exist is tried as well, so that the answer takes as long.
+    // A user who does not exist is tried as well, so that the answer takes as long.
     const fromMs = clock.nowMs();
     const right = await bindAs(client, entry?.dn ?? this.#nobody(user), password);
     const tookMs = clock.nowMs() - fromMs;
     if (entry === undefined) {
-      // A directory compares no password for a name that is none, and a slow hash would tell.
+      // A directory compares no password for an entry that does not exist, so a slow hash would
+      // tell the two apart.
       await pause(clock, this.#bindTimes.draw(this.#host.random()) - tookMs, signal);
       return "refused";
     }
@@ -210,7 +211,8 @@ export class Directory implements AsyncDisposable {
     const name = entry && spelledAs(entry, spellings, user);
     if (entry === undefined || name === undefined) return undefined;
     if (name.toLowerCase() === user.toLowerCase()) return { dn: entry.dn, name };
-    // Shown was another attribute of the entry. The name it leads to must be nobody else's as well.
+    // The client showed another attribute of the entry. The name that it leads to must belong to
+    // nobody else.
     const named = await this.#searchFor(client, name, spellings);
     return named?.dn === entry.dn ? { dn: entry.dn, name } : undefined;
   }
@@ -247,7 +249,8 @@ export class Directory implements AsyncDisposable {
   ): Promise<readonly string[] | undefined> {
     const { groupSearchBase, groupSearchFilter, groupNameAttribute, bindDn } = this.#config;
     if (groupSearchBase === undefined) return [];
-    // Users may often not read groups. Without a search account they do, as themselves.
+    // Often users may not read groups, so the search account does. Without one, they read them as
+    // themselves.
     if (bindDn !== undefined) await this.#bindToSearch(client);
     const places = { "{dn}": filterValue(dn), "{}": filterValue(user) };
     const { searchEntries } = await client.search(groupSearchBase, {
@@ -261,7 +264,7 @@ export class Directory implements AsyncDisposable {
     return searchEntries.flatMap((entry) => valuesOf(entry, groupNameAttribute).slice(0, 1));
   }
 
-  /** As the search account, or as nobody: also after a user was bound. Throws when the directory refuses. */
+  /** Binds as the search account, or as nobody, even after a user was bound. Throws when the directory refuses. */
   async #bindToSearch(client: Client): Promise<void> {
     const { bindDn, bindPassword } = this.#config;
     await client.bind(bindDn ?? "", bindPassword === undefined ? "" : secretText(bindPassword));
@@ -282,7 +285,8 @@ interface UserEntry {
 
 /** True when the password opens the entry; throws when the directory says nothing about that. */
 async function bindAs(client: Client, dn: string, password: string): Promise<boolean> {
-  // Directories take a bind without a password for one without a name, and let it succeed (RFC 4513 §5.1.2).
+  // Directories treat a bind without a password as one without a name, and let it succeed (RFC 4513
+  // §5.1.2).
   if (dn === "" || password === "") return false;
   try {
     await client.bind(dn, password);
@@ -322,7 +326,10 @@ function pause(clock: Host["clock"], ms: number, signal: AbortSignal): Promise<v
   });
 }
 
-/** The name as the entry has it: the value of the first compared attribute, the one that was meant when there are several. */
+/**
+ * The name as the entry has it: the value of the first attribute that the filter compares. Of
+ * several values, the one that the client meant.
+ */
 function spelledAs(entry: Entry, attributes: readonly string[], user: string): string | undefined {
   for (const attribute of attributes) {
     const values = valuesOf(entry, attribute).toSorted();
@@ -351,8 +358,8 @@ function kindOf(error: unknown): string {
 const keptMax = 64;
 
 /**
- * How long the directory took lately to compare passwords of entries that exist. A name of nobody is
- * given the time of one of them, drawn by chance, so that the answers of both are spread alike.
+ * How long the directory recently took to compare passwords of entries that exist. A name without
+ * an entry gets the time of one of them, drawn by chance, so that both kinds of answers take alike.
  */
 class BindTimes {
   readonly #ms: number[] = [];

@@ -1,6 +1,6 @@
-/** A stranger's text inside a filter and inside a name, each by its own rules, so that it stays one value there. */
+/** Writes a stranger's text into a filter or a name, by the rules of each, so that it stays one value there. */
 
-/** A value of a filter (RFC 4515 §3): whatever is not a letter or a digit of ASCII and could be read as more. */
+/** A value of a filter (RFC 4515 §3): everything is escaped that could be read as more than a value. */
 export function filterValue(text: string): string {
   return escaped(text, "\\*()&|!=<>~/");
 }

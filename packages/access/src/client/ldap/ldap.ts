@@ -26,7 +26,7 @@ export interface LdapProviderConfig {
   readonly ldap: LdapConfig;
 }
 
-/** Longer than any directory takes; the hash of one this long would cost it time. */
+/** More than any directory takes. Hashing a longer one would only cost it time. */
 const passwordLengthMax = 1_024;
 
 /** Connects to nothing before the first login comes. */
@@ -68,7 +68,7 @@ class LdapProvider implements Provider {
 
   async verify(shown: Shown, origin: string): Promise<Result<Login, GatewayError>> {
     if (shown.kind === "certificate") return this.#certify(shown, origin);
-    // A proof or a token is nothing a directory can be asked about.
+    // A directory can not be asked about a proof or a token.
     if (shown.kind !== "password") return err(gatewayError("auth.refused"));
     const password = shown.password.reveal();
     const askable = isUserName(shown.user) && isPassword(password);
@@ -80,7 +80,7 @@ class LdapProvider implements Provider {
     return ok(loginOf(identity.value, shown));
   }
 
-  /** The name is proved, as it is written: nothing of it is folded before the directory compares it. */
+  /** The name is proved as it is written: nothing folds it before the directory compares it. */
   async #certify(shown: CertificateShown, origin: string): Promise<Result<Login, GatewayError>> {
     const name = nameOf(shown);
     if (name === undefined) return err(gatewayError("auth.refused"));
@@ -123,7 +123,7 @@ class LdapProvider implements Provider {
   }
 }
 
-/** The one name that is meant: the one that the client claims, or the only one there is. */
+/** The one name that is meant: the one that the client claims, or the certificate's only one. */
 function nameOf({ user, names }: CertificateShown): string | undefined {
   const own = new Set(names);
   const [only] = own;
@@ -137,12 +137,12 @@ function isPassword(password: string): boolean {
   return password !== "" && password.length <= passwordLengthMax && !password.includes("\0");
 }
 
-/** The credential stays what the client showed, to be shown again where it is passed through. */
+/** The credential stays what the client showed, because an engine may need to be shown it, too. */
 function loginOf(identity: AuthContext, { user, password }: PasswordShown): Login {
   return { identity, credential: { kind: "password", user, password } };
 }
 
-/** Whoever changes where and how users and groups are found ends the sessions that were begun by it. */
+/** The settings by which users and groups are found: changing one ends the sessions that began under it. */
 function realmOf(config: LdapConfig): string {
   const { url, userSearchBase, userSearchFilter, userDnTemplate, bindDn } = config;
   const { groupSearchBase, groupSearchFilter, groupNameAttribute } = config;

@@ -1,4 +1,7 @@
-/** From verified claims to an identity. What is not exactly as it must be refuses the whole token: half an identity is another one. */
+/**
+ * From verified claims to an identity. Any claim that is not as it must be refuses the whole token:
+ * half an identity would be another identity.
+ */
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { isUserName, namesOf } from "../provider.ts";
 import type { OidcConfig } from "./config.ts";
@@ -24,7 +27,7 @@ export function identityOf(
   if (!isAccessToken(claims) || !isDated(claims, unixMs)) return undefined;
   const user = claimAt(claims, usernameClaim);
   if (typeof user !== "string" || !isUserName(user)) return undefined;
-  // Whoever registers with another's address must not become them.
+  // Otherwise somebody could register with another user's address and become them.
   if (usernameClaim === "email" && claims["email_verified"] === false) return undefined;
   const groups = listAt(claims, groupsClaim);
   const roles = listAt(claims, rolesClaim);
@@ -67,7 +70,7 @@ function claimAt(claims: Claims, path: string): unknown {
   return at;
 }
 
-/** None for an absent claim; undefined for one that is no list of names. */
+/** Empty for an absent claim; undefined for one that is no list of names. */
 function listAt(claims: Claims, path: string | undefined): readonly string[] | undefined {
   const value = path === undefined ? undefined : claimAt(claims, path);
   if (value === undefined || value === null) return [];

@@ -7,7 +7,7 @@ const claim = z
   .max(256)
   .regex(/^[^.]+(\.[^.]+)*$|:\/\//, "must be a claim's name, or names with dots between them");
 
-/** Keys must not come over a wire that anyone may write on. */
+/** Keys must not come over a network on which others can write. */
 const trustedUrl = z
   .string()
   .max(2_048)
@@ -62,7 +62,7 @@ export const oidcSchema = z
 
 export type OidcConfig = z.output<typeof oidcSchema>;
 
-/** Loopback is the one place that nobody else writes on. */
+/** Loopback is the one network on which nobody else writes. */
 function isTrusted(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, hash } = new URL(text);

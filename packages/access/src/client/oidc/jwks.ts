@@ -35,7 +35,7 @@ export function readKeys(json: unknown): readonly SigningKey[] | undefined {
   });
 }
 
-/** The one key that a token's head points at; none when several could be meant. */
+/** The one key that a token's head points at; undefined when several could be meant. */
 export function keyFor(
   keys: readonly SigningKey[],
   { algorithm, keyId }: TokenHead,
@@ -48,7 +48,7 @@ export function keyFor(
 
 function readKey(jwk: Readonly<Record<string, unknown>>): SigningKey | undefined {
   const { kid, use, key_ops: operations, d } = jwk;
-  // A private key that somebody published signs for everybody.
+  // With a published private key anybody could sign.
   if (d !== undefined || (use !== undefined && use !== "sig")) return undefined;
   if (Array.isArray(operations) && !operations.includes("verify")) return undefined;
   if (kid !== undefined && typeof kid !== "string") return undefined;

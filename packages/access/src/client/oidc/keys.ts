@@ -1,10 +1,10 @@
 /**
- * The provider's keys as they are known now: fetched at the first token, again every ten minutes behind
- * the back of whoever asks, and at once for a token that names an unknown key, but not more often than
- * the cool-down allows: a thousand invented key ids cost the provider one request.
+ * The provider's keys as they are known now. They are fetched at the first token, again every ten
+ * minutes in the background, and at once for a token that names an unknown key. The cool-down
+ * limits that: a thousand invented key ids cost the provider one request.
  *
- * Keys are kept while the provider does not answer. They are replaced whole, so a withdrawn key stops
- * verifying with the next answer.
+ * Keys are kept while the provider does not answer. They are replaced whole, so a withdrawn key
+ * stops verifying with the next answer.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
@@ -15,7 +15,7 @@ import type { TokenHead } from "./token.ts";
 
 const freshMs = 10 * 60_000;
 const coolDownMs = 30_000;
-/** Without any key nobody gets in, so the provider is asked again sooner. */
+/** Without any key nobody can log in, so the provider is asked again sooner. */
 const coolDownEmptyMs = 1_000;
 
 /** `unknown`: the provider has no such key. `unavailable`: it can not be asked. */
@@ -58,7 +58,7 @@ export class ProviderKeys {
     return this.#keys?.includes(key) === true;
   }
 
-  /** Fetches when what is known is old, without waiting: for logins that are remembered and ask for no key. */
+  /** Fetches old keys anew, without waiting for them. For remembered logins, which ask for no key. */
   freshen(): void {
     const now = this.#sources.clock.nowMs();
     if (now - this.#fetchedMs > freshMs && this.#mayAsk(now)) void this.#refresh();
@@ -131,7 +131,10 @@ function isSame(a: SigningKey, b: SigningKey): boolean {
   return a.keyId === b.keyId && algorithms && a.key.equals(b.key);
 }
 
-/** https, or where the issuer itself is not: a plain address of another machine would give the keys away. */
+/**
+ * True for https, or for http on the issuer's own host where the issuer has no https. Over http to
+ * another machine somebody could replace the keys.
+ */
 function leadsOn(issuer: string, jwksUri: string): boolean {
   if (!URL.canParse(jwksUri)) return false;
   const { protocol, hostname } = new URL(jwksUri);

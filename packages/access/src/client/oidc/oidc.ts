@@ -153,7 +153,7 @@ function loginOf(identity: AuthContext, { token }: ShownToken): Login {
   return { identity, credential: { kind: "bearer", token } };
 }
 
-/** Whoever changes what is believed ends the sessions that were begun by it; where and how fast keys come is no such thing. */
+/** The settings that decide who is believed: changing one ends the sessions that began under it. Where and how fast keys come does not. */
 function realmOf({ issuer, audience, usernameClaim, groupsClaim, rolesClaim }: OidcConfig): string {
   const settings = ["oidc", issuer, audience, usernameClaim, groupsClaim ?? "", rolesClaim ?? ""];
   return createHash("sha256").update(JSON.stringify(settings)).digest("base64url");

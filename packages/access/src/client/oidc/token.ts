@@ -27,7 +27,7 @@ export interface TokenHead {
   readonly keyId: string | undefined;
 }
 
-/** Larger than a header of HTTP may be; only passwords could carry more. */
+/** More than an HTTP header may hold; only passwords could carry more. */
 const tokenLengthMax = 32_768;
 const keyIdLengthMax = 256;
 const shape = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
@@ -37,7 +37,7 @@ export function looksLikeToken(text: string): boolean {
   return text.startsWith("ey") && text.length <= tokenLengthMax && shape.test(text);
 }
 
-/** The head of a token, or undefined for everything that is refused whatever its signature says. */
+/** The head of a token. Undefined for a token that is refused whatever its signature says. */
 export function readHead(token: string): TokenHead | undefined {
   if (token.length > tokenLengthMax) return undefined;
   const parts = shape.exec(token)?.slice(1);

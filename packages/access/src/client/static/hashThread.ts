@@ -20,8 +20,8 @@ export interface HashAnswer {
 }
 
 /**
- * Whoever is in must not notice two hundred others who log in. Of a core that is wanted all the time a
- * thread this nice still gets about a thirtieth, so nobody is kept out for good.
+ * Users who are logged in must not notice two hundred others who log in. A thread this nice still
+ * gets about a thirtieth of a busy core, so nobody is kept out for good.
  */
 const niceness = 15;
 // On Linux the priority is this thread's, elsewhere it would be the process's own.

@@ -11,7 +11,7 @@ import type { HashAnswer, HashRequest } from "./hashThread.ts";
 
 /** Logins that may wait at once; with one thread, at 70 ms each, the last one waits about 18 s. */
 const pendingMax = 256;
-/** They only take time that nobody else wants, so there may be one for each core. */
+/** They only use idle time, so there may be one for each core. */
 const threadsMax = Math.min(4, availableParallelism());
 
 /** `busy`: too many wait. `failed`: the thread died. */

@@ -1,6 +1,6 @@
 /**
- * SASLprep (RFC 4013) as PostgreSQL uses it for passwords: what cannot be prepared is taken as it is,
- * because clients do the same.
+ * SASLprep (RFC 4013) as PostgreSQL uses it for passwords. A password that can not be prepared is
+ * taken as it is, because clients do the same.
  */
 
 /** First and last code points. */
@@ -49,7 +49,7 @@ const prohibited: Ranges = [
   [0xf0000, 0x10ffff],
 ];
 
-/** The password as both sides put it into their computations. */
+/** The password as both sides compute with it. */
 export function saslPrepared(password: string): string {
   let mapped = "";
   for (const character of password) {

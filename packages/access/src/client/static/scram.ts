@@ -1,9 +1,9 @@
 /**
- * SCRAM-SHA-256 on the server's side (RFC 5802, RFC 7677): verifiers, challenges, and the check of a
- * proof. What travels is the frontend's.
+ * SCRAM-SHA-256 on the server's side (RFC 5802, RFC 7677): verifiers, challenges, and the check of
+ * a proof. What travels is the frontend's.
  *
- * A verifier tells who has it neither the password nor enough to log in, and is written as PostgreSQL
- * writes it into `pg_authid`.
+ * A verifier tells its holder neither the password nor enough to log in. It is written as
+ * PostgreSQL writes it into `pg_authid`.
  */
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";

@@ -39,7 +39,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     const { user, password } = shown;
     if (isTooLong(password)) return undefined;
     const entry = users.get(user);
-    // A name of nobody is looked up as well: no part of the work tells who is a user.
+    // A name without a user is looked up as well, so that no part of the work tells who is a user.
     const known = verified.get(keyOf(user, password, entry === undefined ? "" : hashOf(entry)));
     return entry === undefined || !known ? undefined : loginOf(user, entry, password);
   }
@@ -49,7 +49,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     origin: string,
   ): Promise<Result<Login, GatewayError>> {
     const entry = users.get(user);
-    // Made for users too: no part of the work tells who is one.
+    // Made for users, too, so that no part of the work tells who is a user.
     const decoy = decoyFor(user);
     const hash = entry === undefined ? decoy : hashOf(entry);
     const outcome = await hasher.compare(password, hash, origin);
@@ -94,7 +94,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
   return verifying(provider, config.required, host);
 }
 
-/** No password of anybody; nothing of its length is computed for it on the main thread. */
+/** A password this long is nobody's. Nothing that grows with its length is computed for it on the main thread. */
 function isTooLong(password: Secret): boolean {
   return Buffer.byteLength(password.reveal(), "utf8") > passwordBytesMax;
 }
@@ -113,7 +113,7 @@ function certified({ user, names }: CertificateShown, users: Users): Result<Logi
   return ok(loginWithout(meant, entry));
 }
 
-/** One key for all generations of a process, so that what a name of nobody is answered outlives a change of the config. */
+/** One key for all generations of a process, so that a name without a user gets the same answer after a change of the config. */
 const nameKeys = new WeakMap<object, Uint8Array>();
 
 function nameKeyOf(host: Pick<Host, "threads" | "randomBytes">): Uint8Array {
@@ -123,7 +123,7 @@ function nameKeyOf(host: Pick<Host, "threads" | "randomBytes">): Uint8Array {
   return key;
 }
 
-/** The users by name. Nothing is put together for thousands of them, of whom few log in. */
+/** The users by name. Nothing is prepared for each of thousands, because few log in. */
 interface Users {
   get(name: string): StaticUser | undefined;
   has(name: string): boolean;
@@ -137,7 +137,7 @@ function usersOf(users: Readonly<Record<string, StaticUser>>): Users {
 
 type Verifier = NonNullable<StaticUser["scramVerifier"]>;
 
-/** What a name of nobody is answered like. */
+/** The users that a name without a user is made to look like. */
 interface Crowd {
   /** Costs of the hashes, one for each user. */
   readonly costs: readonly number[];
@@ -152,15 +152,16 @@ function crowdOf(users: readonly StaticUser[]): Crowd {
   };
 }
 
-/** `make` with the first call: all users are looked at when somebody logs in, and not while queries wait for a new configuration. */
+/** `make` runs with the first call: all users are looked at when somebody logs in, not while queries wait for a new configuration. */
 function onceCalled<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
 /**
- * Who proves itself by SCRAM. A name of nobody is treated as a user is: some are asked for a proof and
- * the others for the password, in the shares that users have, and each name always alike.
+ * The names that prove themselves by SCRAM. A name without a user is treated like a user: some are
+ * asked for a proof and the others for the password, in the same shares as users, and each name
+ * always alike.
  */
 function scramUsers(users: Users, crowd: () => Crowd, key: Uint8Array) {
   const verifierFor = (user: string): ScramVerifier => {
@@ -204,7 +205,7 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
-/** Start resolves references before a provider opens, so one that is left is a bug. */
+/** References are resolved before a provider opens, so one that is left is a bug. */
 function hashOf({ passwordHash }: StaticUser): string {
   if (typeof passwordHash === "string") return passwordHash;
   throw new Error("a password hash is still a reference");
@@ -232,8 +233,9 @@ function identityOf(user: string, entry: StaticUser): AuthContext {
 const costDefault = 10;
 
 /**
- * A hash that no password matches, for a name of nobody: each name always of the same cost, and costs in
- * the shares that users have, so that the time of an answer does not tell which names are users.
+ * A hash that no password matches, for a name without a user. Each name always gets the same cost,
+ * and costs have the same shares as among users, so that the time of an answer does not tell which
+ * names are users.
  */
 function decoyHash(costs: readonly number[], key: Uint8Array, user: string): string {
   const like = Math.floor(shareOf(key, `cost:${user}`) * costs.length);

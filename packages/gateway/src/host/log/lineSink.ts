@@ -1,9 +1,10 @@
 /**
- * Lines on their way to a target. A query only adds its line to those that wait; they are written some
- * milliseconds later, many at once.
+ * Lines on their way to a target. A query only adds its line to those that wait; they are written
+ * some milliseconds later, many at once.
  *
- * A reader that stands still costs lines and no memory: what does not fit is counted, and a line says
- * so when it reads again. Not a log: it knows neither levels nor fields, nor what the target is made of.
+ * A reader that stands still costs lines, not memory: lines that do not fit are counted, and a line
+ * reports them when the reader goes on. It is no log: it knows neither levels nor fields, nor what
+ * the target is.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 
@@ -22,12 +23,12 @@ export interface LineSink {
   write(line: string): void;
   /** Writes what waits before it returns, unless the reader stands still. */
   flush(): void;
-  /** As `flush`, and with patience: for the end of the process, which gives nobody another turn. */
+  /** Like `flush`, but waits for a slow reader: for the end of the process, after which nothing is written. */
   end(): void;
 }
 
 const delayMs = 10;
-/** As every write wakes a thread and then the event loop, many lines wait for still more of them. */
+/** Every write wakes a thread and then the event loop, so lines wait for more. */
 const delayBusyMs = 50;
 const busyBytes = 4_096;
 /** Characters that may wait. */
@@ -49,7 +50,7 @@ class Sink implements LineSink {
   readonly #target: LineTarget;
   readonly #clock: Pick<Clock, "timer">;
   readonly #droppedLine: (count: number) => string;
-  /** Lines joined as they will be written, oldest first; nothing is added to them. */
+  /** Pieces of joined lines, ready to be written, oldest first. Nothing is added to them any more. */
   #pieces: string[] = [];
   /** The piece that grows. */
   #open = "";
@@ -57,7 +58,7 @@ class Sink implements LineSink {
   #waitingChars = 0;
   #dropped = 0;
   #busy = false;
-  /** What is left of the bytes that are written now; nothing else is begun before it is. */
+  /** What is left of the piece that is being written. No other piece begins before it is done. */
   #rest: Uint8Array | undefined;
   /** The target took nothing of `#rest` and is asked again later. */
   #refused = false;
@@ -89,7 +90,7 @@ class Sink implements LineSink {
   }
 
   flush(): void {
-    // One that is under way says that the reader is slow; it goes on by itself.
+    // A write that is under way means that the reader is slow. It goes on by itself.
     if (this.#rest === undefined) this.#drain(1);
   }
 
@@ -116,7 +117,7 @@ class Sink implements LineSink {
     this.#planned ??= this.#clock.timer(this.#busy ? delayBusyMs : delayMs, this.#onTime);
   }
 
-  /** The oldest piece to which nothing is added any more; with `all`, otherwise the one that grows. */
+  /** The oldest finished piece. With `all`, when none is finished, the one that still grows. */
   #take(all: boolean): Uint8Array | undefined {
     if (this.#dropped > 0 && this.#waitingChars < waitingCharsMax / 2) {
       this.#add(this.#droppedLine(this.#dropped));
@@ -139,7 +140,7 @@ class Sink implements LineSink {
       return;
     }
     this.#target.write(bytes, (taken, failure) => {
-      // Its end came in the meantime.
+      // The write ended in the meantime.
       if (this.#rest !== bytes) return;
       if (failure !== "EAGAIN") return this.#goOn(leftOf(bytes, failure ?? taken));
       this.#refused = true;
@@ -152,7 +153,8 @@ class Sink implements LineSink {
   #drain(tries: number): void {
     this.#planned?.[Symbol.dispose]();
     this.#planned = undefined;
-    // The bytes under way are the other thread's, unless they were refused: it writes them also when the process ends.
+    // Bytes under way belong to the other thread, which writes them even when the process ends;
+    // unless it refused them.
     let bytes = (this.#refused ? this.#rest : undefined) ?? this.#take(true);
     this.#rest = undefined;
     for (let left = tries; bytes !== undefined;) {

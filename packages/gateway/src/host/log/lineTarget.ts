@@ -9,7 +9,7 @@ const socketBytes = 32_768;
 /** Files and terminals are locked for as long as one write takes. */
 const fileBytes = 65_536;
 
-/** A file descriptor of this process. Nothing but `writeNow` blocks, and that only where the reader can not be asked. */
+/** A file descriptor of this process. Only `writeNow` blocks, and only where nothing tells whether the reader is slow. */
 export function descriptorTarget(descriptor: number): LineTarget {
   const stats = statsOf(descriptor);
   if (stats === undefined) return threadTarget(descriptor, pipeBytes);
@@ -19,7 +19,7 @@ export function descriptorTarget(descriptor: number): LineTarget {
   return again === undefined ? threadTarget(descriptor, pipeBytes) : pipeTarget(again);
 }
 
-/** Another thread writes, as nobody knows whether the write blocks. */
+/** Another thread writes, because the write may block. */
 function threadTarget(descriptor: number, pieceBytesMax: number): LineTarget {
   return {
     pieceBytesMax,
@@ -45,8 +45,9 @@ function pipeTarget(descriptor: number): LineTarget {
 }
 
 /**
- * The same pipe without waiting. The descriptor itself is not made so: processes that share it would no
- * longer wait for the reader either. Undefined where the system does not allow it.
+ * The same pipe, opened anew without blocking. The descriptor itself stays as it is: other
+ * processes share it, and they would stop waiting for the reader, too. Undefined where the system
+ * does not allow it.
  */
 function openedAgain(descriptor: number): number | undefined {
   try {

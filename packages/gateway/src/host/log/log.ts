@@ -9,9 +9,9 @@ export type LogThreshold = LogLevel | "silent";
 const ranks = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const;
 
 /**
- * Lines below `level` are not written. Bugs are counted by `onBug`. Lines come some milliseconds after
- * their event, those of errors and what stands before them at once, and all of them before the process
- * exits; whoever kills it may take what waits.
+ * Lines below `level` are not written. Bugs are counted by `onBug`. Lines come some milliseconds
+ * after their event. An error is written at once, with what waits before it, and so is everything
+ * before the process exits. A kill may lose the lines that wait.
  */
 export function jsonLog(
   level: LogThreshold,
@@ -58,7 +58,7 @@ function lineOf(level: LogLevel, event: string, fields: LogFields = {}): string 
 let second = 0;
 let secondText = "";
 
-/** ISO 8601 in UTC with milliseconds. All but those stays the same for a thousand lines and more. */
+/** ISO 8601 in UTC with milliseconds. All but the milliseconds stays the same for a thousand lines and more. */
 function timeText(unixMs: number): string {
   const ms = unixMs % 1_000;
   if (unixMs - ms !== second || secondText === "") {
@@ -77,7 +77,10 @@ function stackOf(error: unknown): string {
   return [error.name, ...frames.map((line) => line.trim())].join(" | ");
 }
 
-/** Until disposed: what nobody caught is logged before it ends the process, with where it came from. A kill leaves no such line: the next start says so (history/lostQueries.ts). */
+/**
+ * Until disposed, an error that nobody caught is logged before it ends the process, with its
+ * origin. A kill leaves no such line: the next start reports what it lost (history/lostQueries.ts).
+ */
 export function logCrash(log: Log): Disposable {
   const say = (error: unknown, origin: string): void => log.bug(error, { endsProcess: origin });
   process.on("uncaughtExceptionMonitor", say);

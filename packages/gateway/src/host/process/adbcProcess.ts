@@ -1,8 +1,9 @@
 /**
- * The program of a driver's process: its messages say which driver, which lines to serve and what to
- * cancel; the lines themselves are read by its threads.
+ * The program of a driver's process. Messages tell it which driver to load, which lines to serve
+ * and what to cancel; its threads read the lines themselves.
  *
- * It lives as long as its parent: a native call would keep it from an orderly end, so it kills itself.
+ * It lives as long as its parent: a native call would keep it from an orderly end, so it kills
+ * itself.
  */
 import { writeFileSync } from "node:fs";
 import type { ProcessMessage, ProcessReport } from "@gateway/engines/native/message.ts";
@@ -13,8 +14,9 @@ import { watchMemory } from "../memory/processMemory.ts";
 import { workerThreads } from "./threads.ts";
 
 /**
- * A gateway that asked once whether we live asks again every two seconds while it waits. One that does not
- * is frozen: others may be given its slots after 15 s at the earliest, so nothing may run here then.
+ * A gateway that asked once whether we live asks again every two seconds while it waits. One that
+ * stops asking is frozen. Others may get its slots after 15 s at the earliest, and nothing may run
+ * here by then.
  */
 const silenceMsMax = 10_000;
 let silence: NodeJS.Timeout | undefined;
@@ -38,7 +40,7 @@ const serve = serveDriver(
 );
 
 process.on("disconnect", endNow);
-// A terminal's Ctrl-C reaches the whole group; the parent drains first and ends this itself.
+// A terminal's Ctrl-C reaches this process as well. The parent drains first and then ends it.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("message", (message: ProcessMessage) => serve(message));
@@ -60,6 +62,7 @@ function preferredVictim(): void {
   try {
     writeFileSync("/proc/self/oom_score_adj", "800");
   } catch {
-    // Not Linux, or not allowed: the system then chooses by size, which is this one as well.
+    // Not Linux, or not allowed. The system then chooses the largest process, which is this one,
+    // too.
   }
 }

@@ -1,4 +1,7 @@
-/** A child process and the sockets to it, as the port of core/port/threads.ts wants them. What the two say to each other is not known here. */
+/**
+ * A child process and the sockets to it, as the port of core/port/threads.ts wants them. It does
+ * not know what the two say to each other.
+ */
 import { fork, type ForkOptions } from "node:child_process";
 import { closeSync } from "node:fs";
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
@@ -10,12 +13,12 @@ import type {
   SocketPair,
 } from "@gateway/core/port/threads.ts";
 
-/** Of what a process wrote to its standard error, only the end is kept: libraries say there why they abort. */
+/** Only the end of a process's standard error is kept: there libraries say why they abort. */
 const lastWordsMax = 2_048;
 
 /** Starts `program`; its ends of the lines are its descriptors from `firstLine` on. */
 export function spawnChild(program: string, pairs: readonly SocketPair[]): ChildProcess {
-  // No environment: secrets of the process live there, and drivers read variables of their own.
+  // An empty environment: ours holds secrets, and drivers would read variables of their own.
   const options: ForkOptions = {
     serialization: "advanced",
     execArgv: [],
@@ -24,7 +27,7 @@ export function spawnChild(program: string, pairs: readonly SocketPair[]): Child
   };
   const child = fork(program, [], options);
   for (const { theirs } of pairs) closeSync(theirs);
-  // Its lines keep us alive while somebody waits for them, and nothing else does.
+  // Only lines that somebody waits for keep this process alive.
   child.unref();
   child.channel?.unref();
   let lastWords = "";
@@ -45,7 +48,7 @@ export function spawnChild(program: string, pairs: readonly SocketPair[]): Child
       if (pair === undefined) throw new RangeError("a process has no such line");
       return lineOn(pair.ours, reader);
     },
-    // A child that is gone takes nothing; its exit says so.
+    // A child that is gone takes no message; its exit is reported separately.
     post: (message) => void child.send(message as object, () => {}),
     onMessage: (handle) => void child.on("message", handle),
     onExit: (handle) => void gone.then(handle),
@@ -63,7 +66,7 @@ function lineOn(fd: number, reader: LineReader): Line {
   };
   const socket = new Socket(options);
   socket.unref();
-  // The end of a line is the end of its process, which is told by itself.
+  // A line ends with its process, whose exit is reported separately.
   socket.on("error", () => {});
   socket.once("close", () => reader.end());
   return {

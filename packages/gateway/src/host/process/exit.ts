@@ -1,9 +1,10 @@
 /** The end of a process in which something hangs. Says nothing about when that is. */
 
 /**
- * Ends the process at once with `code`. Node's own exit waits for its threads, and one that computes inside
- * a library never comes; a signal sent to itself would lose the code. What is to be done at the end
- * (lines that wait, children) is done before. Where native functions can not be had, Node's exit has to do.
+ * Ends the process at once with `code`. Node's own exit waits for its threads, and a thread that
+ * computes inside a library never ends; a signal to itself would lose the code. The caller has done
+ * what must be done at the end (lines that wait, children). Without native functions Node's exit
+ * has to do.
  */
 export async function exitNow(code: number): Promise<never> {
   const end = await systemExit();

@@ -12,7 +12,7 @@ const files = {
   pglite: "pgliteThread.js",
 } as const;
 
-/** These keep nothing between two requests: a young generation as large as the main thread's only stays resident. */
+/** These threads keep nothing between two requests, so a young generation as large as the main thread's would only fill memory. */
 const limits: { readonly [N in keyof typeof files]?: ResourceLimits } = {
   adbc: { maxYoungGenerationSizeMb: 6 },
   pglite: { maxYoungGenerationSizeMb: 6 },

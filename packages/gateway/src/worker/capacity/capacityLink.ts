@@ -1,9 +1,9 @@
 /**
- * Shared capacity over HTTP: what a worker asks its control plane about leases, and what it says as
- * the one who asks the engines. One call, one try; whoever calls has its own pause.
+ * Shared capacity over HTTP: a worker asks its control plane for leases, and reports what the
+ * engines run. One call, one try; whoever calls has its own pause.
  *
- * What fails is told apart by one question only: whether anybody answered. A control plane without
- * a database, or one that is too busy, can give no leases, which is as if nobody were there.
+ * Failures differ in one way only: whether anybody answered. A control plane that has no database
+ * or is too busy can give no leases, so it counts as nobody.
  */
 import {
   acquireCountMax,
@@ -99,7 +99,7 @@ const nothing = z.unknown();
 interface Asked<Answer> {
   readonly method?: "GET" | "POST" | "PUT";
   readonly path: string;
-  /** Without the instance, which is put into each. */
+  /** Without the instance, which every request carries. */
   readonly body?: object;
   readonly answer: z.ZodType<Answer>;
   /** How long the answer may be held. */
@@ -168,7 +168,8 @@ function asked({ host, calls, presence }: CapacityLinkParts): Asks {
   }
   return async ({ method = "POST", path, body, answer, heldMs = 0 }, signal) => {
     const instance = presence.headers();
-    // Before its first registration nothing is known of the control plane unless that fails, too.
+    // Before the first registration only a failed try to register shows that the control plane is
+    // away.
     if (instance === undefined) return err(presence.silent() ? "unreachable" : "refused");
     const json = { "content-type": "application/json", accept: "application/json" };
     const sent =
@@ -178,7 +179,7 @@ function asked({ host, calls, presence }: CapacityLinkParts): Asks {
     const answered = await calls.call(sent === undefined ? call : { ...call, body: sent }, signal);
     if (!answered.ok) return err(failed(answered.error));
     const read = answer.safeParse(jsonIn(answered.value.body));
-    // What can not be read may have done anything.
+    // An answer that can not be read may belong to a call that took effect.
     if (!read.success) return err("unreachable");
     told = undefined;
     return ok(read.data);

@@ -164,7 +164,7 @@ export function judgedAnswer(answer: WireAnswer, nowMs: number): Answered {
   return err({ code: "refused", status });
 }
 
-/** Who failed too often is told 429 instead of 401, also before the secret that would fit was tried. */
+/** After too many failures the server says 429 instead of 401, even before the fitting secret was tried. */
 function mayFitOther(failure: CallFailure): boolean {
   return failure.code === "unauthorized" || (failure.code === "busy" && failure.status === 429);
 }

@@ -1,6 +1,6 @@
 /**
- * HTTP over undici: kept-alive connections, a CA file, a proxy. Redirects are answers like others,
- * so a secret can not be led to another host.
+ * HTTP over undici: kept-alive connections, a CA file, a proxy. A redirect is an answer like any
+ * other and is not followed, so no secret can be led to another host.
  */
 import { readFileSync } from "node:fs";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -25,7 +25,7 @@ export function httpTransport({ caFile, proxy }: HttpOptions): Result<Transport,
     return err("the proxy is not an http or https URL");
   }
   const tls = { ...(ca.value === undefined ? {} : { ca: ca.value }), timeout: connectMsMax };
-  // The clock of the host limits each call; limits of the library would be a second, real clock.
+  // The host's clock limits each call. The library's own limits would run on a second, real clock.
   const limits = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: keepAliveMs };
   const dispatcher: Dispatcher =
     proxy === undefined

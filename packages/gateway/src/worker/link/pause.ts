@@ -30,7 +30,7 @@ export interface Backoff {
   reset(): void;
 }
 
-/** A server that asks for more than this is asked again all the same. */
+/** No longer pause than this, whatever the server asks for. */
 const retryAfterMsMax = 600_000;
 
 /** 1 s doubled to 60 s with full jitter, so that a fleet does not come back in step. */
@@ -39,7 +39,7 @@ export function backoffOf({ random }: Pick<Host, "random">): Backoff {
   return {
     next: (retryAfterMs = 0) => {
       const jitteredMs = random() * ceilingMs;
-      // After a common Retry-After everybody would come at the same moment.
+      // Without it everybody would come at one moment after the same Retry-After.
       const spreadMs = retryAfterMs > 0 ? random() * backoffMsMin : 0;
       ceilingMs = Math.min(ceilingMs * 2, backoffMsMax);
       return Math.max(jitteredMs, Math.min(retryAfterMs, retryAfterMsMax) + spreadMs);

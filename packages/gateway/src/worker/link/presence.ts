@@ -50,7 +50,7 @@ export interface PresenceParts {
 }
 
 export interface Presence {
-  /** This process's name in leases and tags. Another one after a registration was refused. */
+  /** This process's name in leases and tags. It changes when a registration was refused. */
   instanceId(): string;
   /** The last try to register or to report was not answered. */
   silent(): boolean;
@@ -67,8 +67,8 @@ export interface Presence {
 }
 
 const registerAnswerSchema = z.looseObject({
-  // Goes into a header: a damaged one that can not would fail every later call, and nobody
-  // registers again.
+  // It goes into a header. A damaged one that does not fit there would fail every later call, and
+  // the worker would never register again.
   instanceToken: z.string().regex(/^[\x21-\x7e]{1,4096}$/),
   duplicateName: z.boolean(),
 });
@@ -90,7 +90,7 @@ class Registered implements Presence {
   readonly #parts: PresenceParts;
   #instanceId: string;
   #token: string | undefined;
-  /** False while the registration is to be made (anew). */
+  /** False until the registration is made, and while it must be made again. */
   #known = false;
   #labels = "";
   #duplicate = false;
@@ -188,7 +188,7 @@ class Registered implements Presence {
     if (!answer.ok) {
       if (answer.error.code === "refused") {
         host.log.write("warn", "worker.registrationRefused", { status: answer.error.status });
-        // The id may be another's, or the token one that nobody knows any more.
+        // The id may belong to another worker, or the token may be forgotten.
         this.#instanceId = newInstanceId(host);
         this.#token = undefined;
       }
@@ -228,7 +228,8 @@ class Registered implements Presence {
     const read = heartbeatAnswerSchema.safeParse(jsonIn(answer.value.body));
     if (!read.success) return err({ code: "unreachable", detail: "heartbeat not understood" });
     const head = readHead(read.data.head);
-    // A head that is not authentic changes nothing; the wait meets the same and says so.
+    // A head that is not authentic changes nothing. The wait for the configuration meets it, too,
+    // and reports it.
     if (head !== undefined) this.#parts.headSeen(head);
     if (read.data.lostLeases.length > 0) this.#parts.leasesLost(read.data.lostLeases);
     if (read.data.cancel.length > 0) this.#parts.cancel(read.data.cancel);

@@ -14,7 +14,7 @@ export interface WireAnswer {
   readonly status: number;
   /** Lower-case names; one value each. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As sent: never inflated. */
+  /** The bytes as they were sent, never inflated. */
   readonly body: Uint8Array;
 }
 

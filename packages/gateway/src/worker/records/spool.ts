@@ -29,7 +29,7 @@ export interface SpoolParts {
   prepare(record: QueryRecord): QueryRecord;
   /** Keeps what waits across restarts. Config: `history.spool: disk`. */
   readonly disk: SpoolDisk | undefined;
-  /** Makes a gzip member of a batch. A simulation gives one of its own: threads have turns that no seed decides. */
+  /** Makes a gzip member of a batch. A simulation passes its own, because no seed decides when threads run. */
   readonly compress?: (text: string) => Promise<Uint8Array>;
 }
 
@@ -45,12 +45,12 @@ export interface UplinkStatus {
 }
 
 export interface Spool extends History {
-  /** As of every history; which query it is the spool need not know. */
+  /** As in every history. The spool need not know which query it is. */
   begin(): void;
   status(): UplinkStatus;
   /**
-   * Sends what waits; resolves when all of it is taken, or when `deadline` aborts. The rest stays
-   * on disk where there is one; otherwise it is dropped and counted, as is what is appended later.
+   * Sends what waits. Resolves when all of it is taken, or when `deadline` aborts. The rest stays
+   * on disk. Without a disk it is dropped and counted, and so is what is appended later.
    */
   close(deadline: AbortSignal): Promise<void>;
 }
@@ -67,13 +67,13 @@ const waitingCharsMax = 256_000_000;
 const turnRecords = 16;
 const turnChars = 100_000;
 
-/** A wait for something to send; only so long, because a wake is cheap and a lost one is not. */
+/** Longest wait for something to send. Waking for nothing is cheap, and a wake that got lost would not be. */
 const idleMs = 60_000;
 /** A disk that takes longer is not waited for. */
 const diskMsMax = 5_000;
 /** Longest pause between tries while a shutdown waits. */
 const hurriedMs = 1_000;
-/** All fields of a record but its text, about. */
+/** About what a record takes besides its text. */
 const fieldsChars = 500;
 
 const answerSchema = z.looseObject({
@@ -177,7 +177,7 @@ class Sender implements Spool {
     return this.#fresh.size + this.#ready.size + this.#flight.length;
   }
 
-  /** Drops the oldest, but never what is under way: that may be taken this moment. */
+  /** Drops the oldest, but never what is under way: the other side may just be taking it. */
   #bound(): void {
     const { recordsMax } = this.#parts;
     while (this.#count > recordsMax || this.#chars > waitingCharsMax) {
@@ -226,7 +226,7 @@ class Sender implements Spool {
       this.#ready.push(entry);
       disk?.add(entry);
     } catch (bug) {
-      // What can not be redacted must not leave in another form either.
+      // A record that can not be redacted does not leave at all.
       host.log.bug(bug, { queryId: record.proxyQueryId });
       this.#lose(1, undefined);
     }
@@ -273,8 +273,8 @@ class Sender implements Spool {
   }
 
   /**
-   * What is sent and lies on no disk would be counted as lost after a kill. A disk that hangs does
-   * not stop the sending.
+   * First to disk: after a kill, a record that was sent and lies on no disk would count as lost. A
+   * disk that hangs does not stop the sending.
    */
   async #kept(): Promise<void> {
     const { disk, host } = this.#parts;
@@ -295,7 +295,7 @@ class Sender implements Spool {
 
   #taken(body: Uint8Array): void {
     const read = answerSchema.safeParse(jsonIn(body));
-    // Another endpoint may answer anything; 2xx is its word that it has the batch.
+    // An endpoint outside the fleet may answer anything; 2xx means that it has the batch.
     const rejected = read.success ? new Set(read.data.rejected.map(({ index }) => index)).size : 0;
     const { length } = this.#flight.slice(0, this.#together);
     const refused = Math.min(rejected, length);
@@ -308,7 +308,7 @@ class Sender implements Spool {
     this.#forget(length);
   }
 
-  /** Fewer at once, down to the one record that is to blame, which is lost. */
+  /** Sends fewer at once, down to the one record that is refused. That one is lost. */
   #split(status: number): void {
     if (this.#together > 1) {
       this.#together = Math.ceil(this.#together / 2);
@@ -373,7 +373,7 @@ class Sender implements Spool {
   }
 }
 
-/** 413, and what says that the batch is not understood. An unknown format (409) is not among them: it stays. */
+/** 413, and statuses that mean the batch is not understood. Not 409, an unknown format: then the batch stays. */
 function isToBlame(status: number): boolean {
   return status === 400 || status === 413 || status === 422;
 }

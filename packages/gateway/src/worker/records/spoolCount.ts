@@ -1,10 +1,10 @@
 /**
- * The spool's books: which places still wait, how many queries have no end in any of them, and how
- * many records were lost. One small file, written over in place for every query before an engine
- * sees it, so that whoever starts after a kill knows how many records are missing.
+ * The spool's books: which places still wait, how many queries were begun and have no record yet,
+ * and how many records were lost. One small file, overwritten for every query before an engine sees
+ * it, so that the next start after a kill knows how many records are missing.
  *
- * Numbers only, hence not sealed: a query can not wait for a cipher. A checksum tells a damaged
- * file.
+ * It holds numbers only and is not sealed: a query can not wait for a cipher. A checksum shows
+ * damage.
  */
 import { crc32 } from "node:zlib";
 
@@ -15,7 +15,7 @@ export interface SpoolCount {
   readonly resume: number;
   /** The first place that is free. */
   readonly next: number;
-  /** Queries that were begun and whose record is neither sent nor lost: running ones as well. */
+  /** Queries that were begun and whose record is neither sent nor lost; running ones count, too. */
   readonly waiting: number;
   /** Records declared lost since the folder was made. */
   readonly dropped: number;

@@ -1,6 +1,6 @@
 /**
- * The spool's copy on disk: what waited when a process ended, whatever ended it, is sent by the
- * next one; what is gone is counted, to the record.
+ * The spool's copy on disk. What waited when a process ended, whatever ended it, the next one
+ * sends; what is missing is counted exactly.
  *
  * Records lie in segments of two hundred places, sealed, each file written whole. Beside them lies
  * a count (spoolCount.ts), written before an engine sees a query. Whatever the moment of a kill,
@@ -42,7 +42,7 @@ export interface SpoolDisk {
   readonly restored: Restored;
   add(entry: SpoolEntry): void;
   alive(position: SpoolPosition): void;
-  /** Notes the position so that a kill does not forget it; takes microseconds. */
+  /** Notes the position, which then outlives a kill; takes microseconds. */
   note(): void;
   /** Resolves when all that was added is on disk, or as soon as that is known to be impossible. Never rejects. */
   written(): Promise<void>;
@@ -61,7 +61,7 @@ export interface SpoolDiskParts {
 
 const segmentPlaces = 200;
 const segmentBytesMax = 512 * 1024 * 1024;
-/** How long a record may be in memory only. */
+/** How long a record may exist in memory alone. */
 const writeAfterMs = 200;
 /** A disk that is full is tried again after this. */
 const retryMs = 5_000;
@@ -95,8 +95,7 @@ export async function openSpoolDisk(parts: SpoolDiskParts): Promise<SpoolDisk> {
     if (alive.length < found.length) changed.push(number);
   }
   const after = ((numbers.at(-1) ?? -1) + 1) * segmentPlaces;
-  // New places begin in a new segment, so that none of the old files is written over before it is
-  // empty.
+  // New places begin in a new segment, so that no old file is overwritten before it is empty.
   const next = Math.max(after, position?.next ?? 0);
   const lost = Math.max(0, (count?.waiting ?? 0) - entries.length);
   const restored = { entries, next, lost, dropped: count?.dropped ?? 0 };
@@ -167,13 +166,12 @@ class Mirror implements SpoolDisk {
     const counted = position.waiting === waiting && position.dropped === dropped;
     this.#position = position;
     if (!counted) this.#moved = true;
-    // While segments can not be written nothing else would bring the count up to date before a
-    // kill.
+    // While segments can not be written, only this brings the count up to date before a kill.
     if (!counted && this.#problem !== undefined) this.note();
     if (position.from === from && position.until === until && position.resume === resume) return;
     this.#moved = true;
     for (const [number, texts] of this.#segments) {
-      // Segments stand in their order, and from here on everything waits.
+      // Segments are in order: from here on every place waits.
       if (number * segmentPlaces >= position.resume) break;
       for (const at of texts.keys()) if (!isAlive(position, at)) texts.delete(at);
       if (texts.size === 0) this.#segments.delete(number);
@@ -186,12 +184,12 @@ class Mirror implements SpoolDisk {
     if (!this.#cell.ok) return this.#became(this.#cell.error);
     putSpoolCount(this.#noted, { ...this.#position, next: this.#next });
     const problem = this.#cell.value.put(this.#noted);
-    // A failure of the segments is not over because this file can be written.
+    // That this file can be written does not mean that the segments can.
     if (problem !== undefined) this.#became(problem);
   }
 
   async written(): Promise<void> {
-    // What is being written may have been begun before the last record came.
+    // The write that runs may have begun before the last record came.
     await this.#writing;
     if (this.#dirty.size === 0 || this.#problem !== undefined || this.#ended) return;
     this.#timer?.[Symbol.dispose]();

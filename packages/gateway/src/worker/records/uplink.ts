@@ -27,7 +27,7 @@ export interface Uplink {
 
 export interface UplinkParts {
   readonly host: Pick<Host, "clock" | "log">;
-  /** To an endpoint of its own: without the CA file and the proxy of the control plane. */
+  /** For an endpoint outside the fleet: without the CA file and the proxy of the control plane. */
   readonly transport: Transport;
   readonly calls: FleetCalls;
   readonly presence: Pick<Presence, "headers" | "lost">;

@@ -2,9 +2,8 @@
  * Asks the control plane for its configuration: a held wait for the head, and the snapshot when the
  * head names content that is not known here. One request at a time.
  *
- * After each failure the first wait is one that is answered at once: its head is authentic, so it
- * confirms what runs, or names what is missing. A 304 confirms nothing, because anybody could say
- * it.
+ * After each failure the first wait asks for an answer at once: a head is authentic, so it confirms
+ * what runs or names what is missing. A 304 confirms nothing, because anybody could send one.
  */
 import { compareRevisions, etagOf, type Revision } from "@gateway/contract/revision.ts";
 import { revisionOfHead, type SnapshotHead } from "@gateway/contract/snapshot.ts";
@@ -40,7 +39,7 @@ export interface ControlSourceParts {
   /** The newest content that is known here, for instance from disk. */
   known(): Revision | undefined;
   push(event: SourceEvent<VerifiedSnapshot>): void;
-  /** Called with each pause after a call that failed: whoever learns that the control plane is back may end it. */
+  /** Called with each pause after a failed call. Whoever learns that the control plane is back may end the pause. */
   paused?(pause: Wake): void;
 }
 
@@ -48,7 +47,7 @@ type Failure =
   | { readonly kind: "call"; readonly failure: CallFailure }
   | { readonly kind: "fault"; readonly fault: SnapshotFault };
 
-/** A replica that serves less than is known here. Nothing failed, but it would answer every wait at once. */
+/** The replica serves an older revision than is known here. That is no failure, but it would answer every wait at once. */
 interface Lagging {
   readonly kind: "lagging";
 }
@@ -80,7 +79,7 @@ export async function askControlPlane(
     const { error } = asked;
     const retryAfterMs = error.kind === "call" ? retryAfterOf(error.failure) : undefined;
     const rest = pause(clock, backoff.next(retryAfterMs), signal);
-    // What did not verify is not asked for again before its time.
+    // After a snapshot that did not verify nobody may shorten the pause.
     if (error.kind === "call" && retryAfterMs === undefined) parts.paused?.(rest);
     await rest;
   }
@@ -119,7 +118,7 @@ class Asking {
     if (!head.ok) return head;
     if (head.value === undefined) return ok("nothing");
     const offered = revisionOfHead(head.value);
-    // Of several replicas one may lag behind: its snapshot would be refused, so it is not fetched.
+    // A replica may lag behind. Its snapshot would be refused, so it is not fetched.
     const older = known !== undefined && compareRevisions(offered, known) < 0;
     const same = known !== undefined && offered.hash === known.hash;
     if (older || same) {
@@ -135,8 +134,8 @@ class Asking {
     const before = this.#fetched;
     if (before === undefined || compareRevisions(revision, before) >= 0) this.#fetched = revision;
     this.#offer(fetched.value.head, fetched.value);
-    // Another replica answered than the one that announced: without a pause both would be asked in
-    // turns.
+    // Another replica answered than the one that announced the head. Without a pause, requests
+    // would alternate between the two.
     return revision.hash === offered.hash ? ok("fetched") : err({ kind: "lagging" });
   }
 

@@ -61,8 +61,7 @@ export function dialControlPlane(config: LinkConfig, parts: LinkParts): Result<L
     headSeen: (head) => {
       const offer = offerOfHead("controlPlane", head);
       parts.push({ kind: "offer", offer, head, body: undefined });
-      // A heartbeat was answered, so there is no reason to wait any longer for what is missing
-      // here.
+      // The control plane answers again, so what is missing here is asked for at once.
       if (parts.known()?.hash !== head.revision) paused?.wake();
       paused = undefined;
     },

@@ -1,6 +1,6 @@
 /**
- * What several sources say, in one stream: the sources push, the life cycle takes one after the
- * other. Bounded: when nobody takes, a failure or a head gives way to a newer one.
+ * The events of several sources in one stream: the sources push, and the life cycle takes them one
+ * by one. It is bounded: when it is full, a failure or a head gives way to a newer event.
  */
 import type { SourceEvent } from "@gateway/core/port/configSource.ts";
 
@@ -40,7 +40,7 @@ export function eventQueue<Body>(): EventQueue<Body> {
   };
 }
 
-/** The oldest that carries no snapshot; the oldest of all when each does, for a newer one follows. */
+/** The oldest event without a snapshot. When all carry one, the oldest: a newer one follows it. */
 function leastNeeded<Body>(waiting: readonly SourceEvent<Body>[]): number {
   const index = waiting.findIndex((event) => event.kind !== "offer" || event.body === undefined);
   return Math.max(0, index);

@@ -134,7 +134,7 @@ function lifecycleParts(
     stage: "worker_activate",
   });
   const stale = host.metrics.gauge(configStale, {});
-  // Whoever holds back heads can not hold back this: it stands still.
+  // Somebody who withholds heads can not hide that: the time of the last confirmation stands still.
   const confirmed = host.metrics.gauge(configConfirmed, {});
   stale.set(0);
   confirmed.set(0);
@@ -153,7 +153,7 @@ function lifecycleParts(
       if (life.state.kind !== "none" && active !== undefined) {
         disk?.lastGood.save(life.state.taken.head, active.bytes);
       }
-      // What the registry shows should not be ten seconds old; a mere confirmation is no news.
+      // The registry should learn of a change within a second. A mere confirmation is no change.
       const news = newsOf(life);
       if (news !== told) link.presence.poke();
       told = news;

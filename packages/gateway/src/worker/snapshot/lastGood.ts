@@ -2,8 +2,8 @@
  * The active snapshot on disk, so that a fleet starts with everything else dead: sealed under the
  * fleet secret, written whole, read once at the start.
  *
- * It is a copy like a peer's: it keeps the time of the last confirmation, and whether it is young
- * enough is judged where every offer is.
+ * It is a copy like a peer's: it keeps the time of the last confirmation, and every offer's age is
+ * judged in one place.
  */
 import { sameRevision } from "@gateway/contract/revision.ts";
 import { revisionOfHead, type SnapshotHead } from "@gateway/contract/snapshot.ts";
@@ -45,8 +45,9 @@ export interface LastGood {
   /** What is there; undefined when nothing is. Never throws, whatever lies in the file. */
   read(): Promise<Result<VerifiedSnapshot | undefined, LastGoodRefusal>>;
   /**
-   * Keeps what is active. Writes a new revision at once, a mere confirmation every few minutes, and
-   * everything anew when the secret was changed. One write at a time; of several only the last.
+   * Keeps what is active. A new revision is written at once, a mere confirmation every few minutes,
+   * and everything anew after the secret was changed. Writes run one at a time; of those that wait
+   * only the last is done.
    */
   save(head: SnapshotHead, bytes: Uint8Array): void;
   /** Why the last write failed; undefined when it did not. */
@@ -136,7 +137,7 @@ class OnDisk implements LastGood {
     if (header.data.controlPlane !== controlPlaneUrl) return err({ code: "foreign" });
     const verified = await verifySnapshot(bytes.subarray(end + 1), headKeysOf(secrets));
     if (!verified.ok) return err({ code: "snapshot", fault: verified.error });
-    // Sealed under the previous secret it must be written anew before that one is taken away.
+    // A file sealed under the previous secret must be written anew before that secret is removed.
     if (secretIndex === 0) this.#written = verified.value.head;
     return verified;
   }

@@ -30,7 +30,7 @@ export interface PeerParts {
   resolve(name: string): Promise<readonly string[]>;
 }
 
-/** Addresses asked in one round: a name that resolves to more is asked again in the next. */
+/** Addresses asked in one round. Of a name with more, the next round asks others. */
 const addressesMax = 64;
 
 /** One round through all peers: the first good copy, or why there is none. */
@@ -129,7 +129,7 @@ function judgedCopy(
   confirmedAtMs: number,
 ): Result<Offered, string> {
   const { head } = body;
-  // The head's own time is authentic; a copy can be older than it says, never younger.
+  // The head's own time is authentic: the last confirmation can not be later than the head says.
   if (confirmedAtMs > head.confirmedAt) return err("a copy that makes itself younger");
   const offer: Offer = { ...offerOfHead("peer", head), confirmedAtMs };
   const judged = judgeOffer(offer, undefined, host.clock.unixMs(), limits);

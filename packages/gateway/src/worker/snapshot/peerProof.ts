@@ -1,7 +1,7 @@
 /**
- * How workers speak to each other without sending the fleet secret: the one that asks proves by an
- * HMAC over a nonce and the time that it has it; the answer is sealed for that nonce. Whoever
- * listens or answers without the secret learns nothing.
+ * How workers speak to each other without sending the fleet secret. The one that asks proves that
+ * it has the secret, by an HMAC over a nonce and the time; the answer is sealed for that nonce.
+ * Whoever listens or answers without the secret learns nothing.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -41,7 +41,7 @@ export function proveTo(
   };
 }
 
-/** `absent`: there is no proof. `busy`: so many nonces are remembered that a replay could not be told. */
+/** `absent`: there is no proof. `busy`: so many nonces are remembered that a replay would not be noticed. */
 export type ProofRefusal = "absent" | "wrong" | "stale" | "replayed" | "busy";
 
 export interface Proven {
@@ -51,7 +51,7 @@ export interface Proven {
 
 export type JudgeProof = (headers: Headers) => Result<Proven, ProofRefusal>;
 
-/** Judges proofs; remembers nonces for as long as their time would be taken. */
+/** Judges proofs. Remembers each nonce for as long as a proof with it would be accepted. */
 export function proofJudge(
   secrets: readonly Secret[],
   host: { readonly clock: Pick<Host["clock"], "unixMs" | "nowMs"> },

@@ -68,7 +68,8 @@ function documentOf({ active }: Pick<ServePeersParts, "active">): Uint8Array | u
   const found = active();
   if (found === undefined) return undefined;
   const { head, bytes } = found;
-  // Under a head that a copy brought, the control plane vouched for no later time than the head's.
+  // When a copy brought the head, the control plane confirmed nothing later than the head's own
+  // time.
   const confirmedAtMs = Math.min(found.confirmedAtMs, head.confirmedAt);
   return Buffer.concat([
     Buffer.from(`{"confirmedAt":${confirmedAtMs},"snapshot":`, "utf8"),

@@ -1,7 +1,7 @@
 /**
- * From bytes that somebody served to a snapshot that is what a control plane with our secret wrote:
- * limits, head and its mac, hash, JSON, shape. Every failure is a value, and none repeats a part of
- * the bytes.
+ * Turns bytes that somebody served into a snapshot, and proves that a control plane with our secret
+ * wrote it: limits, head and its mac, hash, JSON, shape. Every failure is a value, and none repeats
+ * a part of the bytes.
  *
  * It does not judge whether the snapshot may be taken (core/snapshot/offer.ts), nor whether it can
  * be opened.
@@ -41,7 +41,7 @@ export type SnapshotFault =
   /** `path` names fields and objects, never values. */
   | { readonly code: "shape"; readonly path: string }
   | { readonly code: "schemaUnknown"; readonly offered: number; readonly max: number }
-  /** The head was not written by who has our secret, or was changed on the way. */
+  /** The head was written without our secret, or was changed on the way. */
   | { readonly code: "mac" }
   /** The body is not the one that the head names. */
   | { readonly code: "hash" };
@@ -128,7 +128,7 @@ async function parsedBody(bytes: Uint8Array): Promise<Result<unknown, SnapshotFa
   return value === undefined ? parsed(bytes) : ok(value);
 }
 
-/** Pieces lie some levels deep; what is not clearly shallow is judged as a whole. */
+/** A piece lies some levels deep itself. Where one might be too deep, the text is judged as a whole. */
 function isShallow(piece: unknown): boolean {
   return faultIn(piece, snapshotDepthMax - pieceLevelsMax) === undefined;
 }

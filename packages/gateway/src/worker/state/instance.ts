@@ -39,7 +39,7 @@ export const noInstance: Instance = {
   settled: () => Promise.resolve(),
 };
 
-/** Reads the previous registration. What can not be read is as if there was none: the name is free in time. */
+/** Reads the previous registration. One that can not be read counts as none: the old name then becomes free after a while. */
 export async function openInstance(parts: InstanceParts): Promise<Instance> {
   const predecessor = await readRegistration(parts);
   let writing = Promise.resolve();

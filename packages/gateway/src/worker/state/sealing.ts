@@ -1,7 +1,7 @@
 /**
  * Seals bytes under a key derived from the fleet secret: AES-256-GCM, the key by HKDF with a random
- * salt. For what leaves the process and must be read only by who has the secret: files of the state
- * folder, answers to peers.
+ * salt. It is for what leaves the process and only holders of the secret may read: files of the
+ * state folder, and answers to peers.
  *
  * Layout: `GWS1`, key id (8), salt (32), nonce (12), ciphertext, tag (16). All that stands before
  * the ciphertext is authenticated, and so is `context`, which is not in the bytes.
@@ -75,7 +75,7 @@ export function unseal(
     const text = decipher.update(sealed.subarray(headBytes, sealed.length - tagBytes));
     return ok({ bytes: Buffer.concat([text, decipher.final()]), secretIndex });
   } catch {
-    // The tag does not fit; node:crypto says that by throwing and in no other way.
+    // The tag does not fit: node:crypto only says so by throwing.
     return err("notAuthentic");
   }
 }
@@ -85,7 +85,7 @@ function keyOf(secret: Secret, purpose: SealPurpose, salt: Uint8Array): Uint8Arr
   return new Uint8Array(hkdfSync("sha256", secret.reveal(), salt, info, 32));
 }
 
-/** Derived beside the key, so it tells nothing about it. */
+/** Derived separately from the key, so it tells nothing about it. */
 function keyIdOf(secret: Secret, purpose: SealPurpose): Uint8Array {
   const info = `gateway worker ${purpose} key id v1`;
   return new Uint8Array(hkdfSync("sha256", secret.reveal(), "", info, keyIdBytes));

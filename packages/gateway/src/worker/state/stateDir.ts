@@ -25,8 +25,8 @@ export interface Cell extends AsyncDisposable {
   /** What was in it when it was opened. */
   readonly found: Uint8Array;
   /**
-   * Replaces the content before it returns, which takes a microsecond or two: into the system's
-   * memory, not onto the disk. Answers the system's code when that failed; never throws.
+   * Replaces the content before it returns, in a microsecond or two: in the system's memory, not on
+   * the disk. Answers the system's code when that failed; never throws.
    */
   put(bytes: Uint8Array): string | undefined;
   /** Brings it onto the disk. */
@@ -95,12 +95,12 @@ async function replace(folder: string, name: string, bytes: Uint8Array): Promise
     await handle.writeFile(bytes);
     await handle.sync();
   } catch (error) {
-    // A full disk stays full while half a file lies on it.
+    // Half a file left behind would keep a full disk full.
     await rm(part, { force: true });
     throw error;
   }
   await rename(part, join(folder, name));
-  // The new name is on the disk only when the folder is.
+  // The new name is on the disk only after the folder was flushed.
   await using handle = await open(folder, "r");
   await handle.sync();
 }
