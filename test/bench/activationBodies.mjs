@@ -2,7 +2,7 @@
  * Makes the configurations that activation.mjs takes up, and sends their bytes: in the process that is
  * watched, making them would leave work for the collector that no worker has.
  */
-import { buildBody } from "@gateway/control/snapshot/build.ts";
+import { buildBody } from "@gateway/control/config/snapshot/build.ts";
 
 const [count, bodies] = process.argv.slice(2).map(Number);
 process.send(

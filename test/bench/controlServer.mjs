@@ -6,7 +6,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { openConfiguration } from "@gateway/control/config/open.ts";
-import { keyRing } from "@gateway/control/secret/keyRing.ts";
+import { keyRing } from "@gateway/control/config/secret/keyRing.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import { workerApi } from "@gateway/control/worker/app.ts";
 import { Secret } from "@gateway/core/secret.ts";

@@ -5,7 +5,7 @@
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { snapshotSchema, type SnapshotHead } from "@gateway/contract/snapshot.ts";
-import { headKeyOf, verifyHead } from "@gateway/control/snapshot/head.ts";
+import { headKeyOf, verifyHead } from "@gateway/control/config/snapshot/head.ts";
 import type { Migration } from "@gateway/control/store/migrate/migration.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { judgeSchema } from "@gateway/gateway/lambda/schema.ts";

@@ -5,7 +5,7 @@ import type { Metrics } from "@gateway/core/port/metrics.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { RouteAnswer, RouteQuestion } from "@gateway/core/route/explain.ts";
 import type { Secret } from "@gateway/core/secret.ts";
-import type { ConfigFault, Configuration } from "./config/configuration.ts";
+import type { Configuration } from "./config/configuration.ts";
 import type { Store } from "./store/store.ts";
 import type { CapacityDesk } from "./worker/capacity/capacityPort.ts";
 
@@ -73,14 +73,4 @@ export interface WorkerApiDeps {
   readonly secrets: readonly Secret[];
   /** The one that this process's own queries use; absent makes one for workers and admins alone. */
   readonly capacity?: CapacityDesk;
-}
-
-/**
- * Faults that only this process knows (a listener that would take passwords in clear text), in the
- * form of the file. Each object is judged by itself: what a file's others are makes no difference.
- */
-export interface JudgeConfig {
-  (input: unknown): readonly ConfigFault[];
-  /** Whether workers lease the slots of the configuration. */
-  readonly leases?: boolean;
 }

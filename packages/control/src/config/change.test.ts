@@ -4,7 +4,7 @@ import { err } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { keyRing } from "../secret/keyRing.ts";
+import { keyRing } from "./secret/keyRing.ts";
 import { memoryStore } from "../store/memory.ts";
 import type { DocumentName, Store, StoredRevision } from "../store/store.ts";
 import type { Configuration, Expected } from "./configuration.ts";

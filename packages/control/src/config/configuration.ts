@@ -43,6 +43,16 @@ export interface ConfigFault {
   readonly reason: string;
 }
 
+/**
+ * Finds faults that only this process knows (a listener that would take passwords in clear text), in
+ * the form of the file. It judges each object by itself, whatever else the file holds.
+ */
+export interface JudgeConfig {
+  (input: unknown): readonly ConfigFault[];
+  /** Whether workers lease the slots of the configuration. */
+  readonly leases?: boolean;
+}
+
 export interface ObjectView extends DocumentName {
   /**
    * As written, without defaults; every secret is `{set: true}`, and a reference stays a reference.

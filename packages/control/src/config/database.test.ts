@@ -2,7 +2,7 @@
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keyRing } from "../secret/keyRing.ts";
+import { keyRing } from "./secret/keyRing.ts";
 import { drizzleStore } from "../store/drizzle.ts";
 import { emptyTables, testDatabase, type TestDatabase } from "../store/rig/database.ts";
 import { openConfiguration, type OwnedConfiguration } from "./open.ts";

@@ -2,7 +2,7 @@ import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { err } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
-import { keyRing } from "../secret/keyRing.ts";
+import { keyRing } from "./secret/keyRing.ts";
 import { memoryStore } from "../store/memory.ts";
 import type { DocumentName, Store } from "../store/store.ts";
 import type { ConfigRefusal } from "./configuration.ts";

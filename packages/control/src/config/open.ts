@@ -7,12 +7,18 @@
  */
 import type { Revision } from "@gateway/contract/revision.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { JudgeConfig } from "../deps.ts";
-import { hideSecrets } from "../secret/object.ts";
-import { secretRefsAllowedDefault } from "../secret/references.ts";
-import { objectsOfBody } from "../snapshot/build.ts";
+import { hideSecrets } from "./secret/object.ts";
+import { secretRefsAllowedDefault } from "./secret/references.ts";
+import { objectsOfBody } from "./snapshot/build.ts";
 import { Changes, refusalOf, type Changed, type Plan, type Planner } from "./change.ts";
-import type { Author, ConfigRefusal, Configuration, ObjectView, Written } from "./configuration.ts";
+import type {
+  Author,
+  ConfigRefusal,
+  Configuration,
+  JudgeConfig,
+  ObjectView,
+  Written,
+} from "./configuration.ts";
 import { byKey, differencesOf } from "./difference/difference.ts";
 import { fileOf, keyOf, type ConfigObject } from "./file.ts";
 import { judgeObjects } from "./check/judge.ts";

@@ -1,11 +1,10 @@
 /** What a write makes of the configuration, or every reason to refuse it. Reads no store and no clock. */
 import type { Json } from "@gateway/contract/canonical.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { JudgeConfig } from "../deps.ts";
-import { keepSecrets, type AllowedReferences } from "../secret/keep.ts";
+import { keepSecrets, type AllowedReferences } from "./secret/keep.ts";
 import type { DocumentName } from "../store/store.ts";
 import type { Plan } from "./change.ts";
-import type { ConfigFault, ConfigRefusal, Expected } from "./configuration.ts";
+import type { ConfigFault, ConfigRefusal, Expected, JudgeConfig } from "./configuration.ts";
 import { byKey } from "./difference/difference.ts";
 import { fileOf, isMap, keyOf, mapObjects, objectsIn, pathOf, type ConfigObject } from "./file.ts";
 import { jsonOf } from "./difference/json.ts";

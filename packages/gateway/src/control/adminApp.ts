@@ -11,7 +11,7 @@ import { redactionOf } from "../history/controlHistory.ts";
 import { localQueries } from "../history/localQueries.ts";
 import type { StartOptions } from "../starting.ts";
 import { clusterTest } from "./clusterTest.ts";
-import { routeExplainer } from "@gateway/control/snapshot/routeExplainer.ts";
+import { routeExplainer } from "@gateway/control/config/snapshot/routeExplainer.ts";
 
 export interface AdminAppParts {
   readonly store: Store;

@@ -10,7 +10,7 @@ import {
   type OpenConfigurationRefusal,
   type OwnedConfiguration,
 } from "@gateway/control/config/open.ts";
-import { keyRing } from "@gateway/control/secret/keyRing.ts";
+import { keyRing } from "@gateway/control/config/secret/keyRing.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { Store } from "@gateway/control/store/store.ts";

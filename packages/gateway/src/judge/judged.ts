@@ -12,7 +12,7 @@ import {
   type SnapshotConfig,
 } from "@gateway/control/config/objects.ts";
 import { lineOf, textOf } from "@gateway/control/config/check/report.ts";
-import { objectsOfBody } from "@gateway/control/snapshot/build.ts";
+import { objectsOfBody } from "@gateway/control/config/snapshot/build.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { authProblems } from "../config/rules.ts";
 import type { GatewayConfig } from "../config/schema.ts";

@@ -17,7 +17,7 @@ import {
   type Path,
 } from "@gateway/control/config/keys.ts";
 import { textOf } from "@gateway/control/config/check/report.ts";
-import { referenceAllowed } from "@gateway/control/secret/references.ts";
+import { referenceAllowed } from "@gateway/control/config/secret/references.ts";
 
 /**
  * The part of the config with these limits. It is named by its shape, because a function has no

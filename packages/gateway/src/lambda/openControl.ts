@@ -11,8 +11,8 @@ import {
   type OpenConfigurationRefusal,
   type OwnedConfiguration,
 } from "@gateway/control/config/open.ts";
-import { keyRing } from "@gateway/control/secret/keyRing.ts";
-import { routeExplainer } from "@gateway/control/snapshot/routeExplainer.ts";
+import { keyRing } from "@gateway/control/config/secret/keyRing.ts";
+import { routeExplainer } from "@gateway/control/config/snapshot/routeExplainer.ts";
 import type { Database } from "@gateway/control/store/database.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
 import type { Migration } from "@gateway/control/store/migrate/migration.ts";

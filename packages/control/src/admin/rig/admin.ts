@@ -11,7 +11,7 @@ import type { Hono } from "hono";
 import { controlApp } from "../../app.ts";
 import { openConfiguration } from "../../config/open.ts";
 import type { ControlDeps } from "../../deps.ts";
-import { keyRing } from "../../secret/keyRing.ts";
+import { keyRing } from "../../config/secret/keyRing.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { AdminRole, AdminUser, Store } from "../../store/store.ts";
 import { operationsIn, type TestOperation } from "./operations.ts";

@@ -5,8 +5,7 @@
  * No fault repeats a value: it may be a secret in the wrong place.
  */
 import { checkSnapshot } from "@gateway/core/snapshot/check.ts";
-import type { JudgeConfig } from "../../deps.ts";
-import type { ConfigFault } from "../configuration.ts";
+import type { ConfigFault, JudgeConfig } from "../configuration.ts";
 import {
   fileOf,
   isMap,

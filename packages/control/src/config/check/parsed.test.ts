@@ -1,10 +1,9 @@
 import type { Json } from "@gateway/contract/canonical.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ConfigFault } from "../configuration.ts";
+import type { ConfigFault, JudgeConfig } from "../configuration.ts";
 import { byKey } from "../difference/difference.ts";
 import { fileOf, isMap, keyOf, type ConfigObject, type JsonMap } from "../file.ts";
-import type { JudgeConfig } from "../../deps.ts";
 import { judgedLike, judgeFile, judgeObjects } from "./judge.ts";
 import { fileSchema } from "../objects.ts";
 import { parsedLike, parsedOf } from "./parsed.ts";

@@ -1,11 +1,11 @@
 /** What differs between two configurations, object by object and path by path, without a secret's value. */
 import type { Json } from "@gateway/contract/canonical.ts";
-import { hideSecrets } from "../../secret/object.ts";
+import { hideSecrets } from "../secret/object.ts";
 import type { Difference } from "../configuration.ts";
 import { isList, isMap, keyOf, type ConfigObject } from "../file.ts";
 import { valueAt, type Path } from "../keys.ts";
 import { textOf } from "../check/report.ts";
-import { canonicalOf } from "./written.ts";
+import { canonicalOf } from "../documentText.ts";
 
 type Objects = ReadonlyMap<string, ConfigObject>;
 

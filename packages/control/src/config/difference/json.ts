@@ -1,7 +1,7 @@
 /** From what came in (parsed JSON, parsed YAML) to a JSON value of ours, or to what is wrong with it. */
 import type { Json } from "@gateway/contract/canonical.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { sealedMark } from "../../secret/object.ts";
+import { sealedMark } from "../secret/object.ts";
 import type { ConfigFault } from "../configuration.ts";
 import type { Path } from "../keys.ts";
 import { textOf } from "../check/report.ts";

@@ -1,7 +1,7 @@
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
-import { keyRing, type KeyRing } from "../../secret/keyRing.ts";
+import { keyRing, type KeyRing } from "../secret/keyRing.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Store } from "../../store/store.ts";
 import { missingKeys } from "./keyCare.ts";

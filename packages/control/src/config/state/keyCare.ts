@@ -1,7 +1,7 @@
 /** The keys that the stored configuration needs: whether they are there, and how one is taken out of use. */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { KeyRing } from "../../secret/keyRing.ts";
-import { resealObject } from "../../secret/object.ts";
+import type { KeyRing } from "../secret/keyRing.ts";
+import { resealObject } from "../secret/object.ts";
 import type { ConfigStore, StoredDocument, StoredRevision, Stored } from "../../store/store.ts";
 import { revisionPlace, type LoadRefusal } from "./loaded.ts";
 

@@ -2,11 +2,10 @@ import { virtualHost, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import { err, ok } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
-import type { JudgeConfig } from "../../deps.ts";
-import { keyRing } from "../../secret/keyRing.ts";
+import { keyRing } from "../secret/keyRing.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { ConfigStore, Store } from "../../store/store.ts";
-import type { Configuration } from "../configuration.ts";
+import type { Configuration, JudgeConfig } from "../configuration.ts";
 import { openConfiguration, type OwnedConfiguration } from "../open.ts";
 
 const duck = { kind: "cluster", name: "duck" } as const;

@@ -1,8 +1,8 @@
 import { Secret } from "@gateway/core/secret.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
-import { keyRing } from "../../secret/keyRing.ts";
-import { buildBody, builtOf, keptOf } from "../../snapshot/build.ts";
+import { keyRing } from "../secret/keyRing.ts";
+import { buildBody, builtOf, keptOf } from "../snapshot/build.ts";
 import type { StoredRevision } from "../../store/store.ts";
 import type { ConfigObject } from "../file.ts";
 import { openRevision, revisionPlace } from "./loaded.ts";

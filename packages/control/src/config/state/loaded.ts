@@ -6,9 +6,9 @@
  */
 import { sameRevision, revisionText, type Revision } from "@gateway/contract/revision.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { KeyRing, Place } from "../../secret/keyRing.ts";
-import { openObject } from "../../secret/object.ts";
-import { builtOf, readKept } from "../../snapshot/build.ts";
+import type { KeyRing, Place } from "../secret/keyRing.ts";
+import { openObject } from "../secret/object.ts";
+import { builtOf, readKept } from "../snapshot/build.ts";
 import type { ConfigStore, StoredDocument, StoredRevision } from "../../store/store.ts";
 import type { Built } from "../configuration.ts";
 import { byKey } from "../difference/difference.ts";

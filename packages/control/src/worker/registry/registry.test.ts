@@ -1,7 +1,7 @@
 import { instanceTokenHeader, type HeartbeatAnswer } from "@gateway/contract/workerApi.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
-import { headKeyOf, verifyHead } from "../../snapshot/head.ts";
+import { headKeyOf, verifyHead } from "../../config/snapshot/head.ts";
 import { predecessorProofOf } from "./predecessor.ts";
 import { previousSecret, registrationOf, testControl, type TestControl } from "../rig/control.ts";
 

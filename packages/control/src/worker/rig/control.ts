@@ -10,7 +10,7 @@ import { Hono } from "hono";
 import type { Configuration } from "../../config/configuration.ts";
 import { openConfiguration } from "../../config/open.ts";
 import type { ControlDeps } from "../../deps.ts";
-import { keyRing } from "../../secret/keyRing.ts";
+import { keyRing } from "../../config/secret/keyRing.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Store } from "../../store/store.ts";
 import { workerApi, type WorkerApiOptions } from "../app.ts";

@@ -7,8 +7,8 @@ import { Secret } from "@gateway/core/secret.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Built } from "../../config/configuration.ts";
-import { buildBody, builtOf } from "../../snapshot/build.ts";
-import { headKeyOf, verifyHead } from "../../snapshot/head.ts";
+import { buildBody, builtOf } from "../../config/snapshot/build.ts";
+import { headKeyOf, verifyHead } from "../../config/snapshot/head.ts";
 import { serverOf } from "./served.ts";
 
 const secrets = [new Secret("a".repeat(32)), new Secret("b".repeat(32))];

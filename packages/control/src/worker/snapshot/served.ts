@@ -9,7 +9,7 @@ import { crc32 } from "node:zlib";
 import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Built } from "../../config/configuration.ts";
-import { headKeyOf, headOf, headPrefix } from "../../snapshot/head.ts";
+import { headKeyOf, headOf, headPrefix } from "../../config/snapshot/head.ts";
 
 export interface Served {
   readonly built: Built;

@@ -3,7 +3,7 @@ import { etagOf } from "@gateway/contract/revision.ts";
 import { revisionOfHead, snapshotSchema, type SnapshotHead } from "@gateway/contract/snapshot.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
-import { headKeyOf, verifyHead } from "../../snapshot/head.ts";
+import { headKeyOf, verifyHead } from "../../config/snapshot/head.ts";
 import { currentSecret, previousSecret, testControl, type TestControl } from "../rig/control.ts";
 
 const unknownHash = `sha256:${"0".repeat(64)}`;

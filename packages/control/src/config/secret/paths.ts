@@ -5,8 +5,8 @@
  * reads a newer one's document must not show its passwords.
  */
 import type { Json } from "@gateway/contract/canonical.ts";
-import { isList, isMap, mapOf, present } from "../config/file.ts";
-import { alternatives, childOf, resolved, type JsonSchema, type Path } from "../config/keys.ts";
+import { isList, isMap, mapOf, present } from "../file.ts";
+import { alternatives, childOf, resolved, type JsonSchema, type Path } from "../keys.ts";
 
 /** Answers what stands in place of a secret. `described` is false where only the lack of a schema makes it one. */
 export type SecretVisit = (value: Json, path: Path, described: boolean) => Json;

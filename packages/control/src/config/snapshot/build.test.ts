@@ -3,8 +3,8 @@ import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import { snapshotBodySchema } from "@gateway/contract/snapshot.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byKey } from "../config/difference/difference.ts";
-import type { ConfigObject } from "../config/file.ts";
+import { byKey } from "../difference/difference.ts";
+import type { ConfigObject } from "../file.ts";
 import { buildBody, builtOf, hashOf, keptOf, objectsOfBody, readBody, readKept } from "./build.ts";
 
 describe("buildBody", () => {

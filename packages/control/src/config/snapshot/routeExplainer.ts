@@ -6,15 +6,19 @@
  */
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
-import { routeExplainer as explainerOf, type ExplainedBy } from "@gateway/core/route/explain.ts";
+import {
+  routeExplainer as explainerOf,
+  type ExplainedBy,
+  type RouteAnswer,
+  type RouteQuestion,
+} from "@gateway/core/route/explain.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
-import type { Configuration } from "../config/configuration.ts";
-import { fileOf } from "../config/file.ts";
-import { fileSchema } from "../config/objects.ts";
-import type { ControlDeps } from "../deps.ts";
+import type { Configuration } from "../configuration.ts";
+import { fileOf } from "../file.ts";
+import { fileSchema } from "../objects.ts";
 import { objectsOfBody } from "./build.ts";
 
-type Explain = ControlDeps["explainRoute"];
+type Explain = (question: RouteQuestion) => Promise<RouteAnswer>;
 type ExplainBy = (by: Authorizer | undefined) => Explain;
 
 /** Answers `config.notReady` as the refusal while there is no configuration. `generations`: what this process serves, if it serves. */

@@ -1,8 +1,8 @@
 import type { Json } from "@gateway/contract/canonical.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byKey } from "../config/difference/difference.ts";
-import { keyOf, type ConfigObject } from "../config/file.ts";
+import { byKey } from "../difference/difference.ts";
+import { keyOf, type ConfigObject } from "../file.ts";
 import { textsOf, textsWith, wholeText } from "./texts.ts";
 
 describe("textsWith", () => {

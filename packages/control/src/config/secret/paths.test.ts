@@ -3,8 +3,8 @@ import { notBuiltVariant } from "@gateway/contract/config/notBuilt.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { JsonSchema } from "../config/keys.ts";
-import { fileJsonSchema } from "../config/objects.ts";
+import type { JsonSchema } from "../keys.ts";
+import { fileJsonSchema } from "../objects.ts";
 import { mapSecrets, valuesUnder } from "./paths.ts";
 
 describe("mapSecrets", () => {

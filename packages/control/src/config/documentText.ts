@@ -5,7 +5,7 @@
  * derived under the rules of a schema is in parsed.ts.
  */
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
-import type { JsonMap } from "../file.ts";
+import type { JsonMap } from "./file.ts";
 
 const texts = new WeakMap<object, string>();
 const members = new WeakMap<object, { readonly name: string; readonly text: string }>();

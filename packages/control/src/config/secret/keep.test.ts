@@ -1,6 +1,6 @@
 import type { Json } from "@gateway/contract/canonical.ts";
 import { describe, expect, it } from "vitest";
-import type { ConfigObject } from "../config/file.ts";
+import type { ConfigObject } from "../file.ts";
 import { keepSecrets } from "./keep.ts";
 import { secretRefsAllowedDefault } from "./references.ts";
 

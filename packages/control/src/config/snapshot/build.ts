@@ -10,8 +10,8 @@ import { gunzip } from "node:zlib";
 import type { Json } from "@gateway/contract/canonical.ts";
 import { snapshotBodySchema, type SnapshotBody } from "@gateway/contract/snapshot.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Built } from "../config/configuration.ts";
-import { isList, isMap, present, type ConfigObject, type JsonMap } from "../config/file.ts";
+import type { Built } from "../configuration.ts";
+import { isList, isMap, present, type ConfigObject, type JsonMap } from "../file.ts";
 import { compressor, type Compress } from "./compress.ts";
 import { documentsOf, textsOf, wholeText, type BodyTexts, type Documents } from "./texts.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
-import type { ConfigObject } from "../config/file.ts";
+import type { ConfigObject } from "../file.ts";
 import { keyRing, type KeyRing } from "./keyRing.ts";
 import { hideSecrets, openObject, resealObject, sealObject } from "./object.ts";
 

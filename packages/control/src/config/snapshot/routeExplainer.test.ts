@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import type { Generation } from "@gateway/core/snapshot/generation.ts";
 import { ok } from "@gateway/core/result.ts";
-import type { Built, Configuration } from "../config/configuration.ts";
-import { objectsIn, type JsonMap } from "../config/file.ts";
+import type { Built, Configuration } from "../configuration.ts";
+import { objectsIn, type JsonMap } from "../file.ts";
 import { buildBody } from "./build.ts";
 import { routeExplainer } from "./routeExplainer.ts";
 

@@ -10,9 +10,9 @@ import {
   pathOf,
   present,
   type ConfigObject,
-} from "../config/file.ts";
-import { valueAt, type Path } from "../config/keys.ts";
-import { fileJsonSchema } from "../config/objects.ts";
+} from "../file.ts";
+import { valueAt, type Path } from "../keys.ts";
+import { fileJsonSchema } from "../objects.ts";
 import type { KeyRing, OpenRefusal, Place } from "./keyRing.ts";
 import { mapSecrets, type SecretVisit } from "./paths.ts";
 

@@ -5,11 +5,11 @@
  * could otherwise point the object at a server of their own and have it sent there.
  */
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
-import { fileOf, type ConfigObject } from "../config/file.ts";
-import type { ConfigFault } from "../config/configuration.ts";
-import { valueAt, type Path } from "../config/keys.ts";
-import { fileJsonSchema } from "../config/objects.ts";
-import { textOf } from "../config/check/report.ts";
+import { fileOf, type ConfigObject } from "../file.ts";
+import type { ConfigFault } from "../configuration.ts";
+import { valueAt, type Path } from "../keys.ts";
+import { fileJsonSchema } from "../objects.ts";
+import { textOf } from "../check/report.ts";
 import { hideSecrets, isSetMark, mapObjectSecrets, referenceIn } from "./object.ts";
 import { valuesUnder } from "./paths.ts";
 import { referenceAllowed } from "./references.ts";

@@ -7,7 +7,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { headKeyInfo, headText, type SnapshotHead } from "@gateway/contract/snapshot.ts";
 import type { Secret } from "@gateway/core/secret.ts";
-import type { Built } from "../config/configuration.ts";
+import type { Built } from "../configuration.ts";
 
 /** Derived from one fleet secret; derive it once, not per answer. */
 export interface HeadKey {

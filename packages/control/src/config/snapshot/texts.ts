@@ -7,8 +7,8 @@
  */
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
 import type { SnapshotBody } from "@gateway/contract/snapshot.ts";
-import { isList, isMap, type ConfigObject, type JsonMap } from "../config/file.ts";
-import { canonicalOf, memberOf } from "../config/difference/written.ts";
+import { isList, isMap, type ConfigObject, type JsonMap } from "../file.ts";
+import { canonicalOf, memberOf } from "../documentText.ts";
 
 type Named = ReadonlyMap<string, JsonMap>;
 
