@@ -15,7 +15,13 @@ import {
 } from "./tidy/docs.ts";
 import { crowdProblems, folderProblems, suiteProblems } from "./tidy/folders.ts";
 import { leakProblems, lockProblems } from "./tidy/leaks.ts";
-import { commentProblems, deadFileProblems, lengthProblems, wordProblems } from "./tidy/sources.ts";
+import {
+  commentProblems,
+  deadFileProblems,
+  lengthProblems,
+  testOnlyProblems,
+  wordProblems,
+} from "./tidy/sources.ts";
 import { ignoredBy, readTree, sourcesOf, type Tree } from "./tidy/tree.ts";
 
 const tree = readTree(fileURLToPath(new URL("..", import.meta.url)));
@@ -293,6 +299,27 @@ describe("deadFileProblems", () => {
         '{ source: "packages/engines/src/native/thread/thread.ts" }',
     });
     expect(deadFileProblems(sample)).toEqual([]);
+  });
+});
+
+describe("testOnlyProblems", () => {
+  it("finds no helper of tests among the sources", () => {
+    expect(testOnlyProblems(tree)).toEqual([]);
+  });
+
+  it("names a source that tests, suites and rigs import and no program does", () => {
+    const sample = treeOf({
+      "packages/core/src/helper.ts": "",
+      "packages/core/src/other.test.ts": 'import { a } from "./helper.ts";',
+      "packages/core/src/rig/more.ts": 'import { a } from "../helper.ts";',
+      "packages/core/src/used.ts": 'import { b } from "./also.ts";',
+      "packages/core/src/used.suite.ts": 'import { b } from "./also.ts";',
+      "packages/core/src/also.ts": "",
+      "packages/gateway/bin/run.mjs": 'import "@gateway/core/used.ts";',
+    });
+    expect(testOnlyProblems(sample)).toEqual([
+      "packages/core/src/helper.ts: only tests import it; helpers of tests stand in a rig/",
+    ]);
   });
 });
 

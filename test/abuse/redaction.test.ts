@@ -6,7 +6,7 @@ import { canonicalJson } from "@gateway/contract/canonical.ts";
 import { recordBatchMax, type QueryRecord } from "@gateway/contract/record.ts";
 import type { IncomingRecord } from "@gateway/control/store/store.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
-import { recordOf } from "@gateway/core/record/recordOf.ts";
+import { recordOf } from "@gateway/core/record/rig/recordOf.ts";
 import { redact, type Redaction } from "@gateway/core/record/redact.ts";
 import { ok } from "@gateway/core/result.ts";
 import { storeHistory } from "@gateway/gateway/history/storeHistory.ts";

@@ -15,7 +15,7 @@ import type { AdmitRequest, Capacity } from "@gateway/core/port/capacity.ts";
 import type { Slot } from "@gateway/core/query/slot.ts";
 import { seededRandom, virtualHost, type VirtualHost } from "@gateway/core/rig/virtual.ts";
 import type { Policed } from "@gateway/core/query/query.ts";
-import { queryOf } from "@gateway/core/route/rule/queryOf.ts";
+import { queryOf } from "@gateway/core/route/rig/queryOf.ts";
 
 export interface SimCluster {
   readonly name: string;

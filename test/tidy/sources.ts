@@ -32,8 +32,6 @@ const bans: readonly Ban[] = [
     word: /\b(?:setTimeout|setInterval|setImmediate)\(/,
     instead: "the clock",
     only: pure,
-    // The virtual host gives every promise its turn before it moves the clock.
-    except: /^packages\/core\/src\/port\/virtual\.ts$/,
   },
   { word: /\b(?:randomUUID|getRandomValues)\(/, instead: "host.random", only: pure },
   { word: /\bBuffer\b/, instead: "Uint8Array", only: pure },
@@ -99,19 +97,40 @@ export function lengthProblems(tree: Tree): readonly string[] {
  * Entry points, and the threads that `build.mjs` names, are used by the process itself.
  */
 export function deadFileProblems(tree: Tree): readonly string[] {
+  const used = usedBy(filesOf(tree, (name) => /\.(ts|mjs)$/.test(name)));
+  return unused(tree, used).map((path) => `${path}: nothing imports it but its own test`);
+}
+
+/** Sources that only tests, suites and rigs use: helpers of tests, which the bundle leaves out. */
+export function testOnlyProblems(tree: Tree): readonly string[] {
+  const programs = filesOf(
+    tree,
+    (path) => /\.(ts|mjs)$/.test(path) && !/^test\/|\.(test|suite)\.ts$|\/rig\//.test(path),
+  );
+  const somewhere = usedBy(filesOf(tree, (name) => /\.(ts|mjs)$/.test(name)));
+  return unused(tree, usedBy(programs))
+    .filter((path) => somewhere.has(path))
+    .map((path) => `${path}: only tests import it; helpers of tests stand in a rig/`);
+}
+
+function unused(tree: Tree, used: ReadonlySet<string>): readonly string[] {
+  const threads = new Set(
+    [...(tree.get("packages/gateway/bin/build.mjs") ?? "").matchAll(/packages\/[\w/]+\.ts/g)].map(
+      ([path]) => path,
+    ),
+  );
+  return [...sourcesOf(tree).keys()].filter(
+    (path) => !used.has(path) && !threads.has(path) && !entry.test(path),
+  );
+}
+
+function usedBy(files: Tree): ReadonlySet<string> {
   const used = new Set<string>();
-  for (const [path, text] of filesOf(tree, (name) => /\.(ts|mjs)$/.test(name))) {
+  for (const [path, text] of files) {
     const own = path.replace(/\.test\.ts$/, ".ts");
     for (const target of importsOf(path, text)) if (target !== own) used.add(target);
   }
-  for (const [path] of (tree.get("packages/gateway/bin/build.mjs") ?? "").matchAll(
-    /packages\/[\w/]+\.ts/g,
-  )) {
-    used.add(path);
-  }
-  return [...sourcesOf(tree).keys()]
-    .filter((path) => !used.has(path) && !entry.test(path))
-    .map((path) => `${path}: nothing imports it but its own test`);
+  return used;
 }
 
 /** The text with comments blanked out; strings stay, and so do line numbers. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { capacityWaitTimeoutMs, groupSchema } from "./group.ts";
-import { fieldsWithoutTitle } from "./fieldsWithoutTitle.ts";
+import { fieldsWithoutTitle } from "./rig/fieldsWithoutTitle.ts";
 
 const least = { members: ["duck"], maxRunningQueries: 5 };
 

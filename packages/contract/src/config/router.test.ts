@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { fieldsWithoutTitle } from "./fieldsWithoutTitle.ts";
+import { fieldsWithoutTitle } from "./rig/fieldsWithoutTitle.ts";
 import { routersSchema } from "./router.ts";
 
 const regexRule = { regex: "a", targetGroup: "g" };

@@ -3,7 +3,7 @@ import { errorCatalogue } from "@gateway/contract/error.ts";
 import { queryRecordSchema, recordTextMax, type QueryRecord } from "@gateway/contract/record.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { recordOf } from "./recordOf.ts";
+import { recordOf } from "./rig/recordOf.ts";
 import { dialectOf, redact, redactions, redactSql } from "./redact.ts";
 
 describe("redact full", () => {

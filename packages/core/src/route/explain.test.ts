@@ -7,7 +7,7 @@ import { errorCatalogue } from "@gateway/contract/error.ts";
 import { allowListAuthorizer } from "./allowList.ts";
 import { routeExplainer, type RouteQuestion } from "./explain.ts";
 import { compileRoutes } from "./route.ts";
-import { queryOf } from "./rule/queryOf.ts";
+import { queryOf } from "./rig/queryOf.ts";
 
 const group = (more: object) =>
   groupSchema.parse({ members: ["duck"], maxRunningQueries: 1, ...more });

@@ -5,7 +5,7 @@ import type { RoutingStep } from "@gateway/contract/record.ts";
 import { gatewayError } from "../error.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import { compileRoutes, type RoutesConfig } from "./route.ts";
-import { queryOf } from "./rule/queryOf.ts";
+import { queryOf } from "./rig/queryOf.ts";
 
 const groups = {
   analytics: { enabled: true, order: 2 },

@@ -1,4 +1,4 @@
-import { recordOf } from "@gateway/core/record/recordOf.ts";
+import { recordOf } from "@gateway/core/record/rig/recordOf.ts";
 import { describe, expect, it } from "vitest";
 import { explainText } from "./explainText.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { memoryRecords } from "@gateway/control/store/memory/records.ts";
 import type { RecordStore } from "@gateway/control/store/store.ts";
 import { seededRandom, virtualHost } from "@gateway/core/rig/virtual.ts";
-import { recordOf } from "@gateway/core/record/recordOf.ts";
+import { recordOf } from "@gateway/core/record/rig/recordOf.ts";
 import { err } from "@gateway/core/result.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import fc from "fast-check";

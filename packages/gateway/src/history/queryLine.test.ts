@@ -1,6 +1,6 @@
 import { recordedLog } from "@gateway/core/rig/recorder.ts";
 import { redact } from "@gateway/core/record/redact.ts";
-import { recordOf } from "@gateway/core/record/recordOf.ts";
+import { recordOf } from "@gateway/core/record/rig/recordOf.ts";
 import { describe, expect, it } from "vitest";
 import { writeQueryLine, writeQueryText } from "./queryLine.ts";
 

@@ -3,7 +3,7 @@ import { canonicalJson } from "@gateway/contract/canonical.ts";
 import type { IncomingRecord, Ingested, StoreUnavailable } from "@gateway/control/store/store.ts";
 import { memoryRecords } from "@gateway/control/store/memory/records.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
-import { recordOf } from "@gateway/core/record/recordOf.ts";
+import { recordOf } from "@gateway/core/record/rig/recordOf.ts";
 import type { Redaction } from "@gateway/core/record/redact.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import fc from "fast-check";

@@ -5,7 +5,7 @@ import type { Slot } from "../../query/slot.ts";
 import { virtualHost, type VirtualHost } from "../../rig/virtual.ts";
 import type { Policed } from "../../query/query.ts";
 import type { Result } from "../../result.ts";
-import { queryOf } from "../../route/rule/queryOf.ts";
+import { queryOf } from "../../route/rig/queryOf.ts";
 import { localCapacity } from "../local.ts";
 
 export interface Admission {

@@ -3,7 +3,7 @@ import { routersSchema } from "@gateway/contract/config/router.ts";
 import { compoundRule } from "./compound.ts";
 import { headerCondition, headerRule } from "./header.ts";
 import { protocolCondition, protocolRule } from "./protocol.ts";
-import { queryOf } from "./queryOf.ts";
+import { queryOf } from "../rig/queryOf.ts";
 import { matchedTextMax, queryRegexCondition, queryRegexRule } from "./queryRegex.ts";
 import { tagsCondition, tagsRule } from "./tags.ts";
 import { userGroupCondition, userGroupRule } from "./userGroup.ts";
