@@ -165,7 +165,7 @@ const rooms = {
     migrate: [],
   },
   "control/src/admin": {
-    shared: ["audit", "fresh", "listed", "paging", "precondition", "refuse", "route", "shapes"],
+    shared: ["audit", "headers", "paging", "refuse", "route", "shapes"],
     auth: [],
     config: ["auth"],
     account: ["auth"],

@@ -3,7 +3,7 @@ import type { Json } from "@gateway/contract/canonical.ts";
 import { z } from "zod";
 import type { ControlDeps } from "../deps.ts";
 import { unavailable } from "./refuse.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./paging.ts";
 import { route, type AdminApi } from "./route.ts";
 import { pageSchema, pageShape, plainText, unixMs, unixMsParameter } from "./shapes.ts";
 
@@ -60,7 +60,7 @@ export function auditRoutes(api: AdminApi): void {
       summary: "Who did what, newest first",
       role: "admin",
       query,
-      answers: { 200: { description: "A page of rows.", schema: pageSchema(rowSchema) } },
+      responses: { 200: { description: "A page of rows.", schema: pageSchema(rowSchema) } },
     },
     async ({ query: { limit, cursor, ...filter } }) =>
       listed(await store.audit.list(filter, { limit, cursor }), (row) => row),

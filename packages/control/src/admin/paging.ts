@@ -1,10 +1,23 @@
-/** Pages over lists that are in memory. The cursor is the last key, so a list that changes between two pages repeats nothing. */
+/** Pages: as the store answers them, and over lists that are in memory. */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Page } from "../store/store.ts";
-import { badRequest } from "./refuse.ts";
+import type { Page, StoreUnavailable } from "../store/store.ts";
+import { badRequest, unavailable } from "./refuse.ts";
 import type { PageQuery } from "./shapes.ts";
 
-/** One page by ascending key; a response for a cursor that we did not make. Keys are unique. */
+/** A page for the client, each item through `view`; 503 when the store did not answer. */
+export function listed<Item>(
+  page: Result<Page<Item>, StoreUnavailable>,
+  view: (item: Item) => unknown,
+): Response {
+  if (!page.ok) return unavailable();
+  const { items, nextCursor } = page.value;
+  return Response.json({ items: items.map(view), nextCursor });
+}
+
+/**
+ * One page by ascending key; a response for a cursor that we did not make. Keys are unique. The cursor
+ * is the last key, so a list that changes between two pages repeats nothing.
+ */
 export function pageOf<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,

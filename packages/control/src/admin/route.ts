@@ -28,7 +28,8 @@ export interface AdminApi {
 
 export type Method = "GET" | "PUT" | "POST" | "DELETE";
 
-export interface Answer {
+/** One response, as the OpenAPI document describes it. */
+export interface ResponsePage {
   readonly description: string;
   readonly schema?: z.ZodType;
 }
@@ -47,9 +48,9 @@ export interface Operation<Params, Query, Body> {
   readonly bodyDocument?: z.ZodType;
   /** Default 1 MiB. */
   readonly bodyBytesMax?: number;
-  /** Headers of `precondition.ts` that the handler looks at. */
+  /** Headers of `headers.ts` that the handler looks at. */
   readonly precondition?: "create" | "change";
-  readonly answers: Readonly<Record<number, Answer>>;
+  readonly responses: Readonly<Record<number, ResponsePage>>;
   /** Refusals that the handler answers itself, beside those that follow from the rest. */
   readonly refusals?: readonly number[];
 }
@@ -169,7 +170,7 @@ function pageOf<Params, Query, Body>(operation: Operation<Params, Query, Body>) 
   const { tag, summary, description, role, precondition } = operation;
   const statuses = refusalsOf(operation);
   const refusals = statuses.map((status) => [String(status), refusalPage] as const);
-  const answers = Object.entries(operation.answers).map(
+  const responses = Object.entries(operation.responses).map(
     ([status, { description: text, schema }]) =>
       [status, schema === undefined ? { description: text } : contentPage(text, schema)] as const,
   );
@@ -190,7 +191,7 @@ function pageOf<Params, Query, Body>(operation: Operation<Params, Query, Body>) 
             content: { "application/json": { schema: resolver(body, { io: "input" }) } },
           },
         }),
-    responses: Object.fromEntries([...answers, ...refusals]),
+    responses: Object.fromEntries([...responses, ...refusals]),
   };
 }
 

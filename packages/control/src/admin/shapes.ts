@@ -1,6 +1,7 @@
 /** Shapes that many resources of the admin API share: pages, names, positions, problems. Parsed with, and written into the OpenAPI document. */
 import type { Revision } from "@gateway/contract/revision.ts";
 import { z } from "zod";
+import { documentKinds } from "../store/store.ts";
 
 /** Text that goes into the database: PostgreSQL has no NUL, and nobody types one. */
 export const plainText = z
@@ -58,6 +59,15 @@ export const writtenShape = {
   }),
 } as const;
 export const writtenSchema = z.strictObject(writtenShape);
+
+/** `Difference` of the configuration. */
+export const differenceSchema = z.strictObject({
+  object: z.strictObject({ kind: z.enum(documentKinds), name: z.string() }),
+  kind: z.enum(["added", "removed", "changed"]),
+  changes: z.array(
+    z.strictObject({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() }),
+  ),
+});
 
 export const faultSchema = z.strictObject({ path: z.string(), reason: z.string() });
 

@@ -1,7 +1,21 @@
 import { Secret } from "@gateway/core/secret.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sameSecret, secretFinder, tokenHashOf } from "./secretCompare.ts";
+import { bearerOf, sameSecret, secretFinder, tokenHashOf } from "./secretCompare.ts";
+
+describe("bearerOf", () => {
+  it("reads the token behind the scheme, however that is spelled", () => {
+    expect(bearerOf(requestOf("Bearer abc"))).toBe("abc");
+    expect(bearerOf(requestOf("bEARER  a b=/+$"))).toBe("a b=/+$");
+  });
+
+  it("answers nothing for other schemes, an empty token and no header", () => {
+    for (const header of ["Basic YTpi", "Bearer", "Bearer ", "abc", "xBearer abc"]) {
+      expect(bearerOf(requestOf(header))).toBeUndefined();
+    }
+    expect(bearerOf(new Request("http://control/"))).toBeUndefined();
+  });
+});
 
 describe("sameSecret", () => {
   it("is equality of texts", () => {
@@ -35,3 +49,7 @@ describe("tokenHashOf", () => {
     );
   });
 });
+
+function requestOf(authorization: string): Request {
+  return new Request("http://control/", { headers: { authorization } });
+}

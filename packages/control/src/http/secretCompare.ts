@@ -1,10 +1,17 @@
 /**
- * Compares secrets in constant time, whatever their lengths: over the SHA-256 of both.
+ * Reads the secret that a request presents, and compares secrets in constant time, whatever their
+ * lengths: over the SHA-256 of both.
  *
  * It is for secrets with enough entropy (tokens, shared secrets), not for passwords.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Secret } from "@gateway/core/secret.ts";
+
+/** The bearer token of a request (RFC 6750 §2.1); undefined when there is none. Nothing else in `Authorization` counts. */
+export function bearerOf(request: Request): string | undefined {
+  // A shared secret is whatever the operator wrote, so more than the token68 alphabet is taken.
+  return /^bearer +(\S.*)$/i.exec(request.headers.get("authorization")?.trim() ?? "")?.[1];
+}
 
 /** SHA-256 of the text's UTF-8, as lower-case hex: what is kept of a token. */
 export function tokenHashOf(token: string): string {

@@ -3,8 +3,7 @@
  * admin API are never looked at.
  */
 import type { MiddlewareHandler } from "hono";
-import { bearerOf } from "../http/bearer.ts";
-import { secretFinder } from "../http/secretCompare.ts";
+import { bearerOf, secretFinder } from "../http/secretCompare.ts";
 import { retryAfterOf, throttleOf } from "../http/throttle.ts";
 import { problemResponse } from "../problem.ts";
 import type { ControlDeps } from "../deps.ts";

@@ -49,7 +49,7 @@ function loginRoute(api: AdminApi): void {
       summary: "Log in: sets the session cookie",
       role: "anyone",
       body: z.strictObject({ name: plainText.max(256), password: triedPassword }),
-      answers: { 200: { description: "Logged in.", schema: meSchema } },
+      responses: { 200: { description: "Logged in.", schema: meSchema } },
       refusals: [401, 403, 429, 503],
     },
     async ({ c, body: { name, password } }) => {
@@ -96,7 +96,7 @@ function logoutRoute(api: AdminApi): void {
       tag,
       summary: "End this session",
       role: "viewer",
-      answers: { 204: { description: "Logged out." } },
+      responses: { 204: { description: "Logged out." } },
       refusals: [415],
     },
     async ({ c }) => {
@@ -119,7 +119,7 @@ function meRoute(api: AdminApi): void {
       tag,
       summary: "Who I am here",
       role: "viewer",
-      answers: { 200: { description: "The user of this request.", schema: meSchema } },
+      responses: { 200: { description: "The user of this request.", schema: meSchema } },
     },
     ({ c }) => {
       const { name, role, via } = adminOf(c);
@@ -137,7 +137,7 @@ function setupRoutes(api: AdminApi): void {
       tag,
       summary: "Whether the first admin is still to be made",
       role: "anyone",
-      answers: {
+      responses: {
         200: { description: "The state.", schema: z.strictObject({ needed: z.boolean() }) },
       },
       refusals: [503],
@@ -155,7 +155,7 @@ function setupRoutes(api: AdminApi): void {
       summary: "Make the first admin with the one-time token",
       role: "anyone",
       body: z.strictObject({ token: triedPassword, name: userName, password: newPassword }),
-      answers: { 201: { description: "Made; log in now.", schema: userSchema } },
+      responses: { 201: { description: "Made; log in now.", schema: userSchema } },
       refusals: [403, 429, 503],
     },
     ({ c, body }) => redeem(api, c, body),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { AdminSession } from "../../store/store.ts";
 import { noted } from "../audit.ts";
 import { adminOf } from "../auth/admin.ts";
-import { listed } from "../listed.ts";
+import { listed } from "../paging.ts";
 import { missing, unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
 import { pageQuery, pageSchema, unixMs } from "../shapes.ts";
@@ -32,7 +32,7 @@ export function sessionRoutes(api: AdminApi): void {
       summary: "List sessions, newest first",
       role: "admin",
       query: pageQuery,
-      answers: { 200: { description: "A page of sessions.", schema: pageSchema(sessionSchema) } },
+      responses: { 200: { description: "A page of sessions.", schema: pageSchema(sessionSchema) } },
     },
     async ({ c, query: { limit, cursor } }) =>
       listed(await users.sessions({ limit, cursor }), ({ idHash: id, ...more }: AdminSession) => ({
@@ -49,7 +49,7 @@ export function sessionRoutes(api: AdminApi): void {
       summary: "End a session",
       role: "admin",
       params: z.strictObject({ id: sessionId }),
-      answers: { 204: { description: "Ended." } },
+      responses: { 204: { description: "Ended." } },
       refusals: [404],
     },
     async ({ c, params: { id } }) => {

@@ -4,8 +4,8 @@ import type { ControlDeps } from "../../deps.ts";
 import type { AdminUser } from "../../store/store.ts";
 import { noted } from "../audit.ts";
 import { adminOf } from "../auth/admin.ts";
-import { listed } from "../listed.ts";
-import { expectedOf, expectedVersion, versionTag } from "../precondition.ts";
+import { listed } from "../paging.ts";
+import { expectedOf, expectedVersion, versionTag } from "../headers.ts";
 import { invalid, lostUpdate, missing, refuse, unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
 import { pageQuery, pageSchema } from "../shapes.ts";
@@ -37,7 +37,7 @@ function readRoutes(api: AdminApi): void {
       summary: "List users of the admin API",
       role: "admin",
       query: pageQuery,
-      answers: { 200: { description: "A page by name.", schema: pageSchema(userSchema) } },
+      responses: { 200: { description: "A page by name.", schema: pageSchema(userSchema) } },
     },
     async ({ query: { limit, cursor } }) => listed(await users.list({ limit, cursor }), userView),
   );
@@ -49,7 +49,7 @@ function readRoutes(api: AdminApi): void {
       summary: "Read a user",
       role: "admin",
       params,
-      answers: { 200: { description: "The user; its ETag is the version.", schema: userSchema } },
+      responses: { 200: { description: "The user; its ETag is the version.", schema: userSchema } },
       refusals: [404],
     },
     async ({ params: { name } }) => {
@@ -71,7 +71,7 @@ function putRoute(api: AdminApi): void {
     params,
     body: putSchema,
     precondition: "create",
-    answers: {
+    responses: {
       200: { description: "Changed.", schema: userSchema },
       201: { description: "Created; `Location` names it.", schema: userSchema },
     },
@@ -116,7 +116,7 @@ function deleteRoute(api: AdminApi): void {
     role: "admin",
     params,
     precondition: "change",
-    answers: { 204: { description: "Deleted." } },
+    responses: { 204: { description: "Deleted." } },
     refusals: [404, 409],
   } as const;
   route(api, ["DELETE", "/users/:name"], operation, async ({ c, params: { name } }) => {

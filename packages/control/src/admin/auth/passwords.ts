@@ -28,7 +28,8 @@ export type PasswordRefusal =
   | { readonly code: "throttled"; readonly retryAfterMs: number }
   | { readonly code: "unavailable"; readonly detail: string };
 
-export interface Attempt {
+/** What somebody presents to log in, and from where. */
+export interface Credentials {
   readonly name: string;
   readonly password: string;
   readonly address: string;
@@ -37,7 +38,7 @@ export interface Attempt {
 export interface Passwords {
   /** The user as the database holds it now, or a remembered one (`confirmed` false) while it is down. */
   verify(
-    attempt: Attempt,
+    credentials: Credentials,
   ): Promise<Result<{ readonly user: AdminUser; readonly confirmed: boolean }, PasswordRefusal>>;
   /** Waits like an attempt of this address would; for other secrets that can be guessed. */
   hold(address: string, name: string): Promise<Result<Disposable, PasswordRefusal>>;

@@ -63,7 +63,7 @@ function routingRoutes(api: AdminApi): void {
       tag: "routing",
       summary: "Read the routers and the fallback",
       role: "viewer",
-      answers: { 200: { description: "The document.", schema: objectSchema } },
+      responses: { 200: { description: "The document.", schema: objectSchema } },
       refusals: [404],
     },
     () => readObject(deps, object, what),
@@ -78,7 +78,7 @@ function routingRoutes(api: AdminApi): void {
       body: z.unknown(),
       bodyDocument: routingSchema,
       precondition: "create",
-      answers: {
+      responses: {
         200: { description: "Replaced.", schema: written },
         201: { description: "Created.", schema: written },
       },
@@ -94,7 +94,7 @@ function routingRoutes(api: AdminApi): void {
       summary: "Delete all routers and the fallback",
       role: "admin",
       precondition: "change",
-      answers: { 200: { description: "Deleted.", schema: writtenSchema } },
+      responses: { 200: { description: "Deleted.", schema: writtenSchema } },
       refusals: [404, 422],
     },
     ({ c }) => deleteObject({ c, deps, object, what }),

@@ -62,7 +62,7 @@ function validateRoute(api: AdminApi): void {
     role: "operator",
     body: validateSchema,
     bodyBytesMax: fileBytesMax,
-    answers: {
+    responses: {
       200: {
         description: "Valid when there are no faults.",
         schema: z.strictObject({ valid: z.boolean(), faults: z.array(faultSchema) }),
@@ -85,7 +85,7 @@ function explainRoute(api: AdminApi): void {
     summary: "Where a query would go, and why",
     role: "operator",
     body: questionSchema,
-    answers: { 200: { description: "The decision with its trace.", schema: answerSchema } },
+    responses: { 200: { description: "The decision with its trace.", schema: answerSchema } },
   } as const;
   route(api, ["POST", "/route-explain"], operation, async ({ body }) => {
     const { group, refusal, undecided, trace } = await api.deps.explainRoute(body);
@@ -100,7 +100,7 @@ function testRoute(api: AdminApi): void {
     summary: "Open a cluster for a moment and ask it for a sign of life",
     role: "operator",
     params: z.strictObject({ name: objectName }),
-    answers: {
+    responses: {
       200: {
         description: "Whether it answered.",
         schema: z.union([

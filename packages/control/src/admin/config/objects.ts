@@ -4,9 +4,8 @@ import type { Expected, ObjectView, Written } from "../../config/configuration.t
 import type { ControlDeps } from "../../deps.ts";
 import type { DocumentKind, DocumentName } from "../../store/store.ts";
 import { adminOf, type Admin, type AdminEnv } from "../auth/admin.ts";
-import { freshnessHeaders } from "../fresh.ts";
+import { freshnessHeaders, expectedOf, versionTag } from "../headers.ts";
 import { pageOf } from "../paging.ts";
-import { expectedOf, versionTag } from "../precondition.ts";
 import { configRefused, missing } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
 import {
@@ -56,9 +55,9 @@ export function objectRoutes(api: AdminApi, resource: Resource): void {
 
 function listRoute(api: AdminApi, { path, tag, kind }: Resource): void {
   const { deps } = api;
-  const answers = { 200: { description: "A page by name.", schema: pageSchema(objectSchema) } };
+  const responses = { 200: { description: "A page by name.", schema: pageSchema(objectSchema) } };
   const summary = `List ${tag}`;
-  const operation = { tag, summary, role: "viewer", query: pageQuery, answers } as const;
+  const operation = { tag, summary, role: "viewer", query: pageQuery, responses } as const;
   route(api, ["GET", path], operation, ({ query }) => {
     const page = pageOf(deps.config.list(kind), ({ name }) => name, query);
     if (!page.ok) return page.error;
@@ -74,7 +73,9 @@ function getRoute(api: AdminApi, { path, tag, kind, what, name: nameSchema }: Re
     summary: `Read a ${what}`,
     role: "viewer",
     params: z.strictObject({ name: nameSchema }),
-    answers: { 200: { description: "The object; its ETag is the version.", schema: objectSchema } },
+    responses: {
+      200: { description: "The object; its ETag is the version.", schema: objectSchema },
+    },
     refusals: [404],
   } as const;
   route(api, ["GET", `${path}/:name`], operation, ({ params: { name } }) =>
@@ -93,7 +94,7 @@ function putRoute(api: AdminApi, resource: Resource): void {
     body: z.unknown(),
     bodyDocument: resource.body,
     precondition: "create",
-    answers: {
+    responses: {
       200: { description: "Replaced.", schema: writtenObjectSchema },
       201: { description: "Created; `Location` names it.", schema: writtenObjectSchema },
     },
@@ -112,7 +113,7 @@ function deleteRoute(api: AdminApi, { path, tag, kind, what, name: nameSchema }:
     role: "admin",
     params: z.strictObject({ name: nameSchema }),
     precondition: "change",
-    answers: { 200: { description: "Deleted.", schema: writtenSchema } },
+    responses: { 200: { description: "Deleted.", schema: writtenSchema } },
     refusals: [404, 422],
   } as const;
   route(api, ["DELETE", `${path}/:name`], operation, ({ c, params: { name } }) =>

@@ -3,11 +3,8 @@ import { revisionText } from "@gateway/contract/revision.ts";
 import { z } from "zod";
 import type { StoredRevision } from "../../store/store.ts";
 import { adminOf } from "../auth/admin.ts";
-import { differenceSchema } from "./differences.ts";
-import { authorOf, writtenView } from "./objects.ts";
-import { configRefused, missing, unavailable } from "../refuse.ts";
-import { route, type AdminApi } from "../route.ts";
 import {
+  differenceSchema,
   pageQuery,
   pageSchema,
   positionOf,
@@ -15,6 +12,9 @@ import {
   unixMs,
   writtenSchema,
 } from "../shapes.ts";
+import { authorOf, writtenView } from "./objects.ts";
+import { configRefused, missing, unavailable } from "../refuse.ts";
+import { route, type AdminApi } from "../route.ts";
 
 const tag = "revisions";
 const what = "revision";
@@ -43,7 +43,7 @@ function listRoute(api: AdminApi): void {
     summary: "List revisions, newest first",
     role: "viewer",
     query: pageQuery,
-    answers: { 200: { description: "A page of revisions.", schema: pageSchema(revisionSchema) } },
+    responses: { 200: { description: "A page of revisions.", schema: pageSchema(revisionSchema) } },
     refusals: [404, 422],
   } as const;
   route(api, ["GET", "/revisions"], operation, async ({ query: { limit, cursor } }) => {
@@ -60,7 +60,7 @@ function diffRoute(api: AdminApi): void {
     summary: "What differs from one revision to another",
     role: "viewer",
     query: z.strictObject({ from: positionSchema, to: positionSchema }),
-    answers: {
+    responses: {
       200: {
         description: "Object by object; a secret shows `{set: true}` on both sides.",
         schema: z.strictObject({ items: z.array(differenceSchema) }),
@@ -80,7 +80,9 @@ function getRoute(api: AdminApi): void {
     summary: "Read a revision's place in the log",
     role: "viewer",
     params: z.strictObject({ position: positionSchema }),
-    answers: { 200: { description: "The revision, without its content.", schema: revisionSchema } },
+    responses: {
+      200: { description: "The revision, without its content.", schema: revisionSchema },
+    },
     refusals: [404],
   } as const;
   route(api, ["GET", "/revisions/:position"], operation, async ({ params: { position } }) => {
@@ -96,7 +98,7 @@ function rollbackRoute(api: AdminApi): void {
     summary: "Make the content of an older revision a new one",
     role: "admin",
     params: z.strictObject({ position: positionSchema }),
-    answers: { 200: { description: "Rolled back.", schema: writtenSchema } },
+    responses: { 200: { description: "Rolled back.", schema: writtenSchema } },
     refusals: [404, 412, 415, 422],
   } as const;
   const path = "/revisions/:position/rollback";

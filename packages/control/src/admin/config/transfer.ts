@@ -6,12 +6,11 @@
  */
 import { z } from "zod";
 import { adminOf } from "../auth/admin.ts";
-import { differenceSchema } from "./differences.ts";
-import { freshnessHeaders } from "../fresh.ts";
+import { differenceSchema, documentSchema, writtenSchema } from "../shapes.ts";
+import { freshnessHeaders } from "../headers.ts";
 import { authorOf, writtenView } from "./objects.ts";
 import { configRefused } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
-import { documentSchema, writtenSchema } from "../shapes.ts";
 
 const tag = "config";
 const what = "configuration";
@@ -32,7 +31,7 @@ function exportRoute(api: AdminApi): void {
     summary: "The configuration in the form of the file",
     description: "Every secret is `{set: true}`, which an import takes as: keep it.",
     role: "viewer",
-    answers: { 200: { description: "The file, as JSON.", schema: documentSchema } },
+    responses: { 200: { description: "The file, as JSON.", schema: documentSchema } },
   } as const;
   route(api, ["GET", "/config/export"], operation, () =>
     Response.json(deps.config.export(), { headers: freshnessHeaders(deps) }),
@@ -47,7 +46,7 @@ function importRoute(api: AdminApi): void {
     body: z.unknown(),
     bodyDocument: documentSchema,
     bodyBytesMax: fileBytesMax,
-    answers: { 200: { description: "Replaced.", schema: writtenSchema } },
+    responses: { 200: { description: "Replaced.", schema: writtenSchema } },
     refusals: [404, 412],
   } as const;
   route(api, ["POST", "/config/import"], operation, async ({ c, body }) => {
@@ -66,7 +65,7 @@ function compareRoute(api: AdminApi): void {
     body: z.unknown(),
     bodyDocument: documentSchema,
     bodyBytesMax: fileBytesMax,
-    answers: {
+    responses: {
       200: {
         description: "Object by object; nothing is written.",
         schema: z.strictObject({ items: z.array(differenceSchema) }),
@@ -86,7 +85,7 @@ function newEpochRoute(api: AdminApi): void {
     summary: "Begin a new log with the same content",
     description: "After an older backup was restored: workers that hold a later revision follow.",
     role: "admin",
-    answers: { 200: { description: "Begun.", schema: writtenSchema } },
+    responses: { 200: { description: "Begun.", schema: writtenSchema } },
     refusals: [404, 412, 415, 422],
   } as const;
   route(api, ["POST", "/config/new-epoch"], operation, async ({ c }) => {

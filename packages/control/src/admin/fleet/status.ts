@@ -7,7 +7,7 @@ import { authorizationSchema } from "@gateway/access/group/config.ts";
 import { z } from "zod";
 import { clusterSchema, fallbackSchema, historySettingSchema } from "../../config/objects.ts";
 import type { Store } from "../../store/store.ts";
-import { freshnessHeaders } from "../fresh.ts";
+import { freshnessHeaders } from "../headers.ts";
 import { route, type AdminApi } from "../route.ts";
 import { unixMs } from "../shapes.ts";
 
@@ -49,7 +49,7 @@ export function statusRoutes(api: AdminApi): void {
       tag: "status",
       summary: "How this control plane stands",
       role: "viewer",
-      answers: { 200: { description: "The summary.", schema: statusSchema } },
+      responses: { 200: { description: "The summary.", schema: statusSchema } },
     },
     () => {
       const current = config.current();
@@ -79,7 +79,7 @@ export function schemaRoutes(api: AdminApi): void {
       summary: "JSON Schemas of the configuration's objects",
       description: "A field marked `x-secret` is write-only; `{set: true}` keeps what is set.",
       role: "viewer",
-      answers: {
+      responses: {
         200: {
           description: "Schema by object.",
           schema: z.strictObject({

@@ -41,7 +41,7 @@ function listRoute(api: AdminApi): void {
       summary: "Slots of which it is not known whether their statement still runs",
       role: "viewer",
       query: pageQuery,
-      answers: { 200: { description: "A page by lease.", schema: pageSchema(suspectSchema) } },
+      responses: { 200: { description: "A page by lease.", schema: pageSchema(suspectSchema) } },
     },
     async ({ query }) => {
       const found = await api.deps.workerApi?.capacity?.suspects();
@@ -64,17 +64,17 @@ function freeRoute(api: AdminApi): void {
         "For a slot whose engine can neither list nor limit its statements. Look first: while the statement still runs, the cluster runs one more than its cap.",
       role: "admin",
       params: z.strictObject({ lease: plainText.max(64) }),
-      answers: { 200: { description: "It is free.", schema: freedSchema } },
+      responses: { 200: { description: "It is free.", schema: freedSchema } },
       refusals: [404, 415],
     },
     async ({ c, params: { lease } }) => {
-      const desk = deps.workerApi?.capacity;
-      const found = await desk?.suspects();
+      const shared = deps.workerApi?.capacity;
+      const found = await shared?.suspects();
       if (found?.ok === false) return unavailable();
       const suspect = found?.value.suspects.find((one) => one.lease === lease);
-      if (desk === undefined || suspect === undefined) return missing("suspect slot");
+      if (shared === undefined || suspect === undefined) return missing("suspect slot");
       const { cluster, group, slot, instance } = suspect;
-      const freed = await desk.freeByHand({ cluster, slot, lease });
+      const freed = await shared.freeByHand({ cluster, slot, lease });
       if (!freed.ok) return unavailable();
       if (!freed.value) return missing("suspect slot");
       const { name: by, address } = adminOf(c);

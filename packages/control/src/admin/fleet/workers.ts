@@ -5,7 +5,7 @@ import type { WorkerRow } from "../../store/store.ts";
 import { statusOf } from "../../worker/status.ts";
 import { noted } from "../audit.ts";
 import { adminOf } from "../auth/admin.ts";
-import { listed } from "../listed.ts";
+import { listed } from "../paging.ts";
 import { missing, refuse, unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
 import { pageQuery, pageSchema, plainText, unixMs } from "../shapes.ts";
@@ -58,7 +58,7 @@ function readRoutes(api: AdminApi): void {
       summary: "List workers",
       role: "viewer",
       query: pageQuery,
-      answers: { 200: { description: "A page by name.", schema: pageSchema(workerSchema) } },
+      responses: { 200: { description: "A page by name.", schema: pageSchema(workerSchema) } },
     },
     async ({ query: { limit, cursor } }) =>
       listed(await store.workers.list({ limit, cursor }), (row) => viewOf(row, clock.unixMs())),
@@ -71,7 +71,7 @@ function readRoutes(api: AdminApi): void {
       summary: "Read a worker and the queries it runs",
       role: "viewer",
       params,
-      answers: { 200: { description: "The instance.", schema: workerDetailSchema } },
+      responses: { 200: { description: "The instance.", schema: workerDetailSchema } },
       refusals: [404],
     },
     async ({ params: { instanceId } }) => {
@@ -94,7 +94,7 @@ function removeRoute(api: AdminApi): void {
       summary: "Forget a worker that is offline",
       role: "operator",
       params,
-      answers: { 204: { description: "Forgotten." } },
+      responses: { 204: { description: "Forgotten." } },
       refusals: [404, 409],
     },
     async ({ c, params: { instanceId } }) => {

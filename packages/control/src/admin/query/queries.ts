@@ -6,7 +6,7 @@
 import { queryRecordSchema, queryStatuses, type QueryRecord } from "@gateway/contract/record.ts";
 import { z } from "zod";
 import { adminOf, allows, type Admin } from "../auth/admin.ts";
-import { listed } from "../listed.ts";
+import { listed } from "../paging.ts";
 import { missing, unavailable } from "../refuse.ts";
 import { route, type AdminApi } from "../route.ts";
 import { pageQuery, pageSchema, pageShape, plainText, unixMs, unixMsParameter } from "../shapes.ts";
@@ -47,7 +47,7 @@ export function queryRoutes(api: AdminApi): void {
       description: `Times are Unix milliseconds on createdAt, from inclusive, to exclusive. ${textNote}`,
       role: "viewer",
       query,
-      answers: {
+      responses: {
         200: { description: "A page of records.", schema: pageSchema(queryRecordSchema) },
       },
     },
@@ -65,7 +65,7 @@ export function queryRoutes(api: AdminApi): void {
       description: textNote,
       role: "viewer",
       params: z.strictObject({ id: plainText.max(128) }),
-      answers: { 200: { description: "The record.", schema: queryRecordSchema } },
+      responses: { 200: { description: "The record.", schema: queryRecordSchema } },
       refusals: [404],
     },
     async ({ c, params: { id } }) => {
@@ -84,7 +84,9 @@ export function queryRoutes(api: AdminApi): void {
       description: textNote,
       role: "viewer",
       query: pageQuery,
-      answers: { 200: { description: "A page of conflicts.", schema: pageSchema(conflictSchema) } },
+      responses: {
+        200: { description: "A page of conflicts.", schema: pageSchema(conflictSchema) },
+      },
     },
     async ({ c, query: { limit, cursor } }) =>
       listed(await records.conflicts({ limit, cursor }), (conflict) => ({

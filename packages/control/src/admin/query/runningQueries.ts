@@ -52,7 +52,7 @@ function listRoute(api: AdminApi): void {
       summary: "Queries that run or wait, here and on workers",
       role: "viewer",
       query: pageQuery,
-      answers: { 200: { description: "A page by id.", schema: pageSchema(runningSchema) } },
+      responses: { 200: { description: "A page by id.", schema: pageSchema(runningSchema) } },
     },
     async ({ c, query }) => {
       const workers = await liveWorkers(api.deps);
@@ -76,7 +76,7 @@ function cancelRoute(api: AdminApi): void {
       summary: "End a query",
       role: "operator",
       params: z.strictObject({ id: plainText.max(128) }),
-      answers: {
+      responses: {
         200: { description: "It has ended; the state says as what.", schema: answer },
         202: {
           description:

@@ -1,12 +1,12 @@
 /**
  * One connection to a database, whatever leads there, and what all drivers do with one: a
- * transaction. Not a pool, and not a place that knows a driver's package.
+ * transaction, and listening. Not a pool, and not a place that knows a driver's package.
  */
 import { err, type Result } from "@gateway/core/result.ts";
-import type { Answer, DatabaseError, Parameter, Statements } from "../database.ts";
+import type { StatementResult, DatabaseError, Parameter, Statements } from "../database.ts";
 
 /** An answer with the word its command tag begins with: `COMMIT`, `ROLLBACK`, `INSERT`. */
-export interface Reply extends Answer {
+export interface Reply extends StatementResult {
   readonly command: string;
 }
 
@@ -77,3 +77,8 @@ export function touchedBy(command: string, count: number | null): number {
 }
 
 const touching: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
+
+/** The statement that subscribes to a channel. A channel is an identifier, and quoted like one. */
+export function listenSql(channel: string): string {
+  return `listen "${channel.replaceAll('"', '""')}"`;
+}

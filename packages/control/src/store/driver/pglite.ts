@@ -8,12 +8,17 @@ import { join } from "node:path";
 import { mkdir, readdir } from "node:fs/promises";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Answer, Database, DatabaseError, Parameter, Statements } from "../database.ts";
-import { transactionOn, voided, type Connection } from "./connection.ts";
+import type {
+  StatementResult,
+  Database,
+  DatabaseError,
+  Parameter,
+  Statements,
+} from "../database.ts";
+import { transactionOn, voided, type Connection, listenSql } from "./connection.ts";
 import { connectFolder, type ConnectRefusal } from "./folderClient.ts";
 import { holdFolder, type FolderHold, type HoldRefusal } from "./folderLock.ts";
 import { serveSocket, type InTurn } from "./folderSocket.ts";
-import { listenSql } from "./listenSql.ts";
 import { PgliteLink } from "./pgliteLink.ts";
 import { PgliteUpkeep, upkeepParameters } from "./pgliteUpkeep.ts";
 import { Turns } from "./turns.ts";
@@ -120,7 +125,10 @@ class PgliteDatabase implements Database {
     return this.#link.started;
   }
 
-  run(sql: string, parameters: readonly Parameter[] = []): Promise<Result<Answer, DatabaseError>> {
+  run(
+    sql: string,
+    parameters: readonly Parameter[] = [],
+  ): Promise<Result<StatementResult, DatabaseError>> {
     return this.#inTurn((connection) => connection.run(sql, parameters));
   }
 

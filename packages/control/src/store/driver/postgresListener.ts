@@ -7,7 +7,7 @@
  */
 import type { Client } from "pg";
 import type { Host } from "@gateway/core/port/host.ts";
-import { listenSql } from "./listenSql.ts";
+import { listenSql } from "./connection.ts";
 import { databaseErrorOf } from "./pgError.ts";
 
 export interface Listening {

@@ -4,8 +4,7 @@
  * it. Mounted only where `peerBootstrap` is configured.
  */
 import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
-import { bearerOf } from "@gateway/control/http/bearer.ts";
-import { secretFinder } from "@gateway/control/http/secretCompare.ts";
+import { bearerOf, secretFinder } from "@gateway/control/http/secretCompare.ts";
 import { throttleOf } from "@gateway/control/http/throttle.ts";
 import { problemResponse } from "@gateway/control/problem.ts";
 import type { Host } from "@gateway/core/port/host.ts";

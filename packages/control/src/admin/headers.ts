@@ -1,11 +1,13 @@
 /**
- * `If-Match` and `If-None-Match` of writes (RFC 9110 §13.1). A version is a strong ETag of digits.
+ * Headers about versions: `If-Match` and `If-None-Match` of writes (RFC 9110 §13.1), and how old an answer is.
  *
- * `If-Match: *` is refused: it says "whatever is there", which is the lost update that the header is for.
+ * A version is a strong ETag of digits. `If-Match: *` is refused: it says "whatever is there", which is
+ * the lost update that the header is for.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Context } from "hono";
 import type { Expected } from "../config/configuration.ts";
+import type { ControlDeps } from "../deps.ts";
 import { badRequest, refuse } from "./refuse.ts";
 
 /** The ETag of a version. */
@@ -30,6 +32,17 @@ export function expectedVersion(c: Context): Result<number, Response> {
   const expected = expectedOf(c, "change");
   if (!expected.ok) return expected;
   return expected.value === "absent" ? err(required("change")) : ok(expected.value.version);
+}
+
+/**
+ * Says how old the configuration in an answer is. Reads are answered from memory, also when the
+ * database is down or a build failed; whoever decides by them must see that. `/admin/status` has the reason.
+ */
+export function freshnessHeaders({ config, clock }: ControlDeps): Readonly<Record<string, string>> {
+  const { confirmedAt, problem } = config.freshness();
+  const ageSecs = Math.max(0, Math.floor((clock.unixMs() - confirmedAt) / 1_000));
+  const stale = problem === undefined ? {} : { warning: '110 - "Response is Stale"' };
+  return { "gateway-config-age": String(ageSecs), ...stale };
 }
 
 function versionOf(match: string): Result<Expected, Response> {
