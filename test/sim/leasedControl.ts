@@ -1,6 +1,9 @@
-/** Who gives leases in the simulation: the control plane's own desk over its store in memory, or the small model with planted mistakes. */
+/** Who gives leases in the simulation: the control plane's own shared capacity over its store in memory, or the small model with planted mistakes. */
 import { TestLeases, type Flaws, type TestCaps } from "@gateway/core/capacity/rig/leases.ts";
-import { capacityDesk, type DeskDeps } from "@gateway/control/worker/capacity/capacityDesk.ts";
+import {
+  sharedCapacity,
+  type CapacityDeps,
+} from "@gateway/control/worker/capacity/sharedCapacity.ts";
 import { localLeases } from "@gateway/control/worker/capacity/localLeases.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
 import type { LeaseSource, ReaperLink } from "@gateway/core/port/leases.ts";
@@ -41,13 +44,13 @@ export function realControl(host: VirtualHost, caps: TestCaps): SimControl {
   const randomBytes = (length: number): Uint8Array => host.randomBytes(length);
   const built = builtOf(caps);
   const config = { current: () => built, onChange: () => ({ [Symbol.dispose]: () => {} }) };
-  const deskOf = (stopping: AbortSignal) => {
+  const capacityOf = (stopping: AbortSignal) => {
     const deps = { store, clock, log, metrics, randomBytes, host: "container", stopping, config };
-    return capacityDesk(deps as unknown as DeskDeps);
+    return sharedCapacity(deps as unknown as CapacityDeps);
   };
   let life = new AbortController();
-  let desk = deskOf(life.signal);
-  const over = (instance: string) => localLeases(desk, instance);
+  let shared = capacityOf(life.signal);
+  const over = (instance: string) => localLeases(shared, instance);
   return {
     caps,
     source: (instance) => ({
@@ -65,12 +68,12 @@ export function realControl(host: VirtualHost, caps: TestCaps): SimControl {
       observed: (report, signal) => over(instance).observed(report, signal),
       publish: (cluster, count, signal) => over(instance).publish(cluster, count, signal),
     }),
-    proveDead: async (instance) => void (await desk.dead(instance)),
-    tick: () => void desk.suspects(),
+    proveDead: async (instance) => void (await shared.dead(instance)),
+    tick: () => void shared.suspects(),
     restart: () => {
       life.abort();
       life = new AbortController();
-      desk = deskOf(life.signal);
+      shared = capacityOf(life.signal);
     },
     left: async () => {
       const [running, waiting] = await Promise.all([

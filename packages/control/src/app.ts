@@ -9,11 +9,11 @@ import { openApiText } from "./admin/openapi.ts";
 import { missing, refuse } from "./admin/refuse.ts";
 import type { ControlDeps } from "./deps.ts";
 import { workerApi } from "./worker/app.ts";
-import { capacityDesk } from "./worker/capacity/capacityDesk.ts";
+import { sharedCapacity } from "./worker/capacity/sharedCapacity.ts";
 
 /** `/admin`, `/openapi.json`, and `/worker` where `deps.workerApi` is set. Every error body is a problem. */
 export function controlApp(options: ControlDeps): Hono {
-  const deps = withDesk(options);
+  const deps = withCapacity(options);
   const app = new Hono();
   const documented = new Hono().route("/admin", adminApi(deps));
   const openApi = openApiText(documented);
@@ -36,8 +36,8 @@ export function controlApp(options: ControlDeps): Hono {
 }
 
 /** Admins and workers ask the same one about slots. */
-function withDesk(deps: ControlDeps): ControlDeps {
+function withCapacity(deps: ControlDeps): ControlDeps {
   const { workerApi: workers } = deps;
   if (workers === undefined || workers.capacity !== undefined) return deps;
-  return { ...deps, workerApi: { ...workers, capacity: capacityDesk(deps) } };
+  return { ...deps, workerApi: { ...workers, capacity: sharedCapacity(deps) } };
 }

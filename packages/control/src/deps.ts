@@ -7,7 +7,7 @@ import type { RouteAnswer, RouteQuestion } from "@gateway/core/route/explain.ts"
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Configuration } from "./config/configuration.ts";
 import type { Store } from "./store/store.ts";
-import type { CapacityDesk } from "./worker/capacity/capacityPort.ts";
+import type { SharedCapacity } from "./worker/capacity/capacityPort.ts";
 
 /** bcrypt, off the main thread where there are threads. */
 export interface PasswordHasher {
@@ -72,5 +72,5 @@ export interface WorkerApiDeps {
   /** Current first, then those that are still accepted. Each at least 32 characters. */
   readonly secrets: readonly Secret[];
   /** The one that this process's own queries use; absent makes one for workers and admins alone. */
-  readonly capacity?: CapacityDesk;
+  readonly capacity?: SharedCapacity;
 }

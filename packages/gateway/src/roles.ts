@@ -53,7 +53,7 @@ async function startOwner(options: StartOptions): Started {
   const generations = new Generations();
   const parts = { store, configuration, generations, host, stopping: stopping.signal };
   const own = ownCapacity(config.gateway, parts);
-  const { capacity, desk } = own;
+  const { capacity, shared } = own;
   const following = await startConfig(options, { configuration, generations, capacity });
   if (!following.ok) {
     await own.close(AbortSignal.abort());
@@ -78,7 +78,7 @@ async function startOwner(options: StartOptions): Started {
       ...parts,
       passwords,
       live,
-      desk,
+      shared,
       caller: (request) => callers.of(request),
     });
   const ops = await startOps({ generations, stopping, app }, config.gateway, host);

@@ -9,7 +9,7 @@ import type { Revision } from "@gateway/contract/revision.ts";
 import { snapshotSchemaVersion } from "@gateway/contract/snapshot.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { sealObject } from "./secret/object.ts";
-import { buildBody, builtOf, keptOf, type BuiltBody } from "./snapshot/build.ts";
+import { buildBody, builtOf, logBytesOf, type BuiltBody } from "./snapshot/build.ts";
 import { compressor } from "./snapshot/compress.ts";
 import { textsOf, textsWith, type BodyTexts } from "./snapshot/texts.ts";
 import type { ConfigChange, StoredDocument } from "../store/store.ts";
@@ -22,7 +22,7 @@ import { judgedLike } from "./check/judge.ts";
 import type { Step } from "./check/parsed.ts";
 import {
   loadConfig,
-  revisionPlace,
+  revisionCell,
   type Loaded,
   type LoadedObject,
   type LoadRefusal,
@@ -159,8 +159,8 @@ export class Changes {
     const objects = objectsOf(written, now, author);
     const place = { revision, schemaVersion: snapshotSchemaVersion, createdAt };
     const built = await builtOf(body, place, this.#compress);
-    const kept = keptOf(built);
-    const change = this.#changeOf({ ...written, objects, kept, author });
+    const logged = logBytesOf(built);
+    const change = this.#changeOf({ ...written, objects, logged, author });
     const stored = await this.#parts.store.config.commit(change);
     if (!stored.ok) return err(stored.error);
     if (stored.value === "moved") return "moved";
@@ -190,7 +190,7 @@ export class Changes {
     return { epoch: Math.max(nowSecs, seen + 1), sequence: 1, hash };
   }
 
-  #changeOf({ plan, diff, revision, createdAt, objects, kept, author }: Ready): ConfigChange {
+  #changeOf({ plan, diff, revision, createdAt, objects, logged, author }: Ready): ConfigChange {
     const { keys } = this.#parts;
     const puts = diff.puts.flatMap((object): StoredDocument[] => {
       const put = objects.get(keyOf(object));
@@ -201,7 +201,7 @@ export class Changes {
       next: {
         revision,
         schemaVersion: snapshotSchemaVersion,
-        sealed: keys.seal(kept, revisionPlace(revision)),
+        sealed: keys.seal(logged, revisionCell(revision)),
         keyId: keys.currentId,
         createdAt,
         createdBy: author.by,
@@ -234,7 +234,7 @@ interface Write {
 interface Ready extends Write {
   readonly objects: Loaded["objects"];
   /** The snapshot as the revision log keeps it, in clear. */
-  readonly kept: Uint8Array;
+  readonly logged: Uint8Array;
   readonly author: Author;
 }
 

@@ -21,7 +21,8 @@ export interface DatabaseError {
   readonly constraint?: string;
 }
 
-export interface Answer {
+/** What one statement answered. */
+export interface StatementResult {
   readonly rows: readonly Row[];
   /** Rows that a data-modifying statement touched. */
   readonly count: number;
@@ -29,7 +30,10 @@ export interface Answer {
 
 export interface Statements {
   /** Runs one statement. Never throws for what the database says. */
-  run(sql: string, parameters?: readonly Parameter[]): Promise<Result<Answer, DatabaseError>>;
+  run(
+    sql: string,
+    parameters?: readonly Parameter[],
+  ): Promise<Result<StatementResult, DatabaseError>>;
   /**
    * Several statements in one text, without parameters: for migrations. On a database it runs outside
    * a transaction of ours (PostgreSQL makes one of a text with more than one statement), inside a

@@ -4,7 +4,7 @@ import { systemClock } from "@gateway/gateway/host/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { setImmediate as macrotask } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Answer, Database, DatabaseError } from "./database.ts";
+import type { StatementResult, Database, DatabaseError } from "./database.ts";
 import { drizzleStore } from "./drizzle.ts";
 import { incomingRecord } from "./written.ts";
 import { applyMigrations, asked, emptyTables, testDatabase } from "./rig/database.ts";
@@ -261,7 +261,9 @@ function ingested(database: Database, ids: readonly string[]) {
 }
 
 function refusing(refusal: DatabaseError) {
-  return { run: (): Promise<Result<Answer, DatabaseError>> => Promise.resolve(err(refusal)) };
+  return {
+    run: (): Promise<Result<StatementResult, DatabaseError>> => Promise.resolve(err(refusal)),
+  };
 }
 
 /** `SELECT 1` of one user, as a gateway records it. */

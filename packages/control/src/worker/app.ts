@@ -8,7 +8,7 @@ import type { ControlDeps } from "../deps.ts";
 import { problemResponse } from "../problem.ts";
 import { fleetAuth, type WorkerEnv } from "./auth.ts";
 import { capacityRoutes } from "./capacity/capacity.ts";
-import { capacityDesk } from "./capacity/capacityDesk.ts";
+import { sharedCapacity } from "./capacity/sharedCapacity.ts";
 import { streamSecsMaxContainer, streamSecsMaxFunction } from "./limits.ts";
 import { ingestRecords } from "./records.ts";
 import { deregister, heartbeat, register } from "./registry/registry.ts";
@@ -25,7 +25,7 @@ export interface WorkerApiOptions {
 export function workerApi(deps: ControlDeps, options: WorkerApiOptions = {}): Hono<WorkerEnv> {
   const current = currentOf(deps, serverOf(deps.workerApi?.secrets ?? []));
   const watch = configWatch(deps);
-  const desk = deps.workerApi?.capacity ?? capacityDesk(deps);
+  const shared = deps.workerApi?.capacity ?? sharedCapacity(deps);
   const streamSecsMax =
     options.streamSecsMax ??
     (deps.host === "function" ? streamSecsMaxFunction : streamSecsMaxContainer);
@@ -35,11 +35,11 @@ export function workerApi(deps: ControlDeps, options: WorkerApiOptions = {}): Ho
     .get("/config", getSnapshot(current))
     .get("/config/wait", waitForChange(deps, current, watch))
     .get("/config/stream", streamChanges(deps, current, watch, streamSecsMax))
-    .post("/register", register(deps, desk))
+    .post("/register", register(deps, shared))
     .delete("/register/:instanceId", deregister(deps))
-    .post("/heartbeat", heartbeat(deps, current, desk))
+    .post("/heartbeat", heartbeat(deps, current, shared))
     .post("/query-records", ingestRecords(deps))
-    .route("/", capacityRoutes(deps, desk))
+    .route("/", capacityRoutes(deps, shared))
     .all("*", () => problemResponse({ status: 404, code: "missing", title: "Not Found" }))
     .onError((error) => {
       // Its message may hold whatever a library put there: it goes to the log alone.

@@ -3,7 +3,7 @@ import { controlApp } from "@gateway/control/app.ts";
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import type { ControlDeps, PasswordHasher } from "@gateway/control/deps.ts";
 import type { Store } from "@gateway/control/store/store.ts";
-import type { CapacityDesk } from "@gateway/control/worker/capacity/capacityPort.ts";
+import type { SharedCapacity } from "@gateway/control/worker/capacity/capacityPort.ts";
 import type { LiveQueries } from "@gateway/core/run/step/live.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { plainSecrets } from "../config/secrets.ts";
@@ -18,7 +18,7 @@ export interface AdminAppParts {
   readonly configuration: Configuration;
   readonly passwords: PasswordHasher;
   /** Where slots are leased from; undefined where no workers are served. */
-  readonly desk: CapacityDesk | undefined;
+  readonly shared: SharedCapacity | undefined;
   /** The queries of this process. Undefined where its frontends did not open: it then ends before anybody can ask. */
   readonly live: LiveQueries | undefined;
   readonly generations: Generations;
@@ -30,7 +30,7 @@ export interface AdminAppParts {
 
 export function adminApp(
   options: StartOptions,
-  { store, configuration, generations, passwords, live, stopping, desk, caller }: AdminAppParts,
+  { store, configuration, generations, passwords, live, stopping, shared, caller }: AdminAppParts,
 ): ReturnType<typeof controlApp> {
   const { host, config } = options;
   const { workerApi } = config.gateway;
@@ -50,7 +50,7 @@ export function adminApp(
       workerApi?.enabled === true && workerApi.sharedSecret !== undefined
         ? {
             secrets: plainSecrets(workerApi.sharedSecret),
-            ...(desk === undefined ? {} : { capacity: desk }),
+            ...(shared === undefined ? {} : { capacity: shared }),
           }
         : undefined,
     host: "container",

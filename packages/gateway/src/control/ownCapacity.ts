@@ -4,8 +4,8 @@
  */
 import type { Configuration } from "@gateway/control/config/configuration.ts";
 import type { Store } from "@gateway/control/store/store.ts";
-import { capacityDesk } from "@gateway/control/worker/capacity/capacityDesk.ts";
-import type { CapacityDesk } from "@gateway/control/worker/capacity/capacityPort.ts";
+import { sharedCapacity } from "@gateway/control/worker/capacity/sharedCapacity.ts";
+import type { SharedCapacity } from "@gateway/control/worker/capacity/capacityPort.ts";
 import { localLeases } from "@gateway/control/worker/capacity/localLeases.ts";
 import { leasedCapacity } from "@gateway/core/capacity/leased.ts";
 import { localCapacity } from "@gateway/core/capacity/local.ts";
@@ -19,7 +19,7 @@ import { coordinationDefaults } from "../config/workerKeys.ts";
 export interface OwnCapacity {
   readonly capacity: Capacity;
   /** What workers are served from; undefined where none are. */
-  readonly desk: CapacityDesk | undefined;
+  readonly shared: SharedCapacity | undefined;
   /** Gives back what is held, and asks the engines no more. Never rejects. */
   close(deadline: AbortSignal): Promise<void>;
 }
@@ -41,24 +41,24 @@ export function ownCapacity(
   { store, configuration, generations, host, stopping }: OwnCapacityParts,
 ): OwnCapacity {
   if (workerApi?.enabled !== true) {
-    return { capacity: localCapacity(host), desk: undefined, close: () => Promise.resolve() };
+    return { capacity: localCapacity(host), shared: undefined, close: () => Promise.resolve() };
   }
   const randomBytes = (length: number): Uint8Array => host.randomBytes(length);
   const { clock, log, metrics } = host;
   const { leaseSecs, orphanKillSecs } = workerApi.capacity;
-  const desk = capacityDesk(
+  const shared = sharedCapacity(
     { store, config: configuration, clock, log, metrics, randomBytes, host: "container", stopping },
     { leaseMs: leaseSecs * 1_000, orphanKillMs: orphanKillSecs * 1_000 },
   );
   const instance = Buffer.from(randomBytes(instanceBytes)).toString("base64url");
-  const leases = localLeases(desk, instance);
+  const leases = localLeases(shared, instance);
   const { leaseAhead } = coordinationDefaults;
   const capacity = leasedCapacity(host, leases, { onUnavailable: "failClosed", leaseAhead });
   const ending = new AbortController();
   const reaping = reap({ host, link: leases, generations }, ending.signal);
   return {
     capacity,
-    desk,
+    shared,
     close: async (deadline) => {
       ending.abort();
       await reaping;

@@ -34,7 +34,8 @@ const addressKeys: ReadonlySet<string> = new Set([
 /** Patterns of `gateway.secrets.allow`; `any` where nothing is written, only compared. */
 export type AllowedReferences = readonly string[] | "any";
 
-export interface Kept {
+/** A written object with what it keeps of the stored one. */
+export interface JoinedObject {
   /** Without `{set: true}` unless there are faults. */
   readonly body: Json;
   readonly faults: readonly ConfigFault[];
@@ -48,7 +49,7 @@ export function keepSecrets(
   written: ConfigObject,
   stored: Json | undefined,
   refsAllowed: AllowedReferences,
-): Kept {
+): JoinedObject {
   const before = stored === undefined ? undefined : { ...written, body: stored };
   const moved = before === undefined ? undefined : movedAddress(before, written);
   const storedFile = before === undefined ? {} : fileOf([before]);

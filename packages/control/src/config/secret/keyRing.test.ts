@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Secret } from "@gateway/core/secret.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { keyRing, type KeyRing, type Place } from "./keyRing.ts";
+import { keyRing, type KeyRing, type SealedCell } from "./keyRing.ts";
 
 describe("keyRing", () => {
   it("opens what it sealed, in both forms", () => {
@@ -11,39 +11,39 @@ describe("keyRing", () => {
       fc.string({ unit: "grapheme" }),
       (bytes, text) => {
         const ring = ringOf("a");
-        expect(ring.open(ring.seal(bytes, place), place)).toEqual({ ok: true, value: bytes });
-        expect(ring.openText(ring.sealText(text, place), place)).toEqual({ ok: true, value: text });
+        expect(ring.open(ring.seal(bytes, cell), cell)).toEqual({ ok: true, value: bytes });
+        expect(ring.openText(ring.sealText(text, cell), cell)).toEqual({ ok: true, value: text });
       },
     );
     fc.assert(roundTrip);
   });
 
   it("opens under a previous key and seals under the current one", () => {
-    const old = ringOf("a").sealText("word", place);
+    const old = ringOf("a").sealText("word", cell);
     const ring = ringOf("b", "a");
-    expect(ring.openText(old, place)).toEqual({ ok: true, value: "word" });
-    expect(ring.sealText("word", place).split(".")[1]).toBe(ring.currentId);
+    expect(ring.openText(old, cell)).toEqual({ ok: true, value: "word" });
+    expect(ring.sealText("word", cell).split(".")[1]).toBe(ring.currentId);
     expect(ring.ids).toEqual([ringOf("b").currentId, ringOf("a").currentId]);
   });
 
   it("names the key that is not in the ring", () => {
     const keyId = ringOf("a").currentId;
     const error = { code: "keyUnknown", keyId };
-    const sealed = ringOf("a").sealText("word", place);
-    expect(ringOf("b").openText(sealed, place)).toEqual({ ok: false, error });
-    expect(ringOf("b").open(ringOf("a").seal(new Uint8Array(3), place), place)).toEqual({
+    const sealed = ringOf("a").sealText("word", cell);
+    expect(ringOf("b").openText(sealed, cell)).toEqual({ ok: false, error });
+    expect(ringOf("b").open(ringOf("a").seal(new Uint8Array(3), cell), cell)).toEqual({
       ok: false,
       error,
     });
   });
 
-  it.each<Partial<Place>>([{ table: "other" }, { row: "other" }, { field: "other" }])(
+  it.each<Partial<SealedCell>>([{ table: "other" }, { row: "other" }, { field: "other" }])(
     "does not open what was moved to another place (%j)",
     (elsewhere) => {
       const ring = ringOf("a");
-      const sealed = ring.sealText("word", place);
+      const sealed = ring.sealText("word", cell);
       const error = { code: "notAuthentic", keyId: ring.currentId };
-      expect(ring.openText(sealed, { ...place, ...elsewhere })).toEqual({ ok: false, error });
+      expect(ring.openText(sealed, { ...cell, ...elsewhere })).toEqual({ ok: false, error });
     },
   );
 
@@ -55,12 +55,12 @@ describe("keyRing", () => {
 
   it("notices each changed or missing byte", () => {
     const ring = ringOf("a");
-    const sealed = ring.seal(Uint8Array.of(1, 2, 3), place);
+    const sealed = ring.seal(Uint8Array.of(1, 2, 3), cell);
     for (const [index, byte] of sealed.entries()) {
       const changed = Uint8Array.from(sealed);
       changed[index] = byte ^ 1;
-      expect(ring.open(changed, place).ok).toBe(false);
-      expect(ring.open(sealed.subarray(0, index), place).ok).toBe(false);
+      expect(ring.open(changed, cell).ok).toBe(false);
+      expect(ring.open(sealed.subarray(0, index), cell).ok).toBe(false);
     }
   });
 
@@ -68,20 +68,20 @@ describe("keyRing", () => {
     "does not take %j for something sealed",
     (text) => {
       const error = { code: "malformed" };
-      expect(ringOf("a").openText(text, place)).toEqual({ ok: false, error });
+      expect(ringOf("a").openText(text, cell)).toEqual({ ok: false, error });
     },
   );
 
   it("never seals one text into the same bytes twice, and shows nothing of it", () => {
     const ring = ringOf("a");
-    const first = ring.sealText("correct horse battery staple", place);
-    expect(first).not.toBe(ring.sealText("correct horse battery staple", place));
+    const first = ring.sealText("correct horse battery staple", cell);
+    expect(first).not.toBe(ring.sealText("correct horse battery staple", cell));
     expect(first).toMatch(/^v1\.[0-9a-f]{16}\.[\w-]{16}\.[\w-]+$/);
     expect(first).not.toContain("horse");
   });
 });
 
-const place: Place = { table: "config_documents", row: "cluster/duck", field: "password" };
+const cell: SealedCell = { table: "config_documents", row: "cluster/duck", field: "password" };
 
 function ringOf(current: string, ...previous: string[]): KeyRing {
   const secret = (letter: string) => new Secret(letter.repeat(32));

@@ -10,7 +10,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 
 /** Where a ciphertext lives. Source: the caller, from names that the row itself has. */
-export interface Place {
+export interface SealedCell {
   readonly table: string;
   readonly row: string;
   readonly field: string;
@@ -29,11 +29,11 @@ export interface KeyRing {
   readonly currentId: string;
   /** Every key that opens, current first, each once. */
   readonly ids: readonly string[];
-  seal(bytes: Uint8Array, place: Place): Uint8Array;
-  open(sealed: Uint8Array, place: Place): Result<Uint8Array, OpenRefusal>;
+  seal(bytes: Uint8Array, cell: SealedCell): Uint8Array;
+  open(sealed: Uint8Array, cell: SealedCell): Result<Uint8Array, OpenRefusal>;
   /** `v1.<keyId>.<nonce>.<ciphertext>`, the last two in base64url. */
-  sealText(text: string, place: Place): string;
-  openText(sealed: string, place: Place): Result<string, OpenRefusal>;
+  sealText(text: string, cell: SealedCell): string;
+  openText(sealed: string, cell: SealedCell): Result<string, OpenRefusal>;
 }
 
 const version = 1;
@@ -53,22 +53,22 @@ export function keyRing(
   const current = keyOf(first);
   const keys = new Map([current, ...others.map(keyOf)].map((key) => [key.id, key]));
 
-  const seal = (bytes: Uint8Array, place: Place): Uint8Array => {
+  const seal = (bytes: Uint8Array, cell: SealedCell): Uint8Array => {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv("aes-256-gcm", current.key, nonce);
-    cipher.setAAD(boundTo(current.id, place));
+    cipher.setAAD(boundTo(current.id, cell));
     const text = [cipher.update(bytes), cipher.final(), cipher.getAuthTag()];
     return joined([Uint8Array.of(version), Buffer.from(current.id, "hex"), nonce, ...text]);
   };
 
-  const open = (sealed: Uint8Array, place: Place): Result<Uint8Array, OpenRefusal> => {
+  const open = (sealed: Uint8Array, cell: SealedCell): Result<Uint8Array, OpenRefusal> => {
     if (sealed.length < headBytes + tagBytes || sealed[0] !== version) {
       return err({ code: "malformed" });
     }
     const keyId = Buffer.from(sealed.subarray(1, 1 + keyIdBytes)).toString("hex");
     const key = keys.get(keyId);
     if (key === undefined) return err({ code: "keyUnknown", keyId });
-    const opened = decrypt(sealed, key, place);
+    const opened = decrypt(sealed, key, cell);
     return opened === undefined ? err({ code: "notAuthentic", keyId }) : ok(opened);
   };
 
@@ -77,11 +77,11 @@ export function keyRing(
     ids: [...keys.keys()],
     seal,
     open,
-    sealText: (text, place) => textOf(seal(Buffer.from(text, "utf8"), place)),
-    openText: (text, place) => {
+    sealText: (text, cell) => textOf(seal(Buffer.from(text, "utf8"), cell)),
+    openText: (text, cell) => {
       const sealed = bytesOf(text);
       if (sealed === undefined) return err({ code: "malformed" });
-      const opened = open(sealed, place);
+      const opened = open(sealed, cell);
       return opened.ok ? ok(Buffer.from(opened.value).toString("utf8")) : opened;
     },
   };
@@ -102,10 +102,10 @@ function keyOf(secret: Secret): Key {
   };
 }
 
-function decrypt(sealed: Uint8Array, key: Key, place: Place): Uint8Array | undefined {
+function decrypt(sealed: Uint8Array, key: Key, cell: SealedCell): Uint8Array | undefined {
   const nonce = sealed.subarray(1 + keyIdBytes, headBytes);
   const decipher = createDecipheriv("aes-256-gcm", key.key, nonce, { authTagLength: tagBytes });
-  decipher.setAAD(boundTo(key.id, place));
+  decipher.setAAD(boundTo(key.id, cell));
   decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
   try {
     const head = decipher.update(sealed.subarray(headBytes, sealed.length - tagBytes));
@@ -117,7 +117,7 @@ function decrypt(sealed: Uint8Array, key: Key, place: Place): Uint8Array | undef
 }
 
 /** A list in JSON keeps its parts apart whatever is in them. */
-function boundTo(keyId: string, { table, row, field }: Place): Uint8Array {
+function boundTo(keyId: string, { table, row, field }: SealedCell): Uint8Array {
   return Buffer.from(JSON.stringify([version, keyId, table, row, field]), "utf8");
 }
 

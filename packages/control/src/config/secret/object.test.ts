@@ -78,12 +78,12 @@ describe("openObject", () => {
 describe("resealObject", () => {
   it("puts what is sealed under the current key, also where this release knows no secret", () => {
     const old = ringOf("b");
-    const place = {
+    const cell = {
       table: "config_documents",
       row: "cluster/a",
       field: '["clusters","a","later"]',
     };
-    const body = { engine: "duckDb", later: { $sealed: old.sealText('"clear"', place) } };
+    const body = { engine: "duckDb", later: { $sealed: old.sealText('"clear"', cell) } };
     const object: ConfigObject = { kind: "cluster", name: "a", body };
     const both = ringOf("a", "b");
     const resealed = resealObject(both, object);

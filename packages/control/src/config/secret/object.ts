@@ -13,7 +13,7 @@ import {
 } from "../file.ts";
 import { valueAt, type Path } from "../keys.ts";
 import { fileJsonSchema } from "../objects.ts";
-import type { KeyRing, OpenRefusal, Place } from "./keyRing.ts";
+import type { KeyRing, OpenRefusal, SealedCell } from "./keyRing.ts";
 import { mapSecrets, type SecretVisit } from "./paths.ts";
 
 /** What readers see in place of a secret, and what a writer sends to keep the stored one. */
@@ -55,15 +55,15 @@ export function sealObject(
   const body = mapObjectSecrets(object, (value, path) => {
     if (referenceIn(value) !== undefined) return value;
     sealed = true;
-    return { [sealedMark]: keys.sealText(canonicalJson(value), placeOf(object, path)) };
+    return { [sealedMark]: keys.sealText(canonicalJson(value), cellOf(object, path)) };
   });
   return { body, keyIds: sealed ? [keys.currentId] : [] };
 }
 
 /** The body in clear; refuses with the first value that does not open. */
 export function openObject(keys: KeyRing, object: ConfigObject): Result<Json, OpenRefusal> {
-  return mapSealed(object, (sealed, place) => {
-    const text = keys.openText(sealed, place);
+  return mapSealed(object, (sealed, cell) => {
+    const text = keys.openText(sealed, cell);
     return text.ok ? ok(JSON.parse(text.value) as Json) : text;
   });
 }
@@ -74,15 +74,15 @@ export function resealObject(
   object: ConfigObject,
 ): Result<{ readonly body: Json; readonly keyIds: readonly string[] }, OpenRefusal> {
   let sealed = false;
-  const body = mapSealed(object, (old, place) => {
+  const body = mapSealed(object, (old, cell) => {
     sealed = true;
-    const text = keys.openText(old, place);
-    return text.ok ? ok({ [sealedMark]: keys.sealText(text.value, place) }) : text;
+    const text = keys.openText(old, cell);
+    return text.ok ? ok({ [sealedMark]: keys.sealText(text.value, cell) }) : text;
   });
   return body.ok ? ok({ body: body.value, keyIds: sealed ? [keys.currentId] : [] }) : body;
 }
 
-type SealedVisit = (sealed: string, place: Place) => Result<Json, OpenRefusal>;
+type SealedVisit = (sealed: string, cell: SealedCell) => Result<Json, OpenRefusal>;
 
 function mapSealed(object: ConfigObject, visit: SealedVisit): Result<Json, OpenRefusal> {
   let refusal: OpenRefusal | undefined;
@@ -91,7 +91,7 @@ function mapSealed(object: ConfigObject, visit: SealedVisit): Result<Json, OpenR
     if (!isMap(value)) return value;
     const sealed = value[sealedMark];
     if (typeof sealed === "string") {
-      const visited = visit(sealed, placeOf(object, path));
+      const visited = visit(sealed, cellOf(object, path));
       if (visited.ok) return visited.value;
       refusal ??= visited.error;
       return null;
@@ -107,6 +107,6 @@ function bodyIn(object: ConfigObject, file: Json): Json {
   return (valueAt(file, pathOf(object)) ?? {}) as Json;
 }
 
-function placeOf(object: ConfigObject, path: Path): Place {
+function cellOf(object: ConfigObject, path: Path): SealedCell {
   return { table: "config_documents", row: keyOf(object), field: JSON.stringify(path) };
 }

@@ -5,7 +5,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { byKey } from "../difference/difference.ts";
 import type { ConfigObject } from "../file.ts";
-import { buildBody, builtOf, hashOf, keptOf, objectsOfBody, readBody, readKept } from "./build.ts";
+import {
+  buildBody,
+  builtOf,
+  hashOf,
+  logBytesOf,
+  objectsOfBody,
+  readBody,
+  readLogged,
+} from "./build.ts";
 
 describe("buildBody", () => {
   it("builds identical bytes from 10,000 configurations, whatever order objects and keys come in", () => {
@@ -126,7 +134,7 @@ describe("builtOf", () => {
   });
 });
 
-describe("readKept", () => {
+describe("readLogged", () => {
   it("reads the bytes and the tail that were kept, and bytes that were kept as they are", async () => {
     const reads = fc.asyncProperty(objectLists, async (objects) => {
       const body = buildBody(objects);
@@ -134,9 +142,9 @@ describe("readKept", () => {
       const built = await builtOf(body, { revision, schemaVersion: 1, createdAt: 5 });
       const { gzipTail } = built;
       const whole = { ok: true, value: { body, gzipTail } };
-      expect(await readKept(keptOf(built), body.hash)).toEqual(whole);
+      expect(await readLogged(logBytesOf(built), body.hash)).toEqual(whole);
       const plain = { ok: true, value: { body, gzipTail: undefined } };
-      expect(await readKept(body.bytes, body.hash)).toEqual(plain);
+      expect(await readLogged(body.bytes, body.hash)).toEqual(plain);
     });
     await fc.assert(reads);
   });
@@ -144,7 +152,7 @@ describe("readKept", () => {
   it("refuses what is neither", async () => {
     const refused = { ok: false, error: { code: "notABody" } };
     for (const bad of [new Uint8Array(), Uint8Array.of(0x1f, 0x8b, 8), Uint8Array.of(1, 2, 3)]) {
-      expect(await readKept(bad, hashOf(bad))).toEqual(refused);
+      expect(await readLogged(bad, hashOf(bad))).toEqual(refused);
     }
   });
 });

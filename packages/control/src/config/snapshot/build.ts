@@ -120,14 +120,14 @@ const inflate = promisify(gunzip);
  * What the revision log keeps of a snapshot, in clear: its tail as it is served, a fifth of the bytes.
  * Every replica then serves the same ones compressed as well.
  */
-export function keptOf({ gzipTail }: Pick<Built, "gzipTail">): Uint8Array {
+export function logBytesOf({ gzipTail }: Pick<Built, "gzipTail">): Uint8Array {
   return gzipTail;
 }
 
-/** A snapshot as it was kept. */
-export interface Kept {
+/** A snapshot as it was logged. */
+export interface LoggedBody {
   readonly body: BuiltBody;
-  /** Undefined where only the bytes were kept. */
+  /** Undefined where only the bytes were logged. */
   readonly gzipTail: Uint8Array | undefined;
 }
 
@@ -135,9 +135,12 @@ export interface Kept {
  * Reads what the log keeps; `hash` is what the store says the snapshot's bytes hash to. Rows from
  * before tails were kept hold the bytes themselves, which begin with `{`.
  */
-export async function readKept(kept: Uint8Array, hash: string): Promise<Result<Kept, BodyRefusal>> {
-  const gzipTail = kept[0] === bodyStart ? undefined : kept;
-  const bytes = gzipTail === undefined ? kept : await inflated(gzipTail);
+export async function readLogged(
+  logged: Uint8Array,
+  hash: string,
+): Promise<Result<LoggedBody, BodyRefusal>> {
+  const gzipTail = logged[0] === bodyStart ? undefined : logged;
+  const bytes = gzipTail === undefined ? logged : await inflated(gzipTail);
   const body = bytes === undefined ? err({ code: "notABody" } as const) : readBody(bytes, hash);
   return body.ok ? ok({ body: body.value, gzipTail }) : body;
 }
@@ -145,7 +148,7 @@ export async function readKept(kept: Uint8Array, hash: string): Promise<Result<K
 /** The body that a tail is of; undefined where it is no tail. */
 async function inflated(gzipTail: Uint8Array): Promise<Uint8Array | undefined> {
   try {
-    const tail = await inflate(gzipTail, { maxOutputLength: keptBytesMax });
+    const tail = await inflate(gzipTail, { maxOutputLength: loggedBytesMax });
     const bytes = new Uint8Array(tail.length + 1);
     bytes[0] = bodyStart;
     bytes.set(tail, 1);
@@ -156,7 +159,7 @@ async function inflated(gzipTail: Uint8Array): Promise<Uint8Array | undefined> {
 }
 
 /** Longest snapshot that is read back; its writer had it in memory. */
-const keptBytesMax = 1024 * 1024 * 1024;
+const loggedBytesMax = 1024 * 1024 * 1024;
 
 /** The body as JSON and as the contract has it at once. */
 function bodyOf({ named, settings, routingFallback, ...rest }: Documents) {

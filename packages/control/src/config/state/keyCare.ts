@@ -3,7 +3,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { KeyRing } from "../secret/keyRing.ts";
 import { resealObject } from "../secret/object.ts";
 import type { ConfigStore, StoredDocument, StoredRevision, Stored } from "../../store/store.ts";
-import { revisionPlace, type LoadRefusal } from "./loaded.ts";
+import { revisionCell, type LoadRefusal } from "./loaded.ts";
 
 /** Key ids that rows name and the ring lacks; a start refuses while there is one. */
 export async function missingKeys(
@@ -52,12 +52,12 @@ function resealed(keys: KeyRing, { documents, revisions }: Rows): Result<Rows, L
   }
   const newRevisions: StoredRevision[] = [];
   for (const stored of revisions) {
-    const place = revisionPlace(stored.revision);
-    const bytes = keys.open(stored.sealed, place);
-    if (!bytes.ok) return unreadable(`revision ${place.row}`, bytes.error.code);
+    const cell = revisionCell(stored.revision);
+    const bytes = keys.open(stored.sealed, cell);
+    if (!bytes.ok) return unreadable(`revision ${cell.row}`, bytes.error.code);
     newRevisions.push({
       ...stored,
-      sealed: keys.seal(bytes.value, place),
+      sealed: keys.seal(bytes.value, cell),
       keyId: keys.currentId,
     });
   }

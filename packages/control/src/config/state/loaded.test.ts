@@ -2,10 +2,10 @@ import { Secret } from "@gateway/core/secret.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { keyRing } from "../secret/keyRing.ts";
-import { buildBody, builtOf, keptOf } from "../snapshot/build.ts";
+import { buildBody, builtOf, logBytesOf } from "../snapshot/build.ts";
 import type { StoredRevision } from "../../store/store.ts";
 import type { ConfigObject } from "../file.ts";
-import { openRevision, revisionPlace } from "./loaded.ts";
+import { openRevision, revisionCell } from "./loaded.ts";
 
 const host = virtualHost(1);
 const keys = keyRing([new Secret("k".repeat(32))], (length) => host.randomBytes(length));
@@ -13,7 +13,7 @@ const keys = keyRing([new Secret("k".repeat(32))], (length) => host.randomBytes(
 describe("openRevision", () => {
   it("serves what was built, byte for byte, plain and compressed", async () => {
     const built = await builtOf(body, { revision, schemaVersion: 1, createdAt: 5 });
-    const opened = await openRevision(keys, storedOf(keptOf(built)));
+    const opened = await openRevision(keys, storedOf(logBytesOf(built)));
     expect(opened).toEqual({ ok: true, value: built });
   });
 
@@ -26,14 +26,14 @@ describe("openRevision", () => {
   it("refuses a revision whose bytes are not those that its hash names", async () => {
     const other = buildBody([]);
     const place = { revision: { ...revision, hash: other.hash }, schemaVersion: 1, createdAt: 5 };
-    const kept = keptOf(await builtOf(other, place));
+    const logged = logBytesOf(await builtOf(other, place));
     const detail = "revision 1.2 (hashDiffers)";
-    expect(await openRevision(keys, storedOf(kept))).toEqual({
+    expect(await openRevision(keys, storedOf(logged))).toEqual({
       ok: false,
       error: { code: "unreadable", detail },
     });
     const cut = { code: "unreadable", detail: "revision 1.2 (notABody)" };
-    expect(await openRevision(keys, storedOf(kept.subarray(0, -9)))).toEqual({
+    expect(await openRevision(keys, storedOf(logged.subarray(0, -9)))).toEqual({
       ok: false,
       error: cut,
     });
@@ -46,11 +46,11 @@ const objects: readonly ConfigObject[] = [
 const body = buildBody(objects);
 const revision = { epoch: 1, sequence: 2, hash: body.hash };
 
-function storedOf(kept: Uint8Array): StoredRevision {
+function storedOf(logged: Uint8Array): StoredRevision {
   return {
     revision,
     schemaVersion: 1,
-    sealed: keys.seal(kept, revisionPlace(revision)),
+    sealed: keys.seal(logged, revisionCell(revision)),
     keyId: keys.currentId,
     createdAt: 5,
     createdBy: "ann",

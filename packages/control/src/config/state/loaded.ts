@@ -6,9 +6,9 @@
  */
 import { sameRevision, revisionText, type Revision } from "@gateway/contract/revision.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { KeyRing, Place } from "../secret/keyRing.ts";
+import type { KeyRing, SealedCell } from "../secret/keyRing.ts";
 import { openObject } from "../secret/object.ts";
-import { builtOf, readKept } from "../snapshot/build.ts";
+import { builtOf, readLogged } from "../snapshot/build.ts";
 import type { ConfigStore, StoredDocument, StoredRevision } from "../../store/store.ts";
 import type { Built } from "../configuration.ts";
 import { byKey } from "../difference/difference.ts";
@@ -66,17 +66,17 @@ export async function openRevision(
 ): Promise<Result<Built, LoadRefusal>> {
   const { revision, schemaVersion, sealed, createdAt } = stored;
   const where = `revision ${revision.epoch}.${revision.sequence}`;
-  const opened = keys.open(sealed, revisionPlace(revision));
+  const opened = keys.open(sealed, revisionCell(revision));
   if (!opened.ok) return err({ code: "unreadable", detail: `${where} (${opened.error.code})` });
-  const kept = await readKept(opened.value, revision.hash);
-  if (!kept.ok) return err({ code: "unreadable", detail: `${where} (${kept.error.code})` });
-  const { body, gzipTail } = kept.value;
+  const logged = await readLogged(opened.value, revision.hash);
+  if (!logged.ok) return err({ code: "unreadable", detail: `${where} (${logged.error.code})` });
+  const { body, gzipTail } = logged.value;
   const compress = gzipTail && (() => Promise.resolve(gzipTail));
   return ok(await builtOf(body, { revision, schemaVersion, createdAt }, compress));
 }
 
 /** What the bytes of a revision are sealed for. */
-export function revisionPlace(revision: Revision): Place {
+export function revisionCell(revision: Revision): SealedCell {
   return { table: "config_revisions", row: revisionText(revision), field: "sealed" };
 }
 

@@ -4,7 +4,13 @@
  */
 import { connect, type Socket } from "node:net";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Answer, Database, DatabaseError, Parameter, Statements } from "../database.ts";
+import type {
+  StatementResult,
+  Database,
+  DatabaseError,
+  Parameter,
+  Statements,
+} from "../database.ts";
 import { transactionOn, voided, type Connection, type Reply } from "./connection.ts";
 import { findHolder } from "./folderLock.ts";
 import { folderAnswer, linesOf, sendLine, type FolderQuestion } from "./folderWire.ts";
@@ -40,7 +46,10 @@ class FolderDatabase implements Database {
     };
   }
 
-  run(sql: string, parameters: readonly Parameter[] = []): Promise<Result<Answer, DatabaseError>> {
+  run(
+    sql: string,
+    parameters: readonly Parameter[] = [],
+  ): Promise<Result<StatementResult, DatabaseError>> {
     return this.#inTurn(() => this.#connection.run(sql, parameters));
   }
 

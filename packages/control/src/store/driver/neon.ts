@@ -9,7 +9,13 @@ import { WebSocket } from "ws";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
-import type { Answer, Database, DatabaseError, Parameter, Statements } from "../database.ts";
+import type {
+  StatementResult,
+  Database,
+  DatabaseError,
+  Parameter,
+  Statements,
+} from "../database.ts";
 import { touchedBy, transactionOn, voided, type Connection } from "./connection.ts";
 import { cellsAsText, connectionOf } from "./pgConnection.ts";
 import { databaseErrorOf } from "./pgError.ts";
@@ -67,7 +73,7 @@ class NeonDatabase implements Database {
   async run(
     sql: string,
     parameters: readonly Parameter[] = [],
-  ): Promise<Result<Answer, DatabaseError>> {
+  ): Promise<Result<StatementResult, DatabaseError>> {
     if (this.#closed) return err(closed);
     if (this.#http === undefined) return err(badUrl);
     try {
@@ -76,7 +82,7 @@ class NeonDatabase implements Database {
       const options = { fetchOptions: { signal }, types: cellsAsText };
       const answer = await this.#http.query(sql, parameters.map(textOf), options);
       const count = touchedBy(answer.command, answer.rowCount);
-      return ok({ rows: answer.rows as Answer["rows"], count });
+      return ok({ rows: answer.rows as StatementResult["rows"], count });
     } catch (error) {
       return err(databaseErrorOf(error));
     }

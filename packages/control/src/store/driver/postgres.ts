@@ -3,7 +3,13 @@ import { Client, Pool, type PoolClient } from "pg";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
-import type { Answer, Database, DatabaseError, Parameter, Statements } from "../database.ts";
+import type {
+  StatementResult,
+  Database,
+  DatabaseError,
+  Parameter,
+  Statements,
+} from "../database.ts";
 import { transactionOn, voided, type Connection } from "./connection.ts";
 import { cellsAsText, connectionOf } from "./pgConnection.ts";
 import { databaseErrorOf, ruins } from "./pgError.ts";
@@ -69,7 +75,10 @@ class PostgresDatabase implements Database {
     });
   }
 
-  run(sql: string, parameters: readonly Parameter[] = []): Promise<Result<Answer, DatabaseError>> {
+  run(
+    sql: string,
+    parameters: readonly Parameter[] = [],
+  ): Promise<Result<StatementResult, DatabaseError>> {
     return this.#onClient((connection) => connection.run(sql, parameters));
   }
 

@@ -11,7 +11,7 @@ import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { err, ok } from "@gateway/core/result.ts";
 import {
   unavailable,
-  type Answer,
+  type StatementResult,
   type Database,
   type DatabaseError,
   type Parameter,
@@ -25,7 +25,7 @@ export interface Asked {
   /** Runs a query that was built with `db`. */
   readonly ask: <Value>(query: PromiseLike<Value>) => Stored<Value>;
   /** Runs a statement that no builder can say: an atomic step. Cells are PostgreSQL's text. */
-  readonly run: (statement: SQL) => Stored<Answer>;
+  readonly run: (statement: SQL) => Stored<StatementResult>;
 }
 
 /** Carries a refusal through Drizzle, which only knows how to pass on what was thrown. */

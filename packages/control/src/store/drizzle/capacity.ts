@@ -11,7 +11,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { CapacityLimits, CapacityStep, CapacityStore, CapacityTerms } from "../capacity.ts";
 import { capacityWaiters } from "../capacity.sql.ts";
-import type { Answer, Database } from "../database.ts";
+import type { StatementResult, Database } from "../database.ts";
 import { storableJson } from "../storable.ts";
 import type { Stored } from "../store.ts";
 import type { Asked } from "./asked.ts";
@@ -75,7 +75,7 @@ export function capacityTables(asked: Asked, options: CapacityTablesOptions): Ca
 }
 
 function tried({ run }: Asked): { readonly run: Run } {
-  const again = async (statement: SQL, tries: number): Stored<Answer> => {
+  const again = async (statement: SQL, tries: number): Stored<StatementResult> => {
     const answer = await run(statement);
     if (answer.ok || tries <= 1 || !gaveWay.has(answer.error.detail)) return answer;
     return again(statement, tries - 1);
@@ -219,6 +219,6 @@ function renewalOf({ cluster, slot, lease, queryId }: NamedLease) {
   return { cluster, slot, lease, query: queryId };
 }
 
-function counted(answer: Awaited<Stored<Answer>>): Awaited<Stored<number>> {
+function counted(answer: Awaited<Stored<StatementResult>>): Awaited<Stored<number>> {
   return answer.ok ? ok(Number(answer.value.rows[0]?.[0] ?? 0)) : answer;
 }

@@ -10,12 +10,12 @@ import {
 import { submissionMsMax, type ReaperVerdict } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { CapacityStore, Settled, SuspectName } from "../capacity.ts";
-import type { Answer } from "../database.ts";
+import type { StatementResult } from "../database.ts";
 import type { Stored } from "../store.ts";
 import { handedOf, type HandedJson } from "./capacityJson.ts";
 
 /** Runs a statement, and again when it had to give way to another. */
-export type Run = (statement: SQL) => Stored<Answer>;
+export type Run = (statement: SQL) => Stored<StatementResult>;
 
 type ReaperTables = Pick<
   CapacityStore,
@@ -65,7 +65,7 @@ export function reaperTables(run: Run): ReaperTables {
 }
 
 /** The only cell of the only row. */
-export function json({ rows }: Answer): unknown {
+export function json({ rows }: StatementResult): unknown {
   return JSON.parse(rows[0]?.[0] ?? "null");
 }
 
@@ -199,7 +199,7 @@ async function takeLock(run: Run, instance: string, ttlMs: number): Stored<Sweep
   return other.ok ? ok(lockOf(other.value, false)) : other;
 }
 
-function lockOf({ rows }: Answer, acquired: boolean): SweepLockAnswer {
+function lockOf({ rows }: StatementResult, acquired: boolean): SweepLockAnswer {
   const [row] = rows;
   if (row === undefined) return { acquired: false, token: 0, expiresInMs: 0 };
   return { acquired, token: Number(row[0]), expiresInMs: Number(row[1]) };

@@ -27,7 +27,7 @@ const recordsMaxDefault = 100_000;
 /** So many at a time are forgotten when the array is full, as the others move then. */
 const forgottenPartOf = 100;
 
-interface Kept {
+interface RecordRow {
   readonly proxyQueryId: string;
   /** Whole milliseconds of `createdAt`, because that is what a column of the other stores orders by. */
   readonly at: number;
@@ -43,7 +43,7 @@ interface Kept {
   readonly contentHash: string;
 }
 
-interface KeptConflict extends RecordConflict {
+interface ConflictRow extends RecordConflict {
   readonly contentHash: string;
 }
 
@@ -51,10 +51,10 @@ type TimeKey = readonly [number, string];
 
 /** History in memory; `recordsMax` is smaller in tests only. */
 export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
-  const byId = new Map<string, Kept>();
+  const byId = new Map<string, RecordRow>();
   /** Oldest first. */
-  const inOrder: Kept[] = [];
-  const conflicts = new Map<string, KeptConflict>();
+  const inOrder: RecordRow[] = [];
+  const conflicts = new Map<string, ConflictRow>();
   const overMax = Math.floor(recordsMax / forgottenPartOf);
 
   function forgetOldest(count: number): void {
@@ -74,9 +74,9 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
       const there = byId.get(id);
       if (there === undefined) {
         accepted += 1;
-        const kept = keptOf(record, incoming);
-        byId.set(id, kept);
-        place(inOrder, kept);
+        const row = rowOf(record, incoming);
+        byId.set(id, row);
+        place(inOrder, row);
       } else if (there.contentHash === incoming.contentHash) {
         duplicates += 1;
       } else {
@@ -92,8 +92,8 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
     ingest: (batch, nowMs) => stored(take(batch, nowMs)),
     list: (filter, page) => stored(newestFirst(inOrder, filter, page)),
     get: (id) => {
-      const kept = byId.get(id);
-      return stored(kept && recordOf(kept));
+      const row = byId.get(id);
+      return stored(row && recordOf(row));
     },
     known: (ids) => stored(new Set(ids.filter((id) => byId.has(id)))),
     conflicts: (page) => {
@@ -121,7 +121,7 @@ function mended({ record, parts }: IncomingRecord): QueryRecord {
   return parts === undefined ? storableRecord(record) : record;
 }
 
-function keptOf(record: QueryRecord, incoming: IncomingRecord): Kept {
+function rowOf(record: QueryRecord, incoming: IncomingRecord): RecordRow {
   return {
     proxyQueryId: record.proxyQueryId,
     at: Math.floor(record.createdAt),
@@ -138,9 +138,9 @@ function keptOf(record: QueryRecord, incoming: IncomingRecord): Kept {
 }
 
 /** The record as it came. */
-function recordOf(kept: Kept): QueryRecord {
-  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker } = kept;
-  const rest = JSON.parse(`{${kept.rest}}`) as RecordRest;
+function recordOf(row: RecordRow): QueryRecord {
+  const { proxyQueryId, user, status, clusterGroup, cluster, frontend, errorCode, worker } = row;
+  const rest = JSON.parse(`{${row.rest}}`) as RecordRest;
   return {
     ...rest,
     proxyQueryId,
@@ -155,57 +155,57 @@ function recordOf(kept: Kept): QueryRecord {
 }
 
 function newestFirst(
-  inOrder: readonly Kept[],
+  inOrder: readonly RecordRow[],
   filter: RecordFilter,
   { limit, cursor }: PageRequest,
 ): Page<QueryRecord> {
   const after = byTime.read(cursor);
   if (after === null) return emptyPage;
-  const found: Kept[] = [];
+  const found: RecordRow[] = [];
   let index = after === undefined ? inOrder.length : placeOf(inOrder, after);
   for (index -= 1; index >= 0 && found.length <= limit; index -= 1) {
-    const kept = inOrder[index];
-    if (kept !== undefined && fits(kept, filter)) found.push(kept);
+    const row = inOrder[index];
+    if (row !== undefined && fits(row, filter)) found.push(row);
   }
   const page = byTime.page(found, limit, ({ at, proxyQueryId }) => [at, proxyQueryId]);
   return { ...page, items: page.items.map(recordOf) };
 }
 
-function place(inOrder: Kept[], kept: Kept): void {
+function place(inOrder: RecordRow[], row: RecordRow): void {
   const newest = inOrder.at(-1);
-  if (newest === undefined || isBefore(newest, kept.at, kept.proxyQueryId)) inOrder.push(kept);
-  else inOrder.splice(placeOf(inOrder, [kept.at, kept.proxyQueryId]), 0, kept);
+  if (newest === undefined || isBefore(newest, row.at, row.proxyQueryId)) inOrder.push(row);
+  else inOrder.splice(placeOf(inOrder, [row.at, row.proxyQueryId]), 0, row);
 }
 
 /** How many come before `key`: where it belongs. */
-function placeOf(inOrder: readonly Kept[], [at, id]: TimeKey): number {
+function placeOf(inOrder: readonly RecordRow[], [at, id]: TimeKey): number {
   let low = 0;
   let high = inOrder.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const kept = inOrder[middle];
-    if (kept !== undefined && isBefore(kept, at, id)) low = middle + 1;
+    const row = inOrder[middle];
+    if (row !== undefined && isBefore(row, at, id)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function isBefore(kept: Kept, at: number, id: string): boolean {
-  return kept.at === at ? kept.proxyQueryId < id : kept.at < at;
+function isBefore(row: RecordRow, at: number, id: string): boolean {
+  return row.at === at ? row.proxyQueryId < id : row.at < at;
 }
 
-function fits(kept: Kept, filter: RecordFilter): boolean {
+function fits(row: RecordRow, filter: RecordFilter): boolean {
   const { from, to } = filter;
-  if (from !== undefined && kept.at < from) return false;
-  if (to !== undefined && kept.at >= to) return false;
+  if (from !== undefined && row.at < from) return false;
+  if (to !== undefined && row.at >= to) return false;
   return (
-    matches(filter.user, kept.user) &&
-    matches(filter.status, kept.status) &&
-    matches(filter.clusterGroup, kept.clusterGroup) &&
-    matches(filter.cluster, kept.cluster) &&
-    matches(filter.worker, kept.worker) &&
-    matches(filter.frontend, kept.frontend) &&
-    matches(filter.errorCode, kept.errorCode)
+    matches(filter.user, row.user) &&
+    matches(filter.status, row.status) &&
+    matches(filter.clusterGroup, row.clusterGroup) &&
+    matches(filter.cluster, row.cluster) &&
+    matches(filter.worker, row.worker) &&
+    matches(filter.frontend, row.frontend) &&
+    matches(filter.errorCode, row.errorCode)
   );
 }
 
@@ -215,11 +215,11 @@ function matches(wanted: string | undefined, there: string | undefined): boolean
 
 /** Repeats of the newest different one are the sender's retries, and count once. */
 function conflictOf(
-  known: KeptConflict | undefined,
+  known: ConflictRow | undefined,
   record: QueryRecord,
   contentHash: string,
   nowMs: number,
-): KeptConflict {
+): ConflictRow {
   const count = (known?.count ?? 0) + (known?.contentHash === contentHash ? 0 : 1);
   const { proxyQueryId, worker } = record;
   const firstAt = known?.firstAt ?? nowMs;

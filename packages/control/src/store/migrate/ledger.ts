@@ -7,7 +7,7 @@
  * database can say which version it met.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Answer, DatabaseError, Statements } from "../database.ts";
+import type { StatementResult, DatabaseError, Statements } from "../database.ts";
 import type { Migration } from "./migration.ts";
 
 /** One applied file. `name` is undefined when Drizzle's tool applied it and no runner saw it yet. */
@@ -127,7 +127,7 @@ function versionOf(name: string | undefined): string {
   return name?.split("__", 1)[0] ?? unnamed;
 }
 
-function appliedOf({ rows }: Answer): readonly Applied[] {
+function appliedOf({ rows }: StatementResult): readonly Applied[] {
   return rows.map(([hash, when, name]) => ({
     hash: hash ?? "",
     when: Number(when ?? 0),

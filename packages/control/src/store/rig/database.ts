@@ -7,7 +7,13 @@
 import { readFile } from "node:fs/promises";
 import { PGlite, types } from "@electric-sql/pglite";
 import { err, ok } from "@gateway/core/result.ts";
-import type { Answer, Database, DatabaseError, Parameter, Statements } from "../database.ts";
+import type {
+  StatementResult,
+  Database,
+  DatabaseError,
+  Parameter,
+  Statements,
+} from "../database.ts";
 
 const migrations = new URL("../../../../../migrations/", import.meta.url);
 
@@ -70,7 +76,7 @@ export async function asked(
   database: Statements,
   sql: string,
   parameters: readonly Parameter[] = [],
-): Promise<Answer> {
+): Promise<StatementResult> {
   const answer = await database.run(sql, parameters);
   if (!answer.ok) throw new Error(`the database refused: ${answer.error.code}`);
   return answer.value;

@@ -23,7 +23,7 @@ import { tokenHashOf } from "../../http/secretCompare.ts";
 import { problemResponse } from "../../problem.ts";
 import type { Caller } from "../../store/capacity.ts";
 import type { WorkerEnv } from "../auth.ts";
-import type { CapacityDesk, DeskRefusal } from "./capacityPort.ts";
+import type { SharedCapacity, CapacityRefusal } from "./capacityPort.ts";
 import { acquireBytesMax, leasesBytesMax, pollMs } from "../limits.ts";
 import { invalidBody, notRegistered, storeGone, tooBusy } from "../refuse.ts";
 import { readSmallJson } from "../smallBody.ts";
@@ -39,16 +39,16 @@ function answerOf(value: unknown): Response {
 }
 
 /** The routes below `/worker`. */
-export function capacityRoutes(deps: RouteDeps, desk: CapacityDesk): Hono<WorkerEnv> {
+export function capacityRoutes(deps: RouteDeps, shared: SharedCapacity): Hono<WorkerEnv> {
   const { log } = deps;
-  const answer = answerer(log);
+  const respond = responder(log);
   return new Hono<WorkerEnv>()
     .post("/capacity/acquire", async (ctx) => {
       const call = await callOf(ctx, acquireSchema, acquireBytesMax);
       if (!call.ok) return call.error;
       const { instanceId: _own, ...request } = call.value.body;
-      const acquired = await desk.acquire(call.value.caller, request, ctx.req.raw.signal);
-      if (!acquired.ok) return answer(acquired);
+      const acquired = await shared.acquire(call.value.caller, request, ctx.req.raw.signal);
+      if (!acquired.ok) return respond(acquired);
       const waits = request.queryId !== undefined && acquired.value.granted.length === 0;
       // A function may be frozen with a held call; its caller asks again instead.
       const soon = waits && deps.host === "function" ? { retryAfterMs: pollMs } : {};
@@ -57,26 +57,26 @@ export function capacityRoutes(deps: RouteDeps, desk: CapacityDesk): Hono<Worker
     .post("/capacity/renew", async (ctx) => {
       const call = await callOf(ctx, leasesSchema, leasesBytesMax);
       return call.ok
-        ? answer(await desk.renew(call.value.caller, call.value.body.leases))
+        ? respond(await shared.renew(call.value.caller, call.value.body.leases))
         : call.error;
     })
     .post("/capacity/release", async (ctx) => {
       const call = await callOf(ctx, leasesSchema, leasesBytesMax);
       return call.ok
-        ? answer(await desk.release(call.value.caller, call.value.body.leases))
+        ? respond(await shared.release(call.value.caller, call.value.body.leases))
         : call.error;
     })
     .post("/capacity/leave", async (ctx) => {
       const call = await callOf(ctx, leaveSchema, acquireBytesMax);
       if (!call.ok) return call.error;
-      return done(answer, await desk.leave(call.value.caller, call.value.body.queryId));
+      return done(respond, await shared.leave(call.value.caller, call.value.body.queryId));
     })
-    .route("/", reaperRoutes(deps, desk));
+    .route("/", reaperRoutes(deps, shared));
 }
 
 /** What the reaper asks and says. These calls are few: the registration is looked up before each. */
-function reaperRoutes(deps: RouteDeps, desk: CapacityDesk): Hono<WorkerEnv> {
-  const answer = answerer(deps.log);
+function reaperRoutes(deps: RouteDeps, shared: SharedCapacity): Hono<WorkerEnv> {
+  const respond = responder(deps.log);
 
   /** The body of a registered caller. */
   const known = async <Schema extends InstanceSchema>(
@@ -91,36 +91,36 @@ function reaperRoutes(deps: RouteDeps, desk: CapacityDesk): Hono<WorkerEnv> {
 
   return new Hono<WorkerEnv>()
     .get("/capacity/suspects", async (ctx) => {
-      return (await headersRefused(deps, ctx)) ?? answer(await desk.suspects());
+      return (await headersRefused(deps, ctx)) ?? respond(await shared.suspects());
     })
     .get("/capacity/running", async (ctx) => {
-      return (await headersRefused(deps, ctx)) ?? answer(await desk.running());
+      return (await headersRefused(deps, ctx)) ?? respond(await shared.running());
     })
     .post("/capacity/observed", async (ctx) => {
       const body = await known(ctx, observedSchema);
-      return body.ok ? answer(await desk.observed(body.value)) : body.error;
+      return body.ok ? respond(await shared.observed(body.value)) : body.error;
     })
     .put("/capacity/running/:cluster", async (ctx) => {
       const body = await known(ctx, publishRunningSchema);
       if (!body.ok) return body.error;
-      const published = await desk.publish(ctx.req.param("cluster"), body.value);
+      const published = await shared.publish(ctx.req.param("cluster"), body.value);
       if (published.ok && !published.value) return fencedOff();
-      return done(answer, published);
+      return done(respond, published);
     })
     .post("/sweep-lock/acquire", async (ctx) => {
       const body = await known(ctx, sweepLockSchema);
       if (!body.ok) return body.error;
-      return answer(await desk.lock(body.value.instanceId, body.value.ttlSecs));
+      return respond(await shared.lock(body.value.instanceId, body.value.ttlSecs));
     })
     .post("/sweep-lock/renew", async (ctx) => {
       const body = await known(ctx, heldSweepLockSchema);
       if (!body.ok) return body.error;
-      return answer(await desk.keepLock(body.value.instanceId, body.value.token));
+      return respond(await shared.keepLock(body.value.instanceId, body.value.token));
     })
     .post("/sweep-lock/release", async (ctx) => {
       const body = await known(ctx, heldSweepLockSchema);
       if (!body.ok) return body.error;
-      return done(answer, await desk.unlock(body.value.instanceId, body.value.token));
+      return done(respond, await shared.unlock(body.value.instanceId, body.value.token));
     });
 }
 
@@ -163,9 +163,9 @@ async function unregistered(
   return name.value === undefined ? notRegistered() : undefined;
 }
 
-type Answer = (outcome: Result<unknown, DeskRefusal>) => Response;
+type Respond = (outcome: Result<unknown, CapacityRefusal>) => Response;
 
-function answerer(log: ControlDeps["log"]): Answer {
+function responder(log: ControlDeps["log"]): Respond {
   return (outcome) => {
     if (outcome.ok) return answerOf(outcome.value);
     switch (outcome.error.code) {
@@ -180,8 +180,8 @@ function answerer(log: ControlDeps["log"]): Answer {
 }
 
 /** 204 for what has no answer. */
-function done(answer: Answer, outcome: Result<unknown, DeskRefusal>): Response {
-  return outcome.ok ? new Response(null, { status: 204 }) : answer(outcome);
+function done(respond: Respond, outcome: Result<unknown, CapacityRefusal>): Response {
+  return outcome.ok ? new Response(null, { status: 204 }) : respond(outcome);
 }
 
 /** 409: somebody else has the lock by now. */

@@ -20,7 +20,7 @@ import type { Caller } from "../../store/capacity.ts";
 import type { Stored, StoreUnavailable } from "../../store/store.ts";
 
 /** `refused`: instance and token fit no registration. `busy`: too much waits already; nothing was done. */
-export type DeskRefusal =
+export type CapacityRefusal =
   | { readonly code: "refused" }
   | { readonly code: "busy" }
   | StoreUnavailable;
@@ -31,9 +31,9 @@ export interface SlotName {
   readonly lease: string;
 }
 
-export type Answered<Value> = Promise<Result<Value, DeskRefusal>>;
+export type Answered<Value> = Promise<Result<Value, CapacityRefusal>>;
 
-export interface CapacityDesk {
+export interface SharedCapacity {
   /** Held for `waitMs` at most while the query waits. Resolves early when `signal` aborts. */
   acquire(
     caller: Caller,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { capacityDesk } from "./capacityDesk.ts";
+import { sharedCapacity } from "./sharedCapacity.ts";
 import { localLeases } from "./localLeases.ts";
 import { acquire, withCaps } from "../rig/capacity.ts";
 
@@ -63,5 +63,5 @@ describe("localLeases", () => {
 /** A control plane with one slot, a worker, and queries of its own. */
 async function beside() {
   const { control, headers } = await withCaps();
-  return { control, headers, leases: localLeases(capacityDesk(control.deps), own) };
+  return { control, headers, leases: localLeases(sharedCapacity(control.deps), own) };
 }

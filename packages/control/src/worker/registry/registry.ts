@@ -19,7 +19,7 @@ import { tokenHashOf } from "../../http/secretCompare.ts";
 import { problemResponse } from "../../problem.ts";
 import type { WorkerRow } from "../../store/store.ts";
 import type { WorkerEnv } from "../auth.ts";
-import type { CapacityDesk } from "../capacity/capacityPort.ts";
+import type { SharedCapacity } from "../capacity/capacityPort.ts";
 import { heartbeatBytesMax, registerBytesMax } from "../limits.ts";
 import { provesEnd } from "./predecessor.ts";
 import { LocalWorkers } from "./localWorkers.ts";
@@ -33,7 +33,7 @@ type Handler = (ctx: WorkerContext) => Promise<Response>;
 const noStore = { "cache-control": "no-store" } as const;
 
 /** `POST /worker/register` */
-export function register(deps: ControlDeps, desk: CapacityDesk): Handler {
+export function register(deps: ControlDeps, shared: SharedCapacity): Handler {
   const { store, clock, log } = deps;
   return async (ctx) => {
     const body = await readJson(ctx.req.raw, { bytesMax: registerBytesMax });
@@ -54,7 +54,7 @@ export function register(deps: ControlDeps, desk: CapacityDesk): Handler {
     const registered = await store.workers.register(registration, nowMs);
     if (!registered.ok) return storeGone(log, registered.error);
 
-    const duplicateName = await succeed({ deps, desk }, parsed.data, registered.value.sameName);
+    const duplicateName = await succeed({ deps, shared }, parsed.data, registered.value.sameName);
     const { name, instanceId, version } = worker;
     log.write("info", "worker.registered", { name, instanceId, version });
     if (duplicateName) log.write("warn", "worker.duplicateName", { name, instanceId });
@@ -69,7 +69,10 @@ export function register(deps: ControlDeps, desk: CapacityDesk): Handler {
  * one that is only silent run out.
  */
 async function succeed(
-  { deps: { store, clock }, desk }: { readonly deps: ControlDeps; readonly desk: CapacityDesk },
+  {
+    deps: { store, clock },
+    shared,
+  }: { readonly deps: ControlDeps; readonly shared: SharedCapacity },
   { instanceId, predecessorProof }: RegisterRequest,
   sameName: readonly WorkerRow[],
 ): Promise<boolean> {
@@ -78,7 +81,7 @@ async function succeed(
     (row) => predecessorProof !== undefined && provesEnd(predecessorProof, row, instanceId),
   );
   // Failing that they run out, as those of any other.
-  await Promise.all(ended.map((row) => desk.dead(row.instanceId)));
+  await Promise.all(ended.map((row) => shared.dead(row.instanceId)));
   const gone = sameName.filter((row) => ended.includes(row) || statusOf(row, nowMs) === "offline");
   // A row that could not be removed shows as offline, and is forgotten later.
   await Promise.all(gone.map((row) => store.workers.remove(row.instanceId)));
@@ -89,7 +92,7 @@ async function succeed(
 export function heartbeat(
   { store, clock, log }: ControlDeps,
   current: Current,
-  desk: CapacityDesk,
+  shared: SharedCapacity,
 ): Handler {
   const localWorkers = new LocalWorkers(log);
   return async (ctx) => {
@@ -118,7 +121,7 @@ export function heartbeat(
     localWorkers.heard(report.instanceId, coordination, clock.unixMs());
     const [served, lost] = await Promise.all([
       current(ctx.get("secretIndex")),
-      desk.seen(report.instanceId),
+      shared.seen(report.instanceId),
     ]);
     const answer: HeartbeatAnswer = {
       head: served?.head,

@@ -1,9 +1,9 @@
-/** One of several control planes on one database, as far as capacity goes: its own store, and the desk over it. */
+/** One of several control planes on one database, as far as capacity goes: its own store, and the shared capacity over it. */
 import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Database } from "../../store/database.ts";
 import { drizzleStore } from "../../store/drizzle.ts";
-import { capacityDesk, type DeskDeps } from "../capacity/capacityDesk.ts";
+import { sharedCapacity, type CapacityDeps } from "../capacity/sharedCapacity.ts";
 
 export interface TestReplica extends Disposable {
   /** Asks for the one slot that there is. With `queryId` the call is held while it waits. */
@@ -44,14 +44,14 @@ export function replicaOn(database: Database, host: Host): TestReplica {
     host: "container",
     stopping: stopping.signal,
   };
-  // A desk reads the limits of a configuration, and nothing else of it.
-  const desk = capacityDesk(deps as unknown as DeskDeps);
+  // It reads the limits of a configuration, and nothing else of it.
+  const shared = sharedCapacity(deps as unknown as CapacityDeps);
   return {
     acquire: async (queryId) => {
       requests += 1;
       const named = queryId === undefined ? { waitMs: 0 } : { queryId, waitMs: heldMs };
       const question = { requestId: `request-${requests}`, group: "g", candidates: ["c"] };
-      const answer = await desk.acquire(
+      const answer = await shared.acquire(
         caller,
         { ...question, user: "ann", count: 1, ...named },
         new AbortController().signal,
@@ -60,7 +60,7 @@ export function replicaOn(database: Database, host: Host): TestReplica {
       return answer.value;
     },
     release: async ({ granted }) => {
-      const released = await desk.release(caller, granted);
+      const released = await shared.release(caller, granted);
       if (!released.ok || released.value.released !== granted.length) throw new Error("not held");
     },
     waiting: async () => {

@@ -15,18 +15,18 @@ import type { Stored, StoreUnavailable } from "../../store/store.ts";
 import { CapacityBatch } from "./capacityBatch.ts";
 import { CapacityHolds } from "./capacityHolds.ts";
 import { limitsOf } from "./capacityLimits.ts";
-import type { Answered, CapacityDesk, DeskRefusal, SlotName } from "./capacityPort.ts";
+import type { Answered, SharedCapacity, CapacityRefusal, SlotName } from "./capacityPort.ts";
 import { pollMs, waitersMax } from "../limits.ts";
 import { workerApiFamilies } from "../metrics.ts";
 
 /** `workerApi.capacity` of the gateway's file. */
-export interface DeskSettings {
+export interface CapacitySettings {
   readonly leaseMs: number;
   /** Silence after which a holder is taken for dead. */
   readonly orphanKillMs: number;
 }
 
-const settingsDefault: DeskSettings = { leaseMs: 60_000, orphanKillMs: 60_000 };
+const settingsDefault: CapacitySettings = { leaseMs: 60_000, orphanKillMs: 60_000 };
 const handOverMs = 20_000;
 const waiterMs = 15_000;
 const graceAfterMs = 15_000;
@@ -36,21 +36,21 @@ const tickEveryMs = 2_000;
 const verdictTriesMax = 3;
 const processBytes = 8;
 
-export type DeskDeps = Pick<
+export type CapacityDeps = Pick<
   ControlDeps,
   "store" | "config" | "clock" | "log" | "metrics" | "randomBytes" | "host" | "stopping"
 >;
 
 /** One per process: workers' calls and its own queries go over the same. */
-export function capacityDesk(
-  deps: DeskDeps,
-  settings: DeskSettings = settingsDefault,
-): CapacityDesk {
-  return new Desk(deps, settings);
+export function sharedCapacity(
+  deps: CapacityDeps,
+  settings: CapacitySettings = settingsDefault,
+): SharedCapacity {
+  return new StoredCapacity(deps, settings);
 }
 
-class Desk implements CapacityDesk {
-  readonly #deps: DeskDeps;
+class StoredCapacity implements SharedCapacity {
+  readonly #deps: CapacityDeps;
   readonly #orphanKillMs: number;
   readonly #terms: CapacityTerms;
   /** Names this process to the store. */
@@ -65,7 +65,7 @@ class Desk implements CapacityDesk {
   #limited: Revision | undefined;
   #limiting: Promise<Result<void, StoreUnavailable>> = Promise.resolve(ok(undefined));
 
-  constructor(deps: DeskDeps, { leaseMs, orphanKillMs }: DeskSettings) {
+  constructor(deps: CapacityDeps, { leaseMs, orphanKillMs }: CapacitySettings) {
     this.#deps = deps;
     this.#orphanKillMs = orphanKillMs;
     this.#terms = { leaseMs, handOverMs, waiterMs, graceAfterMs };
@@ -126,8 +126,8 @@ class Desk implements CapacityDesk {
   }
 
   async renew(
-    ...[caller, leases]: Parameters<CapacityDesk["renew"]>
-  ): ReturnType<CapacityDesk["renew"]> {
+    ...[caller, leases]: Parameters<SharedCapacity["renew"]>
+  ): ReturnType<SharedCapacity["renew"]> {
     const renewed = await this.#deps.store.capacity.renew(caller, leases, this.#terms);
     this.#tick();
     const answer = this.#heard(renewed);
@@ -137,8 +137,8 @@ class Desk implements CapacityDesk {
   }
 
   async release(
-    ...[caller, leases]: Parameters<CapacityDesk["release"]>
-  ): ReturnType<CapacityDesk["release"]> {
+    ...[caller, leases]: Parameters<SharedCapacity["release"]>
+  ): ReturnType<SharedCapacity["release"]> {
     if (this.#batch.full) return err({ code: "busy" });
     return new Promise((resolve) => {
       this.#batch.release(caller, leases, (outcome) => {
@@ -150,7 +150,7 @@ class Desk implements CapacityDesk {
     });
   }
 
-  async leave(...[caller, queryId]: Parameters<CapacityDesk["leave"]>): Answered<void> {
+  async leave(...[caller, queryId]: Parameters<SharedCapacity["leave"]>): Answered<void> {
     if (this.#batch.full) return err({ code: "busy" });
     return new Promise((resolve) => {
       this.#batch.leave(caller, queryId, (outcome) => {
@@ -171,7 +171,7 @@ class Desk implements CapacityDesk {
     return this.#deps.store.capacity.dead(instance);
   }
 
-  async suspects(): ReturnType<CapacityDesk["suspects"]> {
+  async suspects(): ReturnType<SharedCapacity["suspects"]> {
     const ticked = await this.#tickNow();
     if (!ticked.ok) return ticked;
     return this.#deps.store.capacity.suspects();
@@ -196,11 +196,11 @@ class Desk implements CapacityDesk {
     return ok(true);
   }
 
-  lock(instance: string, ttlSecs: number): ReturnType<CapacityDesk["lock"]> {
+  lock(instance: string, ttlSecs: number): ReturnType<SharedCapacity["lock"]> {
     return this.#deps.store.capacity.lock(instance, ttlSecs * 1_000);
   }
 
-  keepLock(instance: string, token: number): ReturnType<CapacityDesk["keepLock"]> {
+  keepLock(instance: string, token: number): ReturnType<SharedCapacity["keepLock"]> {
     return this.#deps.store.capacity.keepLock(instance, token);
   }
 
@@ -220,7 +220,7 @@ class Desk implements CapacityDesk {
     return written;
   }
 
-  running(): ReturnType<CapacityDesk["running"]> {
+  running(): ReturnType<SharedCapacity["running"]> {
     return this.#deps.store.capacity.running();
   }
 
@@ -334,7 +334,9 @@ class Desk implements CapacityDesk {
     work.then(undefined, (bug: unknown) => this.#deps.log.bug(bug));
   }
 
-  #heard<Value>(outcome: Result<Refusable<Value>, StoreUnavailable>): Result<Value, DeskRefusal> {
+  #heard<Value>(
+    outcome: Result<Refusable<Value>, StoreUnavailable>,
+  ): Result<Value, CapacityRefusal> {
     if (!outcome.ok) return outcome;
     if (outcome.value !== "refused") return ok(outcome.value);
     this.#ignored(1);
