@@ -113,7 +113,7 @@ export interface SuspectLease {
   /** Whose lease it was; `gateway/<instance>/<lease>/` begins the tags of its statements. */
   readonly instance: string;
   readonly expiredForMs: number;
-  /** What is known of the holder: it spoke since (`alive`), a successor proved its end (`dead`), or nothing was heard for so long. */
+  /** What is known of the holder: it has spoken since (`alive`), a successor proved its end (`dead`), or how long it has been silent. */
   readonly holder: "alive" | "dead" | "silent";
   readonly silentForMs: number;
 }
@@ -150,7 +150,7 @@ export const observedSchema = z.strictObject({
   lease: leaseId,
   seen: z.enum(sightings),
   delayMs: z.int().min(0).max(600_000).default(0),
-  /** `listing` of the suspects after which the engine was asked. An absence without it, or of an earlier one than was heard already, counts for nothing. */
+  /** The `listing` of the suspects answer after which the engine was asked. An absence without it, or with an older one than already heard, counts for nothing. */
   listing: z.number().min(0).optional(),
 });
 export type ObservedRequest = z.output<typeof observedSchema>;

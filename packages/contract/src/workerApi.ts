@@ -79,7 +79,7 @@ export const heartbeatSchema = z.strictObject({
   downloadedRevision: revisionHashSchema.optional(),
   configSource: z.enum(["controlPlane", "disk", "peer"]).optional(),
   stale: z.boolean(),
-  /** Who counts for this worker. Absent from a worker of before shared capacity. */
+  /** Who counts for this worker. Absent from a worker older than shared capacity. */
   coordination: z.enum(["controlPlane", "local"]).optional(),
   lastError: z.string().max(4_096).optional(),
   queries: z

@@ -71,6 +71,6 @@ export interface ControlDeps {
 export interface WorkerApiDeps {
   /** Current first, then those that are still accepted. Each at least 32 characters. */
   readonly secrets: readonly Secret[];
-  /** The one that this process's own queries use; absent makes one for workers and admins alone. */
+  /** The one that this process's own queries use. When absent, one is made for workers and admins only. */
   readonly capacity?: SharedCapacity;
 }

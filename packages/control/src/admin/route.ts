@@ -75,7 +75,7 @@ export function route<Params, Query, Body>(
     describeRoute(pageOf(operation)),
     guard(api, operation.role),
   ];
-  // Their types say what `valid` answers, which `Operation` says already.
+  // Their types only repeat what `Operation` says of parameters.
   if (params !== undefined)
     handlers.push(validator("param", params, parameterHook) as MiddlewareHandler);
   if (query !== undefined)

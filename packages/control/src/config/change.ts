@@ -31,7 +31,7 @@ import {
 /** The configuration as it is to be. */
 export interface Plan {
   readonly objects: ReadonlyMap<string, ConfigObject>;
-  /** True where the whole was written: content with the same hash is then no change, whatever objects it came in. */
+  /** True where a whole file was written: the same hash is then no change, even if its objects are divided differently. */
   readonly whole: boolean;
   /** `put`, `import`, …: for the audit. */
   readonly action: string;
@@ -39,7 +39,7 @@ export interface Plan {
   readonly target: string;
   /** For people: `put cluster duck`. */
   readonly summary: string;
-  /** Where one object was put and nothing else changed: nobody has to look for what differs. */
+  /** Set where one object was put and nothing else changed, so that nobody has to search for the difference. */
   readonly step?: Step;
   /** A new epoch is a new revision whatever its content. */
   readonly newEpoch?: true;
@@ -65,7 +65,7 @@ export class Changes {
   readonly #parts: LiveParts;
   readonly #live: Live;
   readonly #compress = compressor();
-  /** What this process wrote last, which is mostly what the next change is made of. */
+  /** What this process wrote last. Most changes build on it. */
   #newest: { readonly objects: Loaded["objects"]; readonly texts: BodyTexts } | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -75,18 +75,18 @@ export class Changes {
     this.#live = live;
   }
 
-  /** Plans until the head did not move in between. `plan` judges; it is called again with each head. */
+  /** Plans again until the head stays in place meanwhile. `plan` judges, and is called with each head. */
   async make(author: Author, plan: Planner): Promise<Result<Changed, ConfigRefusal>> {
     if (this.#waiting >= waitingMax) return err({ code: "unavailable", detail: "busy" });
     this.#waiting += 1;
     const before = this.#last;
     const made = this.#after(before, author, plan);
-    // The next one waits for the end of this one, whatever end that is.
+    // The next change waits until this one ended, well or badly.
     this.#last = made.catch(() => undefined);
     return made;
   }
 
-  /** The same content under a new epoch, on what the database holds: it may be a backup that is older than what is served. */
+  /** The same content under a new epoch. It starts from what the database holds, which may be a backup older than what is served. */
   async newEpoch(author: Author, plan: Planner): Promise<Result<Changed, ConfigRefusal>> {
     const { store, keys } = this.#parts;
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
@@ -185,7 +185,7 @@ export class Changes {
     if (head !== undefined && plan.newEpoch === undefined) {
       return { epoch: head.epoch, sequence: head.sequence + 1, hash };
     }
-    // Above every epoch that workers may have seen, also under a clock that went back.
+    // Above every epoch that workers may have seen, even if the clock went back.
     const seen = Math.max(head?.epoch ?? 0, this.#live.loaded.head?.epoch ?? 0);
     return { epoch: Math.max(nowSecs, seen + 1), sequence: 1, hash };
   }
@@ -244,7 +244,7 @@ interface Diff {
   readonly deletes: readonly ConfigObject[];
 }
 
-/** What a read could not do, as a refusal of a write: nothing was written. */
+/** A failed read as the refusal of a write: nothing was written. */
 export function refusalOf({ detail, code }: LoadRefusal): ConfigRefusal {
   return { code: "unavailable", detail: code === "unavailable" ? detail : code };
 }
@@ -291,7 +291,7 @@ function keyed(objects: readonly ConfigObject[]): readonly (readonly [string, Co
   return objects.map((object) => [keyOf(object), object]);
 }
 
-/** True for what holds whatever the store's head is now: it was written, or the store did not answer. */
+/** True when the store's present head can not change the outcome: it was written, or the store did not answer. */
 function isFinal(made: Result<Changed, ConfigRefusal>): boolean {
   return made.ok ? made.value.changed : made.error.code === "unavailable";
 }

@@ -112,7 +112,7 @@ export function alternatives(
   });
 }
 
-/** False only where a field that is tied to one value has another, or where an object is asked for and there is none. */
+/** False only where a field tied to one value has another, or where the schema wants an object and finds none. */
 function fits(branch: JsonSchema, value: unknown): boolean {
   const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
   if (branch.type !== undefined && value !== undefined && (branch.type === "object") !== isMap) {

@@ -28,7 +28,7 @@ import { loadConfig, openRevision, type LoadedObject, type LoadRefusal } from ".
 import { objectsOfFile, objectsWith, planFile, planPut, planRemove, type Rules } from "./plan.ts";
 
 export interface ConfigurationParts extends Omit<LiveParts, "judge"> {
-  /** Faults that only this process knows; asked with the whole configuration in the form of the file. */
+  /** Finds faults that only this process knows, in the whole configuration in the form of the file. */
   readonly judge?: JudgeConfig;
   /** `gateway.secrets.allow`: references that written objects may hold. */
   readonly secretRefsAllowed?: readonly string[];

@@ -109,7 +109,7 @@ export function objectsOfFile(
     return kept.body;
   });
   const objects = byKey(objectsIn(file));
-  // Of a whole file the process sees what enters the snapshot: it has a `gateway` of its own.
+  // The process judges only what enters the snapshot: the file's `gateway` is not the one it runs with.
   const { leases = false } = judge;
   const judged = () => judge(fileOf(objects.values()));
   const judgeSnapshot: JudgeConfig = Object.assign(judged, { leases });
@@ -117,7 +117,7 @@ export function objectsOfFile(
   return faults.length > 0 ? err(faults) : ok(objects);
 }
 
-/** A place whose secret could not be kept also has the wrong shape; once is enough. */
+/** A place whose secret could not be kept also has the wrong shape. It is reported once. */
 function joined(
   kept: readonly ConfigFault[],
   shape: readonly ConfigFault[],

@@ -1,7 +1,7 @@
 /**
  * Slows down whoever fails: one token bucket of failures per client address.
  *
- * It does not count successes, and it knows no user: a user that is locked out by somebody else's
+ * It counts no successes and knows no users: locking a user out by somebody else's
  * failures would be an attack of its own. Memory is bounded; the address that was quiet for longest
  * is forgotten first.
  */

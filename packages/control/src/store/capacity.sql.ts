@@ -30,7 +30,7 @@ export const capacityScopes = pgTable(
     maxRunningPerUser: integer("max_running_per_user"),
     /** All rows are there. Rows of a large cap are made when they are needed. */
     complete: flag("complete").notNull().default(false),
-    /** More rows than the cap, each in use: one goes with each that becomes free. */
+    /** There are more rows than the cap, each in use. Each row that becomes free is deleted until they fit. */
     draining: flag("draining").notNull().default(false),
   },
   (table) => [
@@ -86,7 +86,7 @@ export const capacityWaiters = pgTable(
     expiresAt: unixMs("expires_at").notNull(),
     /** The process that holds its call. */
     heldBy: key("held_by").notNull(),
-    /** Its user holds all that it may: it is passed until one of those is free. */
+    /** Its user holds as many as allowed: it is passed over until one of those is free. */
     shut: flag("shut").notNull().default(false),
     /** What it was given. */
     lease: text("lease"),
@@ -117,7 +117,7 @@ export const capacityGroups = pgTable("capacity_groups", {
   maxQueued: integer("max_queued"),
   waitMs: bigint("wait_ms", { mode: "number" }).notNull(),
   virtualTime: doublePrecision("virtual_time").notNull().default(0),
-  /** When a waiter was last served, and how long it usually is between two. */
+  /** When a waiter was last served, and the usual time between two. */
   servedAt: unixMs("served_at"),
   gapMs: doublePrecision("gap_ms"),
 });

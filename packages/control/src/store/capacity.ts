@@ -22,7 +22,7 @@ import type { Stored } from "./store.ts";
 /** How long things last, in milliseconds. */
 export interface CapacityTerms {
   readonly leaseMs: number;
-  /** Life of a lease that was handed to a waiter, until somebody has heard of it. */
+  /** Life of a lease that was handed to a waiter and not yet confirmed. */
   readonly handOverMs: number;
   /** Life of a waiter after its last call. */
   readonly waiterMs: number;
@@ -86,7 +86,7 @@ export interface CapacityStep {
   readonly taken: readonly WaiterName[];
   /** Waiters that could not be told of it: the lease ends soon unless they ask for it. */
   readonly missed: readonly WaiterName[];
-  /** Waiters whose call ended before its time: they are forgotten soon unless they come again. */
+  /** Waiters whose call ended early: they are soon forgotten unless they ask again. */
   readonly unheld: readonly WaiterName[];
   readonly leaves: readonly { readonly caller: Caller; readonly queryId: string }[];
   readonly releases: readonly { readonly caller: Caller; readonly leases: readonly NamedLease[] }[];
@@ -116,7 +116,7 @@ export interface Renewed {
   readonly lost: readonly string[];
 }
 
-/** Which suspect a sighting is about, and under which fence. */
+/** The suspect that a sighting is about, and the fence it was made under. */
 export interface SuspectName {
   readonly token: number;
   readonly cluster: string;
@@ -169,10 +169,10 @@ export interface CapacityStore {
   dead(instance: string): Stored<number>;
   /** Marks what ran out as suspect, unless the tick was away for long; forgets what is over. Answers the number of suspects. */
   tick(terms: CapacityTerms): Stored<number>;
-  /** Of which the engine may be asked by now, and the moment that names what it says then. */
+  /** The suspects whose engine may be asked now, and the moment that names a listing made from now on. */
   suspects(): Stored<SuspectsAnswer>;
   readSuspect(name: SuspectName): Stored<SuspectRead>;
-  /** Does what the verdict says if the facts are still those of `version`. `listing` is the one that it rests on. */
+  /** Does what the verdict says if the facts still have `version`. The verdict rests on `listing`. */
   settle(name: SuspectName, verdict: ReaperVerdict, context: SettleContext): Stored<Settled>;
   /** Frees a suspect on somebody's word, under no fence; undefined when there is no such suspect. */
   freeByHand(

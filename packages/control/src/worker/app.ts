@@ -17,7 +17,7 @@ import { currentOf, getSnapshot, streamChanges, waitForChange } from "./snapshot
 import { configWatch } from "./snapshot/watch.ts";
 
 export interface WorkerApiOptions {
-  /** A stream ends after it with a resume position. In a function below the platform's limit. Seconds. */
+  /** Seconds after which a stream ends with a resume position; in a function below the platform's limit. */
   readonly streamSecsMax?: number;
 }
 

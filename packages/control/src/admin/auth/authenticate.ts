@@ -20,7 +20,7 @@ import { passwordsOf, type PasswordRefusal, type Passwords } from "./passwords.t
 /** Longest `Authorization` that is looked at. */
 const headerMax = 4_096;
 
-/** As the door of queries counts it; its file would bring the whole data plane into a function. */
+/** The family that logins of queries count in, said again: importing it would bring the whole data plane into a function. */
 const failuresFamily = {
   name: "gateway_auth_failures_total",
   help: "Refused logins.",
@@ -95,7 +95,7 @@ export function accessOf(deps: ControlDeps): Access {
   };
 }
 
-/** A browser that is told `Basic` asks its user by itself, over Studio's own login; so only tools are told. */
+/** A browser that is told `Basic` shows its own login over Studio's, so only tools are told. */
 function unknownCaller(c: Context): Response {
   const browser = c.req.header("sec-fetch-site") !== undefined;
   const challenge = browser ? "Session" : 'Basic realm="gateway", charset="UTF-8"';

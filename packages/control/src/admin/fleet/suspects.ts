@@ -1,6 +1,6 @@
 /**
- * `/admin/capacity/suspects`: slots whose lease ran out, and whose engine has not said that it runs nothing
- * under it. One whose engine can say neither comes back by the word of an admin, who has looked.
+ * `/admin/capacity/suspects`: slots whose lease ran out while the engine has not yet said that it runs nothing
+ * under it. Where the engine can not say, an admin looks and frees the slot by hand.
  */
 import { z } from "zod";
 import { noted } from "../audit.ts";

@@ -109,7 +109,7 @@ function requested(id: string): Response {
   return Response.json({ id, state: "requested" }, { status: 202 });
 }
 
-/** What the query came to, which its record says; a query without one was never here. */
+/** The outcome of the query, from its record; a query without a record was never here. */
 async function endedAs({ store }: ControlDeps, id: string): Promise<Response> {
   const found = await store.records.get(id);
   if (!found.ok) return unavailable();

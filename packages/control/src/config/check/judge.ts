@@ -63,8 +63,8 @@ export function judgedLike(as: Objects, objects: Objects): void {
 }
 
 /**
- * True for a right cluster in the place of one that is the same to all other objects, in a
- * configuration that had no fault. A fault is looked for in the whole, which names it in its order.
+ * True when the configuration had no fault and a cluster is replaced by a valid one that all other
+ * objects see as the same. Faults are searched in the whole configuration, which lists them in order.
  */
 function isRightAlone({ from, put }: Step, judge: JudgeConfig): boolean {
   if (faultless.get(from) !== judge) return false;
@@ -80,7 +80,7 @@ function sameBeside(a: Cluster, b: Cluster): boolean {
   return same && a.queryAuth?.type === b.queryAuth?.type && slotsFreedBy(a) === slotsFreedBy(b);
 }
 
-/** What the parts mean together, which one changed object may change anywhere. */
+/** What the parts mean together. One changed object may break that anywhere. */
 function judgeMeaning(
   config: FileConfig,
   file: JsonMap,
@@ -91,7 +91,7 @@ function judgeMeaning(
   return [...meaning.map(({ path, reason }) => ({ path: textOf(path), reason })), ...judge(file)];
 }
 
-/** What the form of the file can not say: an object that has no place in it, or would take another's. */
+/** Faults that the form of the file can not express: an object without a place in it, or in the place of another. */
 export function judgePlace(object: ConfigObject): readonly ConfigFault[] {
   switch (object.kind) {
     case "cluster":

@@ -2,7 +2,7 @@
  * A configuration as its schema reads it, put together from its objects, each of which is read once
  * for as long as it lives: a change of one object costs that object and not the other thousand.
  *
- * It knows only what is right. Where any object is not, the whole file is parsed for its faults
+ * It holds valid objects only. If any object is invalid, the whole file is parsed for its faults
  * (judge.ts), so that those are the same whichever way a configuration came.
  */
 import { fileOf, isMap, settingNames, type ConfigObject, type JsonMap } from "../file.ts";
@@ -13,7 +13,7 @@ type Objects = ReadonlyMap<string, ConfigObject>;
 /** A configuration in two forms. */
 export interface Parsed {
   readonly file: JsonMap;
-  /** What `fileSchema` makes of the file; undefined where the file itself has to be asked. */
+  /** What `fileSchema` makes of the file; undefined where the file itself must be parsed. */
   readonly config: FileConfig | undefined;
 }
 
@@ -52,12 +52,12 @@ export function parsedLike(as: Objects, objects: Objects): void {
   if (known !== undefined) parsedOfObjects.set(objects, known);
 }
 
-/** A cluster as its schema reads it; undefined for another object, and for one that is not right. */
+/** A cluster as its schema reads it; undefined for an invalid one and for any other object. */
 export function clusterOf(object: ConfigObject): FileConfig["clusters"][string] | undefined {
   return object.kind === "cluster" ? partOf(object)?.clusters?.[object.name] : undefined;
 }
 
-/** Undefined where a step is no shorter than the whole way. */
+/** Undefined where a step saves nothing over parsing everything. */
 function stepped({ from, put }: Step): Parsed | undefined {
   const before = parsedOfObjects.get(from);
   const section = sectionOf(put);

@@ -89,7 +89,7 @@ function wrongKind(path: Path, schema: JsonSchema, input: unknown): ConfigProble
   return { path: textOf(path), reason: `${missing}must be ${oneOf(kinds)}${hint}` };
 }
 
-/** The member of a union that the value was meant for: the only one that finds the right type of value. */
+/** The member of a union that the value was meant for: the only one whose type fits it. */
 function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const close = branches.filter((issues) => !issues.some(refusesType));
   return close.length === 1 ? close[0] : undefined;

@@ -10,7 +10,7 @@ export interface RuleProblem {
   readonly reason: string;
 }
 
-/** All that rules across objects see of a cluster: one with the same is the same to them. */
+/** All that rules across objects see of a cluster. Two clusters with equal values are equal to them. */
 export interface ClusterBeside {
   readonly engine: string;
   readonly queryAuth?: { readonly type: string } | undefined;
@@ -41,7 +41,7 @@ export function nameOnlyAuth(config: Together): readonly RuleProblem[] {
 
 type Members = Pick<SnapshotConfig, "clusters" | "clusterGroups">;
 
-/** Slots are leased where workers are: a slot of a dead one, whose engine lists nothing, comes back by the limit of its group. */
+/** Where workers lease slots, a dead worker's slot on an engine that lists nothing comes back only by the limit of its group. */
 export function unlimitedGroups({ clusters, clusterGroups }: Members): readonly RuleProblem[] {
   return Object.entries(clusterGroups).flatMap(([name, { members, maxExecutionSecs }]) => {
     if (maxExecutionSecs !== undefined) return [];

@@ -2,7 +2,7 @@
  * Seals what is secret at rest: AES-256-GCM under keys derived from configured secrets.
  *
  * A ciphertext names its key, so that keys can be changed one after the other, and is bound to the
- * place it was made for: moved to another row or field it does not open. It hides neither its length
+ * place it was made for: moved to another row or field, it does not open. It hides neither its length
  * nor that it is there.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";

@@ -68,7 +68,7 @@ export function openObject(keys: KeyRing, object: ConfigObject): Result<Json, Op
   });
 }
 
-/** The stored body with what is sealed in it sealed under the current key, whatever this release's schema calls secret. */
+/** The stored body with every sealed value sealed anew under the current key, even if this release's schema does not call it secret. */
 export function resealObject(
   keys: KeyRing,
   object: ConfigObject,

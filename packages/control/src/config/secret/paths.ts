@@ -8,7 +8,7 @@ import type { Json } from "@gateway/contract/canonical.ts";
 import { isList, isMap, mapOf, present } from "../file.ts";
 import { alternatives, childOf, resolved, type JsonSchema, type Path } from "../keys.ts";
 
-/** Answers what stands in place of a secret. `described` is false where only the lack of a schema makes it one. */
+/** Answers what stands in place of a secret. `described` is false where no schema describes the value. */
 export type SecretVisit = (value: Json, path: Path, described: boolean) => Json;
 
 /** `value` with each secret replaced by what `visit` answers; `schema` describes `value`. */
@@ -17,8 +17,8 @@ export function mapSecrets(schema: JsonSchema, value: Json, visit: SecretVisit):
 }
 
 /**
- * The values under any of `keys`, with their paths, where the schema names the key itself; a user who
- * is called like one is none.
+ * The values under any of `keys`, with their paths, where the schema itself names the key. A user who
+ * happens to have such a name is not meant.
  */
 export function valuesUnder(
   schema: JsonSchema,

@@ -1,5 +1,5 @@
 /**
- * Compresses one configuration after the other: what is as it was in the one before is not compressed
+ * Compresses one configuration after the other: parts unchanged since the one before are not compressed
  * again.
  *
  * A member is put together from pieces that know nothing of each other, so that one changed object costs
@@ -29,7 +29,7 @@ const bordersPerPiece = 64;
 /** Bytes behind a border that decide; a piece of so many ends at the next border in any case. */
 const decidingBytes = 32;
 const pieceBytesMax = 32_768;
-/** Up to this is compressed at once, in less than a millisecond: the way to another thread and back takes longer. */
+/** Up to so many bytes are compressed at once, in under a millisecond: another thread and back takes longer. */
 const atOnceBytesMax = 32_768;
 
 /** A part of a text, compressed. */
@@ -74,7 +74,7 @@ interface Changes {
   readonly last: readonly Piece[];
 }
 
-/** The text is cut as if there were none before: what is left out is what would be cut again in the same way. */
+/** Cuts the text as if there were none before, and skips only pieces that would be cut in the same way again. */
 function changedIn(before: Compressed, bytes: Buffer): Changes {
   const first = sameAtStart(before, bytes);
   let last = sameAtEnd(before, bytes, first);
@@ -82,7 +82,7 @@ function changedIn(before: Compressed, bytes: Buffer): Changes {
   let lastAt = bytes.length - lengthOf(last);
   const changed: Buffer[] = [];
   while (at < bytes.length) {
-    // A cut inside of what did not change, where there was one before: everything behind it follows.
+    // When a cut falls on an old cut within the unchanged end, all later pieces are the old ones.
     while (lastAt < at) {
       lastAt += last[0]?.length ?? 0;
       last = last.slice(1);
@@ -139,7 +139,7 @@ function endOfPiece(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-/** By what follows, mostly the next object's name: an FNV-1a hash whose highest bits decide. */
+/** Decides by what follows, mostly the next object's name: the highest bits of its FNV-1a hash. */
 function isEnd(bytes: Uint8Array, end: number): boolean {
   let hash = 0x811c9dc5;
   for (let at = end; at < end + decidingBytes; at += 1) {
@@ -152,7 +152,7 @@ function isEnd(bytes: Uint8Array, end: number): boolean {
 /** 2^32 over the golden ratio. */
 const spread = 0x9e3779b1;
 
-/** `changed`, compressed: pieces that only moved within what changed are taken from before. */
+/** Compresses `changed`. Pieces that only moved are taken from before. */
 async function deflated(
   changed: readonly Buffer[],
   before: Compressed,

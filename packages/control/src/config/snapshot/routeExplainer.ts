@@ -1,7 +1,7 @@
 /**
  * Route explain over what is served now: compiled once per revision, opening nothing.
  *
- * OpenFGA is asked by the generation that this process serves. Where it serves none of that revision
+ * The generation that this process serves asks OpenFGA. Where it serves none of that revision
  * (a function, or a change that is not active yet) a yes is left open instead of being guessed.
  */
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";

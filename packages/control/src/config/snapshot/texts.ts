@@ -2,7 +2,7 @@
  * The canonical text of a body, put together from the texts of its objects: one that did not change is
  * not written again.
  *
- * The text depends on the objects and on nothing else; it may come about in two ways, and both answer
+ * The text depends on the objects and on nothing else. There are two ways to make it, and both answer
  * the same.
  */
 import { canonicalJson, type Json } from "@gateway/contract/canonical.ts";
@@ -15,7 +15,7 @@ type Named = ReadonlyMap<string, JsonMap>;
 /** By kind and name. */
 export interface Documents {
   readonly named: (kind: ConfigObject["kind"]) => Named;
-  /** Sorted, because lists have an order that counts and this one has to come from the names. */
+  /** Sorted by name: the order of a list counts, and nothing else decides this one. */
   readonly scripts: readonly JsonMap[];
   readonly routers: readonly JsonMap[];
   readonly routingFallback: string | undefined;
@@ -81,7 +81,7 @@ export function textsOf(objects: Iterable<ConfigObject>): BodyTexts {
   };
 }
 
-/** The texts with one object put into them; undefined where that is no shorter than the whole way. */
+/** The texts with one object put into them; undefined where that saves nothing over making all anew. */
 export function textsWith(texts: BodyTexts, { kind, name, body }: ConfigObject) {
   const document = mapIn(body);
   if (kind === "cluster") {

@@ -1,4 +1,4 @@
-/** The keys that the stored configuration needs: whether they are there, and how one is taken out of use. */
+/** The keys that the stored configuration needs: finds missing ones, and takes old ones out of use. */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { KeyRing } from "../secret/keyRing.ts";
 import { resealObject } from "../secret/object.ts";

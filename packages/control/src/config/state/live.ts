@@ -27,9 +27,9 @@ export interface LiveParts {
 
 /** A read that takes longer is given up; what was built before is served. */
 export const loadMsMax = 10_000;
-/** The head is looked at this often also when nothing wakes us: a lost wake, a database that is gone. */
+/** Looks at the head this often even when nothing wakes us: a wake may be lost, or the database gone. */
 const lookEveryMs = 5_000;
-/** Reads in one go while writes of this process come between. */
+/** Tries of one read while writes of this process come between. */
 const attemptsMax = 8;
 
 type Synced = Result<Loaded, LoadRefusal>;
@@ -80,7 +80,7 @@ export class Live implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
   }
 
-  /** What the store holds now, for a writer; a refusal when nobody knows. A call joins no read that began before it. */
+  /** What the store holds now, for a writer; a refusal when nobody knows. A read that began before the call does not count. */
   async refresh(): Promise<Synced> {
     if (this.#running !== undefined) {
       this.#next ??= this.#afterRunning(this.#running);
@@ -104,7 +104,7 @@ export class Live implements AsyncDisposable {
     for (const listener of this.#listeners) this.#tell(listener);
   }
 
-  /** Answers what `write` does, which commits and then calls `take`. Reads leave what it wrote to it. */
+  /** Runs `write`, which commits and then calls `take`, and answers its outcome. Reads meanwhile do not load what it wrote. */
   async during<Value>(write: Promise<Value>): Promise<Value> {
     this.#writing = write;
     try {
@@ -147,9 +147,9 @@ export class Live implements AsyncDisposable {
       const before = this.#loaded;
       const head = await store.config.head();
       if (!head.ok) return this.#fail("read", head.error);
-      // A write of this process ended while we asked; what we were told may be from before it.
+      // A write of this process ended while we asked, so the answer may be older than it.
       if (this.#loaded !== before) continue;
-      // Our own commit wakes us before it is taken; loading all of it again would be in vain.
+      // Our own commit wakes us before it is taken. Waiting for it saves loading everything again.
       if (!isSame(head.value, before.head)) await this.#writing?.catch(() => undefined);
       if (isSame(head.value, this.#loaded.head)) {
         this.#confirm();

@@ -89,7 +89,7 @@ async function claimIn(path: string, folder: string): Promise<Result<FolderHold,
   return held ? ok(doorman) : err({ code: "inUse", path });
 }
 
-/** Those who connect come when they like, also before anybody is ready to serve them. */
+/** Clients may connect at any time, also before anybody is ready to serve them. */
 class Doorman implements FolderHold {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -178,7 +178,7 @@ function nameOf(number: number): string {
   return `socket.${number}`;
 }
 
-/** Whatever is not surely dead counts as alive: opening twice ruins the data, refusing does not. */
+/** Counts as alive unless it is surely dead: opening a folder twice ruins the data, refusing does not. */
 function listened(address: string): Promise<boolean> {
   return new Promise((answer) => {
     const socket = connect(address);

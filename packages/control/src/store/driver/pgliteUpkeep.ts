@@ -3,7 +3,7 @@
  * checkpoints, so that the log of writes stays short, and vacuums, so that room is used again.
  *
  * Both block the database's thread, so a look comes a second after work, and what it finds is done in a
- * moment in which nobody waits for a turn, one piece at a time. Only a log that has grown for long is
+ * moment in which nobody waits for a turn, one piece at a time. Only a log that has grown for long
  * not put off any more. A database that nobody uses is not looked at.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 const lookMs = 1_000;
 /** What 32 MB of log changed is written in less than a tenth of a second. */
 const logBytesDue = 32 * 1024 * 1024;
-/** From here on somebody may wait for it. */
+/** From this size on it is done even if somebody waits for a turn. */
 const logBytesMax = 128 * 1024 * 1024;
 /** Between two looks at the tables. */
 const tablesMs = 60_000;
@@ -90,7 +90,7 @@ export class PgliteUpkeep implements Disposable {
       }
     });
     this.#looking = false;
-    // What was put off must not wait for the next statement, which may be long in coming.
+    // Work that was put off must not wait for the next statement, which may come much later.
     if (again) this.#plan(lookMs);
     else if (this.#tablesDue) this.#plan(Math.max(lookMs, this.#tablesAtMs - clock.nowMs()));
   }
@@ -108,7 +108,7 @@ const mostDead = `
   where s.n_dead_tup > least(${deadMin} + ${deadPart} * s.n_live_tup, ${deadMax})
   order by s.n_dead_tup desc limit 1`;
 
-/** Rows as they were counted by the vacuum, of the width that a few of them have. */
+/** Rows as the vacuum counted them, times the average width of a sample. */
 const usedOf = (table: string): string => `
   select c.reltuples * coalesce(28 + (select avg(pg_column_size(t.*)) from
     (select * from ${table} limit 1000) t), 0) / nullif(pg_relation_size(c.oid), 0)

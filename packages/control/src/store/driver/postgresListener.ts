@@ -2,7 +2,7 @@
  * LISTEN on a connection of its own, made anew whenever it is lost.
  *
  * A notification that falls into a gap is lost for good, so each new connection wakes once. A
- * connection that is silently cut looks like one on which nothing happens; a question from time to
+ * connection that is silently cut looks like an idle one; a question from time to
  * time tells them apart.
  */
 import type { Client } from "pg";

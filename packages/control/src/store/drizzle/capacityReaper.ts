@@ -69,7 +69,7 @@ export function json({ rows }: StatementResult): unknown {
   return JSON.parse(rows[0]?.[0] ?? "null");
 }
 
-/** What could be asked about by now. Reads the slots that are suspect, and with them all: there are few rows. */
+/** The suspects that may be asked about now. Reads all rows of the table: there are few. */
 async function suspectLeases(run: Run): Stored<SuspectsAnswer> {
   const answer = await run(sql`
     select now.ms, n.cluster, n.cluster_group, s.slot, s.lease, s.instance, now.ms - s.expires_at,
@@ -99,7 +99,7 @@ async function suspectLeases(run: Run): Stored<SuspectsAnswer> {
   return ok({ suspects, listing: Number(rows[0]?.[0]) });
 }
 
-/** Whoever was never heard of is silent since it was given the lease. */
+/** A holder that never reported counts as silent from the grant on. */
 const holderCells = sql.raw(`
   case when i.dead then 'dead' when i.seen_at > s.expires_at then 'alive' else 'silent' end,
   greatest(0, now.ms - greatest(coalesce(i.seen_at, 0), s.granted_at))`);
@@ -180,7 +180,7 @@ async function freeByHand(
   return ok(handed === null ? undefined : handedOf(handed, leaseMs));
 }
 
-/** Whoever inserts or moves the row has the lock; everybody else is told whose fence holds. */
+/** Inserting or moving the row takes the lock; everybody else is told whose fence holds. */
 async function takeLock(run: Run, instance: string, ttlMs: number): Stored<SweepLockAnswer> {
   const answer = await run(sql`
     insert into sweep_locks as l (name, instance, token, ttl_ms, expires_at)

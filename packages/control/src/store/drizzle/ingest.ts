@@ -1,4 +1,4 @@
-/** Takes records in: one statement for a batch that is new, one more for what of it was there already. */
+/** Takes records in: one statement for a new batch, and one more for records that were there already. */
 import { sql } from "drizzle-orm";
 import { err, ok } from "@gateway/core/result.ts";
 import { storableJson, storableText } from "../storable.ts";
@@ -78,7 +78,7 @@ const columns = sql.raw(`id text, hash text, created_at bigint, user_name text, 
   cluster_group text, cluster text, frontend text, error_code text, worker text, rest jsonb,
   figures double precision[], texts uuid`);
 
-/** What of a batch is kept once. Before the records in the same statement, so that none is without it. */
+/** Keeps the shared texts of a batch, before the records in the same statement, so that no record lacks its text. */
 const textColumns = sql.raw("id uuid, day integer, body jsonb");
 
 /**
@@ -114,7 +114,7 @@ async function keepNew(
 }
 
 /**
- * Judges by the primary key what was there already, and inserts what has gone since. A repeat of the
+ * Judges records that were there already, by the primary key, and inserts those deleted since. A repeat of the
  * newest different record is its sender's retry and counts once.
  */
 async function judgeRest(
@@ -250,7 +250,7 @@ function textsOf(rows: readonly RecordRow[]): string {
   return `[${[...byId.values()].join(",")}]`;
 }
 
-/** What a row has apart, for the few that are kept whole. */
+/** The shared parts, for the few records that are kept whole. */
 const wholeRecord = sql.raw(`record || jsonb_strip_nulls(jsonb_build_object(
   'proxyQueryId', id, 'user', user_name, 'status', status, 'clusterGroup', cluster_group,
   'cluster', cluster, 'frontend', frontend, 'errorCode', error_code, 'worker', worker))`);

@@ -119,7 +119,7 @@ interface WholeRow {
   readonly shared: RecordShared | null;
 }
 
-/** What was parsed when it came in is not parsed again: a newer release may have let more pass. */
+/** A record is not parsed again when it is read: a newer release may have accepted more. */
 function recordOfRow({ row, shared }: WholeRow): QueryRecord {
   const { proxyQueryId, userName, status, frontend, rest, figures } = row;
   const { clusterGroup, cluster, errorCode, worker } = row;
@@ -211,14 +211,14 @@ const textChunk = 10_000;
 /** What is left then is deleted the next time. */
 const textRoundsMax = 20;
 
-/** Those of days before the oldest record's: no record can have them any more. */
+/** Texts of days before the oldest record's: no record can refer to them any more. */
 const forgotten = `day < (
   select created_at / ${dayMs} - 2 from query_records order by created_at, proxy_query_id limit 1)`;
 
 /**
- * Those that nobody needs, and none that a late record was told to share: the lock waits for records that
- * are being taken in, the delete behind it has a snapshot of its own and sees them, and who comes after it
- * writes the text anew. One statement, as the HTTP driver needs it. Records do not wait a second for it.
+ * Deletes texts that nobody needs, and none that a late record was told to share: the lock waits for records that
+ * are being taken in; the delete behind it has a snapshot of its own and sees them; and whoever comes later
+ * writes the text anew. It is one statement, as the HTTP driver needs. Records wait less than a second for it.
  */
 const deleteTexts = sql.raw(`do $$ begin
   perform set_config('lock_timeout', '1s', true);

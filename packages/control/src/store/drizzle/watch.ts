@@ -17,7 +17,7 @@ export interface WatchOptions {
   readonly head: () => Stored<Revision | undefined>;
 }
 
-/** Wakes from the first look on, which may be a call for nothing: what was missed before it is unknown. */
+/** Wakes at the first look too, perhaps for nothing: nobody knows what was missed before it. */
 export function watchHead(
   { database, clock, lookMs, head }: WatchOptions,
   wake: () => void,

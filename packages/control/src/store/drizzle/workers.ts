@@ -36,7 +36,7 @@ export function workerTables(asked: Asked): WorkerStore {
 }
 
 /**
- * Adds first and looks second, by worker_registry_name: of two that come with one name at the same
+ * Adds first and looks second, by worker_registry_name: when two come with one name at the same
  * moment, the one that looks last sees the other. In one statement neither would. Repeating it is
  * harmless, so a failure between the two is one of the whole.
  */

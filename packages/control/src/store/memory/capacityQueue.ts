@@ -1,7 +1,7 @@
 /**
  * Who waits for a slot of shared capacity, in memory, and who is next. It knows no slots.
  *
- * Order: whoever is past half of its wait, the one that became so first leading; then the group with the
+ * Order: waiters past half of their wait, the earliest to get there first; then the group with the
  * least virtual time; in it the turn (one of each user per round); then age.
  */
 import type { AcquireStep, CapacityLimits } from "../capacity.ts";
@@ -20,7 +20,7 @@ export interface Waiter {
   heldBy: string;
   expiresAt: number;
   given: Lease | undefined;
-  /** Its user holds all that it may: it is passed until one of those is free. */
+  /** Its user holds as many as allowed: it is passed over until one of those is free. */
   shut: boolean;
 }
 
@@ -60,14 +60,14 @@ export class MemoryQueue {
     return this.#waiters.values();
   }
 
-  /** Somebody waits for the cluster who may have it. */
+  /** True when somebody waits for the cluster and may use it. */
   waitsOn(cluster: string, nowMs: number): boolean {
     return this.#waiting(nowMs).some((one) => !one.shut && one.candidates.includes(cluster));
   }
 
   /**
-   * Shuts the waiters whose user has no room, and opens the others. Who is opened comes after those who
-   * waited open meanwhile: otherwise its old turns would take each slot that its user gives back.
+   * Shuts the waiters whose user has no room, and opens the others. A reopened waiter comes after those that
+   * stayed open meanwhile: otherwise its old turns would take each slot that its user gives back.
    */
   shut(roomOf: (group: string, user: string) => number, nowMs: number): void {
     const waiting = this.#waiting(nowMs);

@@ -53,7 +53,7 @@ export class MemorySlots {
   limit({ clusters, members }: CapacityLimits): void {
     this.#clusterMax.clear();
     for (const { cluster, maxRunning } of clusters) this.#clusterMax.set(cluster, maxRunning);
-    // What is not named any more gives nothing; its leases end as they do.
+    // A scope that is no longer named grants nothing; its leases run to their end.
     for (const scope of this.#scopes.values()) {
       scope.maxRunning = 0;
       scope.maxRunningPerUser = undefined;

@@ -4,7 +4,7 @@
  * One array in order of time, so that a page and the end of the oldest are slices of it. New records
  * belong near its end, where putting one in is cheap. A record is kept as a database would keep it:
  * fields to find it by, and one text of the rest, because a hundred thousand records of twenty objects
- * each are what the collector would walk again and again.
+ * each would be walked by the collector again and again.
  */
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import { byTime, emptyPage } from "../keyset.ts";
@@ -116,7 +116,7 @@ export function memoryRecords(recordsMax = recordsMaxDefault): RecordStore {
   };
 }
 
-/** Whoever wrote the rest wrote nothing that no store can hold. */
+/** Where the rest was written already, its writer left out what no store can hold. */
 function mended({ record, parts }: IncomingRecord): QueryRecord {
   return parts === undefined ? storableRecord(record) : record;
 }

@@ -20,7 +20,7 @@ import type { StoreUnavailable } from "../../store/store.ts";
 import { capacityOpsMax, stepAcquiresMax, stepOpsMax } from "../limits.ts";
 
 type Outcome<Value> = Result<Value, StoreUnavailable>;
-/** Called in the turn in which the answer is known. */
+/** Called in the turn of the event loop in which the answer is known. */
 export type Settle<Value> = (outcome: Outcome<Value>) => void;
 
 export interface BatchParts {
@@ -99,7 +99,7 @@ export class CapacityBatch {
   }
 
   async #run(): Promise<void> {
-    // Whatever else is asked in this turn comes along.
+    // Takes along what else is asked in this turn.
     await Promise.resolve();
     while (this.#hasWork()) await this.#runOne();
     this.#running = false;
@@ -141,7 +141,7 @@ export class CapacityBatch {
     }
   }
 
-  /** One question is in a step once: its repeat comes after it and finds its answer. */
+  /** A step holds a question once; a repeat goes into a later step and finds the answer. */
   #nextAcquires(): Pending<AcquireStep, Refusable<AcquireAnswer>>[] {
     const next: Pending<AcquireStep, Refusable<AcquireAnswer>>[] = [];
     const later: typeof next = [];

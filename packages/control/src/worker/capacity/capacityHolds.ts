@@ -38,7 +38,7 @@ export class CapacityHolds {
 
   hold({ waiter, waitMs, signal, end, left }: Hold): void {
     const key = keyOf(waiter);
-    // The same query asks again while its last call is still open: that one has no reader any more.
+    // The same query asks again while its last call is open, so nobody reads that one any more.
     this.#ends.get(key)?.(undefined);
     const finish = (answer: AcquireAnswer | undefined): void => {
       if (this.#ends.get(key) === finish) this.#ends.delete(key);
@@ -56,20 +56,20 @@ export class CapacityHolds {
     if (this.#stopping.aborted) finish(undefined);
   }
 
-  /** Its query waits no more: nothing comes of its call. */
+  /** The query waits no more, so its call ends with nothing. */
   leave(waiter: WaiterName): void {
     this.#ends.get(keyOf(waiter))?.(undefined);
   }
 
   /**
-   * Its question is on its way: what is given to it before the answer is here is kept. Otherwise a lease
+   * Announces a question on its way. A lease given to it before its answer arrives is kept: otherwise one
    * that a second statement hands over at that moment would find nobody.
    */
   expect(waiter: WaiterName): void {
     this.#expected.set(keyOf(waiter), undefined);
   }
 
-  /** The answer to its question is here; what was given to it meanwhile. */
+  /** Takes back what was given meanwhile, now that the question is answered. */
   expected(waiter: WaiterName): AcquireAnswer | undefined {
     const given = this.#expected.get(keyOf(waiter));
     this.#expected.delete(keyOf(waiter));

@@ -32,7 +32,7 @@ const waiterMs = 15_000;
 const graceAfterMs = 15_000;
 /** How often the reaper's tick is written while somebody asks anything. */
 const tickEveryMs = 2_000;
-/** Facts may move under a verdict; whoever asks comes again anyway. */
+/** The facts may change while a verdict is made. After so many tries the reaper is told to wait; it asks again anyway. */
 const verdictTriesMax = 3;
 const processBytes = 8;
 
@@ -41,7 +41,7 @@ export type CapacityDeps = Pick<
   "store" | "config" | "clock" | "log" | "metrics" | "randomBytes" | "host" | "stopping"
 >;
 
-/** One per process: workers' calls and its own queries go over the same. */
+/** One per process, for workers' calls and its own queries alike. */
 export function sharedCapacity(
   deps: CapacityDeps,
   settings: CapacitySettings = settingsDefault,
@@ -155,7 +155,7 @@ class StoredCapacity implements SharedCapacity {
     return new Promise((resolve) => {
       this.#batch.leave(caller, queryId, (outcome) => {
         const answer = this.#heard(outcome);
-        // Not before: only now it is known that whoever says so may.
+        // Not before: the store has only now confirmed that the caller may say so.
         if (answer.ok) this.#holds.leave({ instance: caller.instance, queryId });
         resolve(answer.ok ? ok(undefined) : answer);
       });
@@ -255,7 +255,7 @@ class StoredCapacity implements SharedCapacity {
     return ok(answer);
   }
 
-  /** Gives the store the caps of the configuration that is served, once for each. */
+  /** Gives the store the caps of the served configuration, once per revision. */
   #limits(): Promise<Result<void, StoreUnavailable>> {
     const built = this.#deps.config.current();
     if (built === undefined || this.#limited === built.revision) return this.#limiting;
@@ -287,13 +287,13 @@ class StoredCapacity implements SharedCapacity {
     }
   }
 
-  /** From the first held call on: what other processes hand to our waiters is looked for. */
+  /** Looks for leases that other processes hand to our waiters, from the first held call on. */
   #listen(): void {
     if (this.#deps.host === "function") return this.#poll();
     this.#watch ??= this.#deps.store.capacity.watch(() => this.#aside(this.#collect()));
   }
 
-  /** In a function nobody tells us, and no timer may outlive the calls that are held. */
+  /** A function gets no notifications, so it polls, and only while calls are held: no timer may outlive them. */
   #poll(): void {
     if (this.#polling) return;
     this.#polling = true;
@@ -316,7 +316,7 @@ class StoredCapacity implements SharedCapacity {
     }
   }
 
-  /** The reaper's tick rides on whatever is asked, so that no timer is needed and functions have it too. */
+  /** The reaper ticks along with any call, so it needs no timer and also ticks in functions. */
   #tick(): void {
     if (this.#deps.clock.nowMs() - this.#tickedAt >= tickEveryMs) this.#aside(this.#tickNow());
   }
@@ -329,7 +329,7 @@ class StoredCapacity implements SharedCapacity {
     return ok(undefined);
   }
 
-  /** What nobody waits for. A bug in it is logged, and must not end the process. */
+  /** Runs work that nobody waits for. A bug in it is logged and does not end the process. */
   #aside(work: PromiseLike<unknown>): void {
     work.then(undefined, (bug: unknown) => this.#deps.log.bug(bug));
   }

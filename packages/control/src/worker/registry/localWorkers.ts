@@ -1,6 +1,6 @@
 /**
- * Workers that count alone. Each applies the caps to itself, so with several of them the engines get as
- * many times the load: worth a line in the log, once for as long as it lasts.
+ * Workers that count alone. Each applies the caps to itself, so several of them load the engines as
+ * many times over: worth one line in the log for as long as it lasts.
  */
 import type { Log } from "@gateway/core/port/log.ts";
 
@@ -17,7 +17,7 @@ export class LocalWorkers {
     this.#log = log;
   }
 
-  /** Takes note of a heartbeat. A worker of before the field says nothing and counts as one of the fleet. */
+  /** Notes a heartbeat. A worker older than the field does not send it, and counts as one of the fleet. */
   heard(instanceId: string, mode: "controlPlane" | "local" | undefined, nowMs: number): void {
     if (mode === "local") this.#seen.set(instanceId, nowMs);
     else this.#seen.delete(instanceId);

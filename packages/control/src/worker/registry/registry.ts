@@ -65,8 +65,8 @@ export function register(deps: ControlDeps, shared: SharedCapacity): Handler {
 
 /**
  * Removes earlier instances of the name that are gone: proven to have ended, or offline. True when
- * another one is left. Of one that is proven to have ended the engines are asked at once; the leases of
- * one that is only silent run out.
+ * another one is left. When an end is proven, the engines are asked at once; the leases of
+ * a merely silent instance run out.
  */
 async function succeed(
   {
@@ -80,7 +80,7 @@ async function succeed(
   const ended = sameName.filter(
     (row) => predecessorProof !== undefined && provesEnd(predecessorProof, row, instanceId),
   );
-  // Failing that they run out, as those of any other.
+  // If the store does not answer, their leases run out like any other.
   await Promise.all(ended.map((row) => shared.dead(row.instanceId)));
   const gone = sameName.filter((row) => ended.includes(row) || statusOf(row, nowMs) === "offline");
   // A row that could not be removed shows as offline, and is forgotten later.
