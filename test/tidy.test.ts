@@ -266,8 +266,13 @@ describe("lengthProblems", () => {
     const sample = treeOf({
       "packages/core/src/fits.ts": "a;\n".repeat(400),
       "packages/core/src/long.ts": "a;\n".repeat(401),
+      "migrations/functions/long.sql": "a;\n".repeat(401),
+      "migrations/V001__long.sql": "a;\n".repeat(401),
     });
-    expect(lengthProblems(sample)).toEqual(["packages/core/src/long.ts: 401 lines, at most 400"]);
+    expect(lengthProblems(sample)).toEqual([
+      "packages/core/src/long.ts: 401 lines, at most 400",
+      "migrations/functions/long.sql: 401 lines, at most 400",
+    ]);
   });
 });
 

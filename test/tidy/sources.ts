@@ -83,9 +83,14 @@ function endsOf(path: string): readonly string[] {
   });
 }
 
-/** Programs and tests that are longer than one sitting. */
+/**
+ * Programs, tests and functions of the database that are longer than one sitting. Numbered migrations may be
+ * longer: each is applied once and then history, and copies the functions that are read.
+ */
 export function lengthProblems(tree: Tree): readonly string[] {
-  const programs = filesOf(tree, (path) => /^(packages|test)\/.*\.(ts|mjs)$/.test(path));
+  const programs = filesOf(tree, (path) =>
+    /^(?:(?:packages|test)\/.*\.(?:ts|mjs)|migrations\/functions\/[^/]+\.sql)$/.test(path),
+  );
   return [...programs].flatMap(([path, text]) => {
     const lines = text.replace(/\n$/, "").split("\n").length;
     return lines > linesMax ? [`${path}: ${lines} lines, at most ${linesMax}`] : [];

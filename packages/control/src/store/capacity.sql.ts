@@ -1,5 +1,5 @@
 /**
- * Tables of shared capacity. What works on them are the functions of migrations V022 to V025; drizzle/capacity.ts
+ * Tables of shared capacity. What works on them are the functions of migrations V022 to V026; drizzle/capacity.ts
  * calls them. Times are Unix milliseconds on the clock of the database.
  */
 import { sql } from "drizzle-orm";

@@ -1,5 +1,5 @@
 /**
- * Shared capacity in its tables. Each step is one call of a function of migrations V022 to V025, because every
+ * Shared capacity in its tables. Each step is one call of a function of migrations V022 to V026, because every
  * statement inside it has to see what was committed when it got its turn.
  *
  * Renewals lock rows without taking a turn, so a step may meet one and be chosen to give way; it did
