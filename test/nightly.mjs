@@ -5,11 +5,16 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const frames = "5000000";
 
-/** @type {readonly (readonly [name: string, args: readonly string[]])[]} */
+/** @type {readonly (readonly [name: string, args: readonly string[], env?: Record<string, string>])[]} */
 const runs = [
   [
     "simulated fleets and the model of leases",
     ["node_modules/vitest/vitest.mjs", "run", "test/sim"],
+  ],
+  [
+    "simulated fleets over the functions of the database",
+    ["node_modules/vitest/vitest.mjs", "run", "test/sim/leasedTables.slow.test.ts"],
+    { GATEWAY_SLOW: "1" },
   ],
   [
     "ordinary queries, a million answers",
@@ -25,17 +30,21 @@ const runs = [
 const env = { ...process.env, GATEWAY_NIGHTLY: "1", FLEET_KILLS: "10", SOAK_SECS: "3600" };
 
 let failed = 0;
-for (const [name, args] of runs) {
-  const code = await ran(args);
+for (const [name, args, more] of runs) {
+  const code = await ran(args, more);
   console.log(`${code === 0 ? "passed" : "FAILED"}   ${name}`);
   if (code !== 0) failed += 1;
 }
 console.log(`${runs.length - failed} passed, ${failed} failed, 0 skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-function ran(args) {
+function ran(args, more = {}) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, env, stdio: "inherit" });
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...env, ...more },
+      stdio: "inherit",
+    });
     child.on("close", resolve);
     child.on("error", () => resolve(1));
   });

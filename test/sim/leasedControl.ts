@@ -1,4 +1,4 @@
-/** Who gives leases in the simulation: the control plane's own shared capacity over its store in memory, or the small model with planted mistakes. */
+/** Who gives leases in the simulation: the control plane's own shared capacity over one of its stores, or the small model with planted mistakes. */
 import { TestLeases, type Flaws, type TestCaps } from "@gateway/core/capacity/rig/leases.ts";
 import {
   sharedCapacity,
@@ -6,6 +6,7 @@ import {
 } from "@gateway/control/worker/capacity/sharedCapacity.ts";
 import { localLeases } from "@gateway/control/worker/capacity/localLeases.ts";
 import { memoryStore } from "@gateway/control/store/memory.ts";
+import type { Store } from "@gateway/control/store/store.ts";
 import type { LeaseSource, ReaperLink } from "@gateway/core/port/leases.ts";
 import type { VirtualHost } from "@gateway/core/rig/virtual.ts";
 
@@ -21,6 +22,8 @@ export interface SimControl {
   restart(): void;
   /** What is not free. */
   left(): Promise<{ readonly slots: number; readonly waiting: number }>;
+  /** Ends what it follows. */
+  close(): void;
 }
 
 /** The model. */
@@ -34,12 +37,16 @@ export function modelControl(host: VirtualHost, caps: TestCaps, flaws: Flaws): S
     tick: () => leases.tick(),
     restart: () => {},
     left: async () => ({ slots: leases.taken, waiting: leases.waiting }),
+    close: () => {},
   };
 }
 
-/** The real one. */
-export function realControl(host: VirtualHost, caps: TestCaps): SimControl {
-  const store = memoryStore(host.clock);
+/** The real one, over a store in memory unless told otherwise. */
+export function realControl(
+  host: VirtualHost,
+  caps: TestCaps,
+  store: Pick<Store, "capacity"> = memoryStore(host.clock),
+): SimControl {
   const { clock, log, metrics } = host;
   const randomBytes = (length: number): Uint8Array => host.randomBytes(length);
   const built = builtOf(caps);
@@ -80,9 +87,12 @@ export function realControl(host: VirtualHost, caps: TestCaps): SimControl {
         store.capacity.running(),
         store.capacity.waiting(),
       ]);
-      if (!running.ok || !waiting.ok) throw new Error("a store in memory is always there");
+      if (!running.ok || !waiting.ok) throw new Error("a store of the simulation is always there");
       const held = Object.values(running.value.clusters).map((cluster) => cluster.held);
       return { slots: sum(held), waiting: sum([...waiting.value.values()]) };
+    },
+    close: () => {
+      life.abort();
     },
   };
 }

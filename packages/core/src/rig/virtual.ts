@@ -49,8 +49,15 @@ interface VirtualTimer extends HeapEntry {
   readonly fire: () => void;
 }
 
-/** Makes a host at time 0. `threads` is what `host.threads` starts; without it a start is a bug of the test. */
-export function virtualHost(seed: number, threads: Threads = noThreads): VirtualHost {
+/**
+ * Makes a host at time 0. `threads` is what `host.threads` starts; without it a start is a bug of the test.
+ * `others` ends when what works outside virtual time (a database) has nothing to do: the clock waits for it.
+ */
+export function virtualHost(
+  seed: number,
+  threads: Threads = noThreads,
+  others: () => Promise<void> = nothing,
+): VirtualHost {
   const random = seededRandom(seed);
   const timers = heapOf<VirtualTimer>((a, b) =>
     a.dueMs === b.dueMs ? a.sequence < b.sequence : a.dueMs < b.dueMs,
@@ -68,6 +75,11 @@ export function virtualHost(seed: number, threads: Threads = noThreads): Virtual
         timers.remove(entry);
       },
     };
+  }
+
+  async function settle(): Promise<void> {
+    await nextTurn();
+    await others();
   }
 
   /** Fires the next timer unless it is due after `endMs`. */
@@ -130,11 +142,13 @@ export function seededRandom(seed: number): () => number {
 }
 
 /** One turn of the event loop: every promise that can go on has gone on before it answers. */
-function settle(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
+
+const nothing = (): Promise<void> => Promise.resolve();
 
 const noThreads: Threads = {
   start: (name) => {
