@@ -11,6 +11,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Identified, QueryId, Session } from "@gateway/core/query/query.ts";
 import type { Result } from "@gateway/core/result.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { typeName } from "@gateway/core/type/name.ts";
@@ -331,9 +332,7 @@ export function codeOf({ last }: Ran): string | undefined {
 }
 
 async function described(lane: Lane, sql: string) {
-  const found = await lane.describe(identifiedOf(sql), never);
-  if (!found.ok) throw new Error(found.error.message);
-  return found.value;
+  return valueOf(await lane.describe(identifiedOf(sql), never));
 }
 
 async function begun(backend: Backend) {
@@ -361,6 +360,7 @@ export function identifiedOf(
   return {
     id: "suite" as QueryId,
     sql,
+    statement: readStatement(sql, session.dialect ?? "duckdb"),
     allowedSql: sql,
     engineSql: sql,
     maxExecutionMs: undefined,

@@ -12,6 +12,7 @@ import type { Listen } from "@gateway/core/port/frontend.ts";
 import { ok } from "@gateway/core/result.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { Secret } from "@gateway/core/secret.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { cellWriter, postgresText } from "@gateway/core/type/text.ts";
 import { isNull, type Vector } from "@gateway/core/type/vector.ts";
@@ -141,7 +142,8 @@ async function run(
   if (sql.length > connection.config.maxStatementBytes) {
     return errorReply(gatewayError("query.textTooLarge"));
   }
-  for await (const event of door.run(door.query(sql, [], session), connection.closed)) {
+  const query = door.query(readStatement(sql, session.dialect), [], session);
+  for await (const event of door.run(query, connection.closed)) {
     if (event.kind === "failed") return errorReply(event.error);
     if (event.kind === "columns") columns = event.columns.map((column) => column.name);
     if (event.kind === "batch")

@@ -39,7 +39,7 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly dialect?: Dialect;
   /** Reads of a long text, in steps, what the lane's statements will ask of it. Its class and digest are read already. */
   readAhead?(engineSql: string): Steps<void>;
-  /** Opens a lane and begins a transaction; `query` is the client's own BEGIN, which may ask for read-only. `query.unsupported` where the engine has none. */
+  /** Opens a lane and begins a transaction with the modes of `query.statement`, the client's own BEGIN. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;
   /**

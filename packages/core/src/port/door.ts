@@ -10,6 +10,7 @@ import type { AuthContext } from "../query/identity.ts";
 import type { Description, ResultEvent, ResultStream } from "../query/event.ts";
 import type { Query, QueryId, Session } from "../query/query.ts";
 import type { TableListing } from "./backend.ts";
+import type { Statement } from "../sql/statement.ts";
 import type { Parameter } from "../type/type.ts";
 import type { NativeFormat } from "../type/vector.ts";
 
@@ -35,9 +36,9 @@ export interface Door {
   /** Counts and logs a login that the frontend refused by itself, because what was shown can not be judged. */
   refused(code: ErrorCode, shown: UnjudgedLogin, at: PresentedAt): void;
 
-  /** Gives a statement its id and its time of receipt. `takes` is none unless said. */
+  /** Gives a statement, read in the session's dialect, its id and its time of receipt. `takes` is none unless said. */
   query(
-    sql: string,
+    statement: Statement,
     parameters: readonly Parameter[],
     session: Session,
     takes?: readonly NativeFormat[],

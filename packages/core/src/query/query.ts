@@ -8,6 +8,7 @@ import type { Parameter } from "../type/type.ts";
 import type { AuthContext, ClientCredential, BackendIdentity } from "./identity.ts";
 import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
+import type { Statement } from "../sql/statement.ts";
 import type { Slot } from "./slot.ts";
 import type { NativeFormat } from "../type/vector.ts";
 import type { Pin } from "./pin.ts";
@@ -41,6 +42,8 @@ export interface Session {
 export interface Query {
   readonly id: QueryId;
   readonly sql: string;
+  /** What that text says, in the session's dialect. Nobody behind the frontend reads it again. */
+  readonly statement: Statement;
   /** Typed values for `$1`, `$2`, …; frontends rewrite `?` before. Never spliced into text. */
   readonly parameters: readonly Parameter[];
   readonly session: Session;

@@ -12,6 +12,7 @@ export function routedTo(query: Query, group: string, trace: Routed["trace"]): R
   return {
     id: query.id,
     sql: query.sql,
+    statement: query.statement,
     parameters: query.parameters,
     session: query.session,
     takes: query.takes,
@@ -25,6 +26,7 @@ export function policedAs(query: Routed, allowedSql: string): Policed {
   return {
     id: query.id,
     sql: query.sql,
+    statement: query.statement,
     parameters: query.parameters,
     session: query.session,
     takes: query.takes,
@@ -39,6 +41,7 @@ export function admittedOn(query: Policed, slot: Slot): Admitted {
   return {
     id: query.id,
     sql: query.sql,
+    statement: query.statement,
     parameters: query.parameters,
     session: query.session,
     takes: query.takes,
@@ -58,6 +61,7 @@ export function translatedTo(
   return {
     id: query.id,
     sql: query.sql,
+    statement: query.statement,
     parameters: query.parameters,
     session: query.session,
     takes: query.takes,
@@ -75,6 +79,7 @@ export function identifiedAs(query: Translated, backendIdentity: BackendIdentity
   return {
     id: query.id,
     sql: query.sql,
+    statement: query.statement,
     parameters: query.parameters,
     session: query.session,
     takes: query.takes,

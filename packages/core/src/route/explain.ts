@@ -8,6 +8,7 @@ import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Query, QueryId } from "../query/query.ts";
 import type { Dialect } from "../sql/dialect.ts";
+import { readStatement } from "../sql/statement.ts";
 import { compileRoutes, type RoutesConfig } from "./route.ts";
 
 export interface RouteQuestion {
@@ -64,9 +65,11 @@ const frontendDialects: ReadonlyMap<string, Dialect> = new Map([
 
 function queryOf(question: RouteQuestion): Query {
   const { sql, user, groups, roles, frontend, tags, headers } = question;
+  const dialect = frontendDialects.get(frontend) ?? "generic";
   return {
     id: "explain" as QueryId,
     sql,
+    statement: readStatement(sql, dialect),
     parameters: [],
     takes: [],
     receivedAtMs: 0,
@@ -75,7 +78,7 @@ function queryOf(question: RouteQuestion): Query {
       identity: { user, groups, roles, method: "none" },
       credential: { kind: "none" },
       clientAddress: "unknown",
-      dialect: frontendDialects.get(frontend) ?? "generic",
+      dialect,
       catalog: undefined,
       schema: undefined,
       settings: new Map(),

@@ -28,7 +28,6 @@ export interface OpenDoor {
 
 export function openDoor(plane: DataPlane): OpenDoor {
   const { generations, host, live } = plane;
-  const nextId = queryIds(host);
   const run: Door["run"] = (query, signal) => runQuery(query, plane, signal);
   const polled = new PolledQueries(host);
 
@@ -69,14 +68,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
       }
     },
     refused: noteRefusal,
-    query: (sql, parameters, session, takes = []) => ({
-      id: nextId(),
-      sql,
-      parameters,
-      session,
-      takes,
-      receivedAtMs: host.clock.nowMs(),
-    }),
+    query: queriesOf(host),
     run,
     describe: (query, signal) => describeQuery(query, plane, signal),
     tables: (query, signal) => tablesFor(query, plane, signal),
@@ -95,6 +87,19 @@ export function openDoor(plane: DataPlane): OpenDoor {
     },
   };
   return { door, close: () => polled.close() };
+}
+
+function queriesOf(host: DataPlane["host"]): Door["query"] {
+  const nextId = queryIds(host);
+  return (statement, parameters, session, takes = []) => ({
+    id: nextId(),
+    sql: statement.sql,
+    statement,
+    parameters,
+    session,
+    takes,
+    receivedAtMs: host.clock.nowMs(),
+  });
 }
 
 function claimedName(presented: Presented): string | undefined {

@@ -54,7 +54,7 @@ function runUnpinned(open: OpenQuery, plane: DataPlane): Stage | LastEvent {
   const wish = wishOf(open.query);
   switch (wish?.kind) {
     case "begin":
-      return beginTransaction(wish.modes, open, plane);
+      return beginTransaction(open, plane);
     case "commit":
     case "rollback":
       return endOutside(wish, open);

@@ -4,6 +4,7 @@ import type { Dialect } from "./dialect.ts";
 import { digestReading, digestSql } from "./mask/fingerprint.ts";
 import { readLongText } from "./longText.ts";
 import { slicesReading, splitStatements } from "./lex/split.ts";
+import { readStatement, statementReading } from "./statement.ts";
 
 const pad = (unit: string): string => unit.repeat(Math.ceil(70_000 / unit.length));
 
@@ -21,6 +22,12 @@ describe("readLongText", () => {
     ["trino", `select ? ${pad("from t ")}`],
     ["duckdb", `explain analyze delete from t where ${pad("a = 1 or ")} true`],
     ["clickhouse", `insert into t format values ${pad("(1, 'a'),")}`],
+    ["postgres", `begin; prepare p (int) as select ${pad("$1 + ")} 1 -- ${pad("x")}`],
+    ["postgres", `set application_name = '${pad("x")}'; -- ${pad("y")}`],
+    ["postgres", `start transaction /* ${pad("x")} */ isolation level serializable, read only`],
+    ["mysql", `/*!40101 set @a = '${pad("x")}' */; set @b = 1${pad(", @c = 2")}`],
+    ["trino", `execute immediate '${pad("select 1 ")}' using 1, 'a'`],
+    ["duckdb", `use "a${pad("b")}".c; rollback to "${pad("s")}"`],
   ])("reads what the readers of %s read by themselves: %.40s", (dialect, sql) => {
     const alone = answersOf(sql, dialect);
     forget(dialect);
@@ -56,6 +63,7 @@ function forget(dialect: Dialect): void {
   for (const text of others) {
     slicesReading(dialect)(text);
     classReading(dialect)(text);
+    statementReading(dialect)(text);
     digestReading(dialect)(text);
   }
 }
@@ -65,6 +73,8 @@ function answersOf(sql: string, dialect: Dialect) {
   if (!slices.ok) return slices;
   return slices.value.map((slice) => {
     const text = sql.slice(slice.start, slice.end);
-    return { slice, kind: classifyStatement(text, dialect), digest: digestSql(text, dialect) };
+    const statement = readStatement(text, dialect);
+    const kind = classifyStatement(text, dialect);
+    return { slice, kind, statement, digest: digestSql(text, dialect) };
   });
 }

@@ -1,8 +1,9 @@
 /**
- * Reads a long text in steps, once for all who ask later: where its statements are, what each is, its
- * digest and its hash. Between two steps others get their turn.
+ * Reads a long text in steps, once for all who ask later: where its statements are, what each is and
+ * says of its session, its digest and its hash. Between two steps others get their turn.
  *
- * Afterwards `splitStatements`, `classifyStatement` and `digestSql` answer for it from what was read.
+ * Afterwards `splitStatements`, `readStatement`, `classifyStatement` and `digestSql` answer for it from
+ * what was read.
  */
 import { classOf, classReading } from "./classify/classify.ts";
 import { openSql, type SqlCursor } from "./lex/cursor.ts";
@@ -16,6 +17,8 @@ import { longTextUnits } from "./reading/reading.ts";
 import { slicesReading, statementCountMax } from "./lex/split.ts";
 import { stepInStatement, walkStatement, type StatementSlice } from "./lex/statement.ts";
 import { tokensPerStep, type Steps } from "./reading/steps.ts";
+import { readSessionToken, searchSession, sessionFound } from "./session/session.ts";
+import { statementOf, statementReading } from "./statement.ts";
 
 interface Progress {
   readonly cursor: SqlCursor;
@@ -46,6 +49,7 @@ function* readStatement(progress: Progress): Steps<boolean> {
   const { cursor, dialect } = progress;
   const walk = walkStatement(cursor);
   const head = beginHeadWords(dialect);
+  const session = searchSession(dialect);
   const digest = emptyPieces();
   const inlineData = searchInlineData(cursor);
   let digested: "all" | "tooLong" | undefined;
@@ -59,6 +63,7 @@ function* readStatement(progress: Progress): Steps<boolean> {
     progress.tokens += 1;
     if (progress.tokens > progress.tokensMax) return false;
     readHeadToken(head, walk);
+    readSessionToken(session, walk);
     if (digested !== undefined) continue;
     addToken(digest, cursor);
     if (isTooLong(digest)) digested = "tooLong";
@@ -79,7 +84,10 @@ function* readStatement(progress: Progress): Steps<boolean> {
   const sql = cursor.sql.slice(start, end);
   const doubt = cursor.doubt ?? (walk.compound ? "compoundBody" : undefined);
   yield* hashReading.ahead(sql);
-  classReading(dialect).put(sql, classOf(head.found, walk, { dialect, doubt }));
+  const found = classOf(head.found, walk, { dialect, doubt });
+  const statement = statementOf(sql, found, sessionFound(session, walk, cursor.doubt));
+  statementReading(dialect).put(sql, statement);
+  classReading(dialect).put(sql, found);
   yield;
   const reason = digested === "tooLong" ? digested : cursor.doubt;
   digestReading(dialect).put(sql, digestOf(digest, reason));

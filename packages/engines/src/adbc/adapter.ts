@@ -18,7 +18,6 @@ import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { tagIn } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import type { AdbcFailure } from "../native/driver.ts";
@@ -185,8 +184,9 @@ class AdbcBackend implements Backend {
       const message = `${this.#profile.label} has no transactions here`;
       return err(gatewayError("query.unsupported", { message }));
     }
-    const modes = readOnlyAsked(query) ? this.#profile.readOnlyStatement : undefined;
-    if (readOnlyAsked(query) && modes === undefined && this.#profile.name !== "duckdb") {
+    const readOnly = query.statement.modes.readOnly === true;
+    const modes = readOnly ? this.#profile.readOnlyStatement : undefined;
+    if (readOnly && modes === undefined && this.#profile.name !== "duckdb") {
       const message = `${this.#profile.label} has no read-only transactions`;
       return err(gatewayError("query.unsupported", { message }));
     }
@@ -387,9 +387,4 @@ class AdbcBackend implements Backend {
   #error(failure: AdbcFailure): GatewayError {
     return errorOf(this.#profile, failure, { sql: "", prefix: 0, original: "", writes: false });
   }
-}
-
-function readOnlyAsked({ sql, session }: Identified): boolean {
-  const found = readSessionStatement(sql, session.dialect);
-  return found?.kind === "begin" && found.modes.readOnly === true;
 }

@@ -19,7 +19,7 @@ import type { ProcessEnd } from "@gateway/core/port/threads.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import type { TransactionModes } from "@gateway/core/sql/session/statement.ts";
 import type { AdbcFailure } from "../native/driver.ts";
 import type { DriverThread } from "../native/reach/driverThread.ts";
 import type { ProcessLimits } from "../native/reach/driverThread.ts";
@@ -151,7 +151,7 @@ class DuckDbBackend implements Backend {
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
-    const path = usedPath(query.engineSql, query.session.dialect);
+    const path = usedPath(query);
     const guarded =
       path === undefined ? guardStatement(query.engineSql, { pinned: false }) : undefined;
     if (guarded?.ok === false) return yield { kind: "failed", error: guarded.error };
@@ -199,7 +199,7 @@ class DuckDbBackend implements Backend {
       return err(gatewayError("cluster.connectFailed"));
     }
     const place = placeOf(query.session, this.#defaultCatalog);
-    const before = [...this.#before(query.session), beginStatement(query)];
+    const before = [...this.#before(query.session), beginStatement(query.statement.modes)];
     const answer = await taken.thread.ask({ kind: "connect", database, before }, signal);
     const lane: Lane = { ...shared, database: undefined };
     if (answer.ok && !signal.aborted) {
@@ -378,8 +378,6 @@ class DuckDbBackend implements Backend {
 }
 
 /** DuckDB has one isolation, stricter than most that are asked for; read-only is its own. */
-function beginStatement({ sql, session }: Identified): string {
-  const found = readSessionStatement(sql, session.dialect);
-  const readOnly = found?.kind === "begin" && found.modes.readOnly === true;
-  return readOnly ? "BEGIN TRANSACTION READ ONLY" : "BEGIN TRANSACTION";
+function beginStatement({ readOnly }: TransactionModes): string {
+  return readOnly === true ? "BEGIN TRANSACTION READ ONLY" : "BEGIN TRANSACTION";
 }

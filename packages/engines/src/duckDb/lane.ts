@@ -68,7 +68,7 @@ export class TransactionLane implements PinnedLane {
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined) return yield { kind: "failed", error: over };
-    const path = usedPath(query.engineSql, query.session.dialect);
+    const path = usedPath(query);
     if (path !== undefined) return yield* this.#use(path, query.session, signal);
     const guarded = guardStatement(query.engineSql, { pinned: true });
     if (!guarded.ok) return yield { kind: "failed", error: guarded.error };

@@ -13,7 +13,6 @@ import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import { tagPrefix } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import { tlsTrust } from "../connect/tls.ts";
 import { asOf, Callers } from "./client/callers.ts";
@@ -125,13 +124,9 @@ class StarRocksBackend implements Backend {
     const stand = await this.#take(query, signal);
     if (!stand.ok) return stand;
     const { taken, ground } = stand.value;
-    const found = readSessionStatement(query.sql, query.session.dialect);
-    const readOnly = found?.kind === "begin" && found.modes.readOnly === true;
-    const begun = await ask(
-      taken.member,
-      readOnly ? "START TRANSACTION READ ONLY" : "BEGIN",
-      signal,
-    );
+    const readOnly = query.statement.modes.readOnly === true;
+    const sql = readOnly ? "START TRANSACTION READ ONLY" : "BEGIN";
+    const begun = await ask(taken.member, sql, signal);
     if (begun.ok) return ok(new TransactionLane(taken, ground, query.backendIdentity));
     taken.member.tainted = true;
     taken[Symbol.dispose]();

@@ -1,6 +1,6 @@
 /** The tag that ends a statement: `SELECT 3`, `INSERT 0 2`, `CREATE TABLE`. */
 import type { DoneEvent } from "@gateway/core/query/event.ts";
-import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 
 const counted: ReadonlySet<string> = new Set([
   "SELECT",
@@ -25,7 +25,7 @@ export function commandTag(
   sql: string,
 ): string {
   if (updateType === undefined)
-    return rows === undefined ? classifyStatement(sql, "postgres").tag || "OK" : `SELECT ${rows}`;
+    return rows === undefined ? readStatement(sql, "postgres").tag || "OK" : `SELECT ${rows}`;
   const shown = shownAs.get(updateType);
   if (shown !== undefined) return shown;
   const count = updateCount ?? rows ?? 0;

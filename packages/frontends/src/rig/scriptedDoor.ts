@@ -89,10 +89,11 @@ export function scriptedDoor(script: Script): ScriptedDoor {
     },
     refusals,
     refused: (code, { kind, user }) => void refusals.push(`${code} ${kind} ${user}`),
-    query: (sql, parameters, session, takes = []) => {
+    query: (statement, parameters, session, takes = []) => {
       count += 1;
       const id = `20260101_000000_${String(count).padStart(5, "0")}_test` as QueryId;
-      return { id, sql, parameters, session, takes, receivedAtMs: 0 };
+      const { sql } = statement;
+      return { id, sql, statement, parameters, session, takes, receivedAtMs: 0 };
     },
     run,
     describe: async (query) => {

@@ -1,5 +1,6 @@
 /** A query for tests of routing: alice over Trino, unless told. */
 import type { Query, QueryId } from "../../query/query.ts";
+import { readStatement } from "../../sql/statement.ts";
 
 export interface QueryTraits {
   readonly sql?: string;
@@ -21,6 +22,7 @@ export function queryOf({
   return {
     id: "q" as QueryId,
     sql,
+    statement: readStatement(sql, "trino"),
     parameters: [],
     takes: [],
     receivedAtMs: 0,

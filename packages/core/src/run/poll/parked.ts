@@ -274,6 +274,7 @@ function withoutCredential(query: Query): Query {
   return {
     id: query.id,
     sql: query.sql,
+    statement: query.statement,
     parameters: query.parameters,
     session: {
       frontend: session.frontend,

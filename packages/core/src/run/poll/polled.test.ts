@@ -8,6 +8,7 @@ import { neverAborted } from "../../tool/canceller.ts";
 import { PolledQueries, polledLimits, type RunQuery } from "./polled.ts";
 import type { PolledQuery } from "../../port/door.ts";
 import { Secret } from "../../secret.ts";
+import { readStatement } from "../../sql/statement.ts";
 import type { Query, QueryId } from "../../query/query.ts";
 
 const never = new AbortController().signal;
@@ -376,6 +377,7 @@ function queryOf(id: string): Query {
   return {
     id: id as QueryId,
     sql: "SELECT 1",
+    statement: readStatement("SELECT 1", "trino"),
     parameters: [],
     takes: [],
     receivedAtMs: 0,

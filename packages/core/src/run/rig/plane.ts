@@ -12,6 +12,7 @@ import { LiveQueries } from "../step/live.ts";
 import type { QueryLimits } from "../../query/limits.ts";
 import { queryMetrics } from "../step/metrics.ts";
 import type { DataPlane } from "../step/plane.ts";
+import { readStatement } from "../../sql/statement.ts";
 import type { Identified, Query, QueryId, Session } from "../../query/query.ts";
 
 /** What a cluster answers to `execute`. */
@@ -215,6 +216,7 @@ export function queryOf(sql: string, session: Partial<Session> = {}): Query {
   return {
     id: `query ${sql}` as QueryId,
     sql,
+    statement: readStatement(sql, session.dialect ?? "postgres"),
     parameters: [],
     takes: [],
     receivedAtMs: 0,

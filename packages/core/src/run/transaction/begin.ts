@@ -4,7 +4,6 @@
  */
 import type { PinnedLane } from "../../port/backend.ts";
 import type { Stage } from "../../query/event.ts";
-import type { TransactionModes } from "../../sql/session/statement.ts";
 import { askEngine, type Question } from "../step/ask.ts";
 import type { OpenQuery } from "../step/lifecycle.ts";
 import type { DataPlane } from "../step/plane.ts";
@@ -15,11 +14,7 @@ const transaction: Question<PinnedLane> = {
   undo: async (lane) => await lane[Symbol.asyncDispose](),
 };
 
-export async function* beginTransaction(
-  modes: TransactionModes,
-  open: OpenQuery,
-  plane: DataPlane,
-): Stage {
+export async function* beginTransaction(open: OpenQuery, plane: DataPlane): Stage {
   const begun = yield* askEngine(transaction, open, plane, (lane, attempt, way) => {
     const { generation, policed } = way;
     // Before anything is kept: what throws behind that would be given back by nobody.
@@ -32,11 +27,11 @@ export async function* beginTransaction(
       idleMs: plane.idleInTransactionMs,
       lifeMs,
       begin: open.query,
-      modes,
     };
     return new SessionPin(held, plane.host.clock);
   });
   if (!begun.ok) return { kind: "failed", error: begun.error };
+  const { modes } = open.query.statement;
   yield { kind: "session", change: { kind: "pinned", pin: begun.value, modes } };
   return { kind: "done", stats: open.live.stats(), updateType: "BEGIN" };
 }

@@ -43,7 +43,7 @@ async function divided(
     case "releaseSavepoint":
       return points.release(name);
     case "rollbackToSavepoint": {
-      const strict = isStrict(pin.held.modes, open.query);
+      const strict = isStrict(pin.modes, open.query);
       const goesOn = async () => (await pin.lane.goesOn?.(open.live.signal)) === true;
       const way = await points.wayBack(name, strict, goesOn);
       return way.ok ? await goBack(way.value, open, pin) : way.error;

@@ -8,7 +8,7 @@ import type { Slot } from "../../query/slot.ts";
 import type { Clock } from "../../port/clock.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { HeldGeneration } from "../../snapshot/generation.ts";
-import { lossOf } from "../step/lost.ts";
+import { lossAskedOf, lossOf } from "../step/lost.ts";
 import type { TransactionModes } from "../../sql/session/statement.ts";
 import type { Pin } from "../../query/pin.ts";
 import { Savepoints } from "./savepoints.ts";
@@ -26,9 +26,8 @@ export interface Held {
   readonly idleMs: number;
   /** Longest life, from now on; undefined means none. */
   readonly lifeMs: number | undefined;
-  /** The client's BEGIN, and what it asked for. */
+  /** The client's BEGIN. */
   readonly begin: Query;
-  readonly modes: TransactionModes;
 }
 
 /** The pipeline's own pin: no other is ever in a session. */
@@ -66,6 +65,11 @@ export class SessionPin implements Pin {
     this.#life = lifeMs === undefined ? undefined : clock.timer(lifeMs, () => this.#outlived());
   }
 
+  /** What BEGIN asked for. */
+  get modes(): TransactionModes {
+    return this.held.begin.statement.modes;
+  }
+
   get lane(): PinnedLane {
     return this.#lane;
   }
@@ -79,7 +83,9 @@ export class SessionPin implements Pin {
   }
 
   /** Takes the lane for one statement, which `cancel` ends when the transaction has to. Refused when it is over, aborted, lost, or another statement still runs. */
-  take(cancel: (reason: GatewayError) => void): Result<Disposable, GatewayError> {
+  async take(cancel: (reason: GatewayError) => void): Promise<Result<Disposable, GatewayError>> {
+    const { slot } = this.held;
+    if (lossOf(slot) !== undefined) await lossAskedOf(slot);
     if (this.#state === "ended") {
       return err(this.#endedBy ?? gatewayError("query.transaction", { message: overText }));
     }
@@ -91,7 +97,7 @@ export class SessionPin implements Pin {
       );
     }
     // Between two statements the engine runs nothing of ours, so the slot may be another's by now.
-    const lost = lossOf(this.held.slot);
+    const lost = lossOf(slot);
     if (lost !== undefined) {
       this.#endedBy = lost;
       void this.end();
@@ -174,6 +180,12 @@ export class SessionPin implements Pin {
 }
 
 const overText = "the transaction is over";
+
+/** A session's pin as the one that it is. */
+export function ownPin(pin: Pin): SessionPin {
+  if (pin instanceof SessionPin) return pin;
+  throw new Error("a pin that this pipeline did not make");
+}
 
 /** Police, translate and identify for a statement whose route and slot are already there. */
 export async function identify(

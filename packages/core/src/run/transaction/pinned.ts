@@ -4,28 +4,27 @@
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import { err, type Result } from "../../result.ts";
-import { classifyStatement } from "../../sql/classify/classify.ts";
+import type { Statement } from "../../sql/statement.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";
 import type { Description, LastEvent, Stage } from "../../query/event.ts";
 import type { OpenQuery } from "../step/lifecycle.ts";
-import { endedWhenLost, lossAskedOf, lossOf } from "../step/lost.ts";
+import { endedWhenLost } from "../step/lost.ts";
 import { PatientReader } from "../step/patience.ts";
 import type { Pin } from "../../query/pin.ts";
 import { chain, divide, failedIn } from "./divided.ts";
 import { outcomeOf, wishOf, type EndWish } from "./wish.ts";
-import { identify, SessionPin } from "./pinSession.ts";
+import { identify, ownPin, type SessionPin } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
 import { relay } from "../step/relay.ts";
 
 /** A statement of a session in a transaction. */
-export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
-  if (!(pin instanceof SessionPin)) throw new Error("a pin that this pipeline did not make");
+export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
+  const pin = ownPin(sessionPin);
   const { generation } = pin.held.generation;
   open.revision = generation.revision;
   open.live.group = pin.group;
   open.live.trace.push({ step: "transaction", outcome: pin.cluster });
-  if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
-  const taken = pin.take((reason) => open.live.cancel(reason));
+  const taken = await pin.take((reason) => open.live.cancel(reason));
   if (!taken.ok) {
     if (pin.state === "ended")
       yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
@@ -51,7 +50,7 @@ export async function* runPinned(open: OpenQuery, pin: Pin): Stage {
   if (pin.state === "aborted")
     return { kind: "failed", error: gatewayError("query.transactionAborted") };
 
-  const refused = pin.held.modes.readOnly === true ? writing(open.query) : undefined;
+  const refused = pin.modes.readOnly === true ? writing(open.query.statement) : undefined;
   if (refused !== undefined) return failedIn(pin, open, refused);
 
   const last = yield* executePinned(open, pin);
@@ -67,8 +66,7 @@ const changing: ReadonlySet<string> = new Set(["insert", "update", "delete", "me
  * Why the statement can not be in a transaction that only reads. Not every engine has those, or says so
  * in a way that a client can tell from a conflict.
  */
-function writing({ sql, session }: Query): GatewayError | undefined {
-  const { kind, tag } = classifyStatement(sql, session.dialect);
+function writing({ kind, tag }: Statement): GatewayError | undefined {
   if (!changing.has(kind)) return undefined;
   const message = `cannot execute ${tag} in a read-only transaction`;
   return gatewayError("query.transaction", { sqlState: "25006", message });
@@ -79,14 +77,14 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   const identified = await identify(open.query, pin, open.live.signal);
   if (!identified.ok) return { kind: "failed", error: identified.error };
   open.live.identified(identified.value);
-  points.run(open.query);
+  points.run(open.query.statement);
   const { slot } = pin.held;
   using _lost = endedWhenLost(slot, open.live);
   const { signal } = open.live;
   const events = new PatientReader(lane.execute(identified.value, signal), open.clock);
   using _patience = abortedWith(signal, { abort: () => events.aborted() });
   const { last } = yield* relay(events, open.live, slot);
-  if (last.kind === "failed") points.fail(open.query);
+  if (last.kind === "failed") points.fail(open.query.statement);
   if (events.ignored) {
     // Nothing more can run on this connection. The slot follows the lane, which ends when the engine does.
     open.remains(pin.end());
@@ -116,15 +114,14 @@ async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin):
 /** Describes a statement on the transaction's own connection, where its uncommitted tables are. */
 export async function describePinned(
   query: Query,
-  pin: Pin,
+  sessionPin: Pin,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
-  if (!(pin instanceof SessionPin)) throw new Error("a pin that this pipeline did not make");
+  const pin = ownPin(sessionPin);
   if (pin.state === "aborted") return err(gatewayError("query.transactionAborted"));
-  if (lossOf(pin.held.slot) !== undefined) await lossAskedOf(pin.held.slot);
   const ending = new Canceller();
   using _with = abortedWith(signal, ending);
-  const taken = pin.take((reason) => ending.abort(reason));
+  const taken = await pin.take((reason) => ending.abort(reason));
   if (!taken.ok) return taken;
   using _lane = taken.value;
   const { lane } = pin;

@@ -13,8 +13,8 @@
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import { err, ok, type Result } from "../../result.ts";
-import { classifyStatement } from "../../sql/classify/classify.ts";
 import type { Division, TransactionModes } from "../../sql/session/statement.ts";
+import type { Statement } from "../../sql/statement.ts";
 import type { Query } from "../../query/query.ts";
 
 /** What ROLLBACK TO takes: nothing, where the engine goes on; or all that was done so far. */
@@ -56,17 +56,15 @@ export class Savepoints {
   #undecided = false;
 
   /** A statement goes to the engine. */
-  run({ sql, session }: Query): void {
-    const { writes, doubt } = classifyStatement(sql, session.dialect);
+  run(statement: Statement): void {
     this.#ran += 1;
     this.#undecided = false;
-    if (writes || doubt !== undefined) this.#changed += 1;
+    if (mayChange(statement)) this.#changed += 1;
   }
 
   /** That statement failed. */
-  fail({ sql, session }: Query): void {
-    const { writes, doubt } = classifyStatement(sql, session.dialect);
-    this.#undecided = writes || doubt !== undefined;
+  fail(statement: Statement): void {
+    this.#undecided = mayChange(statement);
   }
 
   set(name: string): GatewayError | undefined {
@@ -125,6 +123,10 @@ export class Savepoints {
   #indexOf(name: string): number {
     return this.#points.findLastIndex((point) => point.name === name);
   }
+}
+
+function mayChange({ writes, doubt }: Statement): boolean {
+  return writes || doubt !== undefined;
 }
 
 /** Whether the client may count on seeing nothing new once it has read. MySQL's clients may unless they say otherwise. */

@@ -1,19 +1,13 @@
-/** What a statement wants of the session's transaction. Read here once; nothing behind reads the text again. */
+/** What a statement wants of the session's transaction, by what its reader found in it. */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import type { Outcome } from "../../query/event.ts";
 import type { Query } from "../../query/query.ts";
 import { err, ok, type Result } from "../../result.ts";
-import { classifyStatement } from "../../sql/classify/classify.ts";
-import { readSessionStatement } from "../../sql/session/session.ts";
-import {
-  noModes,
-  type Division,
-  type SessionStatement,
-  type TransactionModes,
-} from "../../sql/session/statement.ts";
+import type { Division } from "../../sql/session/statement.ts";
+import type { Statement } from "../../sql/statement.ts";
 
 export type Wish =
-  | { readonly kind: "begin"; readonly modes: TransactionModes }
+  | { readonly kind: "begin" }
   | EndWish
   /** Refused with `query.syntax` where it begins like a savepoint's statement and can not be read. */
   | { readonly kind: "divide"; readonly division: Result<Division, GatewayError> };
@@ -31,30 +25,25 @@ export const outcomeOf = {
 } as const satisfies Record<EndWish["kind"], Outcome>;
 
 /** Undefined for every statement that is none about transactions in the client's dialect. */
-export function wishOf({ sql, session }: Query): Wish | undefined {
-  const { dialect } = session;
-  const { kind } = classifyStatement(sql, dialect);
+export function wishOf({ statement, session: { dialect } }: Query): Wish | undefined {
+  const { kind, session } = statement;
   switch (kind) {
-    case "begin": {
-      const found = readSessionStatement(sql, dialect);
-      return { kind, modes: found?.kind === "begin" ? found.modes : noModes };
-    }
+    case "begin":
+      return { kind };
     case "commit":
     case "rollback": {
-      const found = readSessionStatement(sql, dialect);
-      const ends = found?.kind === "commit" || found?.kind === "rollback";
-      return { kind, chain: ends && found.chain };
+      const ends = session?.kind === "commit" || session?.kind === "rollback";
+      return { kind, chain: ends && session.chain };
     }
-    case "savepoint": {
+    case "savepoint":
       if (dialect === "trino" || dialect === "clickhouse") return undefined;
-      return { kind: "divide", division: divisionOf(readSessionStatement(sql, dialect)) };
-    }
+      return { kind: "divide", division: divisionOf(session) };
     default:
       return undefined;
   }
 }
 
-function divisionOf(found: SessionStatement | undefined): Result<Division, GatewayError> {
+function divisionOf(found: Statement["session"]): Result<Division, GatewayError> {
   switch (found?.kind) {
     case "savepoint":
     case "releaseSavepoint":

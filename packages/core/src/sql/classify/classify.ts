@@ -46,7 +46,8 @@ export function classifyStatement(sql: string, dialect: Dialect): StatementClass
 /** What each text's first statement is, by dialect. Long ones are read by `longText.ts`. */
 export const classReading = readingsBy(classify);
 
-function* classify(sql: string, dialect: Dialect): Steps<StatementClass> {
+/** The same in steps, and not remembered. */
+export function* classify(sql: string, dialect: Dialect): Steps<StatementClass> {
   const cursor = openSql(sql, dialect);
   const walk = firstWalk(cursor);
   const head = readHeadWords(walk, dialect);

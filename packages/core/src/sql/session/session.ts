@@ -5,16 +5,19 @@
  * say. What it does not understand to the last token it answers as undefined, and the caller sends the
  * text to the engine or refuses it: half-understood settings would be kept wrongly.
  */
-import { openSql, upperWord } from "../lex/cursor.ts";
+import { openSql, upperWord, type LexDoubt } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextSignificant } from "../lex/lex.ts";
 import { decodeString } from "../lex/literal.ts";
+import type { StatementWalk } from "../lex/statement.ts";
 import { readSet } from "./set.ts";
 import type { SessionStatement, SettingValue } from "./statement.ts";
 import { readBegin, readEnd, readSavepoint } from "./transaction.ts";
 import {
   atEnd,
+  keepToken,
   peekToken,
+  readerOver,
   readTokens,
   takeFoldedName,
   takeOneOf,
@@ -24,6 +27,7 @@ import {
   takeValue,
   takeValues,
   takeWords,
+  type Token,
   type TokenReader,
 } from "./tokenReader.ts";
 
@@ -59,10 +63,46 @@ export function readSessionStatement(sql: string, dialect: Dialect): SessionStat
   const reads = nextSignificant(cursor) ? readers.get(upperWord(cursor)) : undefined;
   if (reads === undefined) return undefined;
   const reader = readTokens(sql, dialect);
-  if (reader === undefined) return undefined;
+  return reader === undefined ? undefined : readBy(reads, reader);
+}
+
+function readBy(reads: Reader, reader: TokenReader): SessionStatement | undefined {
   const first = peekToken(reader)?.upper ?? "";
   reader.at = 1;
   return reads(reader, first);
+}
+
+/** The same for a caller that walks a statement by itself, for several reasons at once. */
+export interface SessionSearch {
+  readonly dialect: Dialect;
+  readonly tokens: Token[];
+  /** Set where the first word may begin such a statement. */
+  reads: Reader | undefined;
+}
+
+/** A search before the first token. */
+export function searchSession(dialect: Dialect): SessionSearch {
+  return { dialect, tokens: [], reads: undefined };
+}
+
+/** Takes the token that the walk stands on. */
+export function readSessionToken(
+  search: SessionSearch,
+  { cursor, tokenCount }: StatementWalk,
+): void {
+  if (tokenCount === 1) search.reads = readers.get(upperWord(cursor));
+  if (search.reads !== undefined) keepToken(search.tokens, cursor);
+}
+
+/** What was found when the walk is at its end. `doubt` is the lexer's about this statement. */
+export function sessionFound(
+  { dialect, tokens, reads }: SessionSearch,
+  walk: StatementWalk,
+  doubt: LexDoubt | undefined,
+): SessionStatement | undefined {
+  if (reads === undefined) return undefined;
+  const reader = readerOver(tokens, walk, { dialect, doubt });
+  return reader === undefined ? undefined : readBy(reads, reader);
 }
 
 /** Settings under which the same text lexes differently, so that what we read is not what the engine reads. */

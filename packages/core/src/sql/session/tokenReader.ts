@@ -4,12 +4,20 @@
  * For session statements only: it keeps an object per token, so it is bounded and never runs over a
  * client's large query.
  */
-import { asciiLower, asciiUpper, openSql, tokenText, type TokenKind } from "../lex/cursor.ts";
+import {
+  asciiLower,
+  asciiUpper,
+  openSql,
+  tokenText,
+  type LexDoubt,
+  type SqlCursor,
+  type TokenKind,
+} from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextSignificant } from "../lex/lex.ts";
 import { decodeIdentifier, decodeString } from "../lex/literal.ts";
 import type { NamePart, SettingValue } from "./statement.ts";
-import { nextInStatement, walkStatement } from "../lex/statement.ts";
+import { nextInStatement, walkStatement, type StatementWalk } from "../lex/statement.ts";
 
 /** One token that means something. */
 export interface Token {
@@ -41,18 +49,29 @@ export function readTokens(sql: string, dialect: Dialect): TokenReader | undefin
   const cursor = openSql(sql, dialect);
   const walk = walkStatement(cursor);
   const tokens: Token[] = [];
-  while (nextInStatement(walk)) {
-    if (tokens.length === tokensMax) continue;
-    const text = tokenText(cursor);
-    const upper = cursor.kind === "word" ? asciiUpper(text) : text;
-    tokens.push({ kind: cursor.kind, text, upper, start: cursor.start, end: cursor.end });
-  }
-  const complete = walk.tokenCount === tokens.length;
+  while (nextInStatement(walk)) keepToken(tokens, cursor);
   while (nextSignificant(cursor)) if (cursor.kind !== "semicolon") return undefined;
+  return readerOver(tokens, walk, { dialect, doubt: cursor.doubt });
+}
+
+/** Keeps the current token for a reader, unless there are too many. */
+export function keepToken(tokens: Token[], cursor: SqlCursor): void {
+  if (tokens.length === tokensMax) return;
+  const text = tokenText(cursor);
+  const upper = cursor.kind === "word" ? asciiUpper(text) : text;
+  tokens.push({ kind: cursor.kind, text, upper, start: cursor.start, end: cursor.end });
+}
+
+/** A reader over the tokens that were kept of a statement, the only one of its text, when it was walked to its end. */
+export function readerOver(
+  tokens: readonly Token[],
+  { cursor, end, tokenCount }: StatementWalk,
+  { dialect, doubt }: { readonly dialect: Dialect; readonly doubt: LexDoubt | undefined },
+): TokenReader | undefined {
   // A version comment is how MySQL clients write their settings; any other doubt is one too many.
-  if (cursor.doubt !== undefined && cursor.doubt !== "versionComment") return undefined;
+  if (doubt !== undefined && doubt !== "versionComment") return undefined;
   if (tokens.length === 0) return undefined;
-  return { sql, dialect, tokens, complete, end: walk.end, at: 0 };
+  return { sql: cursor.sql, dialect, tokens, complete: tokenCount === tokens.length, end, at: 0 };
 }
 
 /** The token at an offset from here. */

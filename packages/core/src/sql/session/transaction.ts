@@ -1,5 +1,10 @@
 /** Reads the statements that begin, end and divide transactions. Used by `session.ts` only. */
-import type { Isolation, SessionStatement, TransactionModes } from "./statement.ts";
+import {
+  noModes,
+  type Isolation,
+  type SessionStatement,
+  type TransactionModes,
+} from "./statement.ts";
 import {
   atEnd,
   looksAtWord,
@@ -64,12 +69,7 @@ const isolations: readonly (readonly [readonly string[], Isolation])[] = [
 
 /** Modes up to the end of the statement, with or without commas between; undefined on anything else. */
 export function readModes(reader: TokenReader): TransactionModes | undefined {
-  let modes: TransactionModes = {
-    isolation: undefined,
-    readOnly: undefined,
-    deferrable: undefined,
-    consistentSnapshot: false,
-  };
+  let modes = noModes;
   while (!atEnd(reader)) {
     const next = readMode(reader, modes);
     if (next === undefined) return undefined;

@@ -25,11 +25,10 @@ export interface Used {
 /** The name behind a client's `USE`; undefined for every other statement, and where the engine has no such thing. */
 export function usedName(
   { name, dialect }: Profile,
-  { engineSql, session }: Pick<Identified, "engineSql" | "session">,
+  { engineSql, statement }: Pick<Identified, "engineSql" | "statement">,
 ): Used | undefined {
   if (!["snowflake", "duckdb", "postgresql"].includes(name)) return undefined;
-  const found =
-    readSessionStatement(engineSql, dialect) ?? readSessionStatement(engineSql, session.dialect);
+  const found = readSessionStatement(engineSql, dialect) ?? statement.session;
   if (found?.kind !== "use") return undefined;
   if (found.object !== undefined && name !== "snowflake") return undefined;
   const path = found.path.map(({ text, quoted }) =>

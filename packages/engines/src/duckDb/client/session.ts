@@ -5,9 +5,8 @@
  * connection the next statement runs. `USE` is tried out here and told as a change of the session.
  */
 import type { ResultEvent } from "@gateway/core/query/event.ts";
-import type { Session } from "@gateway/core/query/query.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
-import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { quotePath } from "../sql/quote.ts";
 import { textOf } from "../listing.ts";
@@ -34,9 +33,12 @@ export function useStatement(...path: readonly string[]): string {
   return `USE ${quotePath(path)}`;
 }
 
-/** The name behind a client's `USE`, in its own dialect or in DuckDB's; undefined for every other statement. */
-export function usedPath(sql: string, dialect: Dialect): readonly string[] | undefined {
-  const found = readSessionStatement(sql, "duckdb") ?? readSessionStatement(sql, dialect);
+/** The name behind a client's `USE`, as DuckDB reads it or as its client wrote it; undefined for every other statement. */
+export function usedPath({
+  engineSql,
+  statement,
+}: Pick<Identified, "engineSql" | "statement">): readonly string[] | undefined {
+  const found = readSessionStatement(engineSql, "duckdb") ?? statement.session;
   if (found?.kind !== "use" || found.object !== undefined) return undefined;
   return found.path.map(({ text }) => text);
 }

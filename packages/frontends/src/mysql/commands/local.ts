@@ -7,8 +7,8 @@
  */
 import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { SessionStatement } from "@gateway/core/sql/session/statement.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { atEnd, readTokens, takeOneOf, takeWords } from "@gateway/core/sql/session/tokenReader.ts";
 import { ownErrors } from "../errors.ts";
 import type { LocalAnswer } from "./answer.ts";
@@ -49,7 +49,7 @@ function firstWord(sql: string): string {
 
 /** Undefined for statements that are no session statements of ours, or that can not be read. */
 function answerSession(sql: string, context: ShowContext): LocalAnswer | undefined {
-  const statement = readSessionStatement(sql, "mysql");
+  const statement = readStatement(sql, "mysql").session;
   switch (statement?.kind) {
     case "set":
       return answerSet(statement.changes, context);

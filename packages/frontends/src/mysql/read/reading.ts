@@ -3,11 +3,11 @@
  * how it goes on. All of it follows from the text alone, so that of short texts it is remembered.
  */
 import { ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import { splitStatements, type TooManyStatements } from "@gateway/core/sql/lex/split.ts";
+import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import { forwardedSql } from "./forward.ts";
+import { forwardedDialect, forwardedSql } from "./forward.ts";
 import { rememberedLengthMax, rememberedTexts, statementsPerTextMax } from "../limits.ts";
 
 /** One statement of a text. Its parts are read when they are first asked for. */
@@ -15,7 +15,7 @@ export interface ReadStatement {
   readonly source: string;
   /** UTF-16 units of the text before it. */
   readonly start: number;
-  readonly statement: StatementClass;
+  readonly statement: Statement;
   /** With the lexis of the standard, or why it can not go on. */
   readonly forwarded: Result<string, ErrorReply>;
 }
@@ -33,21 +33,26 @@ export function textReader(): TextReader {
 function readText(sql: string): TextReading {
   const slices = splitStatements(sql, "mysql", statementsPerTextMax);
   if (!slices.ok) return slices;
-  return ok(slices.value.map(({ start, end }) => readStatement(sql.slice(start, end), start)));
+  return ok(slices.value.map(({ start, end }) => readOne(sql.slice(start, end), start)));
 }
 
 /** A text that is known to be one statement. */
-export function readStatement(source: string, start = 0): ReadStatement {
-  let statement: StatementClass | undefined;
+export function readOne(source: string, start = 0): ReadStatement {
+  let statement: Statement | undefined;
   let forwarded: Result<string, ErrorReply> | undefined;
   return {
     source,
     start,
     get statement() {
-      return (statement ??= classifyStatement(source, "mysql"));
+      return (statement ??= readStatement(source, "mysql"));
     },
     get forwarded() {
       return (forwarded ??= forwardedSql(source));
     },
   };
+}
+
+/** What the engine is asked: a text that was forwarded, or made of one, is another statement than its client's. */
+export function forwardedStatement(sql: string): Statement {
+  return readStatement(sql, forwardedDialect);
 }

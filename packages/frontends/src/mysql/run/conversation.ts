@@ -32,6 +32,7 @@ import {
 } from "../encode.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
+import { forwardedStatement } from "../read/reading.ts";
 import type { RowEncoder } from "../value/rows.ts";
 import type { EngineStatement } from "./statement.ts";
 
@@ -304,7 +305,7 @@ export class Conversation {
   /** The query of a statement; warnings of the last one are gone. */
   open({ sql, parameters }: Pick<EngineStatement, "sql" | "parameters">, takes = noFormats): Query {
     if (this.client.warnings.length > 0) this.client = { ...this.client, warnings: [] };
-    return this.door.query(sql, parameters, this.client.session, takes);
+    return this.door.query(forwardedStatement(sql), parameters, this.client.session, takes);
   }
 
   /** The events of a query, the last one with our own reason when it was ended here. */

@@ -4,6 +4,7 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
+import { forwardedStatement } from "../read/reading.ts";
 import type { Conversation } from "./conversation.ts";
 import type { AskedRows, LocalAnswer } from "../commands/answer.ts";
 
@@ -40,7 +41,8 @@ async function tablesOf(talk: Conversation): Promise<readonly TableListing[] | u
   const { door, client } = talk;
   if (client.session.pin !== undefined) return undefined;
   using running = talk.interruptible(listingSql);
-  const scope = await door.tables(door.query(listingSql, [], client.session), running.signal);
+  const query = door.query(forwardedStatement(listingSql), [], client.session);
+  const scope = await door.tables(query, running.signal);
   const tables = scope.ok ? await scope.value.list(running.signal) : scope;
   return tables.ok ? tables.value : undefined;
 }

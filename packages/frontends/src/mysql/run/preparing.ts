@@ -8,9 +8,9 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import { findPlaces, rewritePlaces, type PlacesError } from "@gateway/core/sql/rewrite/places.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Execute } from "@gateway/wire/mysql/command.ts";
 import { parseExecute, type BoundParameters } from "@gateway/wire/mysql/execute.ts";
@@ -19,6 +19,7 @@ import type { AnswerForm, Conversation } from "./conversation.ts";
 import { putPreparedPackets } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { forwardedDialect, forwardedSql } from "../read/forward.ts";
+import { forwardedStatement } from "../read/reading.ts";
 import { preparedMax } from "../limits.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
 import type { CatalogSql } from "../catalog/informationSchema.ts";
@@ -130,7 +131,7 @@ async function engineStatement(
   const { parameters, columns } = described.value;
   return ok({
     source,
-    statement: classifyStatement(source, "mysql"),
+    statement: readStatement(source, "mysql"),
     sql,
     // The text decides the count: values are read by it.
     parameters: Array.from(
@@ -158,7 +159,7 @@ function placesReply(error: PlacesError, source: string): ErrorReply {
 const shownOfEnd = 40;
 
 function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, ErrorReply> {
-  const statement = classifyStatement(source, "mysql");
+  const statement = readStatement(source, "mysql");
   const made = (columns: readonly Column[]) =>
     ok({ source, statement, sql: undefined, parameters: [], columns } as const);
   switch (answer.kind) {
@@ -181,12 +182,12 @@ async function describe(
   source: string,
   sql: string,
 ): Promise<Result<Description, ErrorReply>> {
-  const { kind } = classifyStatement(source, "mysql");
+  const { kind } = readStatement(source, "mysql");
   if (kind === "begin" || kind === "commit" || kind === "rollback") {
     return ok({ parameters: [], columns: [] });
   }
   using running = talk.interruptible(source);
-  const query = talk.door.query(sql, [], talk.client.session);
+  const query = talk.door.query(forwardedStatement(sql), [], talk.client.session);
   const described = await talk.door.describe(query, running.signal);
   if (described.ok) return described;
   return comesWithTheValues(described.error)

@@ -24,7 +24,12 @@ import type { RunnableCommand } from "../machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
 import { executePrepared, prepare, type PreparedParts } from "./preparing.ts";
-import { readStatement, type ReadStatement, type TextReader } from "../read/reading.ts";
+import {
+  forwardedStatement,
+  readOne,
+  type ReadStatement,
+  type TextReader,
+} from "../read/reading.ts";
 import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
 import { textOf, useStatement, type Text } from "./text.ts";
 import { abandon, beforeStatement, commitOpen, inTransaction } from "./transaction.ts";
@@ -90,7 +95,7 @@ export class Runner {
       case "statistics":
         return this.#statistics();
       case "processInfo":
-        return this.#statement(readStatement("SHOW FULL PROCESSLIST"), textForm);
+        return this.#statement(readOne("SHOW FULL PROCESSLIST"), textForm);
       case "processKill":
         return this.#kill(command.connectionId, true, textForm);
       case "prepare":
@@ -121,7 +126,7 @@ export class Runner {
       prepared,
       answerLocally: (sql) => answerLocally(sql, this.#context()),
       catalogSql: (sql) => catalogSql(sql, this.#context()),
-      answerSource: (source) => this.#statement(readStatement(source), binaryForm),
+      answerSource: (source) => this.#statement(readOne(source), binaryForm),
       openCursor: (id, bound) => this.#openCursor(id, bound),
       closeCursor: (id) => cursors.close(id),
     });
@@ -328,7 +333,7 @@ export class Runner {
     if (table === undefined || wildcard === undefined) return this.#refuse(ownErrors.notUtf8());
     const sql = `SELECT * FROM "${table.replaceAll('"', '""')}"`;
     using running = talk.interruptible(sql);
-    const query = talk.door.query(sql, [], talk.client.session);
+    const query = talk.door.query(forwardedStatement(sql), [], talk.client.session);
     const described = await talk.door.describe(query, running.signal);
     if (!described.ok) return this.#refuse(errorReply(described.error, query.id));
     const pattern = wildcard === "" ? "%" : wildcard;

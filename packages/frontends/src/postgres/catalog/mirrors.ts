@@ -11,6 +11,7 @@ import { abortError, gatewayError, type GatewayError } from "@gateway/core/error
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { CatalogMode } from "../config.ts";
 import type { Asked, Outcome } from "./link.ts";
 import { Mirror, type Place } from "./mirror.ts";
@@ -87,7 +88,7 @@ export class Mirrors implements AsyncDisposable {
     request: (place: Place) => Asked,
     { signal, relist = false }: { readonly signal: AbortSignal; readonly relist?: boolean },
   ): Promise<Result<Outcome, GatewayError>> {
-    const query = this.#door.query(listingSql, [], session);
+    const query = this.#door.query(readStatement(listingSql, "postgres"), [], session);
     const scope = await this.#door.tables(query, signal);
     if (!scope.ok) return scope;
     const { user } = session.identity;

@@ -14,7 +14,7 @@ import { decodeText } from "@gateway/wire/postgres/bytes.ts";
 import type { Format, FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { entriesOf, schemaFrom } from "../session/searchPath.ts";
-import type { Prepared, Statement } from "../read/statement.ts";
+import type { Prepared, ReadStatement } from "../read/statement.ts";
 import type { CatalogColumn } from "../value/catalogColumn.ts";
 import type { Asked, Outcome } from "./link.ts";
 import type {
@@ -47,7 +47,7 @@ export class SessionCatalog {
   }
 
   /** True for a statement that is answered here. */
-  takes({ kind }: Statement): boolean {
+  takes({ kind }: ReadStatement): boolean {
     return kind.kind === "query" && kind.catalog === true && this.#mirrors.mode !== "backend";
   }
 

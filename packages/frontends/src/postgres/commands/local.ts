@@ -6,12 +6,12 @@
  * statement is the engine's.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type {
   SessionStatement,
   SettingChange,
   SettingValue,
 } from "@gateway/core/sql/session/statement.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { isQuestion, readArrayTypes, readSelect, type Question } from "./localSelect.ts";
 import { quotedEntry } from "../session/searchPath.ts";
 import { isolationNames, settings } from "../session/settings.ts";
@@ -58,7 +58,7 @@ export function readLocal(
     case "DEALLOCATE":
     case "PREPARE":
     case "EXECUTE":
-      return localOf(readSessionStatement(sql, "postgres"));
+      return localOf(readStatement(sql, "postgres").session);
     case "SELECT":
       return readQuestions(sql, second);
     case "UNLISTEN":

@@ -6,10 +6,10 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import { asciiLower, openSql, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { decodeString } from "@gateway/core/sql/lex/literal.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import {
   atEnd,
   peekToken,
@@ -108,7 +108,7 @@ function skipBrackets(cursor: SqlCursor): boolean {
 
 /** A statement that changes rows is copied by what it returns, so it must say what. */
 function queryProblem({ sql }: Source): GatewayError | undefined {
-  const { kind } = classifyStatement(sql, "postgres");
+  const { kind } = readStatement(sql, "postgres");
   switch (kind) {
     case "select":
       return undefined;

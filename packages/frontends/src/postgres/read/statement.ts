@@ -2,11 +2,10 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
-import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
+import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { isCatalogStatement } from "./catalogStatement.ts";
 import type { CopyForm } from "./copyForm.ts";
 import { readCopy } from "./copyStatement.ts";
@@ -32,16 +31,18 @@ export type Kind =
   | { readonly kind: "cursor"; readonly cursor: CursorStatement };
 
 /** One statement of a text. */
-export interface Statement {
+export interface ReadStatement {
   /** The statement alone, without its semicolon; of a COPY or DECLARE the query in it. */
   readonly sql: string;
+  /** What that says, read when it is first asked for: a text may hold thousands, and end at the first. */
+  readonly statement: Statement;
   /** UTF-16 units of the client's text before it. */
   readonly start: number;
   readonly kind: Kind;
 }
 
 /** A prepared statement. */
-export interface Prepared extends Statement {
+export interface Prepared extends ReadStatement {
   /** The client's whole text, for positions of errors. */
   readonly text: string;
   /** Object ids that the client gave; 0 or missing leaves the type open. */
@@ -53,14 +54,14 @@ export interface Prepared extends Statement {
 }
 
 /** Cuts a text into its statements. Empty when it holds none. */
-export type StatementReader = (text: string) => Result<readonly Statement[], GatewayError>;
+export type StatementReader = (text: string) => Result<readonly ReadStatement[], GatewayError>;
 
 /** What is read of short texts is remembered. One reader serves all connections of a listener. */
 export function statementReader(): StatementReader {
   return remembered(statementsOf, { textsMax: 256, lengthMax: 2_048 });
 }
 
-function statementsOf(text: string): Result<readonly Statement[], GatewayError> {
+function statementsOf(text: string): Result<readonly ReadStatement[], GatewayError> {
   const slices = splitStatements(text, "postgres");
   if (!slices.ok) {
     const message = `more than ${slices.error.max} statements in one message`;
@@ -69,7 +70,7 @@ function statementsOf(text: string): Result<readonly Statement[], GatewayError> 
   return ok(slices.value.map(({ start, end }) => statementOf(text.slice(start, end), start)));
 }
 
-const empty: Statement = { sql: "", start: 0, kind: { kind: "empty" } };
+const empty = readAs("", 0, { kind: "empty" });
 
 /** The one statement a Parse message may hold. */
 export function preparedOf(
@@ -91,16 +92,17 @@ export function preparedOf(
  * True for a statement that has to be undone when a later one of the same message or series fails, or
  * that means something inside a transaction only. Reads do not: each sees what is committed anyway.
  */
-export function needsTransaction({ sql, kind }: Statement): boolean {
+export function needsTransaction(read: ReadStatement): boolean {
+  const { kind } = read;
   switch (kind.kind) {
     case "query":
-      return classifyStatement(sql, "postgres").writes;
+      return read.statement.writes;
     case "declare":
       return true;
     case "local":
       return kind.local.kind === "set" && kind.local.local;
     case "copy":
-      return classifyStatement(sql, "postgres").writes;
+      return read.statement.writes;
     case "empty":
     case "transaction":
     case "division":
@@ -110,7 +112,7 @@ export function needsTransaction({ sql, kind }: Statement): boolean {
 }
 
 /** True for a statement after which a text may mean something else: anything but reading and writing rows. */
-export function mayChangeTypes({ sql, kind }: Statement): boolean {
+export function mayChangeTypes({ sql, kind }: ReadStatement): boolean {
   const [first = ""] = firstWords(sql);
   return kind.kind === "query" && !rowWords.has(first);
 }
@@ -127,7 +129,7 @@ const rowWords: ReadonlySet<string> = new Set([
 ]);
 
 /** `start` is where the statement stands in the client's text. */
-function statementOf(sql: string, start: number): Statement {
+function statementOf(sql: string, start: number): ReadStatement {
   const words = firstWords(sql);
   switch (words[0]) {
     case "COPY":
@@ -139,7 +141,7 @@ function statementOf(sql: string, start: number): Statement {
     case "CLOSE":
       return cursorOf(sql, start);
     default:
-      return { sql, start, kind: kindOf(sql, words) };
+      return readAs(sql, start, kindOf(sql, words));
   }
 }
 
@@ -150,22 +152,22 @@ function kindOf(sql: string, words: readonly string[]): Kind {
   if (!transactionWords.has(words[0] ?? "")) {
     return { kind: "query", catalog: isCatalogStatement(sql) };
   }
-  switch (classifyStatement(sql, "postgres").kind) {
+  const { kind, session } = readStatement(sql, "postgres");
+  switch (kind) {
     case "begin":
       return { kind: "transaction", ends: false };
     case "commit":
     case "rollback":
       return { kind: "transaction", ends: true };
     case "savepoint":
-      return divisionOf(sql);
+      return divisionOf(session);
     default:
       return { kind: "query" };
   }
 }
 
 /** One that can not be read is the door's to refuse. */
-function divisionOf(sql: string): Kind {
-  const found = readSessionStatement(sql, "postgres");
+function divisionOf(found: Statement["session"]): Kind {
   switch (found?.kind) {
     case "savepoint":
     case "releaseSavepoint":
@@ -176,34 +178,46 @@ function divisionOf(sql: string): Kind {
   }
 }
 
-function copyOf(sql: string, start: number): Statement {
+function copyOf(sql: string, start: number): ReadStatement {
   const copy = readCopy(sql);
-  if (copy === undefined) return { sql, start, kind: { kind: "query" } };
+  if (copy === undefined) return readAs(sql, start, { kind: "query" });
   if (!copy.ok) return refused(sql, start, copy.error);
   const { value } = copy;
-  return { sql: value.sql, start: start + value.start, kind: { kind: "copy", form: value.form } };
+  return readAs(value.sql, start + value.start, { kind: "copy", form: value.form });
 }
 
-function declareOf(sql: string, start: number): Statement {
+function declareOf(sql: string, start: number): ReadStatement {
   const declared = readDeclare(sql);
-  if (declared === undefined) return { sql, start, kind: { kind: "query" } };
+  if (declared === undefined) return readAs(sql, start, { kind: "query" });
   if (!declared.ok) return refused(sql, start, declared.error);
   const { name, binary, sql: query, start: before } = declared.value;
-  return { sql: query, start: start + before, kind: { kind: "declare", name, binary } };
+  return readAs(query, start + before, { kind: "declare", name, binary });
 }
 
-function cursorOf(sql: string, start: number): Statement {
+function cursorOf(sql: string, start: number): ReadStatement {
   const cursor = readCursor(sql);
   if (cursor === undefined) {
     const message = "this statement about a cursor can not be read";
     return refused(sql, start, gatewayError("query.syntax", { message }));
   }
   if (!cursor.ok) return refused(sql, start, cursor.error);
-  return { sql, start, kind: { kind: "cursor", cursor: cursor.value } };
+  return readAs(sql, start, { kind: "cursor", cursor: cursor.value });
 }
 
-function refused(sql: string, start: number, error: GatewayError): Statement {
-  return { sql, start, kind: { kind: "local", local: { kind: "refuse", error } } };
+function refused(sql: string, start: number, error: GatewayError): ReadStatement {
+  return readAs(sql, start, { kind: "local", local: { kind: "refuse", error } });
+}
+
+function readAs(sql: string, start: number, kind: Kind): ReadStatement {
+  let statement: Statement | undefined;
+  return {
+    sql,
+    get statement() {
+      return (statement ??= readStatement(sql, "postgres"));
+    },
+    start,
+    kind,
+  };
 }
 
 const transactionWords: ReadonlySet<string> = new Set([

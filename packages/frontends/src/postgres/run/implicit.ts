@@ -9,7 +9,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { wordsOf } from "@gateway/core/run/transaction/savepoints.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import type { Runner } from "./runner.ts";
-import type { Statement } from "../read/statement.ts";
+import type { ReadStatement } from "../read/statement.ts";
 
 export class Implicit {
   readonly #runner: Runner;
@@ -38,7 +38,7 @@ export class Implicit {
   }
 
   /** Why the statement can not be in a transaction that the client did not begin. */
-  refusal({ kind }: Statement): GatewayError | undefined {
+  refusal({ kind }: ReadStatement): GatewayError | undefined {
     if (kind.kind !== "division" || !this.open) return undefined;
     const message = `${wordsOf[kind.division.kind]} can only be used in transaction blocks`;
     return gatewayError("query.transaction", { sqlState: "25P01", message });

@@ -11,6 +11,7 @@ import { Canceller } from "@gateway/core/tool/canceller.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Query } from "@gateway/core/query/query.ts";
 import { err, type Result } from "@gateway/core/result.ts";
+import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
@@ -22,7 +23,7 @@ import { answerLocal, type Forget } from "../commands/localAnswer.ts";
 import type { LocalStatement } from "../commands/local.ts";
 import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./rowsAside.ts";
-import type { Prepared, Statement } from "../read/statement.ts";
+import type { Prepared, ReadStatement } from "../read/statement.ts";
 
 export interface RunnerParts {
   readonly door: Door;
@@ -39,7 +40,7 @@ export interface RunnerParts {
 
 /** A statement with what it is run with. */
 export interface Order {
-  readonly statement: Statement;
+  readonly statement: ReadStatement;
   readonly parameters: readonly Parameter[];
   readonly formats: readonly Format[];
   /** The result as the client was told it. */
@@ -75,8 +76,10 @@ export class Runner {
       return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
     }
     const ends = kind.kind === "transaction" && kind.ends;
-    const sql = ends ? this.#ending(statement) : statement.sql;
-    const query: Query = door.query(sql, parameters, session.value);
+    // COMMIT of a transaction that failed is a rollback. The engine may not know that it failed.
+    const asked = ends && session.refuses ? ownStatement("ROLLBACK") : statement.statement;
+    const { sql } = asked;
+    const query: Query = door.query(asked, parameters, session.value);
     const division = kind.kind === "division" ? kind.division : undefined;
     const passes = ends || division?.kind === "rollbackToSavepoint";
     const start = (signal: AbortSignal) => {
@@ -108,7 +111,7 @@ export class Runner {
 
   /** Types of a statement's parameters and columns, without running it. */
   async describe(
-    sql: string,
+    { statement }: ReadStatement,
     parameters: readonly Parameter[],
   ): Promise<Result<Description, GatewayError>> {
     if (this.#left) return err(gatewayError("query.cancelled"));
@@ -119,7 +122,10 @@ export class Runner {
     const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
     try {
-      return await door.describe(door.query(sql, parameters, session.value), controller.signal);
+      return await door.describe(
+        door.query(statement, parameters, session.value),
+        controller.signal,
+      );
     } finally {
       this.#current = undefined;
     }
@@ -143,7 +149,10 @@ export class Runner {
     const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
     try {
-      for await (const event of door.run(door.query(word, [], session.value), controller.signal)) {
+      for await (const event of door.run(
+        door.query(ownStatement(word), [], session.value),
+        controller.signal,
+      )) {
         if (event.kind === "session") session.apply(event.change);
         if (event.kind === "failed") return event.error;
         if (event.kind === "done") return undefined;
@@ -179,11 +188,6 @@ export class Runner {
     }
   }
 
-  /** COMMIT of a transaction that failed is a rollback. The engine may not know that it failed. */
-  #ending({ sql }: Statement): string {
-    return this.#parts.session.refuses ? "ROLLBACK" : sql;
-  }
-
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
     return new Execution(plan, this.#parts);
   }
@@ -213,6 +217,10 @@ export class Runner {
     }
     yield { kind: "done", stats: noStats, updateType: tag };
   }
+}
+
+function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
+  return readStatement(word, "postgres");
 }
 
 async function* refusal(): ResultStream {

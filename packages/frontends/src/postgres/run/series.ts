@@ -375,7 +375,7 @@ export class Series {
     const { catalog, runner } = this.#parts;
     const described = catalog.takes(prepared)
       ? await runner.describeCatalog(prepared)
-      : await runner.describe(prepared.sql, declaredNulls(prepared));
+      : await runner.describe(prepared, declaredNulls(prepared));
     return keptDescription(prepared, described);
   }
 }

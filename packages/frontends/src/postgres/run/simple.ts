@@ -13,7 +13,7 @@ import type { Series } from "./series.ts";
 import {
   needsTransaction,
   type Prepared,
-  type Statement,
+  type ReadStatement,
   type StatementReader,
 } from "../read/statement.ts";
 
@@ -28,7 +28,7 @@ export interface SimpleParts {
 
 /** One statement of a text. */
 interface Piece {
-  readonly statement: Statement;
+  readonly statement: ReadStatement;
   readonly text: string;
   readonly several: boolean;
   readonly last: boolean;
@@ -89,7 +89,7 @@ interface Ran {
   readonly queryId?: string | undefined;
 }
 
-async function run(statement: Statement, text: string, parts: SimpleParts): Promise<Ran> {
+async function run(statement: ReadStatement, text: string, parts: SimpleParts): Promise<Ran> {
   const { kind } = statement;
   const { implicit, runner, series, session, out } = parts;
   if (kind.kind === "declare") {
@@ -114,6 +114,6 @@ async function run(statement: Statement, text: string, parts: SimpleParts): Prom
   return { stop, queryId: execution.plan.queryId };
 }
 
-function preparedFrom(statement: Statement, text: string): Prepared {
+function preparedFrom(statement: ReadStatement, text: string): Prepared {
   return { ...statement, text, types: [], description: undefined, casts: undefined };
 }

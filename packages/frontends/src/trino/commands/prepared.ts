@@ -15,6 +15,7 @@ import {
   type PlacesError,
 } from "@gateway/core/sql/rewrite/places.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import { formEncode, responseHeader } from "@gateway/wire/trino/headers.ts";
@@ -157,7 +158,8 @@ export function described(
     query: Parameters<Door["describe"]>[0],
     signal: AbortSignal,
   ): ResultStream {
-    const description = await door.describe({ ...query, sql }, signal);
+    const statement = readStatement(sql, "trino");
+    const description = await door.describe({ ...query, sql, statement }, signal);
     if (description.ok) yield* resultOf(table.columns, table.rows(description.value));
     else yield { kind: "failed", error: description.error };
   };

@@ -4,6 +4,7 @@ import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { DoneEvent, QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
 import { PolledQueries, type RunQuery } from "@gateway/core/run/poll/polled.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Vector } from "@gateway/core/type/vector.ts";
@@ -84,6 +85,7 @@ export function queryOf(id: string): Query {
   return {
     id: id as QueryId,
     sql: "SELECT 1",
+    statement: readStatement("SELECT 1", "trino"),
     parameters: [],
     takes: [],
     receivedAtMs: 0,

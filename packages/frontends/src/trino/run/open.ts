@@ -6,6 +6,7 @@ import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { Query, Session } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
 import { statementPathOf } from "@gateway/wire/trino/path.ts";
@@ -64,8 +65,13 @@ function statementOf(
   const { door, host } = parts;
   const local = handling.kind === "answer";
   const query = local
-    ? door.query(sql, [], asked.session)
-    : door.query(handling.sql, handling.parameters, asked.session, takenRows);
+    ? door.query(readStatement(sql, "trino"), [], asked.session)
+    : door.query(
+        readStatement(handling.sql, "trino"),
+        handling.parameters,
+        asked.session,
+        takenRows,
+      );
   const { linked, linksTo } = linksOf(query, parts.handles);
   // One shape for all statements, written out: this is made for each of them.
   return new Statement({
