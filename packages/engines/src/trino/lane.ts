@@ -9,6 +9,7 @@ import type { PinnedLane } from "@gateway/core/port/backend.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Isolation, TransactionModes } from "@gateway/core/sql/session/statement.ts";
 import { requestHeader, responseHeader } from "@gateway/wire/trino/headers.ts";
 import type { Conversation } from "./client/conversation.ts";
 import { describeStatement } from "./describe.ts";
@@ -33,7 +34,7 @@ export async function beginTransaction(
   const head = headOf(query);
   if (!head.ok) return head;
   const asked = within(head.value, noTransaction);
-  const sql = startStatement(query.engineSql);
+  const sql = startStatement(query.statement.modes);
   const answer = await askOwn(lane, { ...asked, sql, rowsMax: 1 }, signal);
   if (!answer.ok) return answer;
   const id = headerValue(answer.value.headers, startedTransaction);
@@ -43,15 +44,19 @@ export async function beginTransaction(
   return err(gatewayError("engine.broken", { detail: "a transaction without an id" }));
 }
 
-function startStatement(sql: string): string {
+function startStatement({ isolation, readOnly }: TransactionModes): string {
   const modes: string[] = [];
-  const level =
-    /\bisolation\s+level\s+(serializable|repeatable\s+read|read\s+(?:un)?committed)\b/i.exec(sql);
-  if (level?.[1] !== undefined) modes.push(`ISOLATION LEVEL ${level[1].toUpperCase()}`);
-  const access = /\bread\s+(only|write)\b/i.exec(sql);
-  if (access?.[1] !== undefined) modes.push(`READ ${access[1].toUpperCase()}`);
+  if (isolation !== undefined) modes.push(`ISOLATION LEVEL ${levels[isolation]}`);
+  if (readOnly !== undefined) modes.push(readOnly ? "READ ONLY" : "READ WRITE");
   return ["START TRANSACTION", modes.join(", ")].join(" ").trim();
 }
+
+const levels = {
+  readUncommitted: "READ UNCOMMITTED",
+  readCommitted: "READ COMMITTED",
+  repeatableRead: "REPEATABLE READ",
+  serializable: "SERIALIZABLE",
+} as const satisfies Record<Isolation, string>;
 
 class TransactionLane implements PinnedLane {
   readonly #lane: Lane;
