@@ -71,9 +71,8 @@ async function* runStatement(open: OpenQuery, plane: DataPlane): Stage {
   using way = found.value;
   // A connection failure before the first event gives the slot back and admits again without that cluster.
   for (;;) {
-    const request = way.admission();
-    if (!request.ok) return failed(request.error);
-    const slot = open.slotNow(request.value) ?? (yield* open.slotLater(request.value));
+    const granted = way.slot();
+    const slot = "ok" in granted ? granted : yield* granted;
     if (!slot.ok) return failed(slot.error);
     await using attempt = new Attempt(slot.value, open, way, plane.host);
     const identified = await attempt.identified();

@@ -34,9 +34,8 @@ export async function* askEngine<Answer, Taken>(
   if (!found.ok) return found;
   using way = found.value;
   for (;;) {
-    const request = way.admission();
-    if (!request.ok) return request;
-    const slot = underway.slotNow(request.value) ?? (yield* underway.slotLater(request.value));
+    const granted = way.slot();
+    const slot = "ok" in granted ? granted : yield* granted;
     if (!slot.ok) return slot;
     await using attempt = new Attempt(slot.value, underway, way, plane.host);
     const identified = await attempt.identified();

@@ -3,12 +3,12 @@
  * allowed, and the clusters that could not be reached so far.
  */
 import type { GatewayError } from "../../error.ts";
-import type { AdmitRequest } from "../../port/capacity.ts";
 import type { Policed } from "../../query/query.ts";
+import type { Slot } from "../../query/slot.ts";
 import { ok, type Result } from "../../result.ts";
 import type { Generation, HeldGeneration } from "../../snapshot/generation.ts";
 import type { DataPlane } from "./plane.ts";
-import type { Underway } from "./underway.ts";
+import type { Admission, Underway } from "./underway.ts";
 
 /** Holds its generation until disposed or kept. */
 export class Way implements Disposable {
@@ -28,9 +28,12 @@ export class Way implements Disposable {
     return this.#hold.generation;
   }
 
-  /** What the capacity is asked for: a slot on a cluster that was not tried in vain. */
-  admission(): Result<AdmitRequest, GatewayError> {
-    return this.generation.admission(this.policed, this.#excluded);
+  /** A slot on a cluster that was not tried in vain: at once where nobody has to wait for one. */
+  slot(): Result<Slot, GatewayError> | Admission {
+    const request = this.generation.admission(this.policed, this.#excluded);
+    if (!request.ok) return request;
+    const now = this.#underway.slotNow(request.value);
+    return now ?? this.#underway.slotLater(request.value);
   }
 
   /** The cluster could not be connected to, and nothing was passed on: the query may run elsewhere. */
