@@ -35,6 +35,31 @@ describe("readLongText", () => {
     expect(answersOf(sql, dialect)).toEqual(alone);
   });
 
+  it.each([
+    [`  select ${pad("a, ")}1 ; \n ;`, true],
+    [`/* a */ select ${pad("a, ")}1;-- b`, true],
+    [`set a = 1; ${pad(" ")}`, true],
+    [`; select ${pad("a, ")}1`, false],
+    [`select ${pad("a, ")}1; select 2`, false],
+    [`select ${pad("a, ")}1; /* open`, false],
+  ])("knows a text of one statement also as a whole: %.20s", (sql, known) => {
+    const alone = [readStatement, classifyStatement, digestSql].map((read) => read(sql, "trino"));
+    forget("trino");
+    expect(run(sql, "trino", 1_000_000).read).toBe(true);
+    const readings = [statementReading, classReading, digestReading];
+    expect(readings.map((reading) => reading("trino").knows(sql))).toEqual([known, known, known]);
+    expect([readStatement, classifyStatement, digestSql].map((read) => read(sql, "trino"))).toEqual(
+      alone,
+    );
+  });
+
+  it("reads again what is known only to count its tokens", () => {
+    const sql = `select ${pad("a, ")}1`;
+    expect(run(sql, "generic", Infinity).steps).toBeGreaterThan(24);
+    expect(run(sql, "generic", Infinity)).toEqual({ read: true, steps: 0 });
+    expect(run(sql, "generic", 8_192).read).toBe(false);
+  });
+
   it("gives others a turn after a few thousand tokens, whatever they are", () => {
     for (const unit of ["a ", "1,", "(", ";", "'' "]) {
       const sql = `select ${unit.repeat(100_000)}`;

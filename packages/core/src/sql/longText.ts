@@ -5,19 +5,36 @@
  * Afterwards `splitStatements`, `readStatement`, `classifyStatement` and `digestSql` answer for it from
  * what was read.
  */
-import { classOf, classReading } from "./classify/classify.ts";
+import { classOf, classReading, type StatementClass } from "./classify/classify.ts";
 import { openSql, type SqlCursor } from "./lex/cursor.ts";
 import type { Dialect } from "./dialect.ts";
-import { addInlineData, addToken, emptyPieces, isTooLong } from "./mask/digestPieces.ts";
-import { digestOf, digestReading } from "./mask/fingerprint.ts";
+import {
+  addInlineData,
+  addToken,
+  emptyPieces,
+  isTooLong,
+  type DigestPieces,
+} from "./mask/digestPieces.ts";
+import { digestOf, digestReading, type SqlDigest } from "./mask/fingerprint.ts";
 import { hashReading } from "./mask/hash.ts";
-import { beginHeadWords, readHeadToken } from "./classify/headWords.ts";
+import { beginHeadWords, readHeadToken, type HeadProgress } from "./classify/headWords.ts";
 import { beginsInlineData, searchInlineData } from "./lex/inlineData.ts";
 import { longTextUnits } from "./reading/reading.ts";
 import { slicesReading, statementCountMax } from "./lex/split.ts";
-import { stepInStatement, walkStatement, type StatementSlice } from "./lex/statement.ts";
+import {
+  stepInStatement,
+  walkStatement,
+  type StatementSlice,
+  type StatementWalk,
+} from "./lex/statement.ts";
 import { tokensPerStep, type Steps } from "./reading/steps.ts";
-import { readSessionToken, searchSession, sessionFound } from "./session/session.ts";
+import {
+  readSessionToken,
+  searchSession,
+  sessionFound,
+  type SessionSearch,
+} from "./session/session.ts";
+import type { SessionStatement } from "./session/statement.ts";
 import { statementOf, statementReading } from "./statement.ts";
 
 interface Progress {
@@ -29,28 +46,52 @@ interface Progress {
   tokens: number;
   /** All tokens. */
   read: number;
+  /** The only statement so far, where the text around it is read as nothing. */
+  only: Read | undefined;
+}
+
+/** What was read of one statement. */
+interface Read {
+  readonly found: StatementClass;
+  readonly session: SessionStatement | undefined;
+  readonly digest: SqlDigest;
 }
 
 /** Yields between two steps. False for a text of more tokens, of which nothing is kept. Comments and white space are no tokens. */
 export function* readLongText(sql: string, dialect: Dialect, tokensMax: number): Steps<boolean> {
+  // Without a limit to hold: one that was described before, or whose client speaks as its engine reads.
+  if (tokensMax === Number.POSITIVE_INFINITY && isKnown(sql, dialect)) return true;
   const cursor = openSql(sql, dialect);
-  const progress: Progress = { cursor, dialect, tokensMax, slices: [], tokens: 0, read: 0 };
+  const counts = { tokens: 0, read: 0 };
+  const progress: Progress = { cursor, dialect, tokensMax, slices: [], ...counts, only: undefined };
   let more = true;
   while (more) {
-    more = yield* readStatement(progress);
+    more = yield* readNext(progress);
     if (progress.tokens > tokensMax) return false;
   }
-  slicesReading(dialect).put(sql, progress.slices);
+  const { slices, only } = progress;
+  if (slices.length === 1 && only !== undefined) yield* keep(sql, dialect, only);
+  slicesReading(dialect).put(sql, slices);
   return true;
 }
 
+/** Whether all that the walk would find is remembered. */
+function isKnown(sql: string, dialect: Dialect): boolean {
+  return (
+    hashReading.knows(sql) &&
+    [slicesReading, statementReading, classReading, digestReading].every((readings) =>
+      readings(dialect).knows(sql),
+    )
+  );
+}
+
 /** False behind the last statement. */
-function* readStatement(progress: Progress): Steps<boolean> {
-  const { cursor, dialect } = progress;
+function* readNext(progress: Progress): Steps<boolean> {
+  const { cursor, dialect, slices } = progress;
   const walk = walkStatement(cursor);
   const head = beginHeadWords(dialect);
-  const session = searchSession(dialect);
-  const digest = emptyPieces();
+  const search = searchSession(dialect);
+  const pieces = emptyPieces();
   const inlineData = searchInlineData(cursor);
   let digested: "all" | "tooLong" | undefined;
   // A version comment that reaches over a semicolon reads differently where it is cut.
@@ -63,12 +104,12 @@ function* readStatement(progress: Progress): Steps<boolean> {
     progress.tokens += 1;
     if (progress.tokens > progress.tokensMax) return false;
     readHeadToken(head, walk);
-    readSessionToken(session, walk);
+    readSessionToken(search, walk);
     if (digested !== undefined) continue;
-    addToken(digest, cursor);
-    if (isTooLong(digest)) digested = "tooLong";
+    addToken(pieces, cursor);
+    if (isTooLong(pieces)) digested = "tooLong";
     if (beginsInlineData(inlineData, cursor)) {
-      addInlineData(digest);
+      addInlineData(pieces);
       digested ??= "all";
     }
   }
@@ -76,21 +117,50 @@ function* readStatement(progress: Progress): Steps<boolean> {
   progress.tokens += 1;
   progress.read += 1;
   if (progress.read % tokensPerStep === 0) yield;
-  if (walk.tokenCount === 0) return walk.atSemicolon;
-  const { start, end } = walk;
-  if (progress.slices.length <= statementCountMax) progress.slices.push({ start, end });
-  const known = whole && !cursor.inVersionComment && end - start > longTextUnits;
-  if (!known) return walk.atSemicolon;
-  const sql = cursor.sql.slice(start, end);
+  const { start, end, tokenCount, atSemicolon } = walk;
+  if (tokenCount === 0) {
+    if (cursor.doubt !== undefined) progress.only = undefined;
+    return atSemicolon;
+  }
+  const isFirst = slices.length === 0 && progress.tokens === tokenCount + 1;
+  progress.only = undefined;
+  if (slices.length <= statementCountMax) slices.push({ start, end });
+  const isLong = end - start > longTextUnits;
+  if (!whole || cursor.inVersionComment || !(isFirst || isLong)) return atSemicolon;
+  const read = readOf(progress, { walk, head, search, pieces, tooLong: digested === "tooLong" });
+  yield;
+  if (isFirst) progress.only = read;
+  if (isLong) yield* keep(cursor.sql.slice(start, end), dialect, read);
+  return atSemicolon;
+}
+
+/** What the walk over one statement collected. */
+interface Collected {
+  readonly walk: StatementWalk;
+  readonly head: HeadProgress;
+  readonly search: SessionSearch;
+  readonly pieces: DigestPieces;
+  readonly tooLong: boolean;
+}
+
+function readOf(
+  { cursor, dialect }: Progress,
+  { walk, head, search, pieces, tooLong }: Collected,
+): Read {
   const doubt = cursor.doubt ?? (walk.compound ? "compoundBody" : undefined);
+  return {
+    found: classOf(head.found, walk, { dialect, doubt }),
+    session: sessionFound(search, walk, cursor.doubt),
+    digest: digestOf(pieces, tooLong ? "tooLong" : cursor.doubt),
+  };
+}
+
+/** A text of one statement: with white space and semicolons around it, or without. */
+function* keep(sql: string, dialect: Dialect, { found, session, digest }: Read): Steps<void> {
   yield* hashReading.ahead(sql);
-  const found = classOf(head.found, walk, { dialect, doubt });
-  const statement = statementOf(sql, found, sessionFound(session, walk, cursor.doubt));
-  statementReading(dialect).put(sql, statement);
+  statementReading(dialect).put(sql, statementOf(sql, found, session));
   classReading(dialect).put(sql, found);
+  digestReading(dialect).put(sql, digest);
+  slicesReading(dialect).put(sql, [{ start: 0, end: sql.length }]);
   yield;
-  const reason = digested === "tooLong" ? digested : cursor.doubt;
-  digestReading(dialect).put(sql, digestOf(digest, reason));
-  yield;
-  return walk.atSemicolon;
 }

@@ -28,7 +28,9 @@ describe("a reading", () => {
 
   it("takes what another walk found", () => {
     const { reading, reads } = counted();
+    expect(reading.knows(long("a"))).toBe(false);
     reading.put(long("a"), 7);
+    expect(reading.knows(long("a"))).toBe(true);
     expect(reading(long("a"))).toBe(7);
     expect(reads).toEqual([]);
   });

@@ -16,6 +16,8 @@ export interface Reading<Found> {
   (text: string): Found;
   /** Reads a long text in steps. Nothing for a short one, and for one that is known. */
   ahead(text: string): Steps<void>;
+  /** Whether a long text was read and is remembered. */
+  knows(text: string): boolean;
   /** What somebody read who walked the text for several reasons at once. */
   put(text: string, found: Found): void;
 }
@@ -40,6 +42,7 @@ export function readingOf<Found>(read: (text: string) => Steps<Found>): Reading<
       if (text.length <= longTextUnits || kept.get(text) !== undefined) return;
       kept.put(text, yield* read(text));
     },
+    knows: (text: string) => kept.get(text) !== undefined,
     put: (text: string, found: Found) => kept.put(text, found),
   });
 }
