@@ -5,7 +5,7 @@ import type { Contents } from "@gateway/engines/descriptor.ts";
 import { checkConfig } from "../config/load.ts";
 import { lineOf } from "@gateway/control/config/check/report.ts";
 import { logCrash } from "../host/log/log.ts";
-import { giveBackFreed } from "../host/memory/freedMemory.ts";
+import { boundFreed, giveBackFreed } from "../host/memory/freedMemory.ts";
 import { nodeHost } from "../host/node.ts";
 import { alreadyThere, anotherBeside, banner } from "../quickstart/banner.ts";
 import { quickstartConfig } from "../quickstart/config.ts";
@@ -50,6 +50,7 @@ export async function quickstartCommand(
   const { bundle, environment } = terminal;
   const options = { config: config.value, document, host, bundle, environment, contents };
   const { persistence } = config.value.gateway;
+  await boundFreed();
   const running = await start(options);
   if (!running.ok) {
     const code = refuseStart(running.error, terminal);

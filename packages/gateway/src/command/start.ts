@@ -1,6 +1,6 @@
 /** `gateway start`: a config file in the foreground until a signal. */
 import { logCrash } from "../host/log/log.ts";
-import { giveBackFreed } from "../host/memory/freedMemory.ts";
+import { boundFreed, giveBackFreed } from "../host/memory/freedMemory.ts";
 import { libraryFolders, nodeHost } from "../host/node.ts";
 import { start } from "../roles.ts";
 import { startErrorText, type StartError } from "../starting.ts";
@@ -21,6 +21,7 @@ export async function startCommand(file: string, terminal: Terminal): Promise<nu
   const host = nodeHost(bundle, logLevel, egress, libraryFolders(file, environment));
   using _crash = logCrash(host.log);
   const contents = { kind: "none" } as const;
+  await boundFreed();
   const running = await start({ config, document, host, bundle, environment, contents });
   if (!running.ok) return refuseStart(running.error, terminal);
   // Before anybody can know that it runs: without a listener the signal would end the process.

@@ -22,19 +22,27 @@ describe("freedMemory", () => {
     expect(process.did).toEqual(["collect", "trim"]);
   });
 
-  it("collects once more when a start has become quiet", () => {
+  it("collects twice when a start has become quiet, and then rests", () => {
     const process = processOf();
-    process.look({ residentBytes: 100 * mb, busyPart: 0 });
-    process.look({ residentBytes: 100 * mb, busyPart: 0 });
+    for (let look = 0; look < 5; look += 1) process.look({ residentBytes: 100 * mb, busyPart: 0 });
+    expect(process.did).toEqual(["collect", "trim", "collect", "trim", "collect", "trim"]);
+  });
+
+  it("collects twice when a process becomes quiet after work", () => {
+    const process = processOf();
+    for (let look = 0; look < 3; look += 1) process.look({ residentBytes: 100 * mb, busyPart: 0 });
+    process.did.length = 0;
+    process.look({ residentBytes: 110 * mb, busyPart: 0.9 });
+    for (let look = 0; look < 3; look += 1) process.look({ residentBytes: 110 * mb, busyPart: 0 });
     expect(process.did).toEqual(["collect", "trim", "collect", "trim"]);
   });
 
-  it("collects once when a process becomes quiet after work", () => {
+  it("gives back once a minute in a busy process that does not grow", () => {
     const process = processOf();
-    process.look({ residentBytes: 110 * mb, busyPart: 0.9 });
-    process.look({ residentBytes: 110 * mb, busyPart: 0 });
-    process.look({ residentBytes: 110 * mb, busyPart: 0 });
-    expect(process.did).toEqual(["collect", "trim", "collect", "trim"]);
+    for (let look = 0; look < 12; look += 1) {
+      process.look({ residentBytes: 100 * mb, busyPart: 0.9 });
+    }
+    expect(process.did).toEqual(["collect", "trim", "trim", "trim"]);
   });
 
   it("does nothing where nobody knows how much there is", () => {

@@ -1,6 +1,7 @@
 /**
  * Gives memory back that the process has freed. A start compiles much and frees it all, in each thread's
- * own part of the C library's memory, which gives back only what lies at an end: 100 MB stay otherwise.
+ * own part of the C library's memory, which gives back only what lies at an end, and of that keeps up to
+ * 64 MB: 100 MB stay otherwise.
  *
  * V8 collects as it allocates, so what the last busy minute left stays while nobody asks for anything:
  * it is collected once, when the process has become quiet. It is not a limit; nothing is refused here.
@@ -11,10 +12,16 @@ import { collect } from "./heap.ts";
 import { residentBytes } from "./processMemory.ts";
 
 const lookMs = 10_000;
+/** The second one moves together what the first one found lying far apart. */
+const quietCollects = 2;
+/** Of a process that does not grow: a thread that collected its heap may have freed what it had grown to. */
+const trimLooks = 6;
+/** The end of a part is given back when this much of it is free; taking it again costs a tenth of a millisecond. */
+const freedEndBytes = 1 << 20;
 /** Giving back takes about a millisecond for each 6 MB, in which the thread does nothing else. */
 const worthTrimmingBytes = 32 << 20;
-/** A process that does less than this part of the time is quiet. */
-const quietPart = 0.02;
+/** Who does less than this part of the time is quiet. */
+export const quietPart = 0.02;
 
 export interface MemoryParts {
   readonly clock: Pick<Clock, "timer">;
@@ -26,6 +33,11 @@ export interface MemoryParts {
   readonly trim: () => void;
 }
 
+/** Before the work of a start. Does nothing but on Linux. */
+export async function boundFreed(): Promise<void> {
+  await native(({ boundFreedEnds }) => boundFreedEnds(freedEndBytes));
+}
+
 /** At once, for what the start left, and then now and then until disposed. Does nothing but on Linux. */
 export async function giveBackFreed(clock: Pick<Clock, "timer">): Promise<Disposable> {
   return freedMemory({
@@ -33,7 +45,7 @@ export async function giveBackFreed(clock: Pick<Clock, "timer">): Promise<Dispos
     residentBytes,
     busyPart: busyPartOf(),
     collect,
-    trim: (await trimmer()) ?? (() => {}),
+    trim: (await native(({ memoryTrimmer }) => memoryTrimmer())) ?? (() => {}),
   });
 }
 
@@ -41,19 +53,23 @@ export function freedMemory(parts: MemoryParts): Disposable {
   let keptBytes = 0;
   let planned: Disposable | undefined;
   // V8 goes on compiling for some seconds after a start.
-  let worked = true;
+  let untidy = quietCollects;
+  let looks = 0;
   const giveBack = (): void => {
+    looks = 0;
     parts.trim();
     keptBytes = parts.residentBytes() ?? 0;
   };
   const look = (): void => {
     const quiet = parts.busyPart() < quietPart;
     const grown = (parts.residentBytes() ?? 0) - keptBytes >= worthTrimmingBytes;
-    if (quiet && (worked || grown)) {
+    looks += 1;
+    if (grown || !quiet) untidy = quietCollects;
+    if (quiet && untidy > 0) {
+      untidy -= 1;
       parts.collect();
       giveBack();
-    } else if (grown) giveBack();
-    worked = !quiet;
+    } else if (grown || looks >= trimLooks) giveBack();
     planned = parts.clock.timer(lookMs, look);
   };
   if (parts.residentBytes() !== undefined) {
@@ -65,7 +81,8 @@ export function freedMemory(parts: MemoryParts): Disposable {
   return { [Symbol.dispose]: () => planned?.[Symbol.dispose]() };
 }
 
-function busyPartOf(): () => number {
+/** Of the thread that calls it. */
+export function busyPartOf(): () => number {
   let last: EventLoopUtilization = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
@@ -76,11 +93,12 @@ function busyPartOf(): () => number {
 }
 
 /** Native code is loaded late, so that a host where it can not be loaded does without. */
-async function trimmer(): Promise<(() => void) | undefined> {
+async function native<Answer>(use: (memory: NativeMemory) => Answer): Promise<Answer | undefined> {
   try {
-    const { memoryTrimmer } = await import("@gateway/engines/native/memory/native.ts");
-    return memoryTrimmer();
+    return use(await import("@gateway/engines/native/memory/native.ts"));
   } catch {
     return undefined;
   }
 }
+
+type NativeMemory = typeof import("@gateway/engines/native/memory/native.ts");
