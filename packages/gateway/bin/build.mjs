@@ -26,6 +26,7 @@ const entries = [
   { source: "packages/gateway/src/entry/cli.ts", output: "gateway.js" },
   { source: "packages/engines/src/native/thread/thread.ts", output: "adbcThread.js" },
   { source: "packages/gateway/src/host/process/adbcProcess.ts", output: "adbcProcess.js" },
+  { source: "packages/gateway/src/host/process/databaseThread.ts", output: "databaseThread.js" },
   { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
   { source: "packages/gateway/src/judge/judgeThread.ts", output: "judgeThread.js" },
   { source: "packages/control/src/store/driver/pgliteThread.ts", output: "pgliteThread.js" },

@@ -15,8 +15,13 @@ const files = {
 /** These threads keep nothing between two requests, so a young generation as large as the main thread's would only fill memory. */
 const limits: { readonly [N in keyof typeof files]?: ResourceLimits } = {
   adbc: { maxYoungGenerationSizeMb: 6 },
+  catalogMirror: { maxYoungGenerationSizeMb: 6 },
   pglite: { maxYoungGenerationSizeMb: 6 },
 };
+
+/** These hold a database, and run in the program that gives back what it leaves. */
+const databases: ReadonlySet<string> = new Set<keyof typeof files>(["catalogMirror", "pglite"]);
+const databaseProgram = "databaseThread.js";
 
 const programs = { adbc: "adbcProcess.js" } as const;
 
@@ -25,8 +30,15 @@ export function workerThreads(bundle: URL): Threads {
   return {
     start: (name, data) => {
       const resourceLimits = limits[name];
-      const options = { workerData: data, name, ...(resourceLimits && { resourceLimits }) };
-      return threadOf(new Worker(new URL(files[name], bundle), options));
+      const program = new URL(files[name], bundle);
+      const within = databases.has(name) ? new URL(databaseProgram, bundle) : undefined;
+      const options = {
+        workerData: data,
+        name,
+        ...(resourceLimits && { resourceLimits }),
+        ...(within && { argv: [program.href] }),
+      };
+      return threadOf(new Worker(within ?? program, options));
     },
     spawn: (name, lines) => spawnChild(fileURLToPath(new URL(programs[name], bundle)), lines),
   };
