@@ -24,11 +24,17 @@ const deadMax = 100_000;
 const rewriteBytesMin = 64 * 1024 * 1024;
 const usedPartMin = 0.5;
 
-/** How PGlite is started: a log that is short after each checkpoint, and few pages kept beside the system's own. */
+/**
+ * How PGlite is started: a log that is short after each checkpoint, and little memory, all of which it touches
+ * at its start: few pages kept beside the system's own, and room for the few connections that one process
+ * without children can have.
+ */
 export const upkeepParameters: readonly string[] = [
   "min_wal_size=32MB",
   "max_wal_size=128MB",
-  "shared_buffers=16MB",
+  "shared_buffers=4MB",
+  "max_connections=8",
+  "max_wal_senders=0",
 ];
 
 export interface UpkeepParts {
