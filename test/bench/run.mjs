@@ -11,6 +11,7 @@ import { capacityRows } from "./capacity.mjs";
 import { controlRows } from "./control.mjs";
 import { engineRows } from "./engines.mjs";
 import { startGateway } from "./gateway.mjs";
+import { handRows } from "./hand.mjs";
 import { identityRows } from "./identity.mjs";
 import { isolationRows } from "./isolation.mjs";
 import { lambdaRows } from "./lambda.mjs";
@@ -31,6 +32,7 @@ if (wanted("capacity")) rows.push(...(await capacityRows()));
 if (wanted("worker")) rows.push(...(await workerRows()));
 if (wanted("lambda")) rows.push(...(await lambdaRows()));
 if (wanted("identity")) rows.push(...(await identityRows()));
+if (wanted("hand")) rows.push(...(await handRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
 keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));

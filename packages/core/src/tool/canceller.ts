@@ -3,8 +3,9 @@
  *
  * The platform's `AbortController` takes some five microseconds to make and its listeners two more,
  * because each is a whole event target. This one is read by everything that takes an `AbortSignal` and
- * uses no more of it than the type says. `AbortSignal.any` and `fetch` insist on the platform's own:
- * where those are needed, a platform controller is aborted by `abortedWith`.
+ * uses no more of it than the type says: Node's waits, streams and children, `undici.request`.
+ * `AbortSignal.any` takes it and never aborts, and undici's `fetch` refuses it: where those are needed,
+ * a platform controller is aborted by `abortedWith`.
  */
 
 /** Aborts its signal, once; as the platform's `AbortController`. */
