@@ -8,6 +8,7 @@
  */
 import { performance, type EventLoopUtilization } from "node:perf_hooks";
 import type { Clock } from "@gateway/core/port/clock.ts";
+import type * as NativeMemory from "@gateway/engines/native/memory/native.ts";
 import { collect } from "./heap.ts";
 import { residentBytes } from "./processMemory.ts";
 
@@ -93,12 +94,12 @@ export function busyPartOf(): () => number {
 }
 
 /** Native code is loaded late, so that a host where it can not be loaded does without. */
-async function native<Answer>(use: (memory: NativeMemory) => Answer): Promise<Answer | undefined> {
+async function native<Answer>(
+  use: (memory: typeof NativeMemory) => Answer,
+): Promise<Answer | undefined> {
   try {
     return use(await import("@gateway/engines/native/memory/native.ts"));
   } catch {
     return undefined;
   }
 }
-
-type NativeMemory = typeof import("@gateway/engines/native/memory/native.ts");

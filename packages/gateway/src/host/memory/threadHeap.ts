@@ -7,7 +7,7 @@
 import { getHeapStatistics } from "node:v8";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { busyPartOf, quietPart } from "./freedMemory.ts";
-import { collect } from "./heap.ts";
+import { collect as collectHeap } from "./heap.ts";
 
 const lookMs = 5_000;
 /** Worth the twenty milliseconds in which the database answers nobody. */
@@ -24,7 +24,7 @@ export interface ThreadHeapParts {
 
 /** Of the thread that calls it, as long as that lives. */
 export function collectLeft(clock: Pick<Clock, "timer">): void {
-  threadHeap({ clock, heldBytes, busyPart: busyPartOf(), collect });
+  threadHeap({ clock, heldBytes: heldByThread, busyPart: busyPartOf(), collect: collectHeap });
 }
 
 /** Looks now and then, from here on: collects when the heap has grown, and once when the thread has become quiet. */
@@ -44,7 +44,7 @@ export function threadHeap({ clock, heldBytes, busyPart, collect }: ThreadHeapPa
   clock.timer(lookMs, look);
 }
 
-function heldBytes(): number {
+function heldByThread(): number {
   const { total_heap_size: heap, external_memory: buffers } = getHeapStatistics();
   return heap + buffers;
 }
