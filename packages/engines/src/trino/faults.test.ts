@@ -178,14 +178,12 @@ describe("a query that nobody wants any more", () => {
   it("is ended in the engine before its stream ends", async () => {
     const controller = new AbortController();
     const stream = backend.execute(identifiedOf("select * from endless"), controller.signal);
-    const first = stream.next();
     fake.fault = (seen) => {
       if (isPoll(seen)) controller.abort();
       return undefined;
     };
-    await first;
-    await stream.next();
-    await stream.next();
+    // How many events come before the end depends on how fast the machine polls.
+    while ((await stream.next()).done !== true);
     expect(fake.seen.some(({ method }) => method === "DELETE")).toBe(true);
     expect(fake.running()).toBe(0);
   });
