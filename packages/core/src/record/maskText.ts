@@ -98,7 +98,7 @@ function hideValues(text: string, values: Values, hidden: Uint8Array): void {
 }
 
 function fromValues(word: string, { kind, words, haystack }: Values): boolean {
-  if (words.has(word)) return true;
+  if (kind === "anything" || words.has(word)) return true;
   return (kind === "text" || word.length >= pieceLengthMin) && haystack.includes(word);
 }
 

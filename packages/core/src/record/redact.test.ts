@@ -98,6 +98,16 @@ describe("redact maskLiterals", () => {
     expect(record.errorMessage).toBe(errorCatalogue["internal.bug"].text);
   });
 
+  it("takes every word for a value where the text is too long to look for it", () => {
+    const record = masked({
+      sql: `select '${"b".repeat(2_200_000)}'`,
+      tags: { team: "data" },
+      routingTrace: [{ step: "queryRegex[2]", outcome: "rule 3: group main" }],
+    });
+    expect(record.tags).toEqual({ "?": "?" });
+    expect(record.routingTrace).toEqual([{ step: "queryRegex[2]", outcome: "rule 3: ? ?" }]);
+  });
+
   it("leaves the catalogue's own text alone", () => {
     const { text } = errorCatalogue["query.timeout"];
     const record = masked({ errorCode: "query.timeout", errorMessage: text });

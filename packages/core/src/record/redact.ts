@@ -208,7 +208,7 @@ function maskedSql(sql: string | undefined, dialect: Dialect): string | undefine
 function maskedError({ errorCode, errorMessage }: QueryRecord, values: Values): string | undefined {
   if (errorMessage === undefined) return undefined;
   const text = catalogueText(errorCode);
-  if (errorMessage === text || values.kind === "text") return text;
+  if (errorMessage === text || values.kind !== "literals") return text;
   return maskText(errorMessage, values);
 }
 

@@ -4,21 +4,17 @@
  * Where they can not be known for certain (the text can not be lexed, or holds too many), the whole
  * text stands for them: then each word of a message that the text also has counts as a value.
  */
-import { openSql, tokenText, type SqlCursor } from "../sql/lex/cursor.ts";
 import type { Dialect } from "../sql/dialect.ts";
-import { beginsInlineData, searchInlineData } from "../sql/lex/inlineData.ts";
-import { nextToken } from "../sql/lex/lex.ts";
-import { decodeString } from "../sql/lex/literal.ts";
+import { literalReading, valuesMax } from "../sql/mask/literals.ts";
 
-/** Characters of values that are looked for one by one; each costs a search through every message. */
-const valueCharsMax = 8_192;
-const valuesMax = 512;
+/** Characters that a word of a message is looked for in; where there are more, every word may be a value. */
+const haystackCharsMax = 2 * 1024 * 1024;
 /** Shorter values and words of them are only found as whole words, or a message would fall apart. */
 const partLengthMin = 4;
 
 export interface Values {
-  /** `text`: the values are not known, and `haystack` is the whole SQL. */
-  readonly kind: "literals" | "text";
+  /** `text`: the values are not known, and `haystack` is the whole SQL. `anything`: so long a one that nothing is looked for in it. */
+  readonly kind: "literals" | "text" | "anything";
   /** Folded values and their words that are to be found anywhere in a message. */
   readonly parts: readonly string[];
   /** Folded words of the values. */
@@ -36,12 +32,11 @@ export interface Reading {
 /** The values of everything that was read of one statement. */
 export function valuesOf(readings: readonly Reading[]): Values {
   const found = new Set<string>();
-  for (const reading of readings) {
-    if (!collect(reading, found)) {
-      const texts = new Set(readings.map(({ sql }) => sql));
-      const haystack = [...texts].join("\n").toLowerCase();
-      return { kind: "text", parts: [], words: new Set(), haystack };
-    }
+  for (const { sql, dialect } of readings) {
+    const literals = literalReading(dialect)(sql);
+    if (literals === undefined) return unknownOf(readings);
+    for (const literal of literals) found.add(literal);
+    if (found.size > valuesMax) return unknownOf(readings);
   }
   const values = [...found].map(folded);
   const words = new Set(values.flatMap((value) => value.match(/[\p{L}\p{N}_]+/gu) ?? []));
@@ -64,47 +59,10 @@ export function folded(text: string): string {
   }).join("");
 }
 
-/** False when not every value can be known. */
-function collect({ sql, dialect }: Reading, found: Set<string>): boolean {
-  const cursor = openSql(sql, dialect);
-  const inlineData = searchInlineData(cursor);
-  let chars = 0;
-  let numberEnd = -1;
-  while (nextToken(cursor)) {
-    if (cursor.doubt !== undefined) return false;
-    const { kind, start, end } = cursor;
-    if (kind === "whitespace" || kind === "comment") continue;
-    const rows = beginsInlineData(inlineData, cursor) ? sql.slice(end) : "";
-    const value = rows === "" ? valueOf(cursor, dialect, numberEnd) : rows;
-    if (kind === "number") numberEnd = end;
-    if (value === null) return false;
-    if (value === undefined || value === "") continue;
-    chars += kind === "string" ? end - start : value.length;
-    if (chars > valueCharsMax || found.size >= valuesMax) return false;
-    found.add(value);
-    if (kind === "string") found.add(sql.slice(start + 1, end - 1));
-    if (rows !== "") return true;
-  }
-  return cursor.doubt === undefined;
-}
-
-/** The value that a token writes; undefined when it writes none, null when nobody here knows it. */
-function valueOf(
-  cursor: SqlCursor,
-  dialect: Dialect,
-  numberEnd: number,
-): string | null | undefined {
-  const text = tokenText(cursor);
-  switch (cursor.kind) {
-    case "string":
-      return decodeString(text, dialect) ?? null;
-    case "number":
-      // MySQL reads 0x6162 as the text `ab`.
-      return dialect === "mysql" && /^0[xb]/i.test(text) ? null : text;
-    case "word":
-      // DuckDB reads 0x1F as 0 and a name; to the one who wrote it, it was a number.
-      return cursor.start === numberEnd ? text : undefined;
-    default:
-      return undefined;
-  }
+function unknownOf(readings: readonly Reading[]): Values {
+  const texts = [...new Set(readings.map(({ sql }) => sql))];
+  const chars = texts.reduce((sum, { length }) => sum + length, 0);
+  const none = { parts: [], words: new Set<string>() };
+  if (chars > haystackCharsMax) return { ...none, kind: "anything", haystack: "" };
+  return { ...none, kind: "text", haystack: texts.join("\n").toLowerCase() };
 }

@@ -57,6 +57,8 @@ export interface CompileParts {
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
   readonly authorizer: Authorizer & Partial<AsyncDisposable>;
   readonly revision: string;
+  /** The configuration has records tell their texts without values, so that long ones are read for that as well. */
+  readonly recordsMasked?: boolean;
   /** Called when a cluster became usable or stopped being so: `() => capacity.wake()`. */
   changed(): void;
 }
@@ -109,6 +111,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
         host,
         backend: backends.get(query.slot.cluster),
         signal,
+        recordsMasked: parts.recordsMasked === true,
       });
       const finish = (sql: EngineSql) => translated(query, sql, limits);
       return engineSql instanceof Promise ? engineSql.then(finish) : finish(engineSql);

@@ -9,51 +9,61 @@ import type { Host } from "../port/host.ts";
 import type { Admitted } from "../query/query.ts";
 import { err, type Result } from "../result.ts";
 import { readLongText } from "../sql/longText.ts";
+import { literalReading } from "../sql/mask/literals.ts";
+import { maskReading } from "../sql/mask/mask.ts";
 import { longTextUnits } from "../sql/reading/reading.ts";
 import { relex, relexSteps } from "../sql/rewrite/relex.ts";
 import type { Steps } from "../sql/reading/steps.ts";
 
 export type EngineSql = Result<string, GatewayError>;
 
+/** Of a statement with its slot. */
+type Asked = Pick<Admitted, "sql" | "allowedSql" | "session">;
+
 export interface Writing {
   readonly host: Host;
   readonly backend: Backend | undefined;
   readonly signal: AbortSignal;
+  /** Its record will tell the texts without their values. */
+  readonly recordsMasked: boolean;
 }
 
 /** A promise only for a long text. */
-export function inWordsOf(query: Admitted, writing: Writing): EngineSql | Promise<EngineSql> {
+export function inWordsOf(query: Asked, writing: Writing): EngineSql | Promise<EngineSql> {
   const { allowedSql, session } = query;
   const { backend } = writing;
   if (allowedSql.length > longTextUnits) return inSlices(query, writing);
   return relex(allowedSql, session.dialect, backend?.dialect ?? "generic");
 }
 
-async function inSlices(
-  { allowedSql, session }: Admitted,
-  { host, backend, signal }: Writing,
-): Promise<EngineSql> {
+async function inSlices(query: Asked, writing: Writing): Promise<EngineSql> {
+  const { host, signal } = writing;
   const client = {
     get over() {
       return signal.aborted;
     },
   };
-  const steps = stepsOf(allowedSql, session.dialect, backend);
-  const { user } = session.identity;
+  const steps = stepsOf(query, writing);
+  const { user } = query.session.identity;
   const written = await host.slices.run({ steps, user, client });
   return written ?? err(abortError(signal));
 }
 
 function* stepsOf(
-  sql: string,
-  from: Admitted["session"]["dialect"],
-  backend: Backend | undefined,
+  { sql, allowedSql, session }: Asked,
+  { backend, recordsMasked }: Writing,
 ): Steps<EngineSql> {
+  const from = session.dialect;
   const dialect = backend?.dialect ?? "generic";
-  const written = yield* relexSteps(sql, from, dialect);
+  if (recordsMasked) yield* literalReading(from).ahead(sql);
+  const written = yield* relexSteps(allowedSql, from, dialect);
   if (!written.ok) return written;
   // How many tokens it may have was the frontend's to say.
   yield* readLongText(written.value, dialect, Number.POSITIVE_INFINITY);
   if (backend?.readAhead !== undefined) yield* backend.readAhead(written.value);
+  if (!recordsMasked) return written;
+  yield* literalReading(dialect).ahead(written.value);
+  // The client's own text is shown by its digest.
+  if (written.value !== sql) yield* maskReading(dialect).ahead(written.value);
   return written;
 }

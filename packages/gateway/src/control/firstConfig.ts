@@ -59,7 +59,8 @@ async function seed(
   { configuration, generations, capacity, backends }: OpenFirst,
 ): Promise<Result<boolean, readonly StartError[]>> {
   const { config, document, host } = options;
-  const opened = await openConfig(config, { host, capacity, backends });
+  const redaction = config.gateway.workerApi?.history?.redaction;
+  const opened = await openConfig(config, { host, capacity, backends, redaction });
   if (!opened.ok) return opened;
   const written = await configuration.seed(document, fileAuthor);
   if (written.ok && written.value.changed) {
@@ -91,7 +92,9 @@ function following(
         const input = { bytes, gateway, document, environment, foreign: false };
         const activated = await activate(input, judge);
         if (!activated.ok) return err(startErrors(activated.error));
-        const opened = await openConfig(activated.value.config, { host, capacity, backends });
+        const { config: read, history } = activated.value;
+        const redaction = history?.redaction;
+        const opened = await openConfig(read, { host, capacity, backends, redaction });
         return opened.ok ? ok(opened.value.compile(revisionText(built.revision))) : opened;
       },
     },

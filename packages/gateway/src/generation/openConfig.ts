@@ -13,6 +13,7 @@ import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
+import type { Redaction } from "@gateway/core/record/redact.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { compileSnapshot } from "@gateway/core/snapshot/compile.ts";
@@ -28,6 +29,8 @@ export interface OpenParts {
   readonly capacity: Pick<Capacity, "wake">;
   /** Those that are open already, and how to open others. */
   readonly backends: OpenBackends;
+  /** What records of the configuration tell; nothing is read for them where it is not said. */
+  readonly redaction?: Redaction | undefined;
 }
 
 /** A configuration whose backends are open; what is left to do can not fail. */
@@ -41,7 +44,7 @@ export interface OpenedConfig {
 /** Opens every enabled cluster that is not open yet. Answers each that can not be opened, with the others closed again. */
 export async function openConfig(
   config: SnapshotConfig,
-  { host, capacity, backends: shared }: OpenParts,
+  { host, capacity, backends: shared, redaction }: OpenParts,
 ): Promise<Result<OpenedConfig, readonly StartError[]>> {
   // A large configuration is taken up in several turns, so that queries are served in between.
   await nextTurn();
@@ -82,6 +85,7 @@ export async function openConfig(
       authenticator,
       authorizer,
       revision,
+      recordsMasked: redaction === "maskLiterals",
       changed: () => capacity.wake(),
     });
   return ok({

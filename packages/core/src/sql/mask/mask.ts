@@ -11,6 +11,8 @@ import type { Dialect } from "../dialect.ts";
 import { beginsInlineData, searchInlineData } from "../lex/inlineData.ts";
 import { nextToken } from "../lex/lex.ts";
 import { Pieces } from "../reading/pieces.ts";
+import { readingsBy } from "../reading/reading.ts";
+import { tokensPerStep, type Steps } from "../reading/steps.ts";
 
 /**
  * The text with each string and number as `?` and without comments, or why it can not be masked.
@@ -18,10 +20,18 @@ import { Pieces } from "../reading/pieces.ts";
  * Cost: linear. The result is never longer than the text.
  */
 export function maskLiterals(sql: string, dialect: Dialect): Result<string, LexDoubt> {
+  return maskReading(dialect)(sql);
+}
+
+/** Masked texts, by dialect. Long ones are read ahead where a record will ask for them. */
+export const maskReading = readingsBy(readMasked);
+
+function* readMasked(sql: string, dialect: Dialect): Steps<Result<string, LexDoubt>> {
   const cursor = openSql(sql, dialect);
   const inlineData = searchInlineData(cursor);
   const masked: Masked = { pieces: new Pieces(), from: 0, numberEnd: -1 };
-  while (nextToken(cursor)) {
+  for (let tokens = 1; nextToken(cursor); tokens += 1) {
+    if (tokens % tokensPerStep === 0) yield;
     if (cursor.doubt !== undefined) return err(cursor.doubt);
     maskToken(masked, cursor);
     if (cursor.kind === "whitespace" || cursor.kind === "comment") continue;

@@ -33,7 +33,8 @@ export function snapshotOpener(
     const activated = await activate(input, judge);
     if (!activated.ok) return activated;
     const { config: snapshot, history } = activated.value;
-    const opened = await openConfig(snapshot, { host, capacity, backends });
+    const redaction = history?.redaction;
+    const opened = await openConfig(snapshot, { host, capacity, backends, redaction });
     if (!opened.ok) return err(opened.error.map(startErrorText));
     return ok({ generation: opened.value.compile(revision), history });
   };
