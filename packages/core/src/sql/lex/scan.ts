@@ -136,17 +136,51 @@ export function commentEnd(sql: string, from: number, depthMax: number): number 
 
 /** Past the quote that closes a text whose opening quote ends at `from`. A doubled quote does not close it. */
 export function quotedEnd(sql: string, from: number, quote: number, backslash: boolean): number {
-  if (!backslash) return doubledEnd(sql, from, String.fromCharCode(quote));
+  const sign = String.fromCharCode(quote);
+  return backslash ? escapedEnd(sql, from, sign) : doubledEnd(sql, from, sign);
+}
+
+/** Characters of a string that are looked at one by one before the search for its next sign begins. */
+const nearUnits = 256;
+const searchedUnits = { first: 1024, most: 64 * 1024 } as const;
+
+function escapedEnd(sql: string, from: number, quote: string): number {
+  const code = quote.charCodeAt(0);
+  let plain = 0;
   for (let at = from; at < sql.length; at += 1) {
-    const code = sql.charCodeAt(at);
-    if (code === 0x5c) {
+    const unit = sql.charCodeAt(at);
+    plain += 1;
+    if (unit === 0x5c) {
       at += 1;
-    } else if (code === quote) {
-      if (sql.charCodeAt(at + 1) !== quote) return at + 1;
+      plain = 0;
+    } else if (unit === code) {
+      if (sql.charCodeAt(at + 1) !== code) return at + 1;
       at += 1;
+      plain = 0;
+    } else if (plain === nearUnits) {
+      at = plainEnd(sql, at, quote) - 1;
+      plain = 0;
     }
   }
   return -1;
+}
+
+/**
+ * Where the next quote or backslash stands, or the text ends. A string of sixty megabytes is one token, and
+ * to look at each of its characters takes twenty times as long as a search. Each search ends after some
+ * units, because the other sign may be at hand and this one far away, or nowhere.
+ */
+function plainEnd(sql: string, from: number, quote: string): number {
+  let units: number = searchedUnits.first;
+  let at = from;
+  while (at < sql.length) {
+    const part = sql.slice(at, at + units);
+    const [one, other] = [part.indexOf(quote), part.indexOf("\\")];
+    if (one >= 0 || other >= 0) return at + (one < 0 || (other >= 0 && other < one) ? other : one);
+    at += units;
+    units = Math.min(units * 2, searchedUnits.most);
+  }
+  return sql.length;
 }
 
 function doubledEnd(sql: string, from: number, quote: string): number {

@@ -73,23 +73,23 @@ describe("forwardedSql", () => {
   });
 
   it("drops comments, which end elsewhere for other engines", () => {
-    expect(valueOf("select 1 # one\r; drop table t")).toBe("select 1  ");
-    expect(valueOf("select /* a /* b */ 2 -- c")).toBe("select   2  ");
+    expect(valueOf("select 1 # one\r; drop table t")).toBe("select 1");
+    expect(valueOf("select /* a /* b */ 2 -- c")).toBe("select   2");
   });
 
   it.each([
     ["select /*!40001 SQL_NO_CACHE */ 3", "select 3"],
     ["create table /*!32312 if not exists*/ t (a int)", "create table if not exists t (a int)"],
-    ["select 1 /*! + 1 */", "select 1 + 1 "],
-    ["select 1 /*!80099 + 1 */ /*!80100 + 1 */ /*M! + 1 */", "select 1 + 1 "],
-    ["select sel/*!ect*/ '/*! x */', /*!'*/' */", "select sel ect '/*! x */', '*/' "],
+    ["select 1 /*! + 1 */", "select 1 + 1"],
+    ["select 1 /*!80099 + 1 */ /*!80100 + 1 */ /*M! + 1 */", "select 1 + 1"],
+    ["select sel/*!ect*/ '/*! x */', /*!'*/' */", "select sel ect '/*! x */', '*/'"],
   ])("runs of '%s' what MySQL would", (sql, wanted) => {
     expect(valueOf(sql).replace(/ +/g, " ")).toBe(wanted);
   });
 
   it.each([
     ["select 1 from dual where 1=0", "select 1  where 1=0"],
-    ["select 1 FROM /* x */ DUAL", "select 1 "],
+    ["select 1 FROM /* x */ DUAL", "select 1"],
     ["select (select 1 from dual) as dual from t", "select (select 1 ) as dual from t"],
     ["select 'from dual' from `dual`", `select 'from dual' from "dual"`],
     ["select 1 from /*!50000 dual */ where 1=0", "select 1  where 1=0"],

@@ -90,7 +90,8 @@ function* rewritten(sql: string): Steps<Result<string, ErrorReply>> {
   }
   if (cursor.inVersionComment) return err(ownErrors.syntax(sql.slice(-shownOfEnd)));
   pieces.push(sql.slice(kept));
-  return ok(pieces.toString());
+  // Blanks in the place of its last comments: the text that goes on is the statement alone, as it was read ahead.
+  return ok(pieces.toString().trimEnd());
 }
 
 /**
