@@ -3,7 +3,9 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Slices } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { areLong, decodedInSlices, type DecodingClient } from "../listener/longBytes.ts";
 
 /** Most bytes of unfinished statements that all connections together may hold. */
 const pendingBytesMax = 256 * 1024 * 1024;
@@ -14,7 +16,8 @@ export interface Pending {
 }
 
 type TextLimits = Pick<ListenerConfig, "maxMessageBytes" | "maxStatementBytes">;
-type Text = Result<string, GatewayError>;
+/** A long text is given as its bytes, which are UTF-8 and decoded in slices (`textIn`). */
+export type Text = Result<string | Buffer, GatewayError>;
 
 /**
  * The statement's text. Refused: a body longer than a message may be, also one that only says it is; a
@@ -74,11 +77,38 @@ function refusalOf(length: number, limits: TextLimits): Text | undefined {
   return undefined;
 }
 
-function textOf(chunks: readonly Buffer[]): Result<string, GatewayError> {
+/** The text of a statement; a promise only for a long one, which others take turns with. */
+export function textIn(
+  read: string | Buffer,
+  who: DecodingClient,
+  slices: Slices,
+): Result<string, GatewayError> | Promise<Result<string, GatewayError>> {
+  return typeof read === "string" ? ok(read) : longTextIn(read, who, slices);
+}
+
+async function longTextIn(
+  bytes: Buffer,
+  who: DecodingClient,
+  slices: Slices,
+): Promise<Result<string, GatewayError>> {
+  const decoded = await decodedInSlices(bytes, utf8Of, who, slices);
+  if (decoded?.text === undefined) return err(gatewayError("query.cancelled"));
+  return notEmpty(decoded.text);
+}
+
+/** Of bytes that were looked at. */
+function utf8Of({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString("utf8");
+}
+
+function textOf(chunks: readonly Buffer[]): Text {
   const [first] = chunks;
   const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
   if (!isUtf8(bytes)) return err(violation("the statement is not UTF-8"));
-  const text = bytes.toString("utf8");
+  return areLong(bytes) ? ok(bytes) : notEmpty(bytes.toString("utf8"));
+}
+
+function notEmpty(text: string): Result<string, GatewayError> {
   return text.trim() === "" ? err(violation("SQL statement is empty")) : ok(text);
 }
 

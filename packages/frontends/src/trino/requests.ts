@@ -14,8 +14,9 @@ import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
+import type { DecodingClient } from "../listener/longBytes.ts";
 import { longTexts } from "../listener/longTexts.ts";
-import { readStatement, type Pending } from "./body.ts";
+import { readStatement, textIn, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
@@ -147,9 +148,12 @@ export class Requests {
     const asked = this.#asked(exchange);
     if (!asked.ok) return refuse(exchange, asked.error);
     const read = readStatement(request, this.#config, this.#pending);
-    const sql = read instanceof Promise ? await read : read;
-    if (sql === undefined) return undefined;
-    const refused = sql.ok && (await this.#read(sql.value, login.value, response));
+    const came = read instanceof Promise ? await read : read;
+    if (came === undefined) return undefined;
+    const who = whoOf(login.value, response);
+    const text = came.ok ? textIn(came.value, who, this.#host.slices) : came;
+    const sql = text instanceof Promise ? await text : text;
+    const refused = sql.ok && (await this.#read(sql.value, who));
     const tooLarge = !sql.ok && sql.error.code === "query.textTooLarge";
     if (!sql.ok && !tooLarge) return refuse(exchange, sql.error);
 
@@ -167,15 +171,9 @@ export class Requests {
   }
 
   /** Waited for where the text is long; answers why it is refused. */
-  #read(sql: string, { identity }: Login, response: ServerResponse) {
-    const client = {
-      get over() {
-        return response.destroyed;
-      },
-    };
-    const { user } = identity;
-    const read = { sql, dialect: "trino", also: immediateAhead } as const;
-    return longTexts.admit({ ...read, limits: this.#config, user, client }, this.#host.slices);
+  #read(sql: string, who: DecodingClient) {
+    const read = { sql, dialect: "trino", also: immediateAhead, ...who } as const;
+    return longTexts.admit({ ...read, limits: this.#config }, this.#host.slices);
   }
 
   #asked({ request, peer }: Exchange): Result<AskedSession, GatewayError> {
@@ -383,4 +381,14 @@ function refuse({ request, response, challenges }: Exchange, error: GatewayError
 function notAllowed({ request, response }: Exchange, allow: string): void {
   response.setHeader("Allow", allow);
   sendStatus(request, response, 405, "Method not allowed");
+}
+
+/** Whose text it is; nothing is read any more for a client that left. */
+function whoOf({ identity }: Login, response: ServerResponse): DecodingClient {
+  const client = {
+    get over() {
+      return response.destroyed;
+    },
+  };
+  return { user: identity.user, client };
 }

@@ -1,6 +1,8 @@
 /** The text of a command, as the client's character set says, and read where it is long. */
+import { gatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import { areLong, decodedInSlices } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
 import type { Conversation } from "./conversation.ts";
 import { errorReply, ownErrors } from "../errors.ts";
@@ -10,12 +12,22 @@ import { forwardedAhead } from "../read/forward.ts";
 export type Text = Result<string, ErrorReply>;
 
 /** A promise only for a long text, which others take turns with. */
-export function textOf(
-  { client, connection, host }: Conversation,
-  bytes: Uint8Array,
-): Text | Promise<Text> {
-  const sql = client.charset.decode(bytes);
-  if (sql === undefined) return err(ownErrors.notUtf8());
+export function textOf(talk: Conversation, bytes: Uint8Array): Text | Promise<Text> {
+  if (areLong(bytes)) return longTextOf(talk, bytes);
+  const sql = talk.client.charset.decode(bytes);
+  return sql === undefined ? err(ownErrors.notUtf8()) : admitted(talk, sql);
+}
+
+async function longTextOf(talk: Conversation, bytes: Uint8Array): Promise<Text> {
+  const { client, connection, host } = talk;
+  const who = { user: client.session.identity.user, client: connection };
+  const decoded = await decodedInSlices(bytes, client.charset.decode, who, host.slices);
+  if (decoded === undefined) return err(errorReply(gatewayError("query.cancelled")));
+  const { text } = decoded;
+  return text === undefined ? err(ownErrors.notUtf8()) : await admitted(talk, text);
+}
+
+function admitted({ client, connection, host }: Conversation, sql: string): Text | Promise<Text> {
   const { user } = client.session.identity;
   const limits = connection.config;
   const text = {
