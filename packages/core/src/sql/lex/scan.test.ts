@@ -6,13 +6,25 @@ describe("quotedEnd", () => {
   it("finds the end of a long string with escapes where a look at each character finds it", () => {
     const plain = fc.integer({ min: 1, max: 5_000 }).map((length) => "x".repeat(length));
     const signs = fc.constantFrom("'", "''", "\\'", "\\\\", '"', "\\", "\u5b57");
-    const texts = fc.array(fc.oneof(plain, signs), { maxLength: 12 });
+    const quotes = fc.integer({ min: 1, max: 9_000 }).map((count) => "'".repeat(count));
+    const texts = fc.array(fc.oneof(plain, signs, quotes), { maxLength: 12 });
     fc.assert(
       fc.property(texts, fc.constantFrom("'", '"'), (pieces, quote) => {
         const sql = `${quote}${pieces.join("")}`;
         expect(quotedEnd(sql, 1, quote.charCodeAt(0), true)).toBe(slowEnd(sql, quote));
       }),
     );
+  });
+
+  it("finds the end of a string of quotes, whatever their number, with escapes and without", () => {
+    for (const count of [0, 1, 62, 63, 64, 65, 66, 4_159, 4_160, 4_161, 4_162, 20_000, 20_001]) {
+      for (const tail of ["", "x", "x'"]) {
+        const sql = `'${"'".repeat(count)}${tail}`;
+        const end = slowEnd(sql, "'");
+        expect(quotedEnd(sql, 1, 0x27, true)).toBe(end);
+        expect(quotedEnd(sql, 1, 0x27, false)).toBe(end);
+      }
+    }
   });
 
   it("searches a long string instead of walking it", () => {

@@ -155,7 +155,7 @@ function escapedEnd(sql: string, from: number, quote: string): number {
       plain = 0;
     } else if (unit === code) {
       if (sql.charCodeAt(at + 1) !== code) return at + 1;
-      at += 1;
+      at = pairsEnd(sql, at, quote) - 1;
       plain = 0;
     } else if (plain === nearUnits) {
       at = plainEnd(sql, at, quote) - 1;
@@ -188,12 +188,30 @@ function doubledEnd(sql: string, from: number, quote: string): number {
   let at = sql.indexOf(quote, from);
   while (at >= 0) {
     if (sql.charCodeAt(at + 1) !== code) return at + 1;
-    at += 2;
     // Text of nothing but quotes: searching from each of them costs ten times as much.
-    while (sql.charCodeAt(at) === code && sql.charCodeAt(at + 1) === code) at += 2;
-    at = sql.indexOf(quote, at);
+    at = sql.indexOf(quote, pairsEnd(sql, at, quote));
   }
   return -1;
+}
+
+const nearPairs = 32;
+const quotesPerRun = 4096;
+const runs: ReadonlyMap<string, string> = new Map(
+  ["'", '"', "`"].map((quote) => [quote, quote.repeat(quotesPerRun)]),
+);
+
+/** Past the doubled quotes that stand there. Very many are compared run by run, which takes a tenth of the time. */
+function pairsEnd(sql: string, from: number, quote: string): number {
+  const code = quote.charCodeAt(0);
+  const near = from + 2 * nearPairs;
+  let at = from;
+  while (sql.charCodeAt(at) === code && sql.charCodeAt(at + 1) === code) {
+    at += 2;
+    if (at !== near) continue;
+    const run = runs.get(quote);
+    while (sql.slice(at, at + quotesPerRun) === run) at += quotesPerRun;
+  }
+  return at;
 }
 
 /** Past a dollar quote that begins at `from`; -1 when it is not closed, undefined when none begins there. */
