@@ -75,6 +75,7 @@ describe("forwardedSql", () => {
   it("drops comments, which end elsewhere for other engines", () => {
     expect(valueOf("select 1 # one\r; drop table t")).toBe("select 1");
     expect(valueOf("select /* a /* b */ 2 -- c")).toBe("select   2");
+    expect(valueOf("select 1 as a\u00a0 -- c")).toBe("select 1 as a\u00a0");
   });
 
   it.each([

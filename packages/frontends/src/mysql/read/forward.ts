@@ -11,6 +11,7 @@
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { asciiUpper, openSql, tokenText, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
 import { nextToken } from "@gateway/core/sql/lex/lex.ts";
+import { isSpace as isBlank } from "@gateway/core/sql/lex/scan.ts";
 import { decodeIdentifier, decodeString } from "@gateway/core/sql/lex/literal.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
 import { longTextUnits, readingOf } from "@gateway/core/sql/reading/reading.ts";
@@ -91,7 +92,14 @@ function* rewritten(sql: string): Steps<Result<string, ErrorReply>> {
   if (cursor.inVersionComment) return err(ownErrors.syntax(sql.slice(-shownOfEnd)));
   pieces.push(sql.slice(kept));
   // Blanks in the place of its last comments: the text that goes on is the statement alone, as it was read ahead.
-  return ok(pieces.toString().trimEnd());
+  return ok(withoutLastBlanks(pieces.toString()));
+}
+
+/** Blanks as a lexer knows them: a no-break space at the end is part of a name. */
+function withoutLastBlanks(text: string): string {
+  let end = text.length;
+  while (end > 0 && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 /**
