@@ -88,6 +88,34 @@ describe("LongTexts", () => {
     client.over = true;
     expect(await reading).toMatchObject({ code: "query.cancelled" });
   });
+
+  it("refuses bytes beyond the room before it decodes any of them", async () => {
+    const texts = new LongTexts(4 * units);
+    let pieces = 0;
+    const decode = (user: string, client = { over: false }) =>
+      texts.decode(
+        Buffer.alloc(units, "a"),
+        (piece) => ((pieces += 1), String(piece)),
+        { user, client },
+        slices,
+      );
+    const gone = { over: true };
+    const waiting = [decode("ann"), decode("ann"), decode("bob", gone)];
+    expect(texts.units).toBe(3 * units);
+    expect(await decode("ann")).toMatchObject({ error: { code: "capacity.statementText" } });
+    expect(await texts.admit(textOf({ user: "ann" }), slices)).toMatchObject({
+      code: "capacity.statementText",
+    });
+    expect(pieces).toBeLessThanOrEqual(1);
+    const text = "a".repeat(units);
+    expect(await Promise.all(waiting)).toMatchObject([
+      { value: { text } },
+      { value: { text } },
+      { error: { code: "query.cancelled" } },
+    ]);
+    expect(texts.units).toBe(0);
+    expect(await decode("ann")).toMatchObject({ ok: true });
+  });
 });
 
 function textOf(more: Partial<LongText>): LongText {

@@ -7,10 +7,12 @@
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Slices } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
+import { decodedInSlices, type Decode, type Decoded, type DecodingClient } from "./longBytes.ts";
 
 /** UTF-16 units of texts that wait or are read, of all users together. */
 const waitingUnitsMax = 64 * 1024 * 1024;
@@ -46,24 +48,45 @@ export class LongTexts {
    * refused: `query.textTooLarge` for too many tokens, `capacity.statementText` where too much waits.
    */
   admit(text: LongText, slices: Slices): Promise<GatewayError | undefined> | undefined {
-    const { length } = text.sql;
-    if (length <= Math.min(longTextUnits, text.limits.maxStatementTokens)) return undefined;
-    const ofUser = this.#units.get(text.user) ?? 0;
-    const fits = this.#allUnits + length <= this.#unitsMax && ofUser + length <= this.#unitsMax / 2;
-    // One text alone is always read, however long the config lets it be.
-    if (!fits && this.#allUnits > 0) return Promise.resolve(gatewayError("capacity.statementText"));
-    return this.#read(text, slices);
+    const { user, sql, client, limits } = text;
+    if (sql.length <= Math.min(longTextUnits, limits.maxStatementTokens)) return undefined;
+    if (!this.#fits(user, sql.length)) return Promise.resolve(full());
+    const reading = slices.run({ steps: stepsOf(text), user, client });
+    return this.#counted(user, sql.length, reading).then((read) => {
+      if (read === undefined) return gatewayError("query.cancelled");
+      return read ? undefined : tooManyTokens(limits.maxStatementTokens);
+    });
   }
 
-  async #read(text: LongText, slices: Slices): Promise<GatewayError | undefined> {
-    const { user, sql, client } = text;
-    this.#count(user, sql.length);
+  /**
+   * The text of long bytes. They count while they wait, as a text of so many units would: it is never
+   * longer. Refused as in `admit`, before anything is decoded.
+   */
+  async decode(
+    bytes: Uint8Array,
+    decode: Decode,
+    who: DecodingClient,
+    slices: Slices,
+  ): Promise<Result<Decoded, GatewayError>> {
+    if (!this.#fits(who.user, bytes.length)) return err(full());
+    const decoding = decodedInSlices(bytes, decode, who, slices);
+    const decoded = await this.#counted(who.user, bytes.length, decoding);
+    return decoded === undefined ? err(gatewayError("query.cancelled")) : ok(decoded);
+  }
+
+  /** One text alone is always read, however long the config lets it be. */
+  #fits(user: string, units: number): boolean {
+    const ofUser = this.#units.get(user) ?? 0;
+    const fits = this.#allUnits + units <= this.#unitsMax && ofUser + units <= this.#unitsMax / 2;
+    return fits || this.#allUnits === 0;
+  }
+
+  async #counted<Found>(user: string, units: number, work: Promise<Found>): Promise<Found> {
+    this.#count(user, units);
     try {
-      const read = await slices.run({ steps: stepsOf(text), user, client });
-      if (read === undefined) return gatewayError("query.cancelled");
-      return read ? undefined : tooManyTokens(text.limits.maxStatementTokens);
+      return await work;
     } finally {
-      this.#count(user, -sql.length);
+      this.#count(user, -units);
     }
   }
 
@@ -80,6 +103,10 @@ function* stepsOf({ sql, dialect, limits, also }: LongText): Steps<boolean> {
   const tokensMax = limits.maxStatementTokens;
   if (!(yield* readLongText(sql, dialect, tokensMax))) return false;
   return also === undefined || (yield* also(sql, tokensMax));
+}
+
+function full(): GatewayError {
+  return gatewayError("capacity.statementText");
 }
 
 function tooManyTokens(limit: number): GatewayError {

@@ -30,6 +30,16 @@ describe("the command phase", () => {
     expect(await client.answer()).toMatch(/^00/);
   });
 
+  it("answers a long statement before a short one that came behind it", async () => {
+    const long = `select '${"x".repeat(200_000)}'`;
+    await using server = await serverOf({ answers: { [long]: one, "select 1": one } });
+    using client = await RawClient.login(server);
+    client.send(ascii(`\u0003${long}`), ascii("\u0003select 1"), "0e");
+    for (let packet = 0; packet < 9; packet += 1) await client.answer();
+    expect(server.door.queries.map(({ sql }) => sql)).toEqual([long, "select 1"]);
+    expect(server.bugs()).toEqual([]);
+  });
+
   it("stops reading when too many commands wait, and answers each of them in the end", async () => {
     const gate = gateOf();
     await using server = await serverOf({ answers: { "select wait": gate.answer } });

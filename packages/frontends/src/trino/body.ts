@@ -5,7 +5,8 @@ import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Slices } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { areLong, decodedInSlices, type DecodingClient } from "../listener/longBytes.ts";
+import { areLong, type DecodingClient } from "../listener/longBytes.ts";
+import { longTexts } from "../listener/longTexts.ts";
 
 /** Most bytes of unfinished statements that all connections together may hold. */
 const pendingBytesMax = 256 * 1024 * 1024;
@@ -77,23 +78,25 @@ function refusalOf(length: number, limits: TextLimits): Text | undefined {
   return undefined;
 }
 
-/** The text of a statement; a promise only for a long one, which others take turns with. */
-export function textIn(
-  read: string | Buffer,
-  who: DecodingClient,
-  slices: Slices,
-): Result<string, GatewayError> | Promise<Result<string, GatewayError>> {
-  return typeof read === "string" ? ok(read) : longTextIn(read, who, slices);
-}
-
-async function longTextIn(
+/** The text of a long statement, which others take turns with. Refused also as `longTexts` refuses. */
+export async function textIn(
   bytes: Buffer,
   who: DecodingClient,
   slices: Slices,
 ): Promise<Result<string, GatewayError>> {
-  const decoded = await decodedInSlices(bytes, utf8Of, who, slices);
-  if (decoded?.text === undefined) return err(gatewayError("query.cancelled"));
-  return notEmpty(decoded.text);
+  const decoded = await longTexts.decode(bytes, utf8Of, who, slices);
+  return decoded.ok ? notEmpty(decoded.value.text ?? "") : decoded;
+}
+
+const ofQueries: ReadonlySet<string> = new Set([
+  "query.textTooLarge",
+  "capacity.statementText",
+  "query.cancelled",
+]);
+
+/** Whether a text was refused for its length: that is a query that failed, with a page that says so. */
+export function isOfQuery({ code }: GatewayError): boolean {
+  return ofQueries.has(code);
 }
 
 /** Of bytes that were looked at. */

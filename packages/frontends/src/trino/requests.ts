@@ -16,7 +16,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
 import type { DecodingClient } from "../listener/longBytes.ts";
 import { longTexts } from "../listener/longTexts.ts";
-import { readStatement, textIn, type Pending } from "./body.ts";
+import { isOfQuery, readStatement, textIn, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
@@ -150,15 +150,11 @@ export class Requests {
     const read = readStatement(request, this.#config, this.#pending);
     const came = read instanceof Promise ? await read : read;
     if (came === undefined) return undefined;
-    const who = whoOf(login.value, response);
-    const text = came.ok ? textIn(came.value, who, this.#host.slices) : came;
-    const sql = text instanceof Promise ? await text : text;
-    const refused = sql.ok && (await this.#read(sql.value, who));
-    const tooLarge = !sql.ok && sql.error.code === "query.textTooLarge";
-    if (!sql.ok && !tooLarge) return refuse(exchange, sql.error);
+    const sql = came.ok ? await this.#read(came.value, whoOf(login.value, response)) : came;
+    if (!sql.ok && !isOfQuery(sql.error)) return refuse(exchange, sql.error);
 
     const session = sessionOf(asked.value, request.headers, login.value, peer.address);
-    const statement = openStatement(refused ? err(refused) : sql, session, {
+    const statement = openStatement(sql, session, {
       door: this.#door,
       host: this.#host,
       local: this.#local,
@@ -170,10 +166,14 @@ export class Requests {
     return this.#give(exchange, statement, holder, page);
   }
 
-  /** Waited for where the text is long; answers why it is refused. */
-  #read(sql: string, who: DecodingClient) {
-    const read = { sql, dialect: "trino", also: immediateAhead, ...who } as const;
-    return longTexts.admit({ ...read, limits: this.#config }, this.#host.slices);
+  /** Waited for where the text is long. */
+  async #read(came: string | Buffer, who: DecodingClient): Promise<Result<string, GatewayError>> {
+    const { slices } = this.#host;
+    const text = typeof came === "string" ? ok(came) : await textIn(came, who, slices);
+    if (!text.ok) return text;
+    const read = { sql: text.value, dialect: "trino", also: immediateAhead, ...who } as const;
+    const refused = await longTexts.admit({ ...read, limits: this.#config }, slices);
+    return refused === undefined ? text : err(refused);
   }
 
   #asked({ request, peer }: Exchange): Result<AskedSession, GatewayError> {

@@ -1,8 +1,7 @@
 /** The text of a command, as the client's character set says, and read where it is long. */
-import { gatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import { areLong, decodedInSlices } from "../../listener/longBytes.ts";
+import { areLong } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
 import type { Conversation } from "./conversation.ts";
 import { errorReply, ownErrors } from "../errors.ts";
@@ -21,9 +20,9 @@ export function textOf(talk: Conversation, bytes: Uint8Array): Text | Promise<Te
 async function longTextOf(talk: Conversation, bytes: Uint8Array): Promise<Text> {
   const { client, connection, host } = talk;
   const who = { user: client.session.identity.user, client: connection };
-  const decoded = await decodedInSlices(bytes, client.charset.decode, who, host.slices);
-  if (decoded === undefined) return err(errorReply(gatewayError("query.cancelled")));
-  const { text } = decoded;
+  const decoded = await longTexts.decode(bytes, client.charset.decode, who, host.slices);
+  if (!decoded.ok) return err(errorReply(decoded.error));
+  const { text } = decoded.value;
   return text === undefined ? err(ownErrors.notUtf8()) : await admitted(talk, text);
 }
 
