@@ -3,6 +3,8 @@ import { errorCatalogue } from "@gateway/contract/error.ts";
 import { queryRecordSchema, recordTextMax, type QueryRecord } from "@gateway/contract/record.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { literalReading } from "../sql/mask/literals.ts";
+import { inOneGo } from "../sql/reading/steps.ts";
 import { recordOf } from "./rig/recordOf.ts";
 import { dialectOf, redact, redactions, redactSql } from "./redact.ts";
 
@@ -96,6 +98,16 @@ describe("redact maskLiterals", () => {
     expect(record.sql).toBe("insert into t values (?, ?)");
     expect(record.routingTrace).toEqual([{ step: "fallback", outcome: "group main" }]);
     expect(record.errorMessage).toBe(errorCatalogue["internal.bug"].text);
+  });
+
+  it("reads no long text that was not read ahead, whose words stand for its values", () => {
+    const sql = `select pin from people where name = 'ann' ${"-- a comment\n".repeat(6_000)}`;
+    const routingTrace = [{ step: "fallback", outcome: "no people like ann" }];
+    const outcome = () => masked({ sql, routingTrace }).routingTrace[0]?.outcome;
+    expect(outcome()).toBe("no ? like ?");
+    inOneGo(literalReading("postgres").ahead(sql));
+    inOneGo(literalReading("duckdb").ahead(sql));
+    expect(outcome()).toBe("no people like ?");
   });
 
   it("takes every word for a value where the text is too long to look for it", () => {

@@ -2,10 +2,13 @@
  * The values that a client wrote into its SQL, as they may come back in an error message or a trace.
  *
  * Where they can not be known for certain (the text can not be lexed, or holds too many), the whole
- * text stands for them: then each word of a message that the text also has counts as a value.
+ * text stands for them: then each word of a message that the text also has counts as a value. So it is
+ * for a long text that nobody read ahead, as of a statement that was refused before it had its slot:
+ * to lex a megabyte for its record would hold up everybody.
  */
 import type { Dialect } from "../sql/dialect.ts";
 import { literalReading, valuesMax } from "../sql/mask/literals.ts";
+import { longTextUnits } from "../sql/reading/reading.ts";
 
 /** Characters that a word of a message is looked for in; where there are more, every word may be a value. */
 const haystackCharsMax = 2 * 1024 * 1024;
@@ -33,7 +36,9 @@ export interface Reading {
 export function valuesOf(readings: readonly Reading[]): Values {
   const found = new Set<string>();
   for (const { sql, dialect } of readings) {
-    const literals = literalReading(dialect)(sql);
+    const literalsOf = literalReading(dialect);
+    if (sql.length > longTextUnits && !literalsOf.knows(sql)) return unknownOf(readings);
+    const literals = literalsOf(sql);
     if (literals === undefined) return unknownOf(readings);
     for (const literal of literals) found.add(literal);
     if (found.size > valuesMax) return unknownOf(readings);
