@@ -1,9 +1,9 @@
 /**
  * A database behind an ADBC driver as a backend.
  *
- * Drivers that talk to a network run in processes of their own, because a native call that hangs can
- * not be ended otherwise; drivers of embedded databases run in threads. Nothing of one session is
- * left to the next (connections.ts).
+ * Every driver runs in a process of its own, because a native call that hangs or crashes can not be
+ * ended or survived otherwise (client/connections.ts says who shares one). Nothing of one session is
+ * left to the next.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
