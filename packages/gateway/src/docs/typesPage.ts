@@ -92,7 +92,8 @@ const sources: readonly (readonly (readonly [name: string, type: DataType])[])[]
 
 const unions = [
   "DuckDB's `UNION` becomes a struct of the name of the member that is set (`tag`) and one field for",
-  "each member.",
+  "each member. A union of its first member and a NULL is NULL: the form in which results leave DuckDB",
+  "does not tell the two apart.",
 ];
 
 const differences = [

@@ -160,17 +160,19 @@ const nested: readonly (readonly [string, ArrowField, HandMade, readonly Value[]
       { ...field("i"), name: "count" },
     ]),
     {
-      length: 2,
-      buffers: [Uint8Array.of(6, 5)],
+      length: 4,
+      buffers: [Uint8Array.of(6, 5, 5, 6)],
       children: [
-        { length: 2, nullCount: 1, buffers: [Uint8Array.of(0b10), words32(0, 0, 2), ascii("hi")] },
-        { length: 2, nullCount: 1, buffers: [Uint8Array.of(0b01), words32(4, 0)] },
+        {
+          length: 4,
+          nullCount: 3,
+          buffers: [Uint8Array.of(0b0010), words32(0, 0, 2, 2, 2), ascii("hi")],
+        },
+        { length: 4, nullCount: 3, buffers: [Uint8Array.of(0b0001), words32(4, 0, 0, 0)] },
       ],
     },
-    [
-      ["count", null, 4n],
-      ["word", "hi", null],
-    ],
+    // A NULL comes as its first member with nothing in it.
+    [["count", null, 4n], ["word", "hi", null], null, ["count", null, null]],
   ],
 ];
 

@@ -121,8 +121,14 @@ function isPresentAt(array: ArrowArray, index: number): boolean {
   return bitAt(bytesAt(bitmap + (index >> 3), 1), index & 7);
 }
 
-/** A sparse union: the member's name, then every member, of which the others are NULL. */
+/**
+ * A sparse union: the member's name, then every member, of which the others are NULL.
+ *
+ * Arrow's unions have no bitmap, so a NULL arrives as the first member with nothing in it, and that is
+ * taken for NULL: a union that was made of that member and a NULL can not be told from it.
+ */
 export class UnionSink implements Sink {
+  readonly #first: number | undefined;
   readonly #tags: ReadonlyMap<number, Uint8Array>;
   readonly #members: readonly Sink[];
   readonly #validity = new Validity();
@@ -130,6 +136,7 @@ export class UnionSink implements Sink {
   readonly #tagCells = new CellBytes();
 
   constructor(tags: ReadonlyMap<number, string>, members: readonly Sink[]) {
+    this.#first = [...tags.keys()][0];
     this.#tags = new Map([...tags].map(([id, name]) => [id, encoder.encode(name)]));
     this.#members = members;
   }
@@ -139,10 +146,13 @@ export class UnionSink implements Sink {
     // A union has no bitmap of its own: its first buffer holds the ids.
     const from = array.offset + start;
     const ids = new Int8Array(bytesAt((array.buffers[0] ?? 0) + from, count).buffer);
-    for (const id of ids) {
-      this.#validity.push(true);
-      this.#tagValidity.push(true);
-      this.#tagCells.push(this.#tags.get(id) ?? noBytes);
+    const first =
+      this.#members.length === 0 ? undefined : presentIn(childAt(array, 0), from, count);
+    for (const [row, id] of ids.entries()) {
+      const present = id !== this.#first || first?.(row) !== false;
+      this.#validity.push(present);
+      this.#tagValidity.push(present);
+      this.#tagCells.push(present ? (this.#tags.get(id) ?? noBytes) : noBytes);
     }
     for (const [index, member] of this.#members.entries()) {
       member.add(childAt(array, index), from, count);
@@ -162,6 +172,19 @@ export class UnionSink implements Sink {
     this.#tagCells.reset();
     for (const member of this.#members) member.reset();
   }
+}
+
+/** Says which of `count` rows from `start` on are there; undefined where all are. */
+function presentIn(
+  address: Address,
+  start: number,
+  count: number,
+): ((row: number) => boolean) | undefined {
+  const { buffers, nullCount, offset } = readArray(address);
+  const bitmap = buffers[0] ?? 0;
+  if (bitmap === 0 || nullCount === 0) return undefined;
+  const bits = bytesAt(bitmap, (offset + start + count + 7) >> 3);
+  return (row) => bitAt(bits, offset + start + row);
 }
 
 /** Indices into a list of values, each replaced by its value. `width` is undefined for text and binary. */
