@@ -22,7 +22,7 @@ const backend = opened.value;
 for (const sql of tableStatements) await rowsOf(sql);
 let rows = 0;
 for (let at = 0; at < Number(queries); at += 1)
-  rows += await rowsOf(ordinaryQuery(Number(seed) + at).sql);
+  rows += await rowsOf(ordinaryQuery(Number(seed) + at));
 for (const [, sql] of crowds) rows += await rowsOf(sql);
 // A result of many blocks, half read and left.
 for await (const event of backend.execute(

@@ -1,13 +1,17 @@
-/** The engine itself, asked without the gateway: its own rows as texts that it made. */
-import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
-import { canonical, type Cell } from "./wires.ts";
-import type { Ordinary } from "./generate.ts";
-import type { Kind } from "./tables.ts";
+/** The engine itself, asked without the gateway: its own typed values, and what each protocol shows of them. */
+import { DuckDBInstance, DuckDBTypeId, type DuckDBConnection } from "@duckdb/node-api";
+import { cellOf, type Cell, type FormName } from "./expected/forms.ts";
+
+export interface DirectAnswer {
+  /** Names of the columns' types, without what they are made of. */
+  readonly types: readonly string[];
+  readonly count: number;
+  /** The rows as a client of the protocol has them; made once for each form. */
+  rows(form: FormName): readonly (readonly Cell[])[];
+}
 
 export interface Direct {
-  rows(query: Ordinary): Promise<readonly (readonly Cell[])[]>;
-  /** How the columns of a statement are compared. */
-  kinds(sql: string): Promise<readonly Kind[]>;
+  answer(sql: string): Promise<DirectAnswer>;
   close(): void;
 }
 
@@ -18,8 +22,7 @@ export async function directOf(statements: readonly string[], file?: string): Pr
   const connection = await instance.connect();
   for (const sql of ["set TimeZone = 'UTC'", ...statements]) await connection.run(sql);
   return {
-    rows: (query) => rowsOf(connection, query),
-    kinds: (sql) => kindsOf(connection, sql),
+    answer: (sql) => answerOf(connection, sql),
     close: () => {
       connection.closeSync();
       instance.closeSync();
@@ -27,23 +30,22 @@ export async function directOf(statements: readonly string[], file?: string): Pr
   };
 }
 
-async function rowsOf(
-  connection: DuckDBConnection,
-  { sql, kinds }: Ordinary,
-): Promise<readonly (readonly Cell[])[]> {
-  const names = kinds.map((_, index) => `k${index}`);
-  const texts = names.map((name) => `${name}::varchar`).join(", ");
-  const reader = await connection.runAndReadAll(
-    `select ${texts} from (${sql}) q(${names.join(", ")})`,
-  );
-  return reader
-    .getRows()
-    .map((row) => row.map((cell, index) => canonical(cell, kinds[index] ?? "text")));
-}
-
-async function kindsOf(connection: DuckDBConnection, sql: string): Promise<readonly Kind[]> {
-  const reader = await connection.runAndReadAll(`describe ${sql}`);
-  return reader
-    .getRows()
-    .map(([, type]) => (/^(DOUBLE|FLOAT)$/.test(String(type)) ? "double" : "text"));
+async function answerOf(connection: DuckDBConnection, sql: string): Promise<DirectAnswer> {
+  const reader = await connection.runAndReadAll(sql);
+  const types = reader.columnTypes();
+  const values = reader.getRows();
+  const made = new Map<FormName, readonly (readonly Cell[])[]>();
+  const inForm = (form: FormName): readonly (readonly Cell[])[] =>
+    values.map((row) => types.map((type, index) => cellOf(form, type, row[index] ?? null)));
+  return {
+    types: types.map(({ alias, typeId }) =>
+      alias === "JSON" ? alias : (DuckDBTypeId[typeId] ?? ""),
+    ),
+    count: values.length,
+    rows: (form) => {
+      const rows = made.get(form) ?? inForm(form);
+      made.set(form, rows);
+      return rows;
+    },
+  };
 }

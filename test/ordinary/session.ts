@@ -11,7 +11,10 @@ export async function compareOrdinary(queries: number): Promise<Compared> {
   const first = firstSeed();
   await using gateway = await programOf();
   const open = await Promise.all(wires.map((openWire) => openWire(gateway)));
-  for (const sql of tableStatements) await open[0]?.ask(sql);
+  for (const sql of tableStatements) {
+    const answer = await open[0]?.ask(sql);
+    if (answer?.kind !== "rows") throw new Error(`no table: ${answer?.code}, ${sql}`);
+  }
   const direct = await directOf(tableStatements);
   try {
     const compared = await compare(direct, open, ordinaryQueries(first, queries));
@@ -34,6 +37,6 @@ export function firstSeed(): number {
 /** One after another from a seed on. */
 export function* ordinaryQueries(first: number, count: number): Generator<Asked> {
   for (let seed = first; seed < first + count; seed += 1) {
-    yield { ...ordinaryQuery(seed), name: `seed ${seed}` };
+    yield { sql: ordinaryQuery(seed), name: `seed ${seed}` };
   }
 }

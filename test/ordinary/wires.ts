@@ -1,15 +1,12 @@
-/** One connection of each protocol, which answers rows as canonical texts, or the protocol's code of a refusal. */
+/** One connection of each protocol, which answers rows as the protocol brings them, or its code of a refusal. */
 import { Agent, request } from "node:http";
 import mysql from "mysql2/promise";
 import pg from "pg";
-import type { Kind } from "./tables.ts";
+import type { Cell, FormName } from "./expected/forms.ts";
 
 const host = "127.0.0.1";
 /** Whose name is asked for nothing. */
 const nobody = "alice";
-
-/** A cell as text of one form for all wires; null is NULL. */
-export type Cell = string | null;
 
 export type Answered =
   | { readonly kind: "rows"; readonly rows: readonly (readonly Cell[])[] }
@@ -23,7 +20,9 @@ export interface Listening {
 
 export interface Wire {
   readonly name: string;
-  ask(sql: string, kinds?: readonly Kind[]): Promise<Answered>;
+  /** How its cells look. */
+  readonly form: FormName;
+  ask(sql: string): Promise<Answered>;
   close(): Promise<void>;
 }
 
@@ -54,11 +53,12 @@ async function postgres(
   const types = { getTypeParser: () => (value: unknown) => value };
   return {
     name,
-    ask: async (sql, kinds = []) => {
+    form: "postgres",
+    ask: async (sql) => {
       try {
         const config = { ...query(sql), rowMode: "array", types } as pg.QueryArrayConfig;
-        const { rows } = await client.query<unknown[]>(config);
-        return { kind: "rows", rows: rows.map((row) => cellsOf(row, kinds)) };
+        const { rows } = await client.query<Cell[]>(config);
+        return { kind: "rows", rows };
       } catch (error) {
         return refused((error as { code?: unknown }).code);
       }
@@ -80,18 +80,19 @@ async function mysqlWire(
     dateStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
-    // The client's own reading of a text as a number loses the last digit.
+    jsonStrings: true,
     ...(how === "query" ? { typeCast: asText } : {}),
   });
   return {
     name: how === "query" ? "MySQL text" : "MySQL prepared",
-    ask: async (sql, kinds = []) => {
+    form: how === "query" ? "mysql" : "mysqlPrepared",
+    ask: async (sql) => {
       try {
         const [rows] = how === "query" ? await client.query(sql) : await client.execute(sql);
-        const lists = Array.isArray(rows) ? (rows as unknown as unknown[][]) : [];
+        const lists = Array.isArray(rows) ? (rows as unknown as ClientValue[][]) : [];
         // Each statement is another one: none is kept for later.
         if (how === "execute") client.unprepare(sql);
-        return { kind: "rows", rows: lists.map((row) => cellsOf(row, kinds)) };
+        return { kind: "rows", rows: lists.map((row) => row.map(textOf)) };
       } catch (error) {
         return refused((error as { errno?: unknown }).errno);
       }
@@ -102,8 +103,8 @@ async function mysqlWire(
 
 interface TrinoPage {
   readonly nextUri?: string;
-  readonly data?: readonly (readonly unknown[])[];
   readonly error?: { readonly errorName: string };
+  readonly rows: readonly (readonly Cell[])[];
 }
 
 async function trino(gateway: Listening, user = nobody): Promise<Wire> {
@@ -111,12 +112,13 @@ async function trino(gateway: Listening, user = nobody): Promise<Wire> {
   const agent = new Agent({ keepAlive: true });
   return {
     name: "Trino HTTP",
-    ask: async (sql, kinds = []) => {
+    form: "trino",
+    ask: async (sql) => {
       const rows: (readonly Cell[])[] = [];
       let page = await pageOf(agent, statement, { user, sql });
       for (;;) {
         if (page.error !== undefined) return refused(page.error.errorName);
-        for (const row of page.data ?? []) rows.push(cellsOf(row, kinds));
+        for (const row of page.rows) rows.push(row);
         if (page.nextUri === undefined) return { kind: "rows", rows };
         page = await pageOf(agent, page.nextUri, { user });
       }
@@ -138,9 +140,8 @@ function pageOf(
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
       response.on("end", () => {
-        const refusal = { error: { errorName: `${response.statusCode}` } };
-        const text = Buffer.concat(chunks).toString();
-        resolve(response.statusCode === 200 ? (JSON.parse(text) as TrinoPage) : refusal);
+        const refusal = { error: { errorName: `${response.statusCode}` }, rows: [] };
+        resolve(response.statusCode === 200 ? readPage(Buffer.concat(chunks).toString()) : refusal);
       });
     });
     sent.on("error", reject);
@@ -152,30 +153,60 @@ function refused(code: unknown): Answered {
   return { kind: "refused", code: String(code) };
 }
 
-function cellsOf(row: readonly unknown[], kinds: readonly Kind[]): readonly Cell[] {
-  return row.map((cell, index) => canonical(cell, kinds[index] ?? "text"));
+/** A number in JavaScript has lost digits, so the cells stay the text that came. */
+function readPage(text: string): TrinoPage {
+  const start = text.indexOf(dataKey);
+  if (start < 0) return { ...(JSON.parse(text) as Omit<TrinoPage, "rows">), rows: [] };
+  const { rows, end } = readRows(text, start + dataKey.length - 2);
+  const rest = `${text.slice(0, start)}"data":[]${text.slice(end)}`;
+  return { ...(JSON.parse(rest) as Omit<TrinoPage, "rows">), rows };
 }
 
-const truths: ReadonlySet<unknown> = new Set(["t", "true", "1", 1, true]);
+/** Within a text of JSON its quotes would have backslashes. */
+const dataKey = '"data":[[';
 
-/** Protocols show a value in forms of their own; what is compared is the value. */
-export function canonical(cell: unknown, kind: Kind): Cell {
+/** Cells of the list of rows that begins at `start`, and where it ends. */
+function readRows(text: string, start: number) {
+  const mark = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},]/g;
+  const rows: Cell[][] = [];
+  mark.lastIndex = start;
+  let depth = 0;
+  let cell = 0;
+  for (;;) {
+    const found = mark.exec(text)?.[0] ?? "]";
+    const at = mark.lastIndex;
+    if (found === "[" || found === "{") depth += 1;
+    if (depth === 2 && found === "[") {
+      rows.push([]);
+      cell = at;
+    }
+    if (depth === 2 && (found === "," || found === "]")) {
+      const shown = text.slice(cell, at - 1);
+      if (shown !== "") rows.at(-1)?.push(shown === "null" ? null : shown);
+      cell = at;
+    }
+    if (found === "]" || found === "}") depth -= 1;
+    if (depth === 0) return { rows, end: at };
+  }
+}
+
+type ClientValue = string | number | Buffer | null | undefined;
+
+/** A cell that the client made a value of. Bytes are compared by their digits. */
+function textOf(cell: ClientValue): Cell {
   if (cell === null || cell === undefined) return null;
-  if (kind === "boolean") return truths.has(cell) ? "true" : "false";
-  const text = textOf(cell);
-  // Each protocol ends a number in its own way, and none loses a digit.
-  if (kind === "double") return String(Number(text));
-  // A fraction of zeros may be shown or not.
-  if (kind === "timestamp")
-    return text.replace(/\.(\d*?)0*$/, (_, digits) => digits && `.${digits}`);
-  return text;
+  if (Buffer.isBuffer(cell)) return cell.toString("hex");
+  // `String` forgets the sign of a zero.
+  return Object.is(cell, -0) ? "-0" : String(cell);
 }
 
-function textOf(cell: unknown): string {
-  if (typeof cell === "string") return cell;
-  return Buffer.isBuffer(cell) ? cell.toString() : JSON.stringify(cell);
+/** The client's own reading of a text as a number would lose the last digit. */
+function asText(field: MysqlField): Cell {
+  return field.type === "BLOB" ? (field.buffer()?.toString("hex") ?? null) : field.string("utf8");
 }
 
-function asText(field: { string(encoding: "utf8"): string | null }): string | null {
-  return field.string("utf8");
+interface MysqlField {
+  readonly type: string;
+  string(encoding: "utf8"): string | null;
+  buffer(): Buffer | null;
 }
