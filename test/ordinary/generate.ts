@@ -102,7 +102,7 @@ function list(chosen: readonly Listed[], of = "x", name = "c"): string {
   return chosen.map((column, index) => `${column(of)} as ${name}${index}`).join(", ");
 }
 
-const wholeEvery = 100;
+const wholeEvery = 200;
 const wholeSizes = [0, 1, 63, 64, 65, 2_047, 2_048, 2_049, 5_000] as const;
 
 /** Every row of a table, by turns: each size comes at each ninth time. */
@@ -218,7 +218,7 @@ const unnested: Shape = (pick) => {
 const wide: Shape = (pick) => {
   const count = pick.one([20, 20, 30, 64]);
   const chosen = Array.from({ length: count }, () => pick.columns(1)).flat();
-  return `select ${list(chosen)} from ${pick.table(100)} x`;
+  return `select ${list(chosen)} from ${pick.table(65)} x`;
 };
 
 const long: Shape = (pick) => {
@@ -250,7 +250,7 @@ const nestedQueries: Shape = (pick) => {
 /** No table at all: what tools ask to see whether somebody is there, and small sums. */
 const plain: Shape = (pick) => {
   const number = pick.below(1_000_000);
-  const constants = pick.some(constantsOf(number), 3);
+  const constants = pick.some(constantsOf(number), 2);
   return `select ${number}::bigint, ${constants.join(", ")}`;
 };
 
@@ -315,15 +315,15 @@ export const shapeNames = Object.keys(shapes) as readonly ShapeName[];
 
 /** How often each comes, of a hundred: mostly what people ask most. */
 const shares: readonly (readonly [share: number, shape: ShapeName])[] = [
-  [26, "filtered"],
-  [34, "plain"],
-  [6, "sorted"],
-  [5, "sparse"],
-  [5, "nested"],
+  [24, "filtered"],
+  [41, "plain"],
+  [5, "sorted"],
+  [4, "sparse"],
+  [4, "nested"],
   [3, "valued"],
-  [4, "joined"],
+  [3, "joined"],
   [3, "distinct"],
-  [3, "unnested"],
+  [2, "unnested"],
   [2, "grouped"],
   [2, "windowed"],
   [1, "united"],
