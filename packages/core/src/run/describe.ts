@@ -22,8 +22,8 @@ export function describeQuery(
 ): Promise<Result<Description, GatewayError>> {
   return unthrown(plane, query.id, async () => {
     const { pin } = query.session;
-    if (pin !== undefined) return await describePinned(query, pin, signal);
-    using asking = new Unrecorded(query, plane.capacity, signal);
+    if (pin !== undefined) return await describePinned(query, pin, plane.host, signal);
+    using asking = new Unrecorded(query, plane, signal);
     return await answerOf(description, asking, plane);
   });
 }

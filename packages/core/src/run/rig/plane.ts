@@ -46,6 +46,8 @@ export interface PlaneOptions {
   readonly positions?: readonly number[];
   /** Whether a transaction goes on, and whether one can be begun. Without it none is divided. */
   readonly transactions?: { goesOn(): boolean; begins(): boolean };
+  /** What an engine does when it is asked to describe; without it, it knows of no columns. */
+  readonly describe?: Backend["describe"];
   /** No generation is active. */
   readonly notReady?: boolean;
 }
@@ -82,7 +84,7 @@ export function planeOf(options: PlaneOptions): TestPlane {
 
 function generationOf(options: PlaneOptions, lanes: string[], reached: string[]): Generation {
   const backends = Object.entries(options.clusters).map(([cluster, execute]) =>
-    backendOf(cluster, execute, lanes, options.transactions),
+    backendOf(cluster, execute, lanes, options),
   );
   return {
     revision: "1.1.test",
@@ -149,11 +151,11 @@ function backendOf(
   cluster: string,
   execute: Execute,
   lanes: string[],
-  transactions: PlaneOptions["transactions"],
+  { transactions, describe = async () => ok({ parameters: [], columns: [] }) }: PlaneOptions,
 ): Backend {
   const pinned: PinnedLane = {
     execute,
-    describe: async () => ok({ parameters: [], columns: [] }),
+    describe,
     commit: async () => logged(lanes, "commit"),
     rollback: async () => logged(lanes, "rollback"),
     ...(transactions === undefined ? {} : { goesOn: async () => transactions.goesOn() }),
@@ -165,7 +167,7 @@ function backendOf(
     dialect: "duckdb",
     catalogs: ["memory"],
     execute,
-    describe: async () => ok({ parameters: [], columns: [] }),
+    describe,
     begin: async () => {
       if (transactions?.begins() === false) return err(gatewayError("cluster.connectFailed"));
       lanes.push(`begin ${cluster}`);

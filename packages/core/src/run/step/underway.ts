@@ -3,7 +3,8 @@
  * takes a slot like a query and leaves no record.
  */
 import type { RoutingStep } from "@gateway/contract/record.ts";
-import { abortError, type GatewayError } from "../../error.ts";
+import { abortError, gatewayError, type GatewayError } from "../../error.ts";
+import type { Clock } from "../../port/clock.ts";
 import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
 import type { Queued } from "../../query/event.ts";
 import type { Identified, Query } from "../../query/query.ts";
@@ -11,6 +12,10 @@ import type { Slot } from "../../query/slot.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { Generation } from "../../snapshot/generation.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";
+import type { DataPlane } from "./plane.ts";
+
+/** What a question needs of the data plane. */
+type Asked = Pick<DataPlane, "capacity" | "host">;
 
 export type Admission = AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
 
@@ -35,17 +40,24 @@ export interface Underway {
   remains(ended: Promise<void>): void;
 }
 
-/** A question about a query: what it takes and gives, or what there is to query where it would go. */
+/**
+ * A question about a query: what it takes and gives, or what there is to query where it would go. An engine
+ * plans for an answer as it does for a query, so the group's limit of time holds once there is a slot.
+ */
 export class Unrecorded implements Underway, Disposable {
   readonly query: Query;
   readonly trace: RoutingStep[] = [];
   readonly #capacity: Capacity;
+  readonly #clock: Clock;
   readonly #canceller = new Canceller();
   readonly #client: Disposable;
+  #group = "";
+  #limit: Disposable | undefined;
 
-  constructor(query: Query, capacity: Capacity, client: AbortSignal) {
+  constructor(query: Query, { capacity, host }: Asked, client: AbortSignal) {
     this.query = query;
     this.#capacity = capacity;
+    this.#clock = host.clock;
     this.#client = abortedWith(client, this.#canceller);
   }
 
@@ -59,7 +71,9 @@ export class Unrecorded implements Underway, Disposable {
 
   holds(): void {}
 
-  routed(): void {}
+  routed(group: string): void {
+    this.#group = group;
+  }
 
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
     if (this.signal.aborted) return err(abortError(this.signal));
@@ -71,7 +85,14 @@ export class Unrecorded implements Underway, Disposable {
     return this.#capacity.admit(request, this.signal);
   }
 
-  running(): Disposable {
+  /** Called again by a second attempt, which shares the first one's limit. */
+  running(_cluster: string, generation: Generation): Disposable {
+    const { maxExecutionMs } = generation.limits(this.#group);
+    if (maxExecutionMs !== undefined) {
+      this.#limit ??= this.#clock.timer(maxExecutionMs, () =>
+        this.cancel(gatewayError("query.timeout")),
+      );
+    }
     return { [Symbol.dispose]: () => {} };
   }
 
@@ -80,6 +101,7 @@ export class Unrecorded implements Underway, Disposable {
   remains(): void {}
 
   [Symbol.dispose](): void {
+    this.#limit?.[Symbol.dispose]();
     this.#client[Symbol.dispose]();
   }
 }

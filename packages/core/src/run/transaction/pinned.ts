@@ -6,6 +6,7 @@ import { gatewayError, type GatewayError } from "../../error.ts";
 import { err, type Result } from "../../result.ts";
 import type { Statement } from "../../sql/statement.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";
+import type { Host } from "../../port/host.ts";
 import type { Description, LastEvent, Stage } from "../../query/event.ts";
 import type { OpenQuery } from "../step/lifecycle.ts";
 import { endedWhenLost } from "../step/lost.ts";
@@ -111,10 +112,14 @@ async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin):
   return last;
 }
 
-/** Describes a statement on the transaction's own connection, where its uncommitted tables are. */
+/**
+ * Describes a statement on the transaction's own connection, where its uncommitted tables are. The engine plans
+ * for it, so it may take as long as a query of the group.
+ */
 export async function describePinned(
   query: Query,
   sessionPin: Pin,
+  { clock }: Pick<Host, "clock">,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   const pin = ownPin(sessionPin);
@@ -125,6 +130,11 @@ export async function describePinned(
   if (!taken.ok) return taken;
   using _lane = taken.value;
   const { lane } = pin;
+  const { maxExecutionMs } = pin.held.generation.generation.limits(pin.group);
+  using _limit =
+    maxExecutionMs === undefined
+      ? undefined
+      : clock.timer(maxExecutionMs, () => ending.abort(gatewayError("query.timeout")));
   const identified = await identify(query, pin, ending.signal);
   const described = identified.ok
     ? await lane.describe(identified.value, ending.signal)
