@@ -2,11 +2,11 @@
  * Texts that ended a gateway or held it for minutes: results of many small chunks, recursion inside the
  * engine, plans without end. Whatever one of them does to an engine's process, everybody else is served.
  */
-import { readFileSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, type TestGateway } from "../e2e/gateway.ts";
 import { wires, type Wire } from "../ordinary/wires.ts";
 import { crowds, plans, recursions, runs } from "./engineKillers/corpus.ts";
+import { engineProcesses, running } from "./engineProcess.ts";
 
 /** What each protocol says when the engine's process ended under a statement. */
 const crashed: Readonly<Record<string, string>> = {
@@ -127,25 +127,3 @@ describe("an engine's process that is killed under load", () => {
     await running(gateway, 0);
   }, 60_000);
 });
-
-/** Resolves when so many statements run. */
-async function running(of: TestGateway, count: number): Promise<void> {
-  for (;;) {
-    const text = await of.metrics();
-    const counted = [...text.matchAll(/^gateway_running_queries\{[^}]*\} (\d+)$/gm)];
-    if (counted.reduce((sum, [, number]) => sum + Number(number), 0) === count) return;
-    await new Promise(setImmediate);
-  }
-}
-
-/** Children of this process that run engines. */
-function engineProcesses(): readonly number[] {
-  return readdirSync(`/proc/${process.pid}/task`).flatMap((task) => {
-    const children = readFileSync(`/proc/${process.pid}/task/${task}/children`, "utf8");
-    return children
-      .split(" ")
-      .filter((child) => child !== "")
-      .filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("adbcProcess"))
-      .map(Number);
-  });
-}

@@ -7,6 +7,7 @@ import {
   statementsLogged,
   type StatementLog,
 } from "@gateway/engines/duckDb/client/statementLog.ts";
+import { cancelByKey } from "./cancelByKey.ts";
 import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
 
 const host = "127.0.0.1";
@@ -35,7 +36,7 @@ describe("a long query", () => {
       (error: unknown) => (error as { code?: string }).code,
     );
     await log.started(endless);
-    await cancelByKey(client);
+    await cancelByKey(client, { host, port: portOf(gateway, "postgresWire") });
     expect(await running).toBe("57014");
     await expect(log.ended(endless)).resolves.toBeUndefined();
     // The connection is as good as new.
@@ -121,23 +122,6 @@ async function pgClient(): Promise<pg.Client> {
   const client = new pg.Client({ host, port: portOf(gateway, "postgresWire"), user: "a" });
   await client.connect();
   return client;
-}
-
-/** What psql does on Ctrl-C: a second connection with the first one's key. */
-async function cancelByKey(client: pg.Client): Promise<void> {
-  const { processID, secretKey } = client as unknown as { processID: number; secretKey: number };
-  const { Connection } = pg as unknown as {
-    Connection: new () => {
-      connect(port: number, host: string): void;
-      cancel(pid: number, key: number): void;
-      on(event: string, handle: () => void): void;
-    };
-  };
-  const connection = new Connection();
-  const closed = new Promise<void>((resolve) => connection.on("end", resolve));
-  connection.on("connect", () => connection.cancel(processID, secretKey));
-  connection.connect(portOf(gateway, "postgresWire"), host);
-  await closed;
 }
 
 function destroy(client: pg.Client): void {
