@@ -44,6 +44,12 @@ export const plans: readonly (readonly [what: string, sql: string])[] = [
   ["conditions", `select 1 where true${" and a.b=1".repeat(100_000)}`],
 ];
 
+/** Larger ones; the last needs more than a statement may be by default. */
+export const largerPlans: readonly (readonly [what: string, sql: string])[] = [
+  ["twenty thousand branches of a union", union("select 1", 20_000)],
+  ["conditions of three megabytes", `select 1 where true${" and a.b=1".repeat(300_000)}`],
+];
+
 function union(branch: string, count: number): string {
   return Array.from({ length: count }, () => branch).join(" union all ");
 }
