@@ -12,7 +12,7 @@ export type Code = readonly (number | Code)[];
 export type ValueType = "i32" | "i64" | "v128";
 
 /** A parameter or variable of a function. */
-export interface Place {
+export interface Variable {
   readonly get: Code;
   readonly set: (value: Code) => Code;
 }
@@ -38,11 +38,11 @@ const noResult = 0x40;
 const end = 0x0b;
 const vector = 0xfd;
 
-export function variable(index: number): Place {
+export function variable(index: number): Variable {
   return { get: [0x20, index], set: (value) => [value, 0x21, index] };
 }
 
-export function shared(index: number): Place {
+export function shared(index: number): Variable {
   return { get: [0x23, index], set: (value) => [value, 0x24, index] };
 }
 

@@ -16,7 +16,7 @@ import {
   when,
   whilst,
   type Code,
-  type Place,
+  type Variable,
 } from "./assembly.ts";
 
 export const blockBytes = 64;
@@ -32,18 +32,18 @@ export const escapeCarry = shared(1);
 
 /** The variables of both routines, behind their parameters. */
 export interface Block {
-  readonly at: Place;
-  readonly size: Place;
-  readonly vectors: readonly Place[];
-  readonly quotes: Place;
-  readonly slashes: Place;
-  readonly inside: Place;
-  readonly valid: Place;
-  readonly marks: Place;
-  readonly rest: Place;
-  readonly bit: Place;
-  readonly place: Place;
-  readonly byte: Place;
+  readonly at: Variable;
+  readonly size: Variable;
+  readonly vectors: readonly Variable[];
+  readonly quotes: Variable;
+  readonly slashes: Variable;
+  readonly inside: Variable;
+  readonly valid: Variable;
+  readonly marks: Variable;
+  readonly rest: Variable;
+  readonly bit: Variable;
+  readonly position: Variable;
+  readonly byte: Variable;
 }
 
 export const blockVariables = [
@@ -52,7 +52,7 @@ export const blockVariables = [
 ];
 
 export function blockFrom(first: number): Block {
-  const at = (offset: number): Place => variable(first + offset);
+  const at = (offset: number): Variable => variable(first + offset);
   return {
     size: variable(0),
     at: at(0),
@@ -64,7 +64,7 @@ export function blockFrom(first: number): Block {
     marks: at(9),
     rest: at(10),
     bit: at(11),
-    place: at(12),
+    position: at(12),
     byte: at(13),
   };
 }
@@ -143,11 +143,11 @@ function escapedQuotes({ quotes, slashes, rest, bit, marks }: Block): Code {
 }
 
 /** Goes through the marks of the block that stand outside of strings. */
-export function eachMark({ at, marks, place, byte }: Block, body: Code): Code {
+export function eachMark({ at, marks, position, byte }: Block, body: Code): Code {
   return whilst(any(marks.get), [
-    place.set(i32.add(at.get, i64.toInt(i64.trailingZeros(marks.get)))),
+    position.set(i32.add(at.get, i64.toInt(i64.trailingZeros(marks.get)))),
     marks.set(i64.and(marks.get, i64.minus(marks.get, long(1n)))),
-    byte.set(memory.byte(place.get)),
+    byte.set(memory.byte(position.get)),
     body,
   ]);
 }

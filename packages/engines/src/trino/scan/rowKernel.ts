@@ -18,7 +18,7 @@ import {
   when,
   whilst,
   type Code,
-  type Place,
+  type Variable,
 } from "./assembly.ts";
 import {
   any,
@@ -74,7 +74,7 @@ const isMark = (bytes: Code): Code => v128.or(isBracket(bytes), equals(comma)(by
  */
 function countRows(): Code {
   const block = blockFrom(1);
-  const { at, size, marks, inside, valid, place, byte } = block;
+  const { at, size, marks, inside, valid, position, byte } = block;
   const opens = i32.equal(i32.or(byte.get, int(letterBit)), int(openBrace));
   return [
     at.set(int(0)),
@@ -90,7 +90,7 @@ function countRows(): Code {
           ],
           [
             depth.set(i32.minus(depth.get, int(1))),
-            when(i32.isZero(depth.get), answer(i32.add(place.get, int(1)))),
+            when(i32.isZero(depth.get), answer(i32.add(position.get, int(1)))),
             when(i32.below(depth.get, int(0)), answer(int(unread))),
           ],
         ),
@@ -129,7 +129,7 @@ function readCells(): Code {
   const block = blockFrom(3);
   const { at, size, marks, inside, valid, quotes, slashes } = block;
   const more = 3 + blockVariables.length;
-  const cell: CellPlaces = {
+  const cell: CellVariables = {
     ...block,
     columns: variable(1),
     base: variable(2),
@@ -166,7 +166,7 @@ function readCells(): Code {
 }
 
 /** A string begins behind a mark and ends before one; nothing else stands outside but words and numbers. */
-function strangeness(cell: CellPlaces): Code {
+function strangeness(cell: CellVariables): Code {
   const { quotes, marks, inside, valid, lastMark, lastQuote, bad } = cell;
   const behindMark = i64.or(i64.left(marks.get, long(1n)), lastMark.get);
   const closing = without(quotes.get, inside.get);
@@ -179,24 +179,24 @@ function strangeness(cell: CellPlaces): Code {
   ];
 }
 
-interface CellPlaces extends Block {
-  readonly columns: Place;
-  readonly base: Place;
+interface CellVariables extends Block {
+  readonly columns: Variable;
+  readonly base: Variable;
   /** 0 before a row, 1 in one, 2 behind one. */
-  readonly phase: Place;
+  readonly phase: Variable;
   /** Behind the mark before this one. */
-  readonly last: Place;
-  readonly column: Place;
+  readonly last: Variable;
+  readonly column: Variable;
   /** Cells so far, those of a begun row with them. */
-  readonly slot: Place;
-  readonly length: Place;
+  readonly slot: Variable;
+  readonly length: Variable;
   /** Of the last backslash before the block. */
-  readonly slashAt: Place;
-  readonly escapesHere: Place;
+  readonly slashAt: Variable;
+  readonly escapesHere: Variable;
   /** 1 when the last byte of the block before was a mark, or closed a string. */
-  readonly lastMark: Place;
-  readonly lastQuote: Place;
-  readonly bad: Place;
+  readonly lastMark: Variable;
+  readonly lastQuote: Variable;
+  readonly bad: Variable;
 }
 
 const cellVariables = [
@@ -208,10 +208,10 @@ function lastSlash(at: Code, slashes: Code): Code {
   return i32.minus(i32.add(at, int(63)), i64.toInt(i64.leadingZeros(slashes)));
 }
 
-function oneMark(cell: CellPlaces): Code {
-  const { phase, place, last, byte, column } = cell;
+function oneMark(cell: CellVariables): Code {
+  const { phase, position, last, byte, column } = cell;
   const is = (letter: number): Code => i32.equal(byte.get, int(letter));
-  const adjoins = i32.equal(place.get, last.get);
+  const adjoins = i32.equal(position.get, last.get);
   return [
     when(
       i32.equal(phase.get, int(1)),
@@ -227,21 +227,21 @@ function oneMark(cell: CellPlaces): Code {
         ]),
       ],
       [
-        when(i32.differs(place.get, last.get), answer(int(unread))),
+        when(i32.differs(position.get, last.get), answer(int(unread))),
         when(i32.isZero(phase.get), beginRow(cell, is(openBracket)), endRow(cell, is)),
       ],
     ),
-    last.set(i32.add(place.get, int(1))),
+    last.set(i32.add(position.get, int(1))),
   ];
 }
 
-function beginRow({ phase, column }: CellPlaces, opens: Code): Code {
+function beginRow({ phase, column }: CellVariables, opens: Code): Code {
   return [when(i32.isZero(opens), answer(int(unread))), phase.set(int(1)), column.set(int(0))];
 }
 
 /** What is behind a row makes it whole. */
 function endRow(
-  { phase, place, slot, escapesHere }: CellPlaces,
+  { phase, position, slot, escapesHere }: CellVariables,
   is: (letter: number) => Code,
 ): Code {
   return [
@@ -249,7 +249,7 @@ function endRow(
     rows.set(i32.add(rows.get, int(1))),
     cells.set(slot.get),
     escapes.set(escapesHere.get),
-    consumed.set(i32.add(place.get, int(1))),
+    consumed.set(i32.add(position.get, int(1))),
     phase.set(int(0)),
     when(is(closeBracket), [done.set(int(1)), answer(rows.get)]),
   ];
@@ -258,8 +258,8 @@ function endRow(
 const nullText = 0x6c6c_756e;
 
 /** Notes the cell between the last mark and this one. */
-function oneCell(cell: CellPlaces): Code {
-  const { place, last, slot, length, base, at, slashes, slashAt, escapesHere, rest } = cell;
+function oneCell(cell: CellVariables): Code {
+  const { position, last, slot, length, base, at, slashes, slashAt, escapesHere, rest } = cell;
   const first = memory.byte(last.get);
   const put = (start: Code): Code => [
     memory.putInt(i32.timesFour(slot.get), start, startsAt),
@@ -267,7 +267,7 @@ function oneCell(cell: CellPlaces): Code {
   ];
   const before = i64.and(
     slashes.get,
-    i64.minus(i64.left(long(1n), i64.ofInt(i32.minus(place.get, at.get))), long(1n)),
+    i64.minus(i64.left(long(1n), i64.ofInt(i32.minus(position.get, at.get))), long(1n)),
   );
   const escaped: Code = [
     rest.set(before),
@@ -278,7 +278,7 @@ function oneCell(cell: CellPlaces): Code {
     ]),
   ];
   return [
-    length.set(i32.minus(place.get, last.get)),
+    length.set(i32.minus(position.get, last.get)),
     when(
       i32.equal(first, int(quote)),
       [
