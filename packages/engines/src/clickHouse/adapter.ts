@@ -217,7 +217,7 @@ class ClickHouseBackend implements Backend {
     if (this.#closed !== undefined)
       return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
     const running: Running = { ...statement, wire: this.#wire, clock: this.#host.clock };
-    const trace: Trace = { open: false, answer: undefined };
+    const trace: Trace = { open: false, response: undefined };
     let ended = false;
     try {
       for await (const event of runStatement(running, trace, signal)) {
@@ -230,13 +230,13 @@ class ClickHouseBackend implements Backend {
     } finally {
       // The reader left: the slot is free only when the server runs nothing of it any more.
       if (!ended) await this.#end(statement.submission.queryId, trace);
-      trace.answer?.body.drop();
+      trace.response?.body.drop();
     }
   }
 
   /** Ends a statement in the server and waits until its list shows it no more, for a bounded time. */
-  async #end(queryId: string, { answer }: Trace): Promise<void> {
-    answer?.body.drop();
+  async #end(queryId: string, { response }: Trace): Promise<void> {
+    response?.body.drop();
     if (this.#closed !== undefined) return;
     const limit = new AbortController();
     using _timer = this.#host.clock.timer(endingMs, () => limit.abort());
@@ -320,7 +320,7 @@ class ClickHouseBackend implements Backend {
     const rows: (readonly unknown[])[] = [];
     const statement = { wire, clock: this.#host.clock, submission, judged, shown: more.shown };
     const running: Running = { ...statement, described: async () => [] };
-    const trace: Trace = { open: false, answer: undefined };
+    const trace: Trace = { open: false, response: undefined };
     try {
       for await (const event of runStatement(running, trace, signal)) {
         if (event.kind === "failed") return err(event.error);
@@ -331,7 +331,7 @@ class ClickHouseBackend implements Backend {
         }
       }
     } finally {
-      trace.answer?.body.drop();
+      trace.response?.body.drop();
     }
     return ok(rows);
   }

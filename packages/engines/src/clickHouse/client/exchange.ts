@@ -1,15 +1,15 @@
-/** One request over a pool: the head of its answer, and its body for one reader. What an answer means is in run.ts. */
+/** One request over a pool: the head of its response, and its body for one reader. What a response means is in run.ts. */
 import type { Dispatcher, Pool } from "undici";
 import { ask } from "../../connect/http.ts";
 
-/** An answer whose head arrived. */
-export interface Answer {
+/** A response whose head arrived. */
+export interface HttpResponse {
   readonly statusCode: number;
   readonly headers: Dispatcher.ResponseData["headers"];
   readonly body: Body;
 }
 
-/** The bytes of an answer, for one reader. Rejects once the request was dropped or its connection broke. */
+/** The bytes of a response, for one reader. Rejects once the request was dropped or its connection broke. */
 export interface Body extends AsyncIterable<Uint8Array> {
   /** Ends the request, wherever it is. What was not read is lost. Does nothing behind the end. */
   drop(): void;
@@ -23,7 +23,7 @@ export async function exchange(
   pool: Pool,
   options: Dispatcher.RequestOptions,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { statusCode, headers, body } = await ask(pool, options, signal);
   // Nobody may be reading when it is dropped, and an error that nobody hears ends the process.
   body.on("error", nothing);

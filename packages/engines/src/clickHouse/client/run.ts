@@ -6,7 +6,7 @@ import { batchBytes } from "@gateway/core/type/size.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { Block } from "../page/block.ts";
 import { errorOf, readException } from "../errors.ts";
-import type { Answer } from "./exchange.ts";
+import type { HttpResponse } from "./exchange.ts";
 import type { Judged } from "../sql/guard.ts";
 import { textFor } from "../identity.ts";
 import { blocksOf, type StreamEnd } from "./stream.ts";
@@ -32,7 +32,7 @@ export interface Trace {
   /** It was sent and its end was not seen. */
   open: boolean;
   /** The answer, once its head came. */
-  answer: Answer | undefined;
+  response: HttpResponse | undefined;
 }
 
 /** Runs it. The caller ends what is still open, and drops what is left of the answer. */
@@ -42,9 +42,9 @@ export async function* runStatement(
   signal: AbortSignal,
 ): ResultStream {
   const startedMs = running.clock.nowMs();
-  const answer = await sent(running, trace, signal);
-  if ("code" in answer) return yield { kind: "failed", error: answer };
-  const work = workOf(answer);
+  const response = await sent(running, trace, signal);
+  if ("code" in response) return yield { kind: "failed", error: response };
+  const work = workOf(response);
   if (work !== undefined) {
     const executionMs = running.clock.nowMs() - startedMs;
     yield {
@@ -53,12 +53,12 @@ export async function* runStatement(
       stats: { queueMs: 0, executionMs, rows: 0, bytes: 0, work },
     };
   }
-  const format = headerOf(answer, "x-clickhouse-format");
+  const format = headerOf(response, "x-clickhouse-format");
   if (running.judged.reads && format !== undefined && format !== "Native") {
     const message = "a FORMAT clause is the gateway's: leave it out";
     return yield { kind: "failed", error: gatewayError("query.unsupported", { message }) };
   }
-  const blocks = blocksOf(answer.body);
+  const blocks = blocksOf(response.body);
   const counted = { rows: 0, bytes: 0 };
   let columns: Block["columns"] | undefined;
   for (;;) {
@@ -89,12 +89,12 @@ export async function* runStatement(
   }
   const executionMs = running.clock.nowMs() - startedMs;
   const stats = { queueMs: 0, executionMs, ...counted };
-  yield doneOf(running, answer, work === undefined ? stats : { ...stats, work });
+  yield doneOf(running, response, work === undefined ? stats : { ...stats, work });
 }
 
-function doneOf({ judged }: Running, answer: Answer, stats: QueryStats): DoneEvent {
+function doneOf({ judged }: Running, response: HttpResponse, stats: QueryStats): DoneEvent {
   if (judged.reads) return { kind: "done", stats };
-  const written = writtenRows(answer);
+  const written = writtenRows(response);
   const done = { kind: "done", stats, updateType: judged.tag } as const;
   return written === undefined ? done : { ...done, updateCount: written };
 }
@@ -110,14 +110,14 @@ async function sent(
   running: Running,
   trace: Trace,
   signal: AbortSignal,
-): Promise<Answer | GatewayError> {
+): Promise<HttpResponse | GatewayError> {
   const { wire, submission } = running;
   const text = textFor(submission.caller, submission.sql);
   if (!text.ok) return text.error;
-  let answer: Answer;
+  let response: HttpResponse;
   trace.open = true;
   try {
-    answer = await submit(wire, { ...submission, sql: text.value.sql }, signal);
+    response = await submit(wire, { ...submission, sql: text.value.sql }, signal);
   } catch (error) {
     if (signal.aborted) return gatewayError("query.cancelled");
     trace.open = !neverSent(error);
@@ -125,32 +125,32 @@ async function sent(
       detail: error instanceof Error ? error.name : "no answer",
     });
   }
-  trace.answer = answer;
+  trace.response = response;
   // An answer to another question is never handed on.
-  const echoed = headerOf(answer, "x-clickhouse-query-id");
+  const echoed = headerOf(response, "x-clickhouse-query-id");
   if (echoed !== undefined && echoed !== submission.queryId) {
     return gatewayError("engine.broken", { detail: "an answer to another query" });
   }
-  if (answer.statusCode === 200) return answer;
-  return await refusalOf(answer, trace, { ...running, shiftBytes: text.value.shiftBytes });
+  if (response.statusCode === 200) return response;
+  return await refusalOf(response, trace, { ...running, shiftBytes: text.value.shiftBytes });
 }
 
 async function refusalOf(
-  answer: Answer,
+  response: HttpResponse,
   trace: Trace,
   about: Pick<Running, "shown" | "submission"> & { readonly shiftBytes: number },
 ): Promise<GatewayError> {
-  const number = headerOf(answer, "x-clickhouse-exception-code");
-  const text = await textOf(answer, refusalBytesMax).catch(() => "");
+  const number = headerOf(response, "x-clickhouse-exception-code");
+  const text = await textOf(response, refusalBytesMax).catch(() => "");
   const exception = readException(text, number);
   trace.open = exception.number === 0;
   if (exception.number > 0) return errorOf(exception, { ...about, ...about.submission });
   // A proxy's answer, or a redirect: nothing that ran is known.
   const code =
-    answer.statusCode === 502 || answer.statusCode === 503
+    response.statusCode === 502 || response.statusCode === 503
       ? "cluster.connectFailed"
       : "engine.broken";
-  return gatewayError(code, { detail: `status ${answer.statusCode}` });
+  return gatewayError(code, { detail: `status ${response.statusCode}` });
 }
 
 function failureOf(end: StreamEnd, { shown, submission }: Running): GatewayError | undefined {
@@ -172,9 +172,9 @@ interface Summary {
   readonly [key: string]: unknown;
 }
 
-function summaryOf(answer: Answer): Summary | undefined {
+function summaryOf(response: HttpResponse): Summary | undefined {
   const text =
-    headerOf(answer, "x-clickhouse-summary") ?? headerOf(answer, "x-clickhouse-progress");
+    headerOf(response, "x-clickhouse-summary") ?? headerOf(response, "x-clickhouse-progress");
   if (text === undefined) return undefined;
   try {
     const parsed: unknown = JSON.parse(text);
@@ -190,8 +190,8 @@ function countIn(summary: Summary, key: string): number {
 }
 
 /** What the head of the answer says of the work so far. */
-function workOf(answer: Answer): EngineWork | undefined {
-  const summary = summaryOf(answer);
+function workOf(response: HttpResponse): EngineWork | undefined {
+  const summary = summaryOf(response);
   if (summary === undefined || Object.keys(summary).length === 0) return undefined;
   const rowsRead = countIn(summary, "read_rows");
   const total = countIn(summary, "total_rows_to_read");
@@ -208,8 +208,8 @@ function workOf(answer: Answer): EngineWork | undefined {
   };
 }
 
-function writtenRows(answer: Answer): number | undefined {
-  const summary = summaryOf(answer);
+function writtenRows(response: HttpResponse): number | undefined {
+  const summary = summaryOf(response);
   if (summary === undefined || summary["written_rows"] === undefined) return undefined;
   return countIn(summary, "written_rows");
 }

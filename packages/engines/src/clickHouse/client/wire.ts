@@ -2,7 +2,7 @@
 import type { ClusterAuthOf } from "@gateway/contract/config/cluster.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import type { Pool } from "undici";
-import { exchange, type Answer } from "./exchange.ts";
+import { exchange, type HttpResponse } from "./exchange.ts";
 import type { Caller } from "../identity.ts";
 
 /** One statement on its way. */
@@ -46,7 +46,11 @@ export function settingsQuery(settings: readonly (readonly [string, string])[]):
 }
 
 /** Sends the statement, whose text already says as whom it runs. Rejects with undici's error when there is no answer. */
-export function submit(wire: Wire, submission: Submission, signal: AbortSignal): Promise<Answer> {
+export function submit(
+  wire: Wire,
+  submission: Submission,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   const { sql, queryId, database, fields } = submission;
   const place = database === undefined ? "" : `&database=${encodeURIComponent(database)}`;
   const more = fields.length === 0 ? "" : `&${queryOf(fields)}`;
@@ -79,13 +83,13 @@ function encoded(value: string | Uint8Array): string {
 }
 
 /** A header that stands once; the last one of several. */
-export function headerOf({ headers }: Answer, name: string): string | undefined {
+export function headerOf({ headers }: HttpResponse, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.at(-1) : value;
 }
 
 /** The start of a body as text, and no more of it. */
-export async function textOf({ body }: Answer, bytesMax: number): Promise<string> {
+export async function textOf({ body }: HttpResponse, bytesMax: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let held = 0;
   for await (const part of body) {

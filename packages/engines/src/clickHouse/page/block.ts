@@ -359,21 +359,21 @@ function readDictionary(
   if ((flags & globalDictionary) !== 0 || (flags & additionalKeys) === 0 || (flags & 0xff) > 3) {
     return source.refuse("a dictionary that lies elsewhere");
   }
-  const keyCount = source.count64();
-  if (keyCount === undefined) return undefined;
-  if (keyCount > elementsMax) return source.refuse("too many keys");
-  const keys = readColumn(source, layout.inner, keyCount);
-  const count = keys === undefined ? undefined : source.count64();
-  if (keys === undefined || count === undefined) return undefined;
+  const valueCount = source.count64();
+  if (valueCount === undefined) return undefined;
+  if (valueCount > elementsMax) return source.refuse("too many keys");
+  const dictionary = readColumn(source, layout.inner, valueCount);
+  const count = dictionary === undefined ? undefined : source.count64();
+  if (dictionary === undefined || count === undefined) return undefined;
   if (count !== rows) return source.refuse("a dictionary for other rows");
   const width = 1 << (flags & 0xff);
   const start = source.skip(rows * width);
   if (start === undefined) return undefined;
-  const found = gathered(keys, {
+  const found = gathered(dictionary, {
     view: source.viewOf(start, rows * width),
     width,
     rows,
     nullable: layout.nullable,
   });
-  return found ?? source.refuse("a place outside the dictionary");
+  return found ?? source.refuse("an index outside the dictionary");
 }
