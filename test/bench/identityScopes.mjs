@@ -219,7 +219,7 @@ function stubLine(reader) {
   const write = (bytes) => {
     const { request } = nextRequest(readerOf(bytes));
     const value = request.kind === "openDatabase" ? opened : { kind: "done" };
-    const frames = messageFrames([{ kind: "answer", answer: { ok: true, value } }]);
+    const frames = messageFrames([{ kind: "reply", reply: { ok: true, value } }]);
     queueMicrotask(() => feed(reader, Buffer.concat(frames)));
   };
   return { write, resume: () => {}, ref: () => {} };

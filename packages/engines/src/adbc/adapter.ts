@@ -38,12 +38,12 @@ import { TransactionLane } from "./lane.ts";
 import { limitStatements } from "./limit.ts";
 import { findLibrary } from "./client/library.ts";
 import { tablesOf, textOf } from "./listing.ts";
-import { listCatalogs, listObjects, objectLimits, type ObjectLane } from "./client/objects.ts";
+import { listCatalogs, listObjects, objectLimits, type ListingContext } from "./client/objects.ts";
 import { configuredProfile, databaseOptions } from "./options.ts";
 import { ownExpected, preparedAhead, preparedFor } from "./client/prepared.ts";
 import type { Profile } from "./profile.ts";
-import { describeOn, rowsOf, runStatement, type Lane } from "./client/run.ts";
-import { ScopedConnections, type Placed, type ScopePlan } from "./scope/scoped.ts";
+import { describeOn, rowsOf, runStatement, type RunContext } from "./client/run.ts";
+import { ScopedConnections, type SessionConnection, type ScopePlan } from "./scope/scoped.ts";
 import { scopePlanOf } from "./scope/scopePlan.ts";
 import { runUse, speaksOfSession, usedName } from "./client/session.ts";
 
@@ -143,18 +143,18 @@ class AdbcBackend implements Backend {
     const use = usedName(this.#profile, query);
     const prepared = use === undefined ? preparedFor(this.#profile, query, false) : undefined;
     if (prepared?.ok === false) return yield { kind: "failed", error: prepared.error };
-    const placed = await this.#take(query, false, signal);
-    if (!placed.ok) return yield { kind: "failed", error: placed.error };
-    const { taken } = placed.value;
+    const connection = await this.#take(query, false, signal);
+    if (!connection.ok) return yield { kind: "failed", error: connection.error };
+    const { taken } = connection.value;
     using _running = this.#running.begin(query);
-    const lane = this.#lane(taken);
-    const before = this.#before(placed.value, query);
+    const context = this.#context(taken);
+    const before = this.#before(connection.value, query);
     try {
       if (use !== undefined) {
-        yield* runUse(lane, use, before, signal);
+        yield* runUse(context, use, before, signal);
       } else if (prepared?.ok === true) {
         if (prepared.value.judged.leaves) taken.spoil();
-        yield* runStatement(lane, { ...prepared.value, before }, signal);
+        yield* runStatement(context, { ...prepared.value, before }, signal);
       }
     } finally {
       void taken.release();
@@ -168,12 +168,12 @@ class AdbcBackend implements Backend {
     if (speaksOfSession(this.#profile, query.engineSql)) return ok({ parameters: [], columns: [] });
     const prepared = preparedFor(this.#profile, query, false, "describe");
     if (!prepared.ok) return prepared;
-    const placed = await this.#take(query, false, signal);
-    if (!placed.ok) return placed;
-    const { taken } = placed.value;
-    const before = this.#before(placed.value, query);
+    const connection = await this.#take(query, false, signal);
+    if (!connection.ok) return connection;
+    const { taken } = connection.value;
+    const before = this.#before(connection.value, query);
     try {
-      return await describeOn(this.#lane(taken), { ...prepared.value, before }, signal);
+      return await describeOn(this.#context(taken), { ...prepared.value, before }, signal);
     } finally {
       void taken.release();
     }
@@ -190,13 +190,13 @@ class AdbcBackend implements Backend {
       const message = `${this.#profile.label} has no read-only transactions`;
       return err(gatewayError("query.unsupported", { message }));
     }
-    const placed = await this.#take(query, true, signal);
-    if (!placed.ok) return placed;
-    const { taken, place } = placed.value;
-    const lane = this.#lane(taken);
-    const failure = await this.#begun(taken, place, modes, signal);
+    const connection = await this.#take(query, true, signal);
+    if (!connection.ok) return connection;
+    const { taken, steps } = connection.value;
+    const context = this.#context(taken);
+    const failure = await this.#begun(taken, steps, modes, signal);
     if (failure === undefined) {
-      return ok(new TransactionLane(lane, this.#running.begin(query), query.backendIdentity));
+      return ok(new TransactionLane(context, this.#running.begin(query), query.backendIdentity));
     }
     taken.spoil();
     void taken.release();
@@ -246,9 +246,11 @@ class AdbcBackend implements Backend {
     await this.#learn(signal);
     const { tablesSql } = this.#profile;
     const isShared = caller.value === undefined;
-    const placed = isShared ? await this.#takeOwn(signal) : await this.#take(query, false, signal);
-    if (tablesSql === undefined) return await this.#onObjects(placed, signal, listObjects);
-    const rows = await this.#asked(placed, tablesSql, signal);
+    const connection = isShared
+      ? await this.#takeOwn(signal)
+      : await this.#take(query, false, signal);
+    if (tablesSql === undefined) return await this.#onObjects(connection, signal, listObjects);
+    const rows = await this.#asked(connection, tablesSql, signal);
     return rows.ok ? ok(tablesOf(rows.value)) : rows;
   }
 
@@ -266,25 +268,25 @@ class AdbcBackend implements Backend {
     query: Identified,
     pinned: boolean,
     signal: AbortSignal,
-  ): Promise<Result<Placed, GatewayError>> {
+  ): Promise<Result<SessionConnection, GatewayError>> {
     if (this.#scoped !== undefined) return await this.#scoped.take(query, pinned, signal);
     const caller = callerOf(query, this.#mode);
     if (!caller.ok) return caller;
-    const place = this.#profile.place(query.session);
-    const taken = await this.#connections.take({ pinned, place }, signal);
-    return taken.ok ? ok({ taken: taken.value, place }) : taken;
+    const steps = this.#profile.contextSteps(query.session);
+    const taken = await this.#connections.take({ pinned, steps }, signal);
+    return taken.ok ? ok({ taken: taken.value, steps }) : taken;
   }
 
   /** What makes the connection the session's and the query's. */
-  #before({ taken, place }: Placed, query: Identified): readonly Step[] {
-    return [...taken.goTo(place), ...limitStatements(this.#profile, taken, query)];
+  #before({ taken, steps }: SessionConnection, query: Identified): readonly Step[] {
+    return [...taken.goTo(steps), ...limitStatements(this.#profile, taken, query)];
   }
 
   /** A connection of the cluster's own account. */
-  async #takeOwn(signal: AbortSignal): Promise<Result<Placed, GatewayError>> {
+  async #takeOwn(signal: AbortSignal): Promise<Result<SessionConnection, GatewayError>> {
     if (!this.#hasAccount) return err(gatewayError("cluster.connectFailed"));
-    const taken = await this.#connections.take({ pinned: false, place: [] }, signal);
-    return taken.ok ? ok({ taken: taken.value, place: [] }) : taken;
+    const taken = await this.#connections.take({ pinned: false, steps: [] }, signal);
+    return taken.ok ? ok({ taken: taken.value, steps: [] }) : taken;
   }
 
   /** What is asked once: names of catalogs, and whether the engine's list of statements can be believed. */
@@ -307,14 +309,14 @@ class AdbcBackend implements Backend {
 
   async #begun(
     taken: Taken,
-    place: readonly Step[],
+    steps: readonly Step[],
     modes: string | undefined,
     signal: AbortSignal,
   ): Promise<AdbcFailure | undefined> {
     const { thread } = taken;
-    const statements = taken.goTo(place);
-    const placed = await thread.ask({ kind: "runAll", statements }, signal);
-    if (!placed.ok) return placed.error;
+    const statements = taken.goTo(steps);
+    const moved = await thread.ask({ kind: "runAll", statements }, signal);
+    if (!moved.ok) return moved.error;
     const first = modes === undefined ? [] : [modes];
     const begun =
       this.#profile.transactions === "option"
@@ -323,13 +325,14 @@ class AdbcBackend implements Backend {
     return begun.ok ? undefined : begun.error;
   }
 
-  #lane(taken: Taken): Lane {
+  #context(taken: Taken): RunContext {
     const { clock, log } = this.#host;
     return {
       cluster: this.cluster,
       profile: this.#profile,
       taken,
-      place: (session) => this.#scoped?.place(session) ?? this.#profile.place(session),
+      contextSteps: (session) =>
+        this.#scoped?.contextSteps(session) ?? this.#profile.contextSteps(session),
       clock,
       log,
       failed: (failure) => {
@@ -356,28 +359,28 @@ class AdbcBackend implements Backend {
 
   /** What the driver itself lists. */
   async #onObjects<Listed>(
-    placed: Result<Placed, GatewayError>,
+    connection: Result<SessionConnection, GatewayError>,
     signal: AbortSignal,
-    list: (lane: ObjectLane, signal: AbortSignal) => Promise<Result<Listed, AdbcFailure>>,
+    list: (context: ListingContext, signal: AbortSignal) => Promise<Result<Listed, AdbcFailure>>,
   ): Promise<Result<Listed, GatewayError>> {
-    if (!placed.ok) return placed;
-    const { taken, place } = placed.value;
+    if (!connection.ok) return connection;
+    const { taken, steps } = connection.value;
     const { clock } = this.#host;
-    const lane = { taken, before: taken.goTo(place), clock, limits: objectLimits };
-    const listed = await list(lane, signal);
+    const context = { taken, before: taken.goTo(steps), clock, limits: objectLimits };
+    const listed = await list(context, signal);
     if (!listed.ok) taken.spoil();
     void taken.release();
     return listed.ok ? listed : err(this.#error(listed.error));
   }
 
   async #asked(
-    placed: Result<Placed, GatewayError>,
+    connection: Result<SessionConnection, GatewayError>,
     sql: string,
     signal: AbortSignal,
   ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
-    if (!placed.ok) return placed;
-    const { taken, place } = placed.value;
-    const request = { sql, expected: ownExpected(this.#profile), before: taken.goTo(place) };
+    if (!connection.ok) return connection;
+    const { taken, steps } = connection.value;
+    const request = { sql, expected: ownExpected(this.#profile), before: taken.goTo(steps) };
     const rows = await rowsOf({ taken }, request, signal);
     if (!rows.ok) taken.spoil();
     void taken.release();

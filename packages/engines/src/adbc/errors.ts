@@ -23,7 +23,7 @@ export function errorOf(
   statement: Pick<Written, "sql" | "prefix" | "original"> & { readonly writes: boolean },
 ): GatewayError {
   const { code, message } = failure;
-  const said = code === "driver" || (code === "unplaced" && failure.status !== 0);
+  const said = code === "driver" || (code === "contextRefused" && failure.status !== 0);
   if (!said) return errorOfBinding(code, message);
   if (profile.name !== "duckdb") return driverError(profile, failure, statement);
   const { original: sql, writes } = statement;
@@ -47,12 +47,12 @@ export function breaksConnection({ name }: Profile, failure: AdbcFailure): boole
   return name !== "duckdb" && name !== "sqlite";
 }
 
-/** Behind `unplaced` it may stand anywhere. */
+/** Behind `contextRefused` it may stand anywhere. */
 const breaking: ReadonlySet<AdbcFailure["code"]> = new Set([
   "broken",
   "bug",
   "cancelled",
-  "unplaced",
+  "contextRefused",
 ]);
 
 /** Connection exceptions, an administrator's shutdown, faults of the server. */

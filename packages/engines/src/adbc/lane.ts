@@ -14,12 +14,12 @@ import type { Step } from "../native/message.ts";
 import { connectError, errorOf } from "./errors.ts";
 import { limitStatements } from "./limit.ts";
 import { ownExpected, preparedFor } from "./client/prepared.ts";
-import { describeOn, rowsOf, runStatement, type Lane } from "./client/run.ts";
+import { describeOn, rowsOf, runStatement, type RunContext } from "./client/run.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
 
 export class TransactionLane implements PinnedLane {
-  readonly #lane: Lane;
+  readonly #context: RunContext;
   /** Says that the engine holds the transaction; disposed at its end. */
   readonly #running: Disposable;
   readonly #identity: BackendIdentity;
@@ -30,15 +30,15 @@ export class TransactionLane implements PinnedLane {
   #turn: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  /** `lane` has a connection with a transaction begun on it, as `identity`. */
-  constructor(lane: Lane, running: Disposable, identity: BackendIdentity) {
+  /** `context` has a connection with a transaction begun on it, as `identity`. */
+  constructor(context: RunContext, running: Disposable, identity: BackendIdentity) {
     this.#running = running;
     this.#identity = identity;
-    this.#lane = {
-      ...lane,
+    this.#context = {
+      ...context,
       failed: (failure) => {
         this.#failed = true;
-        lane.failed(failure);
+        context.failed(failure);
       },
     };
   }
@@ -47,11 +47,11 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     const refused = this.#refusal(query);
     if (refused !== undefined) return yield { kind: "failed", error: refused };
-    const { profile } = this.#lane;
+    const { profile } = this.#context;
     const prepared = preparedFor(profile, query, true);
     if (!prepared.ok) return yield { kind: "failed", error: prepared.error };
     const before = this.#before(query);
-    yield* runStatement(this.#lane, { ...prepared.value, before }, signal);
+    yield* runStatement(this.#context, { ...prepared.value, before }, signal);
   }
 
   async describe(
@@ -61,17 +61,18 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     const refused = this.#refusal(query);
     if (refused !== undefined) return err(refused);
-    const { profile } = this.#lane;
+    const { profile } = this.#context;
     const prepared = preparedFor(profile, query, true, "describe");
     if (!prepared.ok) return prepared;
     const before = this.#before(query);
-    return await describeOn(this.#lane, { ...prepared.value, before }, signal);
+    return await describeOn(this.#context, { ...prepared.value, before }, signal);
   }
 
   async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined || this.#ended) return err(over);
-    const aborted = this.#failed && this.#lane.profile.errorAborts && (await this.#isOver(signal));
+    const aborted =
+      this.#failed && this.#context.profile.errorAborts && (await this.#isOver(signal));
     if (!aborted) return await this.#end("commit", signal);
     await this.#end("rollback", signal);
     return err(gatewayError("query.transactionAborted"));
@@ -89,16 +90,16 @@ export class TransactionLane implements PinnedLane {
   }
 
   #before(query: Identified): readonly Step[] {
-    const { profile, taken } = this.#lane;
-    const place = taken.goTo(this.#place(query.session));
-    return [...place, ...limitStatements(profile, taken, query)];
+    const { profile, taken } = this.#context;
+    const steps = taken.goTo(this.#contextSteps(query.session));
+    return [...steps, ...limitStatements(profile, taken, query)];
   }
 
   /** A connection that went elsewhere in the transaction has to be told the way back too. */
-  #place(session: Identified["session"]): readonly Step[] {
-    const place = this.#lane.place(session);
-    this.#moved ||= place.length > 0;
-    return this.#moved ? this.#lane.profile.place(session) : place;
+  #contextSteps(session: Identified["session"]): readonly Step[] {
+    const steps = this.#context.contextSteps(session);
+    this.#moved ||= steps.length > 0;
+    return this.#moved ? this.#context.profile.contextSteps(session) : steps;
   }
 
   #refusal({ backendIdentity, group }: Identified): GatewayError | undefined {
@@ -109,7 +110,7 @@ export class TransactionLane implements PinnedLane {
   }
 
   async #close(): Promise<void> {
-    const { taken } = this.#lane;
+    const { taken } = this.#context;
     // A reader that still holds a stream of this lane finds it ended.
     await taken.thread.settle();
     // Closing the connection rolls back what is open.
@@ -129,13 +130,13 @@ export class TransactionLane implements PinnedLane {
   }
 
   async #isOver(signal: AbortSignal): Promise<boolean> {
-    const { profile } = this.#lane;
+    const { profile } = this.#context;
     const request = { sql: "SELECT 1", expected: ownExpected(profile) };
-    return !(await rowsOf(this.#lane, request, signal)).ok;
+    return !(await rowsOf(this.#context, request, signal)).ok;
   }
 
   async #end(how: "commit" | "rollback", signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    const { taken, profile } = this.#lane;
+    const { taken, profile } = this.#context;
     const ends =
       profile.transactions === "option"
         ? ({ kind: "end", how } as const)

@@ -4,8 +4,7 @@
  */
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
-import type { Option, Step } from "../native/message.ts";
-import { placeOptions } from "../native/thread/placeNames.ts";
+import { contextOptions, type Option, type Step } from "../native/message.ts";
 import type { DriverName } from "./config.ts";
 import type { LimitStatements } from "./limit.ts";
 import { quoteIdentifier, quoteText } from "./sql/quote.ts";
@@ -36,7 +35,7 @@ export interface Profile {
   /** Says a description's columns itself; otherwise they are asked for by a query without rows. */
   readonly namesColumns: boolean;
   /** What makes a connection stand where the session does; empty where it does by itself. */
-  place(session: Place): readonly Step[];
+  contextSteps(session: SessionContext): readonly Step[];
   /** What a session may choose that its connections then keep; absent where nothing is kept. */
   readonly choice?: Choice;
   /** What is set on a statement. */
@@ -66,13 +65,13 @@ export type Names = readonly (string | undefined)[];
 /** Sessions that chose other names than the cluster's have connections of their own (scoped.ts). */
 export interface Choice {
   /** What a session chose and the cluster, whose own names are `home`, did not. */
-  others(session: Place, home: Names): Names;
+  others(session: SessionContext, home: Names): Names;
   /** Statements that choose them. */
   statements(names: Names): readonly string[];
 }
 
 /** What of a session says where its statements stand. */
-export type Place = Pick<Session, "catalog" | "schema" | "settings" | "dialect">;
+export type SessionContext = Pick<Session, "catalog" | "schema" | "settings" | "dialect">;
 
 /** The most columns that a listing of tables may have: a catalog can be of any size. */
 export const listedColumnsMax = 200_000;
@@ -101,7 +100,7 @@ const duckdb: Profile = {
   transactions: "option",
   errorAborts: true,
   namesColumns: true,
-  place: ({ catalog, schema }) => {
+  contextSteps: ({ catalog, schema }) => {
     const path = [catalog, schema].filter((part) => part !== undefined);
     return path.length === 0 ? [] : [`USE ${path.map(quoteIdentifier).join(".")}`];
   },
@@ -126,7 +125,7 @@ const sqlite: Profile = {
   errorAborts: false,
   namesColumns: false,
   // Others of this process and of this host write too.
-  place: () => ["PRAGMA busy_timeout = 5000"],
+  contextSteps: () => ["PRAGMA busy_timeout = 5000"],
   statementOptions: noOptions,
   readOnlyStatement: "PRAGMA query_only = 1",
   catalogsSql: "SELECT name FROM pragma_database_list WHERE name = 'main'",
@@ -150,7 +149,7 @@ const postgresql: Profile = {
   transactions: "option",
   errorAborts: true,
   namesColumns: true,
-  place: ({ schema, settings, dialect }) => {
+  contextSteps: ({ schema, settings, dialect }) => {
     const path = dialect === "postgres" ? settings.get("search_path") : undefined;
     const shown = path ?? (schema === undefined ? undefined : quoteIdentifier(schema));
     if (shown === undefined) return [];
@@ -185,7 +184,7 @@ const snowflake: Profile = {
   transactions: "statements",
   errorAborts: false,
   namesColumns: true,
-  place: (session) => snowflakeStatements(chosenInSnowflake(session)),
+  contextSteps: (session) => snowflakeStatements(chosenInSnowflake(session)),
   choice: {
     others: (session, home) => {
       const chosen = chosenInSnowflake(session);
@@ -222,9 +221,9 @@ const other: Profile = {
   transactions: undefined,
   errorAborts: false,
   namesColumns: true,
-  place: ({ catalog, schema }) => [
-    ...(catalog === undefined ? [] : [[placeOptions.catalog, catalog] as const]),
-    ...(schema === undefined ? [] : [[placeOptions.schema, schema] as const]),
+  contextSteps: ({ catalog, schema }) => [
+    ...(catalog === undefined ? [] : [[contextOptions.catalog, catalog] as const]),
+    ...(schema === undefined ? [] : [[contextOptions.schema, schema] as const]),
   ],
   statementOptions: noOptions,
   readOnlyStatement: undefined,
@@ -238,7 +237,7 @@ const flightsql: Profile = {
   name: "flightsql",
   label: "Flight SQL",
   namesColumns: false,
-  place: nowhere,
+  contextSteps: nowhere,
 };
 
 const profiles = { snowflake, duckdb, postgresql, sqlite, flightsql } as const satisfies Record<
@@ -255,7 +254,7 @@ export function profileOf(known: DriverName | undefined): Profile {
 const snowflakeObjects = ["ROLE", "WAREHOUSE", "DATABASE", "SCHEMA"] as const;
 const databaseAt = snowflakeObjects.indexOf("DATABASE");
 
-function chosenInSnowflake({ catalog, schema, settings }: Place): Names {
+function chosenInSnowflake({ catalog, schema, settings }: SessionContext): Names {
   return [settings.get("role"), settings.get("warehouse"), catalog, schema].map(snowflakeName);
 }
 

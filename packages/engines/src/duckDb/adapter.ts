@@ -38,9 +38,16 @@ import { TransactionLane } from "./lane.ts";
 import { duckDbDriver } from "./library/library.ts";
 import { catalogsSql, tablesOf, tablesSql, textOf } from "./listing.ts";
 import { databaseOptions, processMemoryMax } from "./client/options.ts";
-import { describeOn, failureOf, notTaken, rowsOf, runStatement, type Lane } from "./client/run.ts";
+import {
+  describeOn,
+  failureOf,
+  notTaken,
+  rowsOf,
+  runStatement,
+  type RunContext,
+} from "./client/run.ts";
 import { sampleStatements } from "./client/sample.ts";
-import { placeOf, runUse, speaksOfSession, usedPath } from "./client/session.ts";
+import { useFor, runUse, speaksOfSession, usedPath } from "./client/session.ts";
 import { ownStatement } from "./library/statementTypes.ts";
 
 /**
@@ -159,16 +166,16 @@ class DuckDbBackend implements Backend {
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return yield { kind: "failed", error: notTaken(signal) };
     using _running = this.#running.begin(query);
-    const lane = this.#lane(taken.thread);
-    if (lane === undefined)
+    const context = this.#context(taken.thread);
+    if (context === undefined)
       return yield { kind: "failed", error: gatewayError("cluster.connectFailed") };
     const before = this.#before(query.session);
     if (guarded === undefined) {
-      yield* runUse(lane, { path: path ?? [], before }, signal);
+      yield* runUse(context, { path: path ?? [], before }, signal);
       return;
     }
     const { engineSql: sql, parameters } = query;
-    yield* runStatement(lane, { sql, parameters, before, guarded: guarded.value }, signal);
+    yield* runStatement(context, { sql, parameters, before, guarded: guarded.value }, signal);
   }
 
   async describe(
@@ -182,35 +189,35 @@ class DuckDbBackend implements Backend {
     if (this.#fatal) await this.#reopen();
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return err(notTaken(signal));
-    const lane = this.#lane(taken.thread);
-    if (lane === undefined) return err(gatewayError("cluster.connectFailed"));
+    const context = this.#context(taken.thread);
+    if (context === undefined) return err(gatewayError("cluster.connectFailed"));
     const before = this.#before(session);
-    return await describeOn(lane, { sql, parameters, before, guarded: guarded.value }, signal);
+    return await describeOn(context, { sql, parameters, before, guarded: guarded.value }, signal);
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
     if (this.#fatal) await this.#reopen();
     const taken = await this.#pool.take(signal);
     if (taken === undefined) return err(notTaken(signal));
-    const shared = this.#lane(taken.thread);
+    const shared = this.#context(taken.thread);
     const database = this.#share?.address;
     if (shared === undefined || database === undefined) {
       taken[Symbol.dispose]();
       return err(gatewayError("cluster.connectFailed"));
     }
-    const place = placeOf(query.session, this.#defaultCatalog);
+    const use = useFor(query.session, this.#defaultCatalog);
     const before = [...this.#before(query.session), beginStatement(query.statement.modes)];
     const answer = await taken.thread.ask({ kind: "connect", database, before }, signal);
-    const lane: Lane = { ...shared, database: undefined };
+    const context: RunContext = { ...shared, database: undefined };
     if (answer.ok && !signal.aborted) {
       const running = this.#running.begin(query);
-      const stands = { place, defaultCatalog: this.#defaultCatalog, running };
-      return ok(new TransactionLane(taken, lane, stands));
+      const stands = { use, defaultCatalog: this.#defaultCatalog, running };
+      return ok(new TransactionLane(taken, context, stands));
     }
     await taken.thread.ask({ kind: "disconnect" });
     taken[Symbol.dispose]();
     if (answer.ok) return err(notTaken(signal));
-    return err(failureOf(lane, answer.error, { sql: "", writes: false }));
+    return err(failureOf(context, answer.error, { sql: "", writes: false }));
   }
 
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
@@ -330,11 +337,11 @@ class DuckDbBackend implements Backend {
   }
 
   #before(session: Session): readonly string[] {
-    const place = placeOf(session, this.#defaultCatalog);
-    return place === undefined ? [] : [place];
+    const use = useFor(session, this.#defaultCatalog);
+    return use === undefined ? [] : [use];
   }
 
-  #lane(thread: DriverThread): Lane | undefined {
+  #context(thread: DriverThread): RunContext | undefined {
     if (this.#share === undefined || this.#fatal) return undefined;
     const { clock, log } = this.#host;
     return {
@@ -365,10 +372,10 @@ class DuckDbBackend implements Backend {
   async #ask(sql: string, signal: AbortSignal) {
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return err(notTaken(signal));
-    const lane = this.#lane(taken.thread);
-    if (lane === undefined) return err(gatewayError("cluster.connectFailed"));
-    const answer = await rowsOf(taken.thread, ownStatement(sql, lane.database), signal);
-    return answer.ok ? answer : err(failureOf(lane, answer.error, { sql, writes: false }));
+    const context = this.#context(taken.thread);
+    if (context === undefined) return err(gatewayError("cluster.connectFailed"));
+    const answer = await rowsOf(taken.thread, ownStatement(sql, context.database), signal);
+    return answer.ok ? answer : err(failureOf(context, answer.error, { sql, writes: false }));
   }
 
   #warn(event: string, failure: AdbcFailure, file?: string): void {

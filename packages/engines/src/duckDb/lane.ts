@@ -19,20 +19,20 @@ import {
   failureOf,
   rowsOf,
   runStatement,
-  type Lane,
+  type RunContext,
   type Statement,
 } from "./client/run.ts";
-import { placeOf, runUse, speaksOfSession, useStatement, usedPath } from "./client/session.ts";
+import { useFor, runUse, speaksOfSession, useStatement, usedPath } from "./client/session.ts";
 import { ownStatement } from "./library/statementTypes.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
 
 export class TransactionLane implements PinnedLane {
   readonly #taken: TakenThread;
-  readonly #lane: Lane;
+  readonly #context: RunContext;
   readonly #defaultCatalog: string;
   /** The `USE` that the connection stands by; undefined is where a new one stands. */
-  #place: string | undefined;
+  #use: string | undefined;
   #failed = false;
   /** The last statement may have changed something, and how it ended is not known for certain. */
   #doubtful = false;
@@ -41,12 +41,12 @@ export class TransactionLane implements PinnedLane {
   #turn: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  /** `taken` keeps a connection with a transaction begun on it, which stands at `place`. */
+  /** `taken` keeps a connection with a transaction begun on it, which stands by `use`. */
   constructor(
     taken: TakenThread,
-    lane: Lane,
+    context: RunContext,
     stands: {
-      readonly place: string | undefined;
+      readonly use: string | undefined;
       readonly defaultCatalog: string;
       /** Says that the engine holds the transaction; disposed at its end. */
       readonly running: Disposable;
@@ -54,13 +54,13 @@ export class TransactionLane implements PinnedLane {
   ) {
     this.#taken = taken;
     this.#running = stands.running;
-    this.#place = stands.place;
+    this.#use = stands.use;
     this.#defaultCatalog = stands.defaultCatalog;
-    this.#lane = {
-      ...lane,
+    this.#context = {
+      ...context,
       failed: (failure) => {
         this.#failed = true;
-        lane.failed(failure);
+        context.failed(failure);
       },
     };
   }
@@ -69,19 +69,19 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined) return yield { kind: "failed", error: over };
     const path = usedPath(query);
-    if (path !== undefined) return yield* this.#use(path, query.session, signal);
+    if (path !== undefined) return yield* this.#executeUse(path, query.session, signal);
     const guarded = guardStatement(query.engineSql, { pinned: true });
     if (!guarded.ok) return yield { kind: "failed", error: guarded.error };
     this.#doubtful = guarded.value.writes;
-    const lane = {
-      ...this.#lane,
+    const context = {
+      ...this.#context,
       failed: (failure: AdbcFailure) => {
         if (isBeforeRun(failure)) this.#doubtful = false;
-        this.#lane.failed(failure);
+        this.#context.failed(failure);
       },
     };
     const statement = this.#statement(query, guarded.value);
-    for await (const event of runStatement(lane, statement, signal)) {
+    for await (const event of runStatement(context, statement, signal)) {
       if (event.kind === "done") this.#doubtful = false;
       yield event;
     }
@@ -96,7 +96,7 @@ export class TransactionLane implements PinnedLane {
     if (speaksOfSession(query.engineSql)) return ok({ parameters: [], columns: [] });
     const guarded = guardStatement(query.engineSql, { pinned: true });
     if (!guarded.ok) return guarded;
-    return await describeOn(this.#lane, this.#statement(query, guarded.value), signal);
+    return await describeOn(this.#context, this.#statement(query, guarded.value), signal);
   }
 
   async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
@@ -148,26 +148,26 @@ export class TransactionLane implements PinnedLane {
 
   /** What makes the connection stand where the session does now. */
   #goTo(session: Session): readonly string[] {
-    const place = placeOf(session, this.#defaultCatalog);
-    if (place === this.#place) return [];
-    this.#place = place;
-    return [place ?? useStatement(this.#defaultCatalog, "main")];
+    const use = useFor(session, this.#defaultCatalog);
+    if (use === this.#use) return [];
+    this.#use = use;
+    return [use ?? useStatement(this.#defaultCatalog, "main")];
   }
 
-  async *#use(path: readonly string[], session: Session, signal: AbortSignal): ResultStream {
-    const standing = yield* runUse(this.#lane, { path, before: this.#goTo(session) }, signal);
-    if (standing !== undefined) this.#place = placeOf(standing, this.#defaultCatalog);
+  async *#executeUse(path: readonly string[], session: Session, signal: AbortSignal): ResultStream {
+    const standing = yield* runUse(this.#context, { path, before: this.#goTo(session) }, signal);
+    if (standing !== undefined) this.#use = useFor(standing, this.#defaultCatalog);
   }
 
   async #isOver(signal: AbortSignal): Promise<boolean> {
-    const answer = await rowsOf(this.#lane.thread, ownStatement("SELECT 1", undefined), signal);
+    const answer = await rowsOf(this.#context.thread, ownStatement("SELECT 1", undefined), signal);
     return !answer.ok && isTransactionOver(answer.error);
   }
 
   async #end(sql: "COMMIT" | "ROLLBACK", signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    const answer = await rowsOf(this.#lane.thread, ownStatement(sql, undefined), signal);
+    const answer = await rowsOf(this.#context.thread, ownStatement(sql, undefined), signal);
     if (answer.ok) return ok(undefined);
-    return err(failureOf(this.#lane, answer.error, { sql, writes: true }));
+    return err(failureOf(this.#context, answer.error, { sql, writes: true }));
   }
 }
 

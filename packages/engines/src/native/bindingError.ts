@@ -22,7 +22,7 @@ export function errorOfBinding(
       });
     case "parameters":
       return gatewayError("query.parameters", { message: message });
-    case "unplaced":
+    case "contextRefused":
     case "unreadable":
       return gatewayError("query.unsupported", { message: message });
     case "library":

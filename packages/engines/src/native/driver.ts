@@ -41,7 +41,7 @@ export type FailureCode =
   /** Another number of parameters than the statement has. */
   | "parameters"
   /** A catalog or schema that the driver can not go to; `status` is 0 where it does not say why. */
-  | "unplaced"
+  | "contextRefused"
   /** A column of an Arrow layout that is not read here. */
   | "unreadable"
   /** The library can not be loaded, or is not the one this was built for. */
@@ -123,9 +123,9 @@ export class Driver {
     return err(failure);
   }
 
-  /** Whether the driver fills this place of its table. Filled places may still answer "not implemented". */
+  /** Whether the driver fills this entry of its table. Filled entries may still answer "not implemented". */
   has(name: DriverFunction): boolean {
-    return this.#place(name) !== 0;
+    return this.#entry(name) !== 0;
   }
 
   /** Calls a function with its arguments, the error struct left out. Undefined means it went well. */
@@ -142,7 +142,7 @@ export class Driver {
 
   /** The failure behind a stream's error number; drivers of version 1.0.0 give its text only. */
   streamFailure(stream: Address, lastError: Address): AdbcFailure {
-    const address = this.#place("ErrorFromArrayStream");
+    const address = this.#entry("ErrorFromArrayStream");
     if (address !== 0) {
       const found = functionAt(address, streamErrorSignature)(stream, 0);
       const error = found === null ? 0 : Number(found);
@@ -160,7 +160,7 @@ export class Driver {
   #function(name: DriverFunction): NativeFunction | undefined {
     const known = this.#functions.get(name);
     if (known !== undefined) return known;
-    const address = this.#place(name);
+    const address = this.#entry(name);
     if (address === 0) return undefined;
     const found = functionAt(address, { answer: "status", takes: driverTable[name] });
     this.#functions.set(name, found);
@@ -190,8 +190,8 @@ export class Driver {
 
   /** Details are kept behind the error itself, so they are read before it is released. */
   #details(error: Address): ReadonlyMap<string, string> | undefined {
-    const counter = this.#place("ErrorGetDetailCount");
-    const getter = this.#place("ErrorGetDetail");
+    const counter = this.#entry("ErrorGetDetailCount");
+    const getter = this.#entry("ErrorGetDetail");
     if (counter === 0 || getter === 0) return undefined;
     const count = Math.min(Number(functionAt(counter, countSignature)(error)), detailsMax);
     if (count <= 0) return undefined;
@@ -203,7 +203,7 @@ export class Driver {
     return found;
   }
 
-  #place(name: DriverFunction): Address {
+  #entry(name: DriverFunction): Address {
     return this.#table.pointer(driverTableStart + driverFunctions.indexOf(name) * 8);
   }
 }

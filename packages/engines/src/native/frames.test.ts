@@ -15,10 +15,10 @@ describe("FrameReader", () => {
         statementType: fc.option(fc.nat(40), { nil: undefined }),
       }),
       fc.record({ kind: fc.constant("batch" as const), message: bytes.map(bufferOf) }),
-      fc.constant<ThreadMessage>({ kind: "answer", answer: ok({ kind: "done" }) }),
+      fc.constant<ThreadMessage>({ kind: "reply", reply: ok({ kind: "done" }) }),
       fc.string().map((text): ThreadMessage => ({
-        kind: "answer",
-        answer: err({ ...failureOf("driver", text), details: new Map([["key", text]]) }),
+        kind: "reply",
+        reply: err({ ...failureOf("driver", text), details: new Map([["key", text]]) }),
       })),
     );
     const check = fc.property(

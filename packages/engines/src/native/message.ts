@@ -1,6 +1,6 @@
 /**
  * What the main thread and a driver's thread say to each other. One request at a time; every request
- * is answered by exactly one `answer`, and `execute` by messages of a result before it.
+ * is answered by exactly one `reply`, and `execute` by messages of a result before it.
  */
 import type { TableKey } from "@gateway/core/port/backend.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
@@ -87,8 +87,18 @@ export interface StatementRequest {
 /** A driver's own key and value. */
 export type Option = readonly [key: string, value: string];
 
-/** What brings a connection somewhere: a statement whose result nobody wants, or one of `placeOptions`. */
+/** What brings a connection somewhere: a statement whose result nobody wants, or one of `contextOptions`. */
 export type Step = string | Option;
+
+/** ADBC's options for the catalog and schema of a connection. Set in this order: another catalog may bring another schema. */
+export const contextOptions = {
+  catalog: "adbc.connection.catalog",
+  schema: "adbc.connection.db_schema",
+} as const;
+
+/** How a catalog without a name is shown, and a schema without one in it. */
+export const namelessCatalog = "adbc";
+export const namelessSchema = "main";
 
 /** Checked by the engine's own parser, whose word counts. */
 export interface ExpectedStatement {
@@ -175,7 +185,7 @@ export interface OpenedDatabase {
   readonly skipped: readonly SkippedStatement[];
 }
 
-export type Answer =
+export type Reply =
   | { readonly kind: "done" }
   | { readonly kind: "opened"; readonly opened: OpenedDatabase }
   | { readonly kind: "executed"; readonly executed: Executed }
@@ -199,4 +209,4 @@ export type ResultMessage =
 /** Sent in groups: what is ready together travels together. */
 export type ThreadMessage =
   | ResultMessage
-  | { readonly kind: "answer"; readonly answer: AdbcResult<Answer> };
+  | { readonly kind: "reply"; readonly reply: AdbcResult<Reply> };

@@ -21,7 +21,7 @@ import { connected } from "./client/connect.ts";
 import { ask, type Rows } from "./client/control.ts";
 import { endStatement, listSql, taggedWith } from "./client/ending.ts";
 import { greets } from "./client/greeting.ts";
-import { describeOn, runOn, TransactionLane, type Ground } from "./lane.ts";
+import { describeOn, runOn, TransactionLane, type RunContext } from "./lane.ts";
 import { EngineLimit } from "./limit.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import type { Account, Server } from "./client/login.ts";
@@ -57,7 +57,7 @@ export async function open(
 /** A connection and what may be done on it. */
 interface Stand {
   readonly taken: Taken;
-  readonly ground: Ground;
+  readonly context: RunContext;
 }
 
 class StarRocksBackend implements Backend {
@@ -104,9 +104,9 @@ class StarRocksBackend implements Backend {
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
     const stand = await this.#take(query, signal);
     if (!stand.ok) return yield { kind: "failed", error: stand.error };
-    const { taken, ground } = stand.value;
+    const { taken, context } = stand.value;
     using held = taken;
-    yield* runOn(held.member, query, ground, signal);
+    yield* runOn(held.member, query, context, signal);
   }
 
   async describe(
@@ -115,19 +115,19 @@ class StarRocksBackend implements Backend {
   ): Promise<Result<Description, GatewayError>> {
     const stand = await this.#take(query, signal);
     if (!stand.ok) return stand;
-    const { taken, ground } = stand.value;
+    const { taken, context } = stand.value;
     using held = taken;
-    return await describeOn(held.member, query, ground, signal);
+    return await describeOn(held.member, query, context, signal);
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
     const stand = await this.#take(query, signal);
     if (!stand.ok) return stand;
-    const { taken, ground } = stand.value;
+    const { taken, context } = stand.value;
     const readOnly = query.statement.modes.readOnly === true;
     const sql = readOnly ? "START TRANSACTION READ ONLY" : "BEGIN";
     const begun = await ask(taken.member, sql, signal);
-    if (begun.ok) return ok(new TransactionLane(taken, ground, query.backendIdentity));
+    if (begun.ok) return ok(new TransactionLane(taken, context, query.backendIdentity));
     taken.member.tainted = true;
     taken[Symbol.dispose]();
     return begun;
@@ -203,7 +203,7 @@ class StarRocksBackend implements Backend {
     if (as.value.kind === "caller") {
       const { account } = as.value;
       const taken = await this.#callers.take(account, session.schema ?? database, query, signal);
-      return taken.ok ? ok({ taken: taken.value, ground: this.#ground(account) }) : taken;
+      return taken.ok ? ok({ taken: taken.value, context: this.#context(account) }) : taken;
     }
     for (;;) {
       const taken = await this.#pool.take(signal);
@@ -212,13 +212,13 @@ class StarRocksBackend implements Backend {
       // A limit, like a variable, has no way back to what the server had before.
       const fits = member.limit === undefined || query.maxExecutionMs !== undefined;
       if (fits && bringing(member, session, database) !== undefined)
-        return ok({ taken: taken.value, ground: this.#ground(undefined) });
+        return ok({ taken: taken.value, context: this.#context(undefined) });
       member.tainted = true;
       taken.value[Symbol.dispose]();
     }
   }
 
-  #ground(account: Account | undefined): Ground {
+  #context(account: Account | undefined): RunContext {
     return {
       clock: this.#host.clock,
       database: this.#config.database,

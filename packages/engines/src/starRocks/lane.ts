@@ -24,7 +24,7 @@ import {
 } from "./client/session.ts";
 
 /** What a lane needs of its cluster. */
-export interface Ground {
+export interface RunContext {
   readonly clock: Clock;
   readonly database: string | undefined;
   readonly limit: EngineLimit;
@@ -36,18 +36,18 @@ export interface Ground {
 export async function* runOn(
   member: Member,
   query: Identified,
-  ground: Ground,
+  context: RunContext,
   signal: AbortSignal,
 ): ResultStream {
-  const brought = await bring(member, query.session, ground, signal);
+  const brought = await bring(member, query.session, context, signal);
   if (brought !== undefined) return yield { kind: "failed", error: brought };
   const database = usedDatabase(query.engineSql);
-  if (database !== undefined) return yield* use(member, database, ground, signal);
+  if (database !== undefined) return yield* use(member, database, context, signal);
   const variables = variablesSet(query.engineSql);
-  if (variables !== undefined) return yield* set(member, variables, ground, signal);
-  const statement = statementOf(member, query, ground);
+  if (variables !== undefined) return yield* set(member, variables, context, signal);
+  const statement = statementOf(member, query, context);
   if (!statement.ok) return yield { kind: "failed", error: statement.error };
-  const unlimited = await limited(member, query, ground, signal);
+  const unlimited = await limited(member, query, context, signal);
   if (unlimited !== undefined) return yield { kind: "failed", error: unlimited };
   if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
   const trace: Trace = { open: false };
@@ -55,7 +55,7 @@ export async function* runOn(
   /** Before anything else is said when its reader leaves or the signal comes. */
   const end = (): Promise<void> => {
     member.tainted = true;
-    ending ??= ground.endIn(member);
+    ending ??= context.endIn(member);
     return ending;
   };
   const abort = (): void => void end();
@@ -80,7 +80,7 @@ export async function* runOn(
 function statementOf(
   member: Member,
   query: Identified,
-  { clock }: Ground,
+  { clock }: RunContext,
 ): Result<TextStatement, GatewayError> {
   const judged = judge(query.engineSql);
   if (!judged.ok) return judged;
@@ -96,7 +96,7 @@ function statementOf(
 async function limited(
   member: Member,
   { engineSql, maxExecutionMs }: Identified,
-  { limit }: Ground,
+  { limit }: RunContext,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   if (maxExecutionMs === undefined) return undefined;
@@ -106,7 +106,7 @@ async function limited(
 async function bring(
   member: Member,
   session: Session,
-  { database }: Ground,
+  { database }: RunContext,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   const statements = bringing(member, session, database) ?? [];
@@ -129,24 +129,24 @@ function remember(member: Member, name: string, value: string): void {
 async function* use(
   member: Member,
   database: string,
-  ground: Ground,
+  context: RunContext,
   signal: AbortSignal,
 ): ResultStream {
-  const startedMs = ground.clock.nowMs();
+  const startedMs = context.clock.nowMs();
   const gone = await ask(member, `USE ${quoteIdentifier(database)}`, signal);
   if (!gone.ok) return yield { kind: "failed", error: gone.error };
   member.database = database;
   yield { kind: "session", change: { kind: "catalog", catalog: catalogName, schema: database } };
-  yield { kind: "done", stats: statsSince(startedMs, ground.clock), updateType: "USE" };
+  yield { kind: "done", stats: statsSince(startedMs, context.clock), updateType: "USE" };
 }
 
 async function* set(
   member: Member,
   variables: ReadonlyMap<string, string>,
-  ground: Ground,
+  context: RunContext,
   signal: AbortSignal,
 ): ResultStream {
-  const startedMs = ground.clock.nowMs();
+  const startedMs = context.clock.nowMs();
   for (const [name, value] of variables) {
     const done = await ask(member, setStatement(name, value), signal);
     // Some may be set by now and others not.
@@ -159,7 +159,7 @@ async function* set(
   for (const [name, value] of variables) {
     yield { kind: "session", change: { kind: "setting", name, value } };
   }
-  yield { kind: "done", stats: statsSince(startedMs, ground.clock), updateType: "SET" };
+  yield { kind: "done", stats: statsSince(startedMs, context.clock), updateType: "SET" };
 }
 
 function statsSince(startedMs: number, clock: Clock) {
@@ -170,7 +170,7 @@ function statsSince(startedMs: number, clock: Clock) {
 export async function describeOn(
   member: Member,
   query: Identified,
-  ground: Ground,
+  context: RunContext,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   const { engineSql, session } = query;
@@ -179,7 +179,7 @@ export async function describeOn(
   }
   const judged = judge(engineSql);
   if (!judged.ok) return judged;
-  const brought = await bring(member, session, ground, signal);
+  const brought = await bring(member, session, context, signal);
   if (brought !== undefined) return err(brought);
   const asked = withQuestions(engineSql);
   if (!asked.ok) return asked;
@@ -194,15 +194,15 @@ export async function describeOn(
 /** A transaction on a connection of its own. */
 export class TransactionLane implements PinnedLane {
   readonly #taken: Taken;
-  readonly #ground: Ground;
+  readonly #context: RunContext;
   readonly #identity: BackendIdentity;
   #turn: Promise<void> = Promise.resolve();
   #closed = false;
 
   /** `taken` has a transaction begun on it, as `identity`. */
-  constructor(taken: Taken, ground: Ground, identity: BackendIdentity) {
+  constructor(taken: Taken, context: RunContext, identity: BackendIdentity) {
     this.#taken = taken;
-    this.#ground = ground;
+    this.#context = context;
     this.#identity = identity;
   }
 
@@ -210,7 +210,7 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     const refused = this.#refusal(query);
     if (refused !== undefined) return yield { kind: "failed", error: refused };
-    yield* runOn(this.#taken.member, query, this.#ground, signal);
+    yield* runOn(this.#taken.member, query, this.#context, signal);
   }
 
   async describe(
@@ -220,7 +220,7 @@ export class TransactionLane implements PinnedLane {
     using _turn = await this.#takeTurn();
     const refused = this.#refusal(query);
     return refused === undefined
-      ? await describeOn(this.#taken.member, query, this.#ground, signal)
+      ? await describeOn(this.#taken.member, query, this.#context, signal)
       : err(refused);
   }
 
@@ -238,7 +238,7 @@ export class TransactionLane implements PinnedLane {
     const { member } = this.#taken;
     // Closing the connection rolls back what is open; one that ended its transaction may be used again.
     if (this.#open) {
-      if (member.open) await this.#ground.endIn(member);
+      if (member.open) await this.#context.endIn(member);
       member.tainted = true;
     }
     this.#taken[Symbol.dispose]();

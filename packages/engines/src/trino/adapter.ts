@@ -19,7 +19,7 @@ import { TrinoHttp } from "./client/http.ts";
 import { beginTransaction } from "./lane.ts";
 import { callersOf } from "./identity.ts";
 import { Listing } from "./listing.ts";
-import { refused, runStatement, type Lane } from "./client/run.ts";
+import { refused, runStatement, type RunContext } from "./client/run.ts";
 import { headsOf, ownHeaders, type HeadOf, type RequestHead } from "./client/session.ts";
 import { placedStatement, sentStatement } from "./sql/statement.ts";
 
@@ -44,7 +44,7 @@ class TrinoBackend implements Backend {
   readonly limitsExecution = true;
   readonly forwards = ["password", "bearer"] as const;
   readonly cluster: string;
-  readonly #lane: Lane;
+  readonly #context: RunContext;
   /** Every statement's user and credential come from here. */
   readonly #headOf: HeadOf;
   /** Of the gateway itself, where all users see what it sees. */
@@ -53,17 +53,17 @@ class TrinoBackend implements Backend {
   readonly #health: Health;
   #closed: Promise<void> | undefined;
 
-  constructor(cluster: string, config: TrinoConfig, lane: Lane) {
+  constructor(cluster: string, config: TrinoConfig, context: RunContext) {
     const callers = callersOf(config);
     const own =
       callers.own === undefined ? undefined : { headers: ownHeaders, caller: callers.own };
     this.cluster = cluster;
-    this.#lane = lane;
+    this.#context = context;
     this.#headOf = headsOf(config, callers);
-    this.#listing = new Listing(lane, config.catalog);
+    this.#listing = new Listing(context, config.catalog);
     const mode = config.queryAuth?.type ?? "serviceAccount";
     this.#everyone = mode === "serviceAccount" ? own : undefined;
-    this.#health = new Health(lane, { own, mode, checkSql: config.healthCheckQuery });
+    this.#health = new Health(context, { own, mode, checkSql: config.healthCheckQuery });
   }
 
   get catalogs(): readonly string[] {
@@ -80,7 +80,7 @@ class TrinoBackend implements Backend {
     const { session, takes } = query;
     const native = takes.includes("trinoData");
     const statement = { sql, offset, headers, caller, session, native };
-    return runStatement(this.#lane, statement, signal);
+    return runStatement(this.#context, statement, signal);
   }
 
   async describe(
@@ -89,11 +89,11 @@ class TrinoBackend implements Backend {
   ): Promise<Result<Description, GatewayError>> {
     const head = this.#headOf(query);
     if (!head.ok) return head;
-    return await describeStatement(this.#lane, query.engineSql, head.value, signal);
+    return await describeStatement(this.#context, query.engineSql, head.value, signal);
   }
 
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
-    return beginTransaction(this.#lane, this.#headOf, query, signal);
+    return beginTransaction(this.#context, this.#headOf, query, signal);
   }
 
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
@@ -122,7 +122,7 @@ class TrinoBackend implements Backend {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closed ??= this.#lane.http.close();
+    this.#closed ??= this.#context.http.close();
     return this.#closed;
   }
 }

@@ -7,7 +7,7 @@ import type { StatementKind } from "@gateway/core/sql/classify/statementKind.ts"
 import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import { formEncode, requestHeader } from "@gateway/wire/trino/headers.ts";
 import { askOwn, textOf } from "./client/own.ts";
-import type { Lane } from "./client/run.ts";
+import type { RunContext } from "./client/run.ts";
 import { withHeader, type RequestHead } from "./client/session.ts";
 import { placedStatement, type Placed, type Sent } from "./sql/statement.ts";
 import { typeOfName } from "./types.ts";
@@ -40,7 +40,7 @@ const aboutSession: ReadonlySet<StatementKind> = new Set([
 
 /** Describes it under the headers of its query and as its user. */
 export async function describeStatement(
-  lane: Lane,
+  context: RunContext,
   text: string,
   { headers, caller }: RequestHead,
   signal: AbortSignal,
@@ -55,10 +55,12 @@ export async function describeStatement(
     return err(gatewayError("query.unsupported", { message }));
   }
   const prepared = withHeader(headers, requestHeader.preparedStatement, `${name}=${encoded}`);
-  const ask = (sql: string) => askOwn(lane, { sql, headers: prepared, caller, rowsMax }, signal);
+  const ask = (sql: string) => askOwn(context, { sql, headers: prepared, caller, rowsMax }, signal);
   const input = await ask(`DESCRIBE INPUT ${name}`);
   if (!input.ok)
-    return err(await refusal(lane, { placed: placed.value, headers, caller }, input.error, signal));
+    return err(
+      await refusal(context, { placed: placed.value, headers, caller }, input.error, signal),
+    );
   const parameters = parametersOf(input.value.rows, placed.value);
   if (!answering.has(kind)) return ok({ parameters, columns: [] });
   const output = await ask(`DESCRIBE OUTPUT ${name}`);
@@ -91,14 +93,14 @@ const prepare = `PREPARE ${name} FROM\n`;
 
 /** Trino refuses a header with a broken statement as a whole, so the statement itself is asked for its error. */
 async function refusal(
-  lane: Lane,
+  context: RunContext,
   { placed, headers, caller }: RequestHead & { readonly placed: Placed & Sent },
   error: GatewayError,
   signal: AbortSignal,
 ): Promise<GatewayError> {
   if (error.code !== "query.invalid") return placedError(error, placed);
   const sql = prepare + placed.sql;
-  const answer = await askOwn(lane, { sql, headers, caller, rowsMax }, signal);
+  const answer = await askOwn(context, { sql, headers, caller, rowsMax }, signal);
   if (answer.ok) return placedError(error, placed);
   const { position } = answer.error;
   if (position === undefined || position <= prepare.length) return answer.error;

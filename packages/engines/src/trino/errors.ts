@@ -52,7 +52,7 @@ export function errorOf(
   const [code, sqlState] = known;
   const position = positionOf(failure.location, sql);
   return gatewayError(code, {
-    message: shortened(withoutPlace(failure.message)),
+    message: shortened(withoutPosition(failure.message)),
     detail,
     ...vendor,
     ...(sqlState === undefined ? {} : { sqlState }),
@@ -162,7 +162,7 @@ function byType(type: string): Meaning | undefined {
 }
 
 /** Without `line 1:8: `, which says the position again. */
-function withoutPlace(message: string): string {
+function withoutPosition(message: string): string {
   return message.replace(/^line \d{1,9}:\d{1,9}: /, "");
 }
 

@@ -14,7 +14,7 @@ import { requestHeader } from "@gateway/wire/trino/headers.ts";
 import { errorOfHttp, errorOfStatus } from "./errors.ts";
 import { proofMs } from "./limits.ts";
 import { askOwn } from "./client/own.ts";
-import type { Lane } from "./client/run.ts";
+import type { RunContext } from "./client/run.ts";
 import { withHeader, type RequestHead } from "./client/session.ts";
 
 const infoPath = "/v1/info";
@@ -41,13 +41,13 @@ export interface HealthPlan {
 }
 
 export class Health {
-  readonly #lane: Lane;
+  readonly #context: RunContext;
   readonly #plan: HealthPlan;
   #provedAtMs: number | undefined;
   #complete = false;
 
-  constructor(lane: Lane, plan: HealthPlan) {
-    this.#lane = lane;
+  constructor(context: RunContext, plan: HealthPlan) {
+    this.#context = context;
     this.#plan = plan;
   }
 
@@ -95,7 +95,7 @@ export class Health {
   }
 
   #isProved(): boolean {
-    const nowMs = this.#lane.host.clock.nowMs();
+    const nowMs = this.#context.host.clock.nowMs();
     return this.#provedAtMs !== undefined && nowMs - this.#provedAtMs < proofMs;
   }
 
@@ -108,7 +108,7 @@ export class Health {
 
   /** Runs a statement and looks for it. False when the server runs none for us. */
   async #prove(own: RequestHead, signal: AbortSignal): Promise<boolean> {
-    const mark = Buffer.from(this.#lane.host.randomBytes(12)).toString("hex");
+    const mark = Buffer.from(this.#context.host.randomBytes(12)).toString("hex");
     const tag = `gateway-probe-${mark}`;
     const headers = withHeader(own.headers, requestHeader.clientTags, tag);
     const run = await this.#ask("SELECT 1", { ...own, headers }, signal);
@@ -116,14 +116,14 @@ export class Health {
     const listed = await this.#list(own, signal);
     const found = listed.ok ? listed.value.find(({ id }) => id === run.value.id) : undefined;
     this.#complete = found?.tags.includes(tag) === true;
-    this.#provedAtMs = this.#lane.host.clock.nowMs();
+    this.#provedAtMs = this.#context.host.clock.nowMs();
     return true;
   }
 
   /** Whether the account may log in. It may have no right to run statements itself. */
   async #isTaken(own: RequestHead, signal: AbortSignal): Promise<boolean> {
     const listed = await this.#list(own, signal);
-    if (listed.ok) this.#provedAtMs = this.#lane.host.clock.nowMs();
+    if (listed.ok) this.#provedAtMs = this.#context.host.clock.nowMs();
     return listed.ok;
   }
 
@@ -133,13 +133,13 @@ export class Health {
     { headers, caller }: RequestHead | typeof nobody,
     signal: AbortSignal,
   ) {
-    const { http } = this.#lane;
+    const { http } = this.#context;
     const sent = http.headersOf(headers, caller);
     return http.ask({ method, path, headers: sent, body: undefined, control: true }, signal);
   }
 
   #ask(sql: string, head: RequestHead, signal: AbortSignal) {
-    return askOwn(this.#lane, { ...head, sql, rowsMax: rowsOfCheckMax }, signal);
+    return askOwn(this.#context, { ...head, sql, rowsMax: rowsOfCheckMax }, signal);
   }
 
   async #list(

@@ -80,7 +80,8 @@ export function isSameUser(a: Caller, b: Caller): boolean {
   return a.mode === b.mode && a.headers[requestHeader.user] === b.headers[requestHeader.user];
 }
 
-interface Place {
+/** What a user's caller is made of, beside the identity itself. */
+interface CallerSources {
   readonly config: TrinoConfig;
   readonly service: Caller;
   readonly group: string;
@@ -89,7 +90,7 @@ interface Place {
 /** The caller of a user's own statement, or why there is none. */
 function userOf(
   identity: Exclude<BackendIdentity, { mode: "serviceAccount" }>,
-  { config, service, group }: Place,
+  { config, service, group }: CallerSources,
 ): Result<Caller, string> {
   const { mode, principal } = identity;
   if (!isCarried(principal)) return err("a user name that Trino would read in another way");
@@ -101,7 +102,7 @@ function userOf(
 
 function credentialOf(
   identity: Exclude<BackendIdentity, { mode: "serviceAccount" }>,
-  { config, service }: Pick<Place, "config" | "service">,
+  { config, service }: Pick<CallerSources, "config" | "service">,
 ): Result<Secret | undefined, string> {
   switch (identity.mode) {
     case "impersonate":

@@ -11,12 +11,12 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Isolation, TransactionModes } from "@gateway/core/sql/session/statement.ts";
 import { requestHeader, responseHeader } from "@gateway/wire/trino/headers.ts";
-import type { Conversation } from "./client/conversation.ts";
+import type { StatementClient } from "./client/statementClient.ts";
 import { describeStatement } from "./describe.ts";
 import { isSameUser, refusalOf } from "./identity.ts";
 import { headerValue, withHeader, type HeadOf, type RequestHead } from "./client/session.ts";
 import { askOwn } from "./client/own.ts";
-import { runStatement, type Lane } from "./client/run.ts";
+import { runStatement, type RunContext } from "./client/run.ts";
 import { sentStatement } from "./sql/statement.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
@@ -26,7 +26,7 @@ const noTransaction = "NONE";
 
 /** Begins a transaction for a client's own BEGIN. */
 export async function beginTransaction(
-  lane: Lane,
+  context: RunContext,
   headOf: HeadOf,
   query: Identified,
   signal: AbortSignal,
@@ -35,11 +35,11 @@ export async function beginTransaction(
   if (!head.ok) return head;
   const asked = within(head.value, noTransaction);
   const sql = startStatement(query.statement.modes);
-  const answer = await askOwn(lane, { ...asked, sql, rowsMax: 1 }, signal);
+  const answer = await askOwn(context, { ...asked, sql, rowsMax: 1 }, signal);
   if (!answer.ok) return answer;
   const id = headerValue(answer.value.headers, startedTransaction);
   if (id !== undefined && /^[\w-]{1,128}$/.test(id)) {
-    return ok(new TransactionLane(lane, headOf, id, head.value));
+    return ok(new TransactionLane(context, headOf, id, head.value));
   }
   return err(gatewayError("engine.broken", { detail: "a transaction without an id" }));
 }
@@ -59,18 +59,18 @@ const levels = {
 } as const satisfies Record<Isolation, string>;
 
 class TransactionLane implements PinnedLane {
-  readonly #lane: Lane;
+  readonly #context: RunContext;
   readonly #headOf: HeadOf;
   readonly #id: string;
   /** Of the last statement: a token may have been renewed since the first. */
   #head: RequestHead;
   #turn: Promise<void> = Promise.resolve();
-  #running: Conversation | undefined;
+  #running: StatementClient | undefined;
   #ended = false;
   #closed: Promise<void> | undefined;
 
-  constructor(lane: Lane, headOf: HeadOf, id: string, head: RequestHead) {
-    this.#lane = lane;
+  constructor(context: RunContext, headOf: HeadOf, id: string, head: RequestHead) {
+    this.#context = context;
     this.#headOf = headOf;
     this.#id = id;
     this.#head = head;
@@ -88,11 +88,11 @@ class TransactionLane implements PinnedLane {
       ...head.value,
       session: query.session,
       native: query.takes.includes("trinoData"),
-      begun: (conversation: Conversation) => {
-        this.#running = conversation;
+      begun: (statementClient: StatementClient) => {
+        this.#running = statementClient;
       },
     };
-    yield* runStatement(this.#lane, statement, signal);
+    yield* runStatement(this.#context, statement, signal);
   }
 
   async describe(
@@ -103,7 +103,7 @@ class TransactionLane implements PinnedLane {
     if (this.#closed !== undefined || this.#ended) return err(over);
     const head = this.#headFor(query);
     if (!head.ok) return head;
-    return await describeStatement(this.#lane, query.engineSql, head.value, signal);
+    return await describeStatement(this.#context, query.engineSql, head.value, signal);
   }
 
   commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
@@ -137,7 +137,7 @@ class TransactionLane implements PinnedLane {
 
   async #ask(sql: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
     const head = within(this.#head, this.#id);
-    const answer = await askOwn(this.#lane, { ...head, sql, rowsMax: 1 }, signal);
+    const answer = await askOwn(this.#context, { ...head, sql, rowsMax: 1 }, signal);
     return answer.ok ? ok(undefined) : answer;
   }
 

@@ -6,7 +6,7 @@ import type { Column, Value } from "@gateway/core/type/type.ts";
 import { listedCatalogsMax, listedColumnsMax, listingMs } from "./limits.ts";
 import { askOwn, textOf } from "./client/own.ts";
 import { quoteIdentifier } from "./sql/quote.ts";
-import type { Lane } from "./client/run.ts";
+import type { RunContext } from "./client/run.ts";
 import type { RequestHead } from "./client/session.ts";
 import { typeOfName } from "./types.ts";
 
@@ -20,14 +20,14 @@ const hidden: ReadonlySet<string> = new Set(["system"]);
  * start. What a user sees under an identity of its own is that user's, and kept by nobody here.
  */
 export class Listing {
-  readonly #lane: Lane;
+  readonly #context: RunContext;
   readonly #first: string | undefined;
   #catalogs: readonly string[] = [];
   #tables: { readonly atMs: number; readonly found: readonly TableListing[] } | undefined;
 
   /** `first`: the catalog that clients stand in by default. */
-  constructor(lane: Lane, first: string | undefined) {
-    this.#lane = lane;
+  constructor(context: RunContext, first: string | undefined) {
+    this.#context = context;
     this.#first = first;
     this.#catalogs = first === undefined ? [] : [first];
   }
@@ -50,7 +50,7 @@ export class Listing {
     head: RequestHead,
     signal: AbortSignal,
   ): Promise<Result<readonly TableListing[], GatewayError>> {
-    const { clock } = this.#lane.host;
+    const { clock } = this.#context.host;
     const shared = head.caller.mode === "serviceAccount";
     const known = shared ? this.#tables : undefined;
     if (known !== undefined && clock.nowMs() - known.atMs < listingMs) return ok(known.found);
@@ -96,7 +96,7 @@ export class Listing {
     signal: AbortSignal,
   ): Promise<Result<Rows, GatewayError>> {
     const asked = { ...head, sql, rowsMax: listedColumnsMax };
-    const answer = await askOwn(this.#lane, asked, signal);
+    const answer = await askOwn(this.#context, asked, signal);
     return answer.ok ? ok(answer.value.rows) : answer;
   }
 }

@@ -67,7 +67,7 @@ interface Link {
   database: Address;
   connected: boolean;
   /** What brought the connection where it stands. */
-  place: readonly Step[];
+  steps: readonly Step[];
   readonly limit: LimitState;
   usedMs: number;
 }
@@ -77,7 +77,7 @@ export interface Use {
   /** For a transaction, which has a connection of its own. */
   readonly pinned: boolean;
   /** What brings it where the session stands. */
-  readonly place: readonly Step[];
+  readonly steps: readonly Step[];
 }
 
 /** A connection taken for one statement or one transaction. */
@@ -86,7 +86,7 @@ export interface Taken {
   /** Where a statement opens a connection of its own; undefined means the kept one. */
   readonly database: Address | undefined;
   /** What brings the connection to a place, nothing when it stands there. */
-  goTo(place: readonly Step[]): readonly Step[];
+  goTo(steps: readonly Step[]): readonly Step[];
   /** How long its statements may run in the engine. */
   readonly limit: LimitState;
   /** The connection may be in any state and is not used again. */
@@ -166,12 +166,12 @@ export class Connections {
   }
 
   /** Opens a first connection and brings it to a place, or says why it can not be. It has the limits of a connection. */
-  async placed(place: readonly Step[]): Promise<Result<void, GatewayError>> {
+  async tryOut(steps: readonly Step[]): Promise<Result<void, GatewayError>> {
     const never = new AbortController().signal;
-    const taken = await this.take({ pinned: false, place }, never);
+    const taken = await this.take({ pinned: false, steps }, never);
     if (!taken.ok) return taken;
     const { thread, database } = taken.value;
-    const statements = database === undefined ? taken.value.goTo(place) : [];
+    const statements = database === undefined ? taken.value.goTo(steps) : [];
     const gone =
       statements.length === 0
         ? ok(undefined)
@@ -216,12 +216,12 @@ export class Connections {
 
   async #linked(
     thread: DriverThread,
-    { pinned, place }: Use,
+    { pinned, steps }: Use,
     signal: AbortSignal,
   ): Promise<Result<Link, GatewayError>> {
     const link = this.#links.get(thread);
     if (link === undefined) return await this.#opened(thread, pinned, signal);
-    if (!covers(place, link.place)) link.connected = false;
+    if (!covers(steps, link.steps)) link.connected = false;
     if (!this.#keeps(pinned)) return ok(link);
     if (link.connected && this.#host.clock.nowMs() - link.usedMs > pingAfterMs) {
       const alive = await thread.ask({ kind: "runAll", statements: ["SELECT 1"] }, signal);
@@ -240,7 +240,7 @@ export class Connections {
     const database = await this.#database(thread, options.value, signal);
     if (!database.ok) return err(this.#connectError(database.error));
     const limit: LimitState = { secs: undefined };
-    const link = { database: database.value, connected: false, place: [], limit, usedMs: 0 };
+    const link = { database: database.value, connected: false, steps: [], limit, usedMs: 0 };
     this.#links.set(thread, link);
     return this.#keeps(pinned) ? await this.#connected(thread, link, signal) : ok(link);
   }
@@ -257,7 +257,7 @@ export class Connections {
   ): Promise<Result<Link, GatewayError>> {
     const request = { kind: "connect", database: link.database, before: [] } as const;
     const answer = await thread.ask(request, signal);
-    link.place = [];
+    link.steps = [];
     link.limit.secs = undefined;
     link.connected = answer.ok;
     return answer.ok ? ok(link) : err(this.#connectError(answer.error));
@@ -308,11 +308,11 @@ export class Connections {
     return {
       thread: taken.thread,
       database: own ? link.database : undefined,
-      goTo: (place) => {
-        if (own) return place;
-        if (sameSteps(place, link.place)) return [];
-        link.place = place;
-        return place;
+      goTo: (steps) => {
+        if (own) return steps;
+        if (sameSteps(steps, link.steps)) return [];
+        link.steps = steps;
+        return steps;
       },
       limit: link.limit,
       spoil: () => {
@@ -335,7 +335,7 @@ export class Connections {
     const cleaning = connection === "new" ? undefined : connection.cleaning;
     if (!spoiled && cleaning !== undefined) {
       const answer = await thread.ask({ kind: "runAll", statements: [cleaning] });
-      link.place = [];
+      link.steps = [];
       if (answer.ok) return;
     } else if (!spoiled) return;
     link.connected = false;

@@ -7,12 +7,12 @@ import { failureOf, type AdbcFailure, type AdbcResult } from "../../native/drive
 import type { TableStream } from "../../native/reach/driverThread.ts";
 import { duckDbDriver } from "../../duckDb/library/library.ts";
 import { schemaMessage } from "../../native/arrow/ipc.ts";
-import type { Answer, ListedColumn, ListedTable, ObjectsRequest } from "../../native/message.ts";
+import type { Reply, ListedColumn, ListedTable, ObjectsRequest } from "../../native/message.ts";
 import { hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
 import { backendOf } from "../adapter.ts";
 import { adbcConfig } from "../config.ts";
 import { processLimits } from "./connections.ts";
-import { listObjects, objectLimits, type ObjectLane } from "./objects.ts";
+import { listObjects, objectLimits, type ListingContext } from "./objects.ts";
 import { databaseOptions } from "../options.ts";
 import { profileOf, type Profile } from "../profile.ts";
 
@@ -28,8 +28,8 @@ describe("listObjects", () => {
       columnOf("d", { typeCode: 3, size: 10, digits: 4 }),
       columnOf("e", { typeName: "varchar(10)", nullable: false }),
     ];
-    const { lane, asked } = laneOf({ columns: [tableOf("t", { columns })] });
-    const [table] = foundIn(await listObjects(lane, never));
+    const { context, asked } = contextOf({ columns: [tableOf("t", { columns })] });
+    const [table] = foundIn(await listObjects(context, never));
     expect(table?.columns).toMatchObject([
       { name: "a", type: { kind: "integer", bits: 64 }, nullable: true, engineType: "INT8" },
       { name: "b", type: { kind: "integer", bits: 64 }, engineType: "INT64" },
@@ -43,8 +43,8 @@ describe("listObjects", () => {
   it("asks a table for its own schema only where the listing says too little", async () => {
     const known = tableOf("known", { columns: [columnOf("a", { typeCode: 4 })] });
     const vague = tableOf("vague", { columns: [columnOf("a", { typeCode: 93 })] });
-    const { lane, asked } = laneOf({ columns: [known, vague] });
-    const tables = foundIn(await listObjects(lane, never));
+    const { context, asked } = contextOf({ columns: [known, vague] });
+    const tables = foundIn(await listObjects(context, never));
     expect(asked).toEqual(["columns", "vague"]);
     expect(tables[1]?.columns).toMatchObject([
       { name: "own", type: { kind: "timestamp", unit: "ns", zoned: true } },
@@ -52,8 +52,11 @@ describe("listObjects", () => {
   });
 
   it("names tables whose columns a server can not all name, and asks for those one by one", async () => {
-    const { lane, asked } = laneOf({ columns: refused, tables: [tableOf("t"), tableOf("silent")] });
-    const tables = foundIn(await listObjects(lane, never));
+    const { context, asked } = contextOf({
+      columns: refused,
+      tables: [tableOf("t"), tableOf("silent")],
+    });
+    const tables = foundIn(await listObjects(context, never));
     expect(asked).toEqual(["columns", "tables", "t", "silent"]);
     expect(tables.map(({ name, columns }) => [name, columns.length])).toEqual([
       ["t", 1],
@@ -64,22 +67,25 @@ describe("listObjects", () => {
   it("asks for the schemas of no more tables than its limit, and names the others", async () => {
     const tables = Array.from({ length: 120 }, (_, index) => tableOf(`t${index}`));
     const limits = { ...objectLimits, schemasMax: 60 };
-    const { lane, asked } = laneOf({ columns: tables }, limits);
-    const found = foundIn(await listObjects(lane, never));
+    const { context, asked } = contextOf({ columns: tables }, limits);
+    const found = foundIn(await listObjects(context, never));
     expect(asked).toHaveLength(61);
     expect(found).toHaveLength(120);
-    const late = laneOf({ columns: tables }, { ...objectLimits, schemasMs: 0 });
-    expect(foundIn(await listObjects(late.lane, never))).toHaveLength(120);
+    const late = contextOf({ columns: tables }, { ...objectLimits, schemasMs: 0 });
+    expect(foundIn(await listObjects(late.context, never))).toHaveLength(120);
     expect(late.asked).toEqual(["columns"]);
   });
 
   it("tells a failure, and takes a driver without such a function as one without tables", async () => {
-    const failed = await listObjects(laneOf({ columns: refused, tables: refused }).lane, never);
+    const failed = await listObjects(
+      contextOf({ columns: refused, tables: refused }).context,
+      never,
+    );
     expect(failed).toEqual(err(refused));
-    expect(await listObjects(laneOf({ columns: missing }).lane, never)).toEqual(ok([]));
+    expect(await listObjects(contextOf({ columns: missing }).context, never)).toEqual(ok([]));
     const cancelled = failureOf("cancelled", "");
-    const { lane, asked } = laneOf({ columns: cancelled, tables: [] });
-    expect(await listObjects(lane, never)).toEqual(err(cancelled));
+    const { context, asked } = contextOf({ columns: cancelled, tables: [] });
+    expect(await listObjects(context, never)).toEqual(err(cancelled));
     expect(asked).toEqual(["columns"]);
   });
 
@@ -87,8 +93,8 @@ describe("listObjects", () => {
     const columns = [columnOf("a", { typeCode: 4 })];
     const inMain = tableOf("t", { columns, catalog: "sales", schema: "" });
     const bare = tableOf("u", { columns, catalog: undefined, schema: undefined });
-    const { lane } = laneOf({ columns: [inMain, bare] });
-    expect(foundIn(await listObjects(lane, never))).toMatchObject([
+    const { context } = contextOf({ columns: [inMain, bare] });
+    expect(foundIn(await listObjects(context, never))).toMatchObject([
       { catalog: "sales", schema: "sales", name: "t" },
       { catalog: "adbc", schema: "main", name: "u" },
     ]);
@@ -101,8 +107,8 @@ describe("listObjects", () => {
       tableOf("t_pkey", { columns, type: "index" }),
       tableOf("v", { columns, type: "materialized view" }),
     ];
-    const { lane } = laneOf({ columns: tables });
-    expect(foundIn(await listObjects(lane, never))).toMatchObject([{ name: "v", kind: "view" }]);
+    const { context } = contextOf({ columns: tables });
+    expect(foundIn(await listObjects(context, never))).toMatchObject([{ name: "v", kind: "view" }]);
   });
 });
 
@@ -196,14 +202,14 @@ function tableOf(name: string, more: Partial<ListedTable> = {}): ListedTable {
 type Listings = Partial<Record<ObjectsRequest["depth"], readonly ListedTable[] | AdbcFailure>>;
 
 /** A thread that answers listings as told, and every schema but that of `silent` with one column; what it was asked for. */
-function laneOf(
+function contextOf(
   listings: Listings,
   limits = objectLimits,
-): { readonly lane: ObjectLane; readonly asked: readonly string[] } {
+): { readonly context: ListingContext; readonly asked: readonly string[] } {
   const asked: string[] = [];
   const type = { kind: "timestamp", unit: "ns", zoned: true } as const;
   const own: Column = { name: "own", nullable: true, type };
-  const thread: ObjectLane["taken"]["thread"] = {
+  const thread: ListingContext["taken"]["thread"] = {
     async *list({ depth }): TableStream {
       asked.push(depth);
       const listing = listings[depth] ?? [];
@@ -212,7 +218,7 @@ function laneOf(
       yield listing.slice(1);
       return ok(true);
     },
-    ask: (request): Promise<AdbcResult<Answer>> => {
+    ask: (request): Promise<AdbcResult<Reply>> => {
       if (request.kind !== "schemas") throw new Error("asked for something else");
       const schemas = request.schemas.tables.map(({ name }) => {
         asked.push(name);
@@ -221,11 +227,11 @@ function laneOf(
       return Promise.resolve(ok({ kind: "schemas", schemas }));
     },
   };
-  const lane = {
+  const context = {
     taken: { thread, database: undefined },
     before: [],
     clock: { nowMs: () => 0 },
     limits,
   };
-  return { lane, asked };
+  return { context, asked };
 }

@@ -13,8 +13,13 @@ import type { Column, DataType } from "@gateway/core/type/type.ts";
 import { statusNotImplemented } from "../../native/memory/abi.ts";
 import { failureOf, type AdbcFailure } from "../../native/driver.ts";
 import { readSchemaMessage } from "../../native/arrow/ipc.ts";
-import type { ListedColumn, ListedTable, Step } from "../../native/message.ts";
-import { namelessCatalog, namelessSchema } from "../../native/thread/placeNames.ts";
+import {
+  namelessCatalog,
+  namelessSchema,
+  type ListedColumn,
+  type ListedTable,
+  type Step,
+} from "../../native/message.ts";
 import type { Taken } from "./connections.ts";
 import { knownTypeOf, knownTypeOfCode, withTypeNames } from "../types.ts";
 
@@ -37,7 +42,7 @@ export const objectLimits: ObjectLimits = {
 const schemasAtOnce = 50;
 
 /** What a listing runs on. */
-export interface ObjectLane {
+export interface ListingContext {
   readonly taken: Pick<Taken, "database"> & {
     readonly thread: Pick<Taken["thread"], "ask" | "list">;
   };
@@ -49,7 +54,7 @@ export interface ObjectLane {
 
 /** Names of the catalogs; none where the driver has no such function. */
 export async function listCatalogs(
-  { taken: { thread, database }, before }: ObjectLane,
+  { taken: { thread, database }, before }: ListingContext,
   signal: AbortSignal,
 ): Promise<Result<readonly string[], AdbcFailure>> {
   const answer = await thread.ask({ kind: "catalogs", catalogs: { database, before } }, signal);
@@ -60,22 +65,22 @@ export async function listCatalogs(
 
 /** Lists the tables; none where the driver has no such function. An abort cancels the driver. */
 export async function listObjects(
-  lane: ObjectLane,
+  context: ListingContext,
   signal: AbortSignal,
 ): Promise<Result<readonly TableListing[], AdbcFailure>> {
-  const detailed = await listed(lane, "columns", signal);
+  const detailed = await listed(context, "columns", signal);
   // One table whose columns a server can not name must not hide the others.
   const found =
-    detailed.ok || !isServers(detailed.error) ? detailed : await listed(lane, "tables", signal);
+    detailed.ok || !isServers(detailed.error) ? detailed : await listed(context, "tables", signal);
   if (!found.ok) return found.error.status === statusNotImplemented ? ok([]) : found;
   const tables = found.value.filter(isShown);
-  const schemas = await schemasOf(lane, tables, signal);
+  const schemas = await schemasOf(context, tables, signal);
   if (!schemas.ok) return schemas;
   return ok(tables.map((table, index) => listingOf(table, schemas.value.get(index))));
 }
 
 async function listed(
-  { taken: { thread, database }, before, limits: { entriesMax } }: ObjectLane,
+  { taken: { thread, database }, before, limits: { entriesMax } }: ListingContext,
   depth: "tables" | "columns",
   signal: AbortSignal,
 ): Promise<Result<readonly ListedTable[], AdbcFailure>> {
@@ -93,28 +98,28 @@ function isServers({ code, status }: AdbcFailure): boolean {
   return code === "driver" && status !== statusNotImplemented;
 }
 
-/** Columns of the tables that need them, by the place of the table. */
+/** Columns of the tables that need them, by the index of the table. */
 async function schemasOf(
-  { taken: { thread, database }, before, clock, limits }: ObjectLane,
+  { taken: { thread, database }, before, clock, limits }: ListingContext,
   tables: readonly ListedTable[],
   signal: AbortSignal,
 ): Promise<Result<ReadonlyMap<number, readonly Column[]>, AdbcFailure>> {
-  const places = [...tables.keys()].filter((place) => needsSchema(tables[place]));
-  const wanted = places.slice(0, limits.schemasMax);
+  const indexes = [...tables.keys()].filter((index) => needsSchema(tables[index]));
+  const wanted = indexes.slice(0, limits.schemasMax);
   const found = new Map<number, readonly Column[]>();
   const untilMs = clock.nowMs() + limits.schemasMs;
   for (let from = 0; from < wanted.length && clock.nowMs() < untilMs; from += schemasAtOnce) {
     const some = wanted.slice(from, from + schemasAtOnce);
-    const names = some.flatMap((place) => nameOf(tables[place]));
+    const names = some.flatMap((index) => nameOf(tables[index]));
     const schemas = { database, before, tables: names };
     const answer = await thread.ask({ kind: "schemas", schemas }, signal);
     if (signal.aborted) return err(failureOf("cancelled", "the listing was cancelled"));
     if (!answer.ok) return answer;
     if (answer.value.kind !== "schemas") throw new Error("schemas answered by something else");
-    for (const [index, message] of answer.value.schemas.entries()) {
-      const place = some[index];
-      if (place === undefined || message === undefined) continue;
-      found.set(place, withTypeNames(readSchemaMessage(message)));
+    for (const [at, message] of answer.value.schemas.entries()) {
+      const index = some[at];
+      if (index === undefined || message === undefined) continue;
+      found.set(index, withTypeNames(readSchemaMessage(message)));
     }
   }
   return ok(found);

@@ -17,17 +17,17 @@ import type { Executed, StatementRequest, Step } from "../../native/message.ts";
 import type { Taken } from "./connections.ts";
 import { breaksConnection, errorOf } from "../errors.ts";
 import type { Judged } from "../sql/guard.ts";
-import type { Place, Profile } from "../profile.ts";
+import type { SessionContext, Profile } from "../profile.ts";
 import { withTypeNames } from "../types.ts";
 import type { Written } from "../sql/written.ts";
 
 /** A connection to run on, and what to do when something goes wrong. */
-export interface Lane {
+export interface RunContext {
   readonly cluster: string;
   readonly profile: Profile;
   readonly taken: Taken;
   /** What brings the connection where a session stands, nothing where it stands by itself. */
-  place(session: Place): readonly Step[];
+  contextSteps(session: SessionContext): readonly Step[];
   readonly clock: Clock;
   readonly log: Log;
   /** Told of every failure before it becomes an error. */
@@ -44,26 +44,26 @@ export interface Statement {
 
 /** Runs it. Ending the generator early waits until the engine has stopped. */
 export async function* runStatement(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   signal: AbortSignal,
 ): ResultStream {
   const { judged } = statement;
-  const startedMs = lane.clock.nowMs();
+  const startedMs = context.clock.nowMs();
   let rows = 0;
   let bytes = 0;
   let names: readonly string[] = [];
   let changed: number | undefined;
-  const stream = lane.taken.thread.execute(requestOf(lane, statement), signal);
+  const stream = context.taken.thread.execute(requestOf(context, statement), signal);
   let ended = false;
   try {
     for (;;) {
       const step = await stream.next();
       if (step.done === true) {
         ended = true;
-        const stats = { queueMs: 0, executionMs: lane.clock.nowMs() - startedMs, rows, bytes };
+        const stats = { queueMs: 0, executionMs: context.clock.nowMs() - startedMs, rows, bytes };
         const count = changed ?? (step.value.ok ? step.value.value.rowsAffected : undefined);
-        yield lastOf(lane, statement, step.value, { stats, count });
+        yield lastOf(context, statement, step.value, { stats, count });
         return;
       }
       const event = step.value;
@@ -80,7 +80,7 @@ export async function* runStatement(
     }
   } finally {
     // A reader that left cancelled it, and what the driver then did to its connection nobody knows.
-    if (!ended) lane.taken.spoil();
+    if (!ended) context.taken.spoil();
     await stream.return(err(failureOf("cancelled", "the reader left")));
   }
 }
@@ -91,12 +91,13 @@ interface Outcome {
 }
 
 function lastOf(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   answer: Result<Executed, AdbcFailure>,
   { stats, count }: Outcome,
 ): LastEvent {
-  if (!answer.ok) return { kind: "failed", error: statementError(lane, answer.error, statement) };
+  if (!answer.ok)
+    return { kind: "failed", error: statementError(context, answer.error, statement) };
   const { updateType, answers } = statement.judged;
   if (updateType === undefined) return { kind: "done", stats };
   const updateCount = answers === "rows" ? stats.rows : count;
@@ -105,25 +106,26 @@ function lastOf(
 
 /** The error of a failed statement, after its connection was looked after and faults of ours were logged. */
 function statementError(
-  lane: Lane,
+  context: RunContext,
   failure: AdbcFailure,
   { written, judged }: Pick<Statement, "written" | "judged">,
 ): GatewayError {
-  lane.failed(failure);
-  if (breaksConnection(lane.profile, failure)) lane.taken.spoil();
-  if (failure.code === "bug") lane.log.bug(new Error(failure.message), { cluster: lane.cluster });
-  return errorOf(lane.profile, failure, { ...written, writes: judged.writes });
+  context.failed(failure);
+  if (breaksConnection(context.profile, failure)) context.taken.spoil();
+  if (failure.code === "bug")
+    context.log.bug(new Error(failure.message), { cluster: context.cluster });
+  return errorOf(context.profile, failure, { ...written, writes: judged.writes });
 }
 
 /** Types of parameters and columns, without running. */
 export async function describeOn(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
-  const request = { kind: "describe", statement: requestOf(lane, statement) } as const;
-  const answer = await lane.taken.thread.ask(request, signal);
-  if (!answer.ok) return err(statementError(lane, answer.error, statement));
+  const request = { kind: "describe", statement: requestOf(context, statement) } as const;
+  const answer = await context.taken.thread.ask(request, signal);
+  if (!answer.ok) return err(statementError(context, answer.error, statement));
   if (answer.value.kind !== "described")
     throw new Error("a description answered by something else");
   const { parameters, schema } = answer.value.described;
@@ -132,16 +134,16 @@ export async function describeOn(
     (_, index): DataType => parameters[index] ?? { kind: "null" },
   );
   if (statement.judged.answers === "count") return ok({ parameters: types, columns: [] });
-  if (schema !== undefined && lane.profile.namesColumns) {
+  if (schema !== undefined && context.profile.namesColumns) {
     return ok({ parameters: types, columns: withTypeNames(readSchemaMessage(schema)) });
   }
-  const columns = await emptyAnswer(lane, statement, signal);
+  const columns = await emptyAnswer(context, statement, signal);
   return columns.ok ? ok({ parameters: types, columns: withTypeNames(columns.value) }) : columns;
 }
 
 /** The columns of a query by an answer without rows, for drivers that do not name them. */
 async function emptyAnswer(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   signal: AbortSignal,
 ): Promise<Result<readonly Column[], GatewayError>> {
@@ -149,16 +151,16 @@ async function emptyAnswer(
   if (!judged.plainQuery || judged.writes) return ok([]);
   const nulls = Array.from({ length: written.places }, (): Parameter => nothing);
   const empty = { ...written, sql: `SELECT * FROM (${written.sql}) LIMIT 0`, parameters: nulls };
-  const request = requestOf(lane, { ...statement, written: empty, before: [] });
+  const request = requestOf(context, { ...statement, written: empty, before: [] });
   let columns: readonly Column[] = [];
-  const stream = lane.taken.thread.execute(request, signal);
+  const stream = context.taken.thread.execute(request, signal);
   for (;;) {
     const step = await stream.next();
     if (step.done !== true) {
       if (step.value.kind === "columns") columns = step.value.columns;
     } else {
       if (step.value.ok) return ok(columns);
-      return err(statementError(lane, step.value.error, statement));
+      return err(statementError(context, step.value.error, statement));
     }
   }
 }
@@ -167,7 +169,7 @@ const nothing: Parameter = { type: { kind: "null" }, value: null };
 
 /** Every row of a small answer as values: the engine's own catalog. */
 export async function rowsOf(
-  { taken }: Pick<Lane, "taken">,
+  { taken }: Pick<RunContext, "taken">,
   request: Pick<StatementRequest, "sql" | "expected" | "options"> & {
     readonly before?: readonly Step[];
   },
@@ -200,7 +202,7 @@ export function placesError(
 }
 
 function requestOf(
-  { profile, taken }: Lane,
+  { profile, taken }: RunContext,
   { written, judged, before }: Statement,
 ): StatementRequest {
   const { sql, parameters, tag } = written;

@@ -12,7 +12,7 @@ import { textOf } from "../listing.ts";
 import { ownExpected } from "./prepared.ts";
 import type { Profile } from "../profile.ts";
 import { quoteIdentifier, quoteText } from "../sql/quote.ts";
-import { rowsOf, type Lane } from "./run.ts";
+import { rowsOf, type RunContext } from "./run.ts";
 
 /** What a `USE` goes to. */
 export interface Used {
@@ -43,22 +43,22 @@ export function speaksOfSession({ dialect }: Profile, sql: string): boolean {
   return ["use", "begin", "commit", "rollback"].includes(kind);
 }
 
-/** Goes there on the lane's connection and says what changed. */
+/** Goes there on the connection of `context` and says what changed. */
 export async function* runUse(
-  lane: Lane,
+  context: RunContext,
   used: Used,
   before: readonly Step[],
   signal: AbortSignal,
 ): ResultStream {
-  const startedMs = lane.clock.nowMs();
-  const { profile, taken } = lane;
+  const startedMs = context.clock.nowMs();
+  const { profile, taken } = context;
   // It stands elsewhere now than was written down, so the connection is not used again as it is.
   taken.spoil();
   const [goes, where] = statementsOf(profile, used);
   const request = { sql: where, expected: ownExpected(profile), before: [...before, ...goes] };
-  const rows = await rowsOf(lane, request, signal);
+  const rows = await rowsOf(context, request, signal);
   if (!rows.ok) {
-    lane.failed(rows.error);
+    context.failed(rows.error);
     const text = { sql: where, prefix: 0, original: where, writes: false };
     yield { kind: "failed", error: errorOf(profile, rows.error, text) };
     return;
@@ -67,7 +67,7 @@ export async function* runUse(
   for (const change of changesOf(used, textOf(catalog), textOf(schema))) {
     yield { kind: "session", change } satisfies ResultEvent;
   }
-  const executionMs = lane.clock.nowMs() - startedMs;
+  const executionMs = context.clock.nowMs() - startedMs;
   yield { kind: "done", stats: { queueMs: 0, executionMs, rows: 0, bytes: 0 }, updateType: "USE" };
 }
 

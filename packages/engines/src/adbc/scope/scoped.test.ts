@@ -145,7 +145,7 @@ describe("a cluster that logs in as its callers", () => {
 });
 
 describe("a session that went elsewhere", () => {
-  it("has connections of its own place, as many as the cluster", async () => {
+  it("has connections of its own, as many as the cluster", async () => {
     const backend = clusterOf({ mode: "serviceAccount" });
     const away = { schema: "away" };
     expect((await ranIn(backend, "select current_schema()", {})).rows).toEqual([["main"]]);
@@ -170,8 +170,8 @@ describe("Snowflake's names", () => {
   const { choice } = profileOf("snowflake");
   const home = snowflakeHome({ "adbc.snowflake.sql.db": "db1", "adbc.snowflake.sql.schema": "S1" });
   const gone = (session: Partial<Session>): readonly string[] => {
-    const place = { ...identifiedOf("").session, ...session };
-    return choice?.statements(choice.others(place, home)) ?? [];
+    const asked = { ...identifiedOf("").session, ...session };
+    return choice?.statements(choice.others(asked, home)) ?? [];
   };
 
   it("are the cluster's own when they say the same", () => {

@@ -23,7 +23,7 @@ import {
 } from "../identity.ts";
 import { LentLogin } from "./lentLogin.ts";
 import { scopeFamilies } from "../metrics.ts";
-import type { Names, Place } from "../profile.ts";
+import type { Names, SessionContext } from "../profile.ts";
 import { scopeKey } from "./scopeKey.ts";
 import { Scopes, type Held, type ScopeLimits, type ScopeWatcher } from "./scopes.ts";
 
@@ -51,16 +51,16 @@ const buildsMax = 8;
 const waitingMax = 1_024;
 
 /** A connection, and what brings it where the session stands. */
-export interface Placed {
+export interface SessionConnection {
   readonly taken: Taken;
-  readonly place: readonly Step[];
+  readonly steps: readonly Step[];
 }
 
 /** What a statement's connections are told apart by; undefined for the cluster's own. */
 interface Scope {
   readonly key: string;
   readonly identity: CallerIdentity | undefined;
-  readonly place: readonly string[];
+  readonly steps: readonly string[];
 }
 
 /** Connections of one scope, and the login that opens more of them while there is one. */
@@ -93,19 +93,19 @@ export class ScopedConnections {
     query: Identified,
     pinned: boolean,
     signal: AbortSignal,
-  ): Promise<Result<Placed, GatewayError>> {
+  ): Promise<Result<SessionConnection, GatewayError>> {
     const scope = this.#scopeOf(query);
     if (!scope.ok) return scope;
     if (scope.value === undefined) {
-      const taken = await this.#own.take({ pinned, place: [] }, signal);
-      return taken.ok ? ok({ taken: taken.value, place: [] }) : taken;
+      const taken = await this.#own.take({ pinned, steps: [] }, signal);
+      return taken.ok ? ok({ taken: taken.value, steps: [] }) : taken;
     }
-    const { key, identity, place } = scope.value;
+    const { key, identity, steps } = scope.value;
     const build = (): Promise<Result<ScopeConnections, GatewayError>> =>
-      this.#build(identity, place, query.group);
+      this.#build(identity, steps, query.group);
     const held = await this.#scopes.take({ key, group: query.group, build }, signal);
-    const taken = held.ok ? await takenOf(held.value, { pinned, place, identity }, signal) : held;
-    if (taken.ok) return ok({ taken: taken.value, place });
+    const taken = held.ok ? await takenOf(held.value, { pinned, steps, identity }, signal) : held;
+    if (taken.ok) return ok({ taken: taken.value, steps });
     return err(told(taken.error, identity, query.group));
   }
 
@@ -115,7 +115,7 @@ export class ScopedConnections {
   }
 
   /** Statements that bring a connection where a session stands; none for the cluster's own place. */
-  place(session: Place): readonly string[] {
+  contextSteps(session: SessionContext): readonly string[] {
     return this.#plan.profile.choice?.statements(this.#others(session)) ?? [];
   }
 
@@ -123,20 +123,20 @@ export class ScopedConnections {
     const caller = callerOf(query, this.#scoped.mode);
     if (!caller.ok) return caller;
     const identity = caller.value;
-    const place = this.place(query.session);
-    if (identity === undefined && place.length === 0) return ok(undefined);
+    const steps = this.contextSteps(query.session);
+    if (identity === undefined && steps.length === 0) return ok(undefined);
     const parts = identity === undefined ? [undefined] : identityParts(identity);
-    return ok({ key: scopeKey([...parts, ...this.#others(query.session)]), identity, place });
+    return ok({ key: scopeKey([...parts, ...this.#others(query.session)]), identity, steps });
   }
 
   /** What the session chose and the cluster did not. */
-  #others(session: Place): Names {
+  #others(session: SessionContext): Names {
     return this.#plan.profile.choice?.others(session, this.#scoped.home) ?? [];
   }
 
   async #build(
     identity: CallerIdentity | undefined,
-    place: readonly string[],
+    steps: readonly string[],
     group: string,
   ): Promise<Result<ScopeConnections, GatewayError>> {
     const login = new LentLogin<CallerIdentity>();
@@ -144,7 +144,7 @@ export class ScopedConnections {
     const plan =
       identity === undefined ? this.#plan : this.#planAs({ mode: identity.mode, group }, login);
     const connections = new Connections(plan, this.#host);
-    const made = await connections.placed(place);
+    const made = await connections.tryOut(steps);
     if (made.ok) return ok({ connections, login, close: () => connections.close() });
     await connections.close();
     return made;
@@ -182,7 +182,7 @@ async function takenOf(
   held: Held<ScopeConnections>,
   use: {
     readonly pinned: boolean;
-    readonly place: readonly string[];
+    readonly steps: readonly string[];
     readonly identity: CallerIdentity | undefined;
   },
   signal: AbortSignal,

@@ -31,7 +31,7 @@ import { statementBegins } from "./statementLog.ts";
 import { withEngineTypes } from "../types.ts";
 
 /** A connection to run on. */
-export interface Lane {
+export interface RunContext {
   readonly cluster: string;
   readonly thread: DriverThread;
   /** A new connection of this database for each statement; undefined means the one the thread keeps. */
@@ -55,23 +55,23 @@ export interface Statement {
 
 /** Runs it. Ending the generator early waits until the engine has stopped. */
 export async function* runStatement(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   signal: AbortSignal,
 ): ResultStream {
   const { guarded, sql } = statement;
-  const startedMs = lane.clock.nowMs();
+  const startedMs = context.clock.nowMs();
   let rows = 0;
   let bytes = 0;
   let changed: number | undefined;
-  using _logged = statementBegins(lane.cluster, sql, lane.clock);
-  const stream = lane.thread.execute(requestOf(lane, statement), signal);
+  using _logged = statementBegins(context.cluster, sql, context.clock);
+  const stream = context.thread.execute(requestOf(context, statement), signal);
   try {
     for (;;) {
       const step = await stream.next();
       if (step.done === true) {
-        const stats = { queueMs: 0, executionMs: lane.clock.nowMs() - startedMs, rows, bytes };
-        yield lastOf(lane, statement, step.value, { stats, changed });
+        const stats = { queueMs: 0, executionMs: context.clock.nowMs() - startedMs, rows, bytes };
+        yield lastOf(context, statement, step.value, { stats, changed });
         return;
       }
       const event = step.value;
@@ -102,7 +102,7 @@ interface Outcome {
 }
 
 function lastOf(
-  lane: Lane,
+  context: RunContext,
   { sql, guarded }: Statement,
   answer: Result<Executed, AdbcFailure>,
   { stats, changed }: Outcome,
@@ -110,7 +110,7 @@ function lastOf(
   if (!answer.ok) {
     return {
       kind: "failed",
-      error: failureOf(lane, answer.error, { sql, writes: guarded.writes }),
+      error: failureOf(context, answer.error, { sql, writes: guarded.writes }),
     };
   }
   const { updateType } = guarded;
@@ -129,18 +129,18 @@ const cancelledFailure: AdbcFailure = {
 
 /** Types of parameters and columns, without running. */
 export async function describeOn(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
-  const described = await askDescription(lane, statement, signal);
+  const described = await askDescription(context, statement, signal);
   const asked = { sql: statement.sql, writes: false };
   if (!described.ok) {
     // A function that makes tables names its columns with a value only: `range($1::integer)`.
     const known = Array.from({ length: countPlaces(statement.sql) }, () => undefined);
     const where = { known, stated: statement.parameters, plainOnly: true };
-    const guessed = await guess(lane, statement, where, signal);
-    return guessed === undefined ? err(failureOf(lane, described.error, asked)) : ok(guessed);
+    const guessed = await guess(context, statement, where, signal);
+    return guessed === undefined ? err(failureOf(context, described.error, asked)) : ok(guessed);
   }
   const { parameters, schema } = described.value;
   const types = parameters.map((type): DataType => type ?? { kind: "null" });
@@ -150,25 +150,25 @@ export async function describeOn(
   }
   // DuckDB waits for the values of some parameters before it names the columns.
   const sql = withKnownTypes(statement.sql, parameters, statement.parameters);
-  const again = await askDescription(lane, { ...statement, sql }, signal);
+  const again = await askDescription(context, { ...statement, sql }, signal);
   const guessed = again.ok
     ? undefined
-    : await guess(lane, statement, { known: parameters, stated: statement.parameters }, signal);
+    : await guess(context, statement, { known: parameters, stated: statement.parameters }, signal);
   if (guessed !== undefined) return ok(guessed);
-  if (!again.ok) return err(withoutPosition(failureOf(lane, again.error, asked)));
+  if (!again.ok) return err(withoutPosition(failureOf(context, again.error, asked)));
   const columns = again.value.schema === undefined ? [] : readSchemaMessage(again.value.schema);
   return ok({ parameters: types, columns: withEngineTypes(columns) });
 }
 
 /** What a statement takes and gives where text as the type of its open parameters makes no sense. */
 async function guess(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   where: GuessWhere,
   signal: AbortSignal,
 ): Promise<Description | undefined> {
   const look: Look = async (sql) => {
-    const described = await askDescription(lane, { ...statement, sql }, signal);
+    const described = await askDescription(context, { ...statement, sql }, signal);
     const schema = described.ok ? described.value.schema : undefined;
     return schema === undefined ? undefined : withEngineTypes(readSchemaMessage(schema));
   };
@@ -195,26 +195,27 @@ export async function rowsOf(
   }
 }
 
-/** The error of a failure, after the lane was told and faults of ours were logged. */
+/** The error of a failure, after `context` was told and faults of ours were logged. */
 export function failureOf(
-  lane: Lane,
+  context: RunContext,
   failure: AdbcFailure,
   statement: FailedStatement,
 ): GatewayError {
-  lane.failed(failure);
-  if (failure.code === "bug") lane.log.bug(new Error(failure.message), { cluster: lane.cluster });
+  context.failed(failure);
+  if (failure.code === "bug")
+    context.log.bug(new Error(failure.message), { cluster: context.cluster });
   const error = errorOf(failure, statement);
-  if (failure.code !== "crashed" || lane.afterCrash === undefined) return error;
-  return { ...error, message: `${error.message} ${lane.afterCrash}` };
+  if (failure.code !== "crashed" || context.afterCrash === undefined) return error;
+  return { ...error, message: `${error.message} ${context.afterCrash}` };
 }
 
 async function askDescription(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   signal: AbortSignal,
 ): Promise<Result<Described, AdbcFailure>> {
-  const request = { kind: "describe", statement: requestOf(lane, statement) } as const;
-  const answer = await lane.thread.ask(request, signal);
+  const request = { kind: "describe", statement: requestOf(context, statement) } as const;
+  const answer = await context.thread.ask(request, signal);
   if (!answer.ok) return answer;
   if (answer.value.kind !== "described")
     throw new Error("a description answered by something else");
@@ -222,7 +223,7 @@ async function askDescription(
 }
 
 function requestOf(
-  { database }: Lane,
+  { database }: RunContext,
   { sql, parameters, before, guarded }: Statement,
 ): StatementRequest {
   return { sql, parameters, database, before, expected: guarded.expected };

@@ -10,14 +10,14 @@ import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { quotePath } from "../sql/quote.ts";
 import { textOf } from "../listing.ts";
-import { failureOf, rowsOf, type Lane } from "./run.ts";
+import { failureOf, rowsOf, type RunContext } from "./run.ts";
 import { ownStatement } from "../library/statementTypes.ts";
 
 /** Schemas that every catalog has and none holds. */
 const ownSchemas: ReadonlySet<string> = new Set(["information_schema", "pg_catalog"]);
 
 /** The `USE` that makes a new connection stand where the session does, or undefined when it does by itself. */
-export function placeOf(
+export function useFor(
   { catalog, schema }: Pick<Session, "catalog" | "schema">,
   defaultCatalog: string,
 ): string | undefined {
@@ -61,27 +61,27 @@ export interface UseRequest {
   readonly before: readonly string[];
 }
 
-/** Goes somewhere on the lane's connection and answers where that is. Yields the events of the statement. */
+/** Goes somewhere on the connection of `context` and answers where that is. Yields the events of the statement. */
 export async function* runUse(
-  lane: Lane,
+  context: RunContext,
   { path, before }: UseRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ResultEvent, Standing | undefined, void> {
-  const startedMs = lane.clock.nowMs();
+  const startedMs = context.clock.nowMs();
   const sql = useStatement(...path);
-  const request = ownStatement("SELECT current_catalog(), current_schema()", lane.database, [
+  const request = ownStatement("SELECT current_catalog(), current_schema()", context.database, [
     ...before,
     sql,
   ]);
-  const rows = await rowsOf(lane.thread, request, signal);
+  const rows = await rowsOf(context.thread, request, signal);
   if (!rows.ok) {
-    yield { kind: "failed", error: failureOf(lane, rows.error, { sql, writes: false }) };
+    yield { kind: "failed", error: failureOf(context, rows.error, { sql, writes: false }) };
     return undefined;
   }
   const [[catalog, schema] = []] = rows.value;
   const standing = { catalog: textOf(catalog), schema: textOf(schema) };
   yield { kind: "session", change: { kind: "catalog", ...standing } };
-  const executionMs = lane.clock.nowMs() - startedMs;
+  const executionMs = context.clock.nowMs() - startedMs;
   yield { kind: "done", stats: { queueMs: 0, executionMs, rows: 0, bytes: 0 }, updateType: "USE" };
   return standing;
 }

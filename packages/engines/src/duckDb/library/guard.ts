@@ -42,7 +42,7 @@ export interface Guarded {
 }
 
 /** Where a statement would run. */
-export interface GuardPlace {
+export interface GuardContext {
   /** In a transaction of its own connection, where temporary objects live to the next statement. */
   readonly pinned: boolean;
 }
@@ -50,7 +50,7 @@ export interface GuardPlace {
 type Judged = Result<Guarded, GatewayError>;
 
 /** Judges one statement. Refuses with `query.permission`, `query.unsupported`, `query.transaction` or `query.syntax`. */
-export function guardStatement(sql: string, place: GuardPlace): Judged {
+export function guardStatement(sql: string, context: GuardContext): Judged {
   // The driver takes text up to the first NUL, so anything behind one would be judged and not run.
   if (sql.includes("\0")) return refuse("query.syntax", "the text holds a NUL character");
   const found = classifyStatement(sql, "duckdb");
@@ -67,7 +67,7 @@ export function guardStatement(sql: string, place: GuardPlace): Judged {
   }
   // A text that this lexer can not read goes on only as far as the engine's parser, for its message.
   if (found.doubt !== undefined) return ok(unreadable);
-  return judge(found, words, { sql, place });
+  return judge(found, words, { sql, context });
 }
 
 /** What stands in the text, from one walk over its tokens. */
@@ -92,7 +92,7 @@ const runMax = 1_000;
 
 interface Text {
   readonly sql: string;
-  readonly place: GuardPlace;
+  readonly context: GuardContext;
 }
 
 const T = statementTypes;
@@ -125,7 +125,7 @@ function judge(found: StatementClass, words: Words, text: Text): Judged {
     case "copy":
       return judgeCopy(found, words);
     case "ddl":
-      return judgeDefinition(found, words, text.place);
+      return judgeDefinition(found, words, text.context);
     case "unknown":
       return words.head[0] === "PRAGMA" ? judgePragma(text.sql) : ok(unreadable);
     case "set":
@@ -187,7 +187,7 @@ function definition(found: StatementClass, types: readonly number[]): Judged {
 function judgeDefinition(
   found: StatementClass,
   { head, pivots }: Words,
-  { pinned }: GuardPlace,
+  { pinned }: GuardContext,
 ): Judged {
   switch (found.firstWord) {
     case "CREATE":
@@ -232,13 +232,13 @@ function judgeCopy(found: StatementClass, { to }: Words): Judged {
 }
 
 /** The statement behind `EXPLAIN` must be one that may run, because `ANALYZE` runs it. */
-function judgeExplained({ sql, place }: Text): Judged {
+function judgeExplained({ sql, context }: Text): Judged {
   const inner = explainedIn(sql);
   if (inner === undefined) return ok(unreadable);
   const found = classifyStatement(inner, "duckdb");
   if (found.kind === "explain") return ok(unreadable);
   const words = readWords(inner);
-  const judged = judge(found, words, { sql: inner, place });
+  const judged = judge(found, words, { sql: inner, context });
   if (!judged.ok) return judged;
   if (judged.value.expected.types.length === 0) return judged;
   return ok({ ...rows([T.explain], words), writes: judged.value.writes });

@@ -119,11 +119,11 @@ class NativeMemory implements Disposable {
     const bitmap = validity === undefined ? 0 : this.#bytes(validity);
     if (type.kind === "struct") return [bitmap];
     if (offsets === undefined) return [bitmap, this.#bytes(values)];
-    const places = this.#bytes(
+    const ends = this.#bytes(
       new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength),
     );
     const nested = type.kind === "list" || type.kind === "map";
-    return nested ? [bitmap, places] : [bitmap, places, this.#bytes(values)];
+    return nested ? [bitmap, ends] : [bitmap, ends, this.#bytes(values)];
   }
 
   #struct(bytes: number): Block {

@@ -19,7 +19,8 @@ export const sourceWidths = {
   intervalDayMs: 8,
 } as const satisfies Record<Widening, number>;
 
-export interface Place {
+/** A value as it arrives, `from` a byte of the source, and where it goes, `at` a byte of the target. */
+export interface ValueMove {
   readonly source: DataView;
   readonly from: number;
   readonly target: DataView;
@@ -34,7 +35,7 @@ const nanosecondsPer = {
 } as const;
 
 /** Converts the value at `from` into the one at `at`. */
-export function widen(rule: Widening, { source, from, target, at }: Place): void {
+export function widen(rule: Widening, { source, from, target, at }: ValueMove): void {
   switch (rule) {
     case "float16":
       return target.setFloat32(at, halfFloat(source.getUint16(from, true)), true);

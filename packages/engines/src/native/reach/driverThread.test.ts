@@ -28,7 +28,7 @@ describe("DriverThread", () => {
     await stream.next();
     // Two were asked for, and the one in hand counts as unread.
     expect(side?.control.takeCredit()).toBe(true);
-    side?.send({ kind: "answer", answer: ok({ kind: "executed", executed }) });
+    side?.send({ kind: "reply", reply: ok({ kind: "executed", executed }) });
     const end = await last(stream);
     expect(end).toEqual(ok(executed));
   });
@@ -42,7 +42,7 @@ describe("DriverThread", () => {
     const [side] = script;
     expect(side?.control.cancelled).toBe(true);
     side?.send(schema());
-    side?.send({ kind: "answer", answer: ok({ kind: "executed", executed }) });
+    side?.send({ kind: "reply", reply: ok({ kind: "executed", executed }) });
     expect(await step).toMatchObject({ done: true, value: { error: { code: "cancelled" } } });
   });
 
@@ -60,7 +60,7 @@ describe("DriverThread", () => {
     })();
     await Promise.resolve();
     expect([left, side?.control.cancelled]).toEqual([false, true]);
-    side?.send({ kind: "answer", answer: err(failureOf("driver", "interrupted")) });
+    side?.send({ kind: "reply", reply: err(failureOf("driver", "interrupted")) });
     await leaving;
     expect(left).toBe(true);
   });
@@ -86,10 +86,10 @@ describe("DriverThread", () => {
     await first;
     const settled = thread.settle();
     expect(side?.control.cancelled).toBe(true);
-    side?.send({ kind: "answer", answer: err(failureOf("driver", "interrupted")) });
+    side?.send({ kind: "reply", reply: err(failureOf("driver", "interrupted")) });
     await settled;
     const asked = thread.ask({ kind: "disconnect" });
-    side?.send({ kind: "answer", answer: ok({ kind: "done" }) });
+    side?.send({ kind: "reply", reply: ok({ kind: "done" }) });
     expect(await asked).toEqual(ok({ kind: "done" }));
     expect((await stream.next()).done).toBe(true);
   });
@@ -137,7 +137,7 @@ describe("ThreadPool", () => {
     const closing = pool.close(() => Promise.resolve());
     expect(await stayed).toBeUndefined();
     await Promise.resolve();
-    script[0]?.send({ kind: "answer", answer: ok({ kind: "done" }) });
+    script[0]?.send({ kind: "reply", reply: ok({ kind: "done" }) });
     await closing;
     expect(script[0]?.ended).toBe(true);
     expect(await pool.take(never)).toBeUndefined();

@@ -13,7 +13,7 @@ import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { failureOf, type AdbcResult } from "../driver.ts";
 import { readBatchMessage, readSchemaMessage } from "../arrow/ipc.ts";
 import type {
-  Answer,
+  Reply,
   Executed,
   ListedTable,
   ObjectsRequest,
@@ -66,15 +66,15 @@ interface Pending {
   wake: (() => void) | undefined;
   /** Resolved when the answer has arrived, which may be before anybody reads it. */
   readonly answered: Promise<void>;
-  readonly onAnswer: () => void;
+  readonly onReply: () => void;
 }
 
 function newPending(): Pending {
-  let onAnswer = nothing;
+  let onReply = nothing;
   const answered = new Promise<void>((resolve) => {
-    onAnswer = resolve;
+    onReply = resolve;
   });
-  return { messages: [], wake: undefined, answered, onAnswer };
+  return { messages: [], wake: undefined, answered, onReply };
 }
 
 function nothing(): void {}
@@ -116,7 +116,7 @@ export class DriverThread {
     request: Streamed,
     signal: AbortSignal,
     read: (message: ResultMessage) => Event,
-    endOf: (answer: AdbcResult<Answer>) => AdbcResult<End>,
+    endOf: (answer: AdbcResult<Reply>) => AdbcResult<End>,
   ): AsyncGenerator<Event, AdbcResult<End>, void> {
     if (signal.aborted) return err(cancelled);
     const pending = this.#begin(request);
@@ -125,9 +125,9 @@ export class DriverThread {
     try {
       for (;;) {
         const message = await this.#next(pending);
-        if (message.kind === "answer") {
+        if (message.kind === "reply") {
           answered = true;
-          return signal.aborted ? err(cancelled) : endOf(message.answer);
+          return signal.aborted ? err(cancelled) : endOf(message.reply);
         }
         // What was sent before the cancel was seen is nobody's any more.
         if (signal.aborted) continue;
@@ -138,17 +138,14 @@ export class DriverThread {
     } finally {
       if (!answered) {
         cancelling.now();
-        while ((await this.#next(pending)).kind !== "answer");
+        while ((await this.#next(pending)).kind !== "reply");
       }
       this.#finish(pending);
     }
   }
 
   /** Asks for anything that is answered at once. An abort cancels what the driver is doing. */
-  async ask(
-    request: Exclude<Request, Streamed>,
-    signal?: AbortSignal,
-  ): Promise<AdbcResult<Answer>> {
+  async ask(request: Exclude<Request, Streamed>, signal?: AbortSignal): Promise<AdbcResult<Reply>> {
     if (signal?.aborted === true) return err(cancelled);
     const pending = this.#begin(request);
     using _cancelling = signal === undefined ? undefined : this.#cancelOn(signal, request.kind);
@@ -156,7 +153,7 @@ export class DriverThread {
     try {
       for (;;) {
         const message = await this.#next(pending);
-        if (message.kind === "answer") return message.answer;
+        if (message.kind === "reply") return message.reply;
       }
     } finally {
       this.#finish(pending);
@@ -195,7 +192,7 @@ export class DriverThread {
     const pending = newPending();
     this.#pending = pending;
     if (this.#ended) {
-      this.#received([{ kind: "answer", answer: err(this.#gone) }]);
+      this.#received([{ kind: "reply", reply: err(this.#gone) }]);
       return pending;
     }
     this.#reach.ref(true);
@@ -223,7 +220,7 @@ export class DriverThread {
     const pending = this.#pending;
     if (pending === undefined) return;
     pending.messages.push(...messages);
-    if (messages.some(({ kind }) => kind === "answer")) pending.onAnswer();
+    if (messages.some(({ kind }) => kind === "reply")) pending.onReply();
     pending.wake?.();
     pending.wake = undefined;
   }
@@ -231,7 +228,7 @@ export class DriverThread {
   #exited({ crashed, reason }: ReachEnd): void {
     this.#ended = true;
     this.#gone = failureOf(crashed ? "crashed" : "broken", reason);
-    this.#received([{ kind: "answer", answer: err(this.#gone) }]);
+    this.#received([{ kind: "reply", reply: err(this.#gone) }]);
   }
 
   /** Ends a process whose driver takes too long to open, connect or close. What runs for a client has no limit here. */
@@ -316,13 +313,13 @@ function readTables(message: ResultMessage): readonly ListedTable[] {
   return message.tables;
 }
 
-function listedOf(answer: AdbcResult<Answer>): AdbcResult<boolean> {
+function listedOf(answer: AdbcResult<Reply>): AdbcResult<boolean> {
   if (!answer.ok) return answer;
   if (answer.value.kind !== "listed") throw new Error("a listing answered by something else");
   return { ok: true, value: answer.value.complete };
 }
 
-function executedOf(answer: AdbcResult<Answer>): AdbcResult<Executed> {
+function executedOf(answer: AdbcResult<Reply>): AdbcResult<Executed> {
   if (!answer.ok) return answer;
   if (answer.value.kind !== "executed") throw new Error("a statement answered by something else");
   return { ok: true, value: answer.value.executed };

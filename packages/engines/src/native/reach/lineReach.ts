@@ -202,7 +202,7 @@ export class LineReach implements Reach {
     if (this.#seat !== undefined) this.#keeper.notWanted(this.#got);
     this.#queued = undefined;
     this.#pending = false;
-    this.#handle([{ kind: "answer", answer: cancelled }]);
+    this.#handle([{ kind: "reply", reply: cancelled }]);
   }
 
   ref(on: boolean): void {
@@ -239,7 +239,7 @@ export class LineReach implements Reach {
   #received(messages: readonly ThreadMessage[]): boolean {
     for (const { kind } of messages) {
       if (kind === "batch" || kind === "tables") this.#credits -= 1;
-      if (kind === "answer") this.#pending = false;
+      if (kind === "reply") this.#pending = false;
     }
     if (this.#seat !== undefined && !this.#pending) this.#giveUp();
     this.#handle(messages);

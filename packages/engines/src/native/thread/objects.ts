@@ -268,17 +268,17 @@ function tableReader(inTables: Fields): (row: number, within: Within) => ListedT
   };
 }
 
-type ReadColumn = (row: number) => { readonly column: ListedColumn; readonly place: number };
+type ReadColumn = (row: number) => { readonly column: ListedColumn; readonly ordinal: number };
 
-/** In the order of their places, where the driver says them. */
+/** In the order of their ordinals, where the driver says them. */
 function columnsOf(rows: Iterable<number>, read: ReadColumn): readonly ListedColumn[] {
   const found = [...rows].map(read);
-  return found.toSorted((left, right) => left.place - right.place).map(({ column }) => column);
+  return found.toSorted((left, right) => left.ordinal - right.ordinal).map(({ column }) => column);
 }
 
 function columnReader(fields: Fields): ReadColumn {
   const name = named(fields, "column_name");
-  const place = named(fields, "ordinal_position");
+  const ordinal = named(fields, "ordinal_position");
   const typeName = named(fields, "xdbc_type_name");
   const typeCode = named(fields, "xdbc_data_type");
   const size = named(fields, "xdbc_column_size");
@@ -286,7 +286,7 @@ function columnReader(fields: Fields): ReadColumn {
   const nullable = named(fields, "xdbc_is_nullable");
   const nullableCode = named(fields, "xdbc_nullable");
   return (row) => ({
-    place: numberAt(place, row) ?? 0,
+    ordinal: numberAt(ordinal, row) ?? 0,
     column: {
       name: textAt(name, row) ?? "",
       typeName: textAt(typeName, row),
@@ -316,15 +316,15 @@ function keyReader(fields: Fields): (row: number, within: Within) => readonly Ta
     if (word === "PRIMARY KEY") return [{ kind: "primary", columns: own }];
     if (word === "UNIQUE") return [{ kind: "unique", columns: own }];
     if (word !== "FOREIGN KEY") return [];
-    const places = [...rangeOf(usage, row)];
-    const [first = -1] = places;
+    const columnRows = [...rangeOf(usage, row)];
+    const [first = -1] = columnRows;
     const table = first < 0 ? undefined : textAt(tables, first);
     const isNear =
       (textAt(schemas, first) ?? within.schema) === within.schema &&
       (textAt(catalogs, first) ?? within.catalog) === within.catalog;
     // A key of another schema has no place in a listing.
-    if (table === undefined || !isNear || places.length !== own.length) return [];
-    const tableColumns = places.map((at) => textAt(columns, at) ?? "");
+    if (table === undefined || !isNear || columnRows.length !== own.length) return [];
+    const tableColumns = columnRows.map((at) => textAt(columns, at) ?? "");
     return [{ kind: "foreign", columns: own, table, tableColumns }];
   };
 }

@@ -5,12 +5,11 @@ import { handleStruct } from "../memory/abi.ts";
 import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { Driver, failureOf, type AdbcFailure } from "../driver.ts";
 import { duckDbDriver } from "../../duckDb/library/library.ts";
-import type { Step } from "../message.ts";
+import { contextOptions, type Step } from "../message.ts";
 import { Block } from "../memory/native.ts";
-import { takeSteps } from "./place.ts";
-import { placeOptions } from "./placeNames.ts";
+import { takeSteps } from "./steps.ts";
 
-const { catalog, schema } = placeOptions;
+const { catalog, schema } = contextOptions;
 
 describe("a driver that takes both options", () => {
   let driver: Driver;
@@ -51,19 +50,19 @@ describe("a driver that takes both options", () => {
 
   it("is not believed when it took the name for something else", () => {
     // It says USE, which finds a schema of this name too.
-    expect(after([catalog, "away"])).toEqual(unplaced("catalog", "away"));
+    expect(after([catalog, "away"])).toEqual(contextRefused("catalog", "away"));
   });
 
   it("is refused for what is not there, and nothing behind it runs", () => {
     const behind = "create table never (a integer)";
-    expect(after([catalog, "nowhere"], behind)).toEqual(unplaced("catalog", "nowhere"));
-    expect(after([schema, "nowhere"], behind)).toEqual(unplaced("schema", "nowhere"));
+    expect(after([catalog, "nowhere"], behind)).toEqual(contextRefused("catalog", "nowhere"));
+    expect(after([schema, "nowhere"], behind)).toEqual(contextRefused("schema", "nowhere"));
     expect(after("select * from never")).toMatchObject({ code: "driver" });
   });
 
   it("is given no name that could be read as SQL", () => {
     for (const name of ["other; create table never (a integer)", "a b", 'x"', "a--b", "", "x\0"]) {
-      expect(after([schema, name])).toEqual(unplaced("schema", name));
+      expect(after([schema, name])).toEqual(contextRefused("schema", name));
     }
     expect(after("select * from never")).toMatchObject({ code: "driver" });
     expect(after('use "a b"', [schema, "a b"])).toBeUndefined();
@@ -79,7 +78,7 @@ describe("a driver that takes no option", () => {
         [schema, "sales"],
       ]),
     ).toBeUndefined();
-    expect(named([[schema, "public"]])).toEqual(unplaced("schema", "public"));
+    expect(named([[schema, "public"]])).toEqual(contextRefused("schema", "public"));
     const nameless = (steps: readonly Step[]) => takeSteps(fixedTo(), steps, () => ok([]));
     expect(
       nameless([
@@ -87,24 +86,24 @@ describe("a driver that takes no option", () => {
         [schema, "main"],
       ]),
     ).toBeUndefined();
-    expect(nameless([[catalog, "sales"]])).toEqual(unplaced("catalog", "sales"));
+    expect(nameless([[catalog, "sales"]])).toEqual(contextRefused("catalog", "sales"));
   });
 
   it("is nowhere among several catalogs", () => {
     const steps: readonly Step[] = [[catalog, "sales"]];
     const failure = takeSteps(fixedTo(), steps, () => ok(["sales", "stock"]));
-    expect(failure).toEqual(unplaced("catalog", "sales"));
+    expect(failure).toEqual(contextRefused("catalog", "sales"));
   });
 
   it("is believed in what its engine says of it", () => {
     const lost: AdbcFailure = { ...failureOf("driver", "gone"), status: 10, sqlState: "08006" };
     const failure = takeSteps(fixedTo(lost), [[catalog, "sales"]], () => ok(["sales"]));
-    expect(failure).toEqual({ ...lost, code: "unplaced" });
+    expect(failure).toEqual({ ...lost, code: "contextRefused" });
   });
 });
 
-function unplaced(object: string, name: string): AdbcFailure {
-  return failureOf("unplaced", `the driver can not go to the ${object} "${name}"`);
+function contextRefused(object: string, name: string): AdbcFailure {
+  return failureOf("contextRefused", `the driver can not go to the ${object} "${name}"`);
 }
 
 const notImplemented: AdbcFailure = { ...failureOf("driver", "unknown option"), status: 2 };

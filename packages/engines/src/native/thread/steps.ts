@@ -7,9 +7,14 @@
  */
 import type { Connection } from "./connection.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "../driver.ts";
-import type { Option, Step } from "../message.ts";
+import {
+  contextOptions,
+  namelessCatalog,
+  namelessSchema,
+  type Option,
+  type Step,
+} from "../message.ts";
 import { Block, countIn } from "../memory/native.ts";
-import { namelessCatalog, namelessSchema, placeOptions } from "./placeNames.ts";
 
 /** Drivers put the name into a statement without quotes (DuckDB's into `USE`), so no other text reaches them. */
 const plainName = /^[\p{L}_][\p{L}\p{N}_$]*$/u;
@@ -49,24 +54,26 @@ function goTo(
     if (refused === undefined) {
       const now = nameNow(connection, key);
       // An engine may keep a name in a case of its own; one that does not say where it stands is believed.
-      return now === "" || now.toLowerCase() === name.toLowerCase() ? undefined : unplaced(option);
+      return now === "" || now.toLowerCase() === name.toLowerCase()
+        ? undefined
+        : contextRefused(option);
     }
     // Such as that there is no such catalog, or that the server is gone.
-    if (refused.sqlState !== undefined) return { ...refused, code: "unplaced" };
+    if (refused.sqlState !== undefined) return { ...refused, code: "contextRefused" };
   }
-  return isShownAs(connection, option, catalogs) ? undefined : unplaced(option);
+  return isShownAs(connection, option, catalogs) ? undefined : contextRefused(option);
 }
 
-function unplaced([key, name]: Option): AdbcFailure {
-  const object = key === placeOptions.catalog ? "catalog" : "schema";
-  return failureOf("unplaced", `the driver can not go to the ${object} "${name}"`);
+function contextRefused([key, name]: Option): AdbcFailure {
+  const object = key === contextOptions.catalog ? "catalog" : "schema";
+  return failureOf("contextRefused", `the driver can not go to the ${object} "${name}"`);
 }
 
 /** Whether a connection that does not say where it stands stands there all the same: there is nowhere else, and listings name it so. */
 function isShownAs(connection: Movable, [key, name]: Option, catalogs: CatalogNames): boolean {
   if (nameNow(connection, key) !== "") return false;
-  const catalog = nameNow(connection, placeOptions.catalog) || onlyCatalog(catalogs());
-  if (key === placeOptions.catalog) return name === catalog;
+  const catalog = nameNow(connection, contextOptions.catalog) || onlyCatalog(catalogs());
+  if (key === contextOptions.catalog) return name === catalog;
   return name === (catalog === namelessCatalog ? namelessSchema : catalog);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The program of a driver's thread: takes requests one by one and answers each.
+ * The program of a driver's thread: takes requests one by one and replies to each.
  *
  * One thread serves one request at a time. It blocks in native calls, which is why it is a thread; in a
  * process of drivers it also blocks on its line, so that nothing stands between the line and the driver.
@@ -19,7 +19,7 @@ import { Driver, failureOf, type AdbcFailure, type AdbcResult } from "../driver.
 import { messageFrames, nextRequest } from "../frames.ts";
 import { Inspector } from "./inspect.ts";
 import type {
-  Answer,
+  Reply,
   Request,
   ResultMessage,
   StatementRequest,
@@ -29,7 +29,7 @@ import type {
 } from "../message.ts";
 import { allocate, release, type Address } from "../memory/native.ts";
 import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
-import { takeSteps } from "./place.ts";
+import { takeSteps } from "./steps.ts";
 import { seatIn, type Seat } from "../memory/seats.ts";
 import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
 import { threadStructs } from "../memory/structs.ts";
@@ -79,25 +79,25 @@ function writeAll(line: number, pieces: readonly Uint8Array[]): void {
 }
 
 function serve(request: Request, number: number): void {
-  let answer: AdbcResult<Answer>;
+  let reply: AdbcResult<Reply>;
   try {
-    answer = loaded.ok ? answerOf(loaded.value, request, seatIn(data.seats, number)) : loaded;
+    reply = loaded.ok ? replyTo(loaded.value, request, seatIn(data.seats, number)) : loaded;
   } catch (bug) {
     // The thread itself is sound; what failed is this request.
-    answer = err(
+    reply = err(
       failureOf("bug", bug instanceof Error ? (bug.stack ?? bug.message) : "a thrown value"),
     );
   }
   // What was made for a statement that then failed is nobody's any more.
-  const results = answer.ok ? tools.unsent : [];
+  const results = reply.ok ? tools.unsent : [];
   const transfer = results.flatMap(buffersOf);
-  if (answer.ok && answer.value.kind === "described") {
-    const { schema } = answer.value.described;
+  if (reply.ok && reply.value.kind === "described") {
+    const { schema } = reply.value.described;
     if (schema !== undefined) transfer.push(schema);
   }
-  post([...results, { kind: "answer", answer }], transfer);
+  post([...results, { kind: "reply", reply }], transfer);
   tools.unsent.length = 0;
-  // Behind the answer: a thread that waits for its next request collects nothing by itself.
+  // Behind the reply: a thread that waits for its next request collects nothing by itself.
   if (getHeapStatistics().total_heap_size > heapKeptBytes) collect();
 }
 
@@ -126,13 +126,13 @@ function serveLine(line: number): void {
   }
 }
 
-function answerOf(driver: Driver, request: Request, seat: Seat): AdbcResult<Answer> {
-  const kept: Kept = { driver, seat };
+function replyTo(driver: Driver, request: Request, seat: Seat): AdbcResult<Reply> {
+  const at: DriverSeat = { driver, seat };
   switch (request.kind) {
     case "openDatabase": {
       const opened = openDatabase(driver, request.database);
       if (opened.ok && request.database.ofSeat === true) {
-        vacate(kept);
+        vacate(at);
         seat.database = opened.value.address;
       }
       return opened.ok ? ok({ kind: "opened", opened: opened.value }) : opened;
@@ -142,43 +142,43 @@ function answerOf(driver: Driver, request: Request, seat: Seat): AdbcResult<Answ
       return failure === undefined ? ok({ kind: "done" }) : err(failure);
     }
     case "connect":
-      return connect(kept, request.database, request.before);
+      return connect(at, request.database, request.before);
     case "disconnect":
-      disconnect(kept);
+      disconnect(at);
       return ok({ kind: "done" });
     case "vacate":
-      vacate(kept);
+      vacate(at);
       return ok({ kind: "done" });
     case "runAll":
     case "begin":
     case "end":
-      return onKept(kept, request);
+      return onOpenConnection(at, request);
     case "execute": {
-      const executed = onConnection(kept, request.statement, (connection) =>
+      const executed = onConnection(at, request.statement, (connection) =>
         executeStatement(connection, request.statement, tools),
       );
       return executed.ok ? ok({ kind: "executed", executed: executed.value }) : executed;
     }
     case "describe": {
-      const described = onConnection(kept, request.statement, (connection) =>
+      const described = onConnection(at, request.statement, (connection) =>
         describeStatement(connection, request.statement, tools),
       );
       return described.ok ? ok({ kind: "described", described: described.value }) : described;
     }
     case "objects": {
-      const listed = onConnection(kept, request.objects, (connection) =>
+      const listed = onConnection(at, request.objects, (connection) =>
         listObjects(connection, request.objects, tools),
       );
       return listed.ok ? ok({ kind: "listed", complete: listed.value }) : listed;
     }
     case "catalogs": {
-      const named = onConnection(kept, request.catalogs, (connection) =>
+      const named = onConnection(at, request.catalogs, (connection) =>
         catalogNames(connection, tools),
       );
       return named.ok ? ok({ kind: "catalogs", names: named.value }) : named;
     }
     case "schemas": {
-      const found = onConnection(kept, request.schemas, (connection) =>
+      const found = onConnection(at, request.schemas, (connection) =>
         tableSchemas(connection, request.schemas, tools),
       );
       return found.ok ? ok({ kind: "schemas", schemas: found.value }) : found;
@@ -186,20 +186,20 @@ function answerOf(driver: Driver, request: Request, seat: Seat): AdbcResult<Answ
   }
 }
 
-/** Where a connection stays open, and by whom. */
-interface Kept {
+/** A seat and its driver: the seat keeps a connection open, the driver calls it. */
+interface DriverSeat {
   readonly driver: Driver;
   readonly seat: Seat;
 }
 
-function connect(kept: Kept, database: Address, before: readonly Step[]): AdbcResult<Answer> {
-  disconnect(kept);
+function connect(at: DriverSeat, database: Address, before: readonly Step[]): AdbcResult<Reply> {
+  disconnect(at);
   // Not a block: the next request of this seat may be another thread's.
   const address = allocate(handleStruct.bytes);
-  const opened = Connection.keep(kept.driver, database, address);
+  const opened = Connection.keep(at.driver, database, address);
   const failure = opened.ok ? bring(opened.value, before) : opened.error;
   if (failure === undefined) {
-    kept.seat.connection = address;
+    at.seat.connection = address;
     return ok({ kind: "done" });
   }
   if (opened.ok) opened.value[Symbol.dispose]();
@@ -207,35 +207,36 @@ function connect(kept: Kept, database: Address, before: readonly Step[]): AdbcRe
   return err(failure);
 }
 
-function disconnect(kept: Kept): void {
-  const connection = keptOf(kept);
+function disconnect(at: DriverSeat): void {
+  const connection = openConnection(at);
   if (connection === undefined) return;
-  kept.seat.connection = 0;
+  at.seat.connection = 0;
   last = undefined;
   connection[Symbol.dispose]();
   release(connection.address);
 }
 
 /** Closes what the seat has open. What a driver says to that is nobody's business any more. */
-function vacate(kept: Kept): void {
-  disconnect(kept);
-  const { database } = kept.seat;
-  kept.seat.database = 0;
-  if (database !== 0) closeDatabase(kept.driver, database);
+function vacate(at: DriverSeat): void {
+  disconnect(at);
+  const { database } = at.seat;
+  at.seat.database = 0;
+  if (database !== 0) closeDatabase(at.driver, database);
 }
 
-function keptOf({ driver, seat }: Kept): Connection | undefined {
+/** The connection that the seat keeps. */
+function openConnection({ driver, seat }: DriverSeat): Connection | undefined {
   const address = seat.connection;
   if (address === 0) return undefined;
   if (last?.address !== address) last = Connection.at(driver, address);
   return last;
 }
 
-function onKept(
-  kept: Kept,
+function onOpenConnection(
+  at: DriverSeat,
   request: Extract<Request, { kind: "runAll" | "begin" | "end" }>,
-): AdbcResult<Answer> {
-  const connection = keptOf(kept);
+): AdbcResult<Reply> {
+  const connection = openConnection(at);
   if (connection === undefined) return err(noConnection);
   const failure =
     request.kind === "end"
@@ -249,17 +250,17 @@ function onKept(
 const noConnection = failureOf("bug", "the seat keeps no connection");
 
 function onConnection<T>(
-  kept: Kept,
+  at: DriverSeat,
   { database, before }: Pick<StatementRequest, "database" | "before">,
   use: (connection: Connection) => AdbcResult<T>,
 ): AdbcResult<T> {
   if (database === undefined) {
-    const connection = keptOf(kept);
+    const connection = openConnection(at);
     if (connection === undefined) return err(noConnection);
     const failure = bring(connection, before);
     return failure === undefined ? use(connection) : err(failure);
   }
-  const opened = Connection.open(kept.driver, database, tools.structs.connection);
+  const opened = Connection.open(at.driver, database, tools.structs.connection);
   if (!opened.ok) return opened;
   using connection = opened.value;
   const failure = bring(connection, before);

@@ -32,7 +32,7 @@ export interface HttpRequest {
   readonly control: boolean;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly body: Uint8Array;
@@ -45,7 +45,7 @@ export interface HttpAnswer {
 export type HttpFailure = "unreachable" | "closed" | "broken" | "stalled" | "aborted";
 
 /** What came of a request. */
-export type HttpOutcome = Result<HttpAnswer, HttpFailure>;
+export type HttpOutcome = Result<HttpResponse, HttpFailure>;
 
 /** A request under way. */
 export interface Sent {

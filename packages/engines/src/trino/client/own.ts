@@ -4,17 +4,17 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
-import { Conversation } from "./conversation.ts";
+import { StatementClient } from "./statementClient.ts";
 import { errorOf, readFailure } from "../errors.ts";
 import type { HeaderList, HttpHeaders } from "./http.ts";
 import type { Caller } from "../identity.ts";
 import { RowReader } from "../page/rows.ts";
 import { columnsOf } from "../page/columns.ts";
-import type { Lane } from "./run.ts";
+import type { RunContext } from "./run.ts";
 import { valueOfSpan } from "@gateway/wire/trino/clientPage.ts";
 
 /** What a statement of ours came to. */
-export interface OwnAnswer {
+export interface OwnResult {
   readonly id: string;
   readonly rows: readonly (readonly Value[])[];
   /** Headers of all answers, the later ones over the earlier. */
@@ -31,30 +31,30 @@ export interface OwnStatement {
 
 /** Runs it to its end. Never rejects. */
 export async function askOwn(
-  lane: Lane,
+  context: RunContext,
   statement: OwnStatement,
   signal: AbortSignal,
-): Promise<Result<OwnAnswer, GatewayError>> {
+): Promise<Result<OwnResult, GatewayError>> {
   if (signal.aborted) return err(gatewayError("query.cancelled"));
-  const conversation = new Conversation(lane.http, lane.host, statement, signal);
+  const statementClient = new StatementClient(context.http, context.host, statement, signal);
   try {
-    return await readAll(conversation, statement);
+    return await readAll(statementClient, statement);
   } finally {
-    await conversation.end();
+    await statementClient.end();
   }
 }
 
 async function readAll(
-  conversation: Conversation,
+  statementClient: StatementClient,
   { sql, caller, rowsMax }: OwnStatement,
-): Promise<Result<OwnAnswer, GatewayError>> {
+): Promise<Result<OwnResult, GatewayError>> {
   const rows: (readonly Value[])[] = [];
   let headers: HttpHeaders = {};
   let reader: RowReader | undefined;
   for (;;) {
-    await conversation.heard();
-    const answer = conversation.take();
-    if (answer === undefined) return ok({ id: conversation.id ?? "", rows, headers });
+    await statementClient.heard();
+    const answer = statementClient.take();
+    if (answer === undefined) return ok({ id: statementClient.id ?? "", rows, headers });
     if (!answer.ok) return answer;
     const { page, bytes } = answer.value;
     headers = { ...headers, ...answer.value.headers };

@@ -16,7 +16,7 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
 import { jsonSpan, valueOfSpan, type Span } from "@gateway/wire/trino/clientPage.ts";
 import { columnsOf, isOutcome } from "../page/columns.ts";
-import { Conversation, type Answer, type Submission } from "./conversation.ts";
+import { StatementClient, type PageResponse, type Submission } from "./statementClient.ts";
 import { errorOf, readFailure } from "../errors.ts";
 import type { TrinoHttp } from "./http.ts";
 import * as limits from "../limits.ts";
@@ -27,7 +27,7 @@ import { statsOf } from "./stats.ts";
 import { noticesOf } from "./warnings.ts";
 
 /** Where statements run. */
-export interface Lane {
+export interface RunContext {
   readonly http: TrinoHttp;
   readonly host: Host;
 }
@@ -40,7 +40,7 @@ export interface Statement extends Submission {
   /** See `Sent.offset`. */
   readonly offset: number | undefined;
   /** Told when it is under way. */
-  begun?(conversation: Conversation): void;
+  begun?(statementClient: StatementClient): void;
 }
 
 /** A statement that failed before it began. */
@@ -50,7 +50,7 @@ export async function* refused(error: GatewayError): ResultStream {
 
 /** Runs it. Ending the generator early ends the query in the engine, and waits for that. */
 export async function* runStatement(
-  lane: Lane,
+  context: RunContext,
   statement: Statement,
   signal: AbortSignal,
 ): ResultStream {
@@ -58,15 +58,15 @@ export async function* runStatement(
     yield { kind: "failed", error: abortError(signal) };
     return;
   }
-  const conversation = new Conversation(lane.http, lane.host, statement, signal);
-  statement.begun?.(conversation);
-  const reading = new Reading(lane, statement);
+  const statementClient = new StatementClient(context.http, context.host, statement, signal);
+  statement.begun?.(statementClient);
+  const reading = new Reading(context, statement);
   try {
     for (;;) {
       // What is there already is not awaited: a promise is garbage and a turn of its own.
-      const due = conversation.heard();
+      const due = statementClient.heard();
       if (due !== undefined) await due;
-      const answer = conversation.take();
+      const answer = statementClient.take();
       if (answer === undefined) {
         yield reading.done();
         return;
@@ -86,7 +86,7 @@ export async function* runStatement(
       }
     }
   } finally {
-    const ending = conversation.end();
+    const ending = statementClient.end();
     if (ending !== undefined) await ending;
   }
 }
@@ -102,7 +102,7 @@ interface Read {
 
 /** What is known of a result while its answers come in. */
 class Reading {
-  readonly #lane: Lane;
+  readonly #context: RunContext;
   readonly #statement: Statement;
   readonly #changes: ChangeReader;
   readonly #startedMs: number;
@@ -118,11 +118,11 @@ class Reading {
   #updateCount: number | undefined;
   #warnings = 0;
 
-  constructor(lane: Lane, statement: Statement) {
-    this.#lane = lane;
+  constructor(context: RunContext, statement: Statement) {
+    this.#context = context;
     this.#statement = statement;
     this.#changes = new ChangeReader(statement.session);
-    this.#startedMs = lane.host.clock.nowMs();
+    this.#startedMs = context.host.clock.nowMs();
     this.#saidMs = this.#startedMs;
   }
 
@@ -133,7 +133,7 @@ class Reading {
   }
 
   /** Reads one answer. */
-  read(answer: Answer): Read {
+  read(answer: PageResponse): Read {
     const { page, bytes, headers } = answer;
     const events: ResultEvent[] = [];
     for (const change of this.#changes.read(headers)) events.push({ kind: "session", change });
@@ -162,7 +162,7 @@ class Reading {
     spooled: unknown,
     signal: AbortSignal,
   ): AsyncGenerator<ResultEvent, GatewayError | undefined, void> {
-    const from = { http: this.#lane.http, caller: this.#statement.caller };
+    const from = { http: this.#context.http, caller: this.#statement.caller };
     for await (const segment of segmentsOf(from, spooled, signal)) {
       const batch = segment.ok ? this.#segment(segment.value) : segment;
       if (!batch.ok) return batch.error;
@@ -172,8 +172,8 @@ class Reading {
   }
 
   /** How far the work is. Told now and then, so that a client can draw a bar; the last answer's is for `done`. */
-  progress({ page, bytes }: Answer): ResultEvent | undefined {
-    const nowMs = this.#lane.host.clock.nowMs();
+  progress({ page, bytes }: PageResponse): ResultEvent | undefined {
+    const nowMs = this.#context.host.clock.nowMs();
     const last = page.nextUri === undefined;
     if (!last && nowMs - this.#saidMs < limits.progressMs) return undefined;
     this.#saidMs = nowMs;
@@ -184,7 +184,7 @@ class Reading {
     return { kind: "progress", state, stats: this.#stats() };
   }
 
-  #begin({ page, bytes }: Answer): Result<ColumnsEvent | undefined, GatewayError> {
+  #begin({ page, bytes }: PageResponse): Result<ColumnsEvent | undefined, GatewayError> {
     const columns = columnsOf(page, bytes);
     if (columns === undefined) return err(unreadable("columns that can not be read"));
     this.#columns = columns;
@@ -227,7 +227,7 @@ class Reading {
   }
 
   #stats(): QueryStats {
-    const executionMs = this.#lane.host.clock.nowMs() - this.#startedMs;
+    const executionMs = this.#context.host.clock.nowMs() - this.#startedMs;
     const rows = this.#rowCount;
     const bytes = this.#byteCount;
     const work = this.#work;

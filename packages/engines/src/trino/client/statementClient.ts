@@ -18,7 +18,7 @@ import { Cookies } from "./cookies.ts";
 import { errorOfHttp, errorOfStatus } from "../errors.ts";
 import type {
   HeaderList,
-  HttpAnswer,
+  HttpResponse,
   HttpHeaders,
   HttpOutcome,
   HttpRequest,
@@ -38,20 +38,21 @@ export interface Submission {
   readonly caller: Caller;
 }
 
-export interface Answer {
+/** A page of the server's, read but for its rows, with its bytes and headers. */
+export interface PageResponse {
   readonly page: ClientPage;
   readonly bytes: Uint8Array;
   readonly headers: HttpHeaders;
 }
 
-type Answered = Result<Answer, GatewayError>;
+type PageResult = Result<PageResponse, GatewayError>;
 
 const statementPath = "/v1/statement";
 /** A path in which no reader of addresses changes a letter: its second name is the query. */
 const plainPath = /^\/v1\/statement\/(?:queued|executing)\/([\w-]+)\/[\w-]+\/\d+$/;
 const plainId = /^[\w-]{1,128}$/;
 
-export class Conversation {
+export class StatementClient {
   readonly #http: TrinoHttp;
   readonly #host: Host;
   readonly #caller: Caller;
@@ -106,7 +107,7 @@ export class Conversation {
   }
 
   /** The next answer; undefined behind the last one. Not before `heard`. */
-  take(): Answered | undefined {
+  take(): PageResult | undefined {
     if (this.#left) return err(gatewayError("query.cancelled"));
     const heard = this.#heard;
     if (heard === undefined && this.#asked === undefined) return undefined;
@@ -247,7 +248,7 @@ export class Conversation {
   }
 
   /** What the outcome that was heard means. */
-  #understood(outcome: HttpOutcome): Answered {
+  #understood(outcome: HttpOutcome): PageResult {
     this.#heard = undefined;
     const submitting = this.#id === undefined;
     if (!outcome.ok) {
@@ -262,7 +263,7 @@ export class Conversation {
   }
 
   /** Reads a page and where the next one is. */
-  #read({ status, headers, body }: HttpAnswer): Answered {
+  #read({ status, headers, body }: HttpResponse): PageResult {
     if (status !== 200) return this.#lost(errorOfStatus(status, this.#caller));
     const page = readClientPage(body);
     if (page === undefined) return err(unreadable("an answer that is no page"));
@@ -289,7 +290,7 @@ export class Conversation {
   }
 
   /** An answer without a page: the server does not know the query, or never took it. */
-  #lost(error: GatewayError): Answered {
+  #lost(error: GatewayError): PageResult {
     this.#over = true;
     return err(error);
   }
