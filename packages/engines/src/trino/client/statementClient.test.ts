@@ -2,10 +2,15 @@
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fakeTrino, type FakeTrino, type Fault, type Seen } from "../../../../test/fake/trino.ts";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
-import { open } from "./adapter.ts";
-import { trinoConfig } from "./config.ts";
+import {
+  fakeTrino,
+  type FakeTrino,
+  type Fault,
+  type Seen,
+} from "../../../../../test/fake/trino.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
+import { open } from "../adapter.ts";
+import { trinoConfig } from "../config.ts";
 
 let fake: FakeTrino;
 let backend: Backend;

@@ -2,9 +2,9 @@
 import type { Backend } from "@gateway/core/port/backend.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, hostOf, ran, valueOf } from "../engine.suite.ts";
-import { open } from "./adapter.ts";
-import { duckDbConfig } from "./config.ts";
+import { codeOf, hostOf, ran, valueOf } from "../../engine.suite.ts";
+import { open } from "../adapter.ts";
+import { duckDbConfig } from "../config.ts";
 
 let backend: Backend;
 beforeAll(async () => {

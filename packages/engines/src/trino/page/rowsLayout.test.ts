@@ -5,8 +5,8 @@ import type { Value } from "@gateway/core/type/type.ts";
 import { readClientPage } from "@gateway/wire/trino/clientPage.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { columnsOf } from "./page/columns.ts";
-import { RowReader } from "./page/rows.ts";
+import { columnsOf } from "./columns.ts";
+import { RowReader } from "./rows.ts";
 
 /** JSON before it is written: numbers are their digits, because no double holds them. */
 type Json = null | boolean | string | { readonly number: string } | readonly Json[] | Members;

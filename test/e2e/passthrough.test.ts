@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { clients } from "../../../../test/e2e/clients.ts";
-import { configOf, gatewayOf, type TestGateway } from "../../../../test/e2e/gateway.ts";
-import { FakeMysql } from "../../../../test/fake/mysql.ts";
-import { OidcServer } from "../../../../test/fake/oidcServer.ts";
-import { certificateOf } from "../../../frontends/src/listener/rig/certificate.ts";
+import { clients } from "./clients.ts";
+import { configOf, gatewayOf, type TestGateway } from "./gateway.ts";
+import { FakeMysql } from "../fake/mysql.ts";
+import { OidcServer } from "../fake/oidcServer.ts";
+import { certificateOf } from "../../packages/frontends/src/listener/rig/certificate.ts";
 
 /** Each protocol's own form of `auth.noBackendIdentity`. */
 const refusals: Readonly<Record<string, string>> = {

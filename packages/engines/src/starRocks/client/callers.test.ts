@@ -8,12 +8,12 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { FakeMysql } from "../../../../test/fake/mysql.ts";
-import { certificateOf } from "../../../frontends/src/listener/rig/certificate.ts";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../engine.suite.ts";
-import { open } from "./adapter.ts";
-import { asOf } from "./client/callers.ts";
-import { starRocksConfig } from "./config.ts";
+import { FakeMysql } from "../../../../../test/fake/mysql.ts";
+import { certificateOf } from "../../../../frontends/src/listener/rig/certificate.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../../engine.suite.ts";
+import { open } from "../adapter.ts";
+import { asOf } from "./callers.ts";
+import { starRocksConfig } from "../config.ts";
 
 const authority = certificateOf("authority");
 const certificate = certificateOf("localhost", authority);

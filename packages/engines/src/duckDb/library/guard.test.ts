@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
-import { open } from "./adapter.ts";
-import { duckDbConfig } from "./config.ts";
-import { guardStatement } from "./library/guard.ts";
-import { textOf } from "./listing.ts";
-import { harmlessPragmas, refusedFunctions } from "./library/refusedFunctions.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
+import { open } from "../adapter.ts";
+import { duckDbConfig } from "../config.ts";
+import { guardStatement } from "./guard.ts";
+import { textOf } from "../listing.ts";
+import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
 
 let folder: string;
 let backend: Backend;
