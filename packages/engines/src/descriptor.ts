@@ -23,9 +23,9 @@ export type OpenEngine<Config> = (
 ) => Promise<Result<Backend, GatewayError>>;
 
 /**
- * How it becomes known that a slot's statement runs no more when its worker is gone: the engine lists what it
- * runs, the engine ends it by the limit that it was sent with, it ended with the worker's process, or nobody
- * knows but the operator.
+ * How the fleet learns that the statement of a lost worker has ended: the engine lists what it runs, the
+ * engine ends it by the limit it was sent with, it ended with the worker's process, or only the operator
+ * knows.
  */
 export type SlotsFreedBy = "listing" | "limit" | "process" | "hand";
 

@@ -1,8 +1,8 @@
 /**
- * A transaction: one connection from its begin to its end, one thing at a time on it.
+ * A transaction: one connection from its begin to its end, which does one thing at a time.
  *
- * Some engines answer COMMIT of an aborted transaction with success although nothing is kept, so that
- * is found out here before.
+ * Some engines answer COMMIT of an aborted transaction with success although nothing is kept. So the engine
+ * is asked before it commits.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane } from "@gateway/core/port/backend.ts";
@@ -20,7 +20,7 @@ const over = gatewayError("query.transaction", { message: "the transaction is ov
 
 export class TransactionLane implements PinnedLane {
   readonly #context: RunContext;
-  /** Says that the engine holds the transaction; disposed at its end. */
+  /** Lists the transaction as running until it is disposed. */
   readonly #running: Disposable;
   readonly #identity: BackendIdentity;
   #failed = false;
@@ -95,7 +95,7 @@ export class TransactionLane implements PinnedLane {
     return [...steps, ...limitStatements(profile, taken, query)];
   }
 
-  /** A connection that went elsewhere in the transaction has to be told the way back too. */
+  /** A connection that was sent elsewhere in the transaction has to be sent back too. */
   #contextSteps(session: Identified["session"]): readonly Step[] {
     const steps = this.#context.contextSteps(session);
     this.#moved ||= steps.length > 0;

@@ -1,16 +1,16 @@
 /**
- * The engine's own time limit of a statement, as a parameter of its connection: said before the statement
- * where the connection does not have it already. What a statement may have done to it, or failed before,
- * is said anew.
+ * The engine's own time limit of a statement, set as a parameter of its connection before the statement,
+ * unless the connection has it already. It is set again behind a statement that may have changed it, and
+ * behind one that failed and perhaps never set it.
  */
 import type { Identified } from "@gateway/core/query/query.ts";
 import type { Taken } from "./client/connections.ts";
 import type { Profile } from "./profile.ts";
 
-/** How an engine's connections are told. */
+/** Statements that set the limit of a connection. */
 export interface LimitStatements {
   set(secs: number): string;
-  /** Makes it what the connection began with. */
+  /** Back to what the connection began with. */
   readonly unset: string;
   readonly secsMax: number;
 }
@@ -21,8 +21,8 @@ export interface LimitState {
 }
 
 /**
- * Words of statements that may change a parameter of their session, themselves or in a procedure. Read
- * widely, because the price is to say the limit again; in a text of its own a limit counts from the next
+ * Words of statements that may change parameters of their session, directly or in a procedure. Too many is
+ * fine: each only costs setting the limit again. A limit that a text sets itself counts from the next
  * statement on.
  */
 const changing =
@@ -40,7 +40,7 @@ export function limitStatements(
       ? undefined
       : Math.min(limit.secsMax, Math.max(1, Math.floor(maxExecutionMs / 1_000)));
   const before = taken.limit.secs;
-  // Where none was ever said, what a client says of it is for itself.
+  // No limit was ever set here, so what a client sets concerns nobody else.
   if (before === undefined && secs === undefined) return [];
   taken.limit.secs = changing.test(engineSql) ? "unknown" : secs;
   if (before === secs) return [];

@@ -1,6 +1,6 @@
 /**
- * What the drivers differ in, beside their options and their errors: how they read SQL, what a
- * session leaves on a connection, where the session's place is said, which catalog they have.
+ * What the drivers differ in, beside their options and their errors: how they read SQL, what a session
+ * leaves on a connection, how a session's catalog and schema are set, which catalog they have.
  */
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
@@ -28,24 +28,33 @@ export interface Profile {
   readonly connection: "new" | { readonly cleaning: string | undefined };
   /** How a count of changed rows is had: without asking for rows, or out of the columns of an answer. */
   readonly counts: "rowless" | "columns";
-  /** How one is begun and ended: by the driver's own option, or by statements where that option leaves another one open. */
+  /**
+   * How a transaction begins and ends: by the driver's own option, or by statements where that option leaves
+   * another transaction open.
+   */
   readonly transactions: "option" | "statements" | undefined;
   /** An error inside a transaction leaves nothing to commit. */
   readonly errorAborts: boolean;
   /** Says a description's columns itself; otherwise they are asked for by a query without rows. */
   readonly namesColumns: boolean;
-  /** What makes a connection stand where the session does; empty where it does by itself. */
+  /**
+   * Steps that give a connection the session's catalog, schema and settings; none where it has them by
+   * itself.
+   */
   contextSteps(session: SessionContext): readonly Step[];
-  /** What a session may choose that its connections then keep; absent where nothing is kept. */
+  /**
+   * What a session may choose that stays on its connections, which are then its own; absent where nothing
+   * stays.
+   */
   readonly choice?: Choice;
   /** What is set on a statement. */
   statementOptions(statement: {
     readonly plainQuery: boolean;
     readonly tag: string;
   }): readonly Option[];
-  /** How its connections are told how long a statement may run; absent where nobody knows. */
+  /** How its connections get the time limit of a statement; absent where nobody knows. */
   readonly limit?: LimitStatements;
-  /** What makes a transaction read-only or isolated, said first in it. */
+  /** The first statement of a read-only transaction. */
   readonly readOnlyStatement: string | undefined;
   /** Names of catalogs, the default first, in one column; undefined where nobody knows how to ask. */
   readonly catalogsSql: string | undefined;
@@ -64,13 +73,13 @@ export type Names = readonly (string | undefined)[];
 
 /** Sessions that chose other names than the cluster's have connections of their own (scoped.ts). */
 export interface Choice {
-  /** What a session chose and the cluster, whose own names are `home`, did not. */
+  /** The names that a session chose and that differ from the cluster's own (`home`). */
   others(session: SessionContext, home: Names): Names;
   /** Statements that choose them. */
   statements(names: Names): readonly string[];
 }
 
-/** What of a session says where its statements stand. */
+/** What of a session says where its statements look for names. */
 export type SessionContext = Pick<Session, "catalog" | "schema" | "settings" | "dialect">;
 
 /** The most columns that a listing of tables may have: a catalog can be of any size. */

@@ -1,9 +1,9 @@
 /**
- * As whom a statement runs in ClickHouse: the one place where it is decided.
+ * Decides as whom a statement runs in ClickHouse. Nothing else does.
  *
- * Every request is the service account's. Under `impersonate` a user's statement stands behind
- * `EXECUTE AS`, whose grammar (chdb 26.7: `ExecuteAsQuery` of a user and one whole query) leaves nothing
- * of the text outside; what can not stand there is refused, and never run without it.
+ * Every request is the service account's. Under `impersonate` a user's statement stands behind `EXECUTE AS`,
+ * whose grammar (chdb 26.7: `ExecuteAsQuery` of a user and one whole query) leaves nothing of the text
+ * outside. What can not stand there is refused, and never run without it.
  */
 import type { QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -41,7 +41,7 @@ export function callerOf(
   return ok({ kind: "user", name, group });
 }
 
-/** What it means that the server does not let the caller be who it is. */
+/** The error when the server does not let the account act as the caller. */
 export function refusalOf(caller: Caller, detail: string): GatewayError {
   return caller.kind === "account"
     ? gatewayError("cluster.connectFailed", { detail })
@@ -51,7 +51,7 @@ export function refusalOf(caller: Caller, detail: string): GatewayError {
 /** A text as it is sent. */
 export interface SentText {
   readonly sql: string;
-  /** Bytes by which places in it are further on than in the text that was given. */
+  /** How many bytes further on a position is in this text than in the given one. */
   readonly shiftBytes: number;
 }
 

@@ -34,9 +34,9 @@ export function httpPool(options: HttpPoolOptions, { egress }: Pick<Host, "egres
 }
 
 /**
- * Asks the pool. Rejects with the signal's reason as soon as it is aborted: undici itself only looks
- * when the request has got a connection, which may be never while all of them are at work. A request
- * that was still waiting is not sent any more.
+ * Asks the pool. Rejects with the signal's reason as soon as it aborts. undici looks at the signal only once
+ * the request has a connection, which may never happen while all are at work. A request that still waited is
+ * not sent any more.
  */
 export async function ask(
   pool: Pool,
@@ -50,7 +50,7 @@ export async function ask(
     signal.addEventListener("abort", onAbort, { once: true });
   });
   const answer = pool.request({ ...options, signal });
-  // When the race is lost nobody waits for it.
+  // If the signal wins the race, nobody waits for this.
   answer.catch(() => undefined);
   try {
     return await Promise.race([answer, aborted]);

@@ -1,9 +1,8 @@
 /**
  * A transaction: one thread with one connection from BEGIN to its end.
  *
- * One thing at a time happens on it; whoever comes while a statement still runs waits. DuckDB answers
- * COMMIT of an aborted transaction with success although nothing is kept, so that is found out here
- * before.
+ * It does one thing at a time; whoever comes while a statement still runs waits. DuckDB answers COMMIT of an
+ * aborted transaction with success although nothing is kept. So it is asked before it commits.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { PinnedLane } from "@gateway/core/port/backend.ts";
@@ -31,7 +30,7 @@ export class TransactionLane implements PinnedLane {
   readonly #taken: TakenThread;
   readonly #context: RunContext;
   readonly #defaultCatalog: string;
-  /** The `USE` that the connection stands by; undefined is where a new one stands. */
+  /** The last `USE` of the connection; undefined while it stands where a new one does. */
   #use: string | undefined;
   #failed = false;
   /** The last statement may have changed something, and how it ended is not known for certain. */
@@ -41,14 +40,14 @@ export class TransactionLane implements PinnedLane {
   #turn: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  /** `taken` keeps a connection with a transaction begun on it, which stands by `use`. */
+  /** `taken` keeps a connection with a transaction begun on it, whose last `USE` was `use`. */
   constructor(
     taken: TakenThread,
     context: RunContext,
     stands: {
       readonly use: string | undefined;
       readonly defaultCatalog: string;
-      /** Says that the engine holds the transaction; disposed at its end. */
+      /** Lists the transaction as running until it is disposed. */
       readonly running: Disposable;
     },
   ) {
@@ -146,7 +145,7 @@ export class TransactionLane implements PinnedLane {
     return { sql: engineSql, parameters, before: this.#goTo(session), guarded };
   }
 
-  /** What makes the connection stand where the session does now. */
+  /** The `USE` that the connection still needs to stand where the session does now. */
   #goTo(session: Session): readonly string[] {
     const use = useFor(session, this.#defaultCatalog);
     if (use === this.#use) return [];

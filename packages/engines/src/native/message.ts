@@ -14,7 +14,7 @@ export type ProcessMessage =
       readonly library: DriverLibrary;
       /** Resident bytes beyond which the process gives up; undefined: as many as there are. */
       readonly memoryMax: number | undefined;
-      /** Most places for connections that stay open, over its whole life. */
+      /** Most seats that it gives over its whole life. */
       readonly seats: number;
     }
   /** Starts the thread that reads a line. */
@@ -87,7 +87,7 @@ export interface StatementRequest {
 /** A driver's own key and value. */
 export type Option = readonly [key: string, value: string];
 
-/** What brings a connection somewhere: a statement whose result nobody wants, or one of `contextOptions`. */
+/** What prepares a connection: a statement whose result nobody wants, or one of `contextOptions`. */
 export type Step = string | Option;
 
 /** ADBC's options for the catalog and schema of a connection. Set in this order: another catalog may bring another schema. */

@@ -179,7 +179,10 @@ class StarRocksBackend implements Backend {
     this.#control.close();
   }
 
-  /** Under `serviceAccount` a cluster without `auth` is logged in to as the server lets it. Under any other mode there is nobody to be. */
+  /**
+   * Under `serviceAccount` a cluster without `auth` logs in however the server lets it. Under any other mode
+   * there is no account to log in as.
+   */
   get #hasAccount(): boolean {
     return this.#mode === "serviceAccount" || this.#config.auth !== undefined;
   }

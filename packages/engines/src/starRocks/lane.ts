@@ -23,7 +23,7 @@ import {
   variablesSet,
 } from "./client/session.ts";
 
-/** What a lane needs of its cluster. */
+/** What a statement runs with, apart from its connection. */
 export interface RunContext {
   readonly clock: Clock;
   readonly database: string | undefined;
@@ -52,7 +52,7 @@ export async function* runOn(
   if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
   const trace: Trace = { open: false };
   let ending: Promise<void> | undefined;
-  /** Before anything else is said when its reader leaves or the signal comes. */
+  /** Ends it in the server, once: when the reader leaves or the signal comes, before anything else is sent. */
   const end = (): Promise<void> => {
     member.tainted = true;
     ending ??= context.endIn(member);
@@ -61,7 +61,7 @@ export async function* runOn(
   const abort = (): void => void end();
   signal.addEventListener("abort", abort, { once: true });
   try {
-    // In one generator with what is above: each one more is paid for with every event.
+    // In one generator with what is above: each further one would cost time for every event.
     for await (const event of runText(statement.value, trace)) {
       const last = event.kind === "done" || event.kind === "failed";
       if (last && trace.open) await end();

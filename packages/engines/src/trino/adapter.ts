@@ -1,4 +1,7 @@
-/** A Trino cluster as a backend: every statement is a conversation of its own over a pool of connections; nothing of one session stays for the next. */
+/**
+ * A Trino cluster as a backend. Every statement has a client of its own over a pool of connections; nothing
+ * of one session stays for the next.
+ */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type {
   Backend,

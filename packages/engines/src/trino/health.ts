@@ -30,13 +30,13 @@ interface Listed {
   readonly tags: readonly string[];
 }
 
-/** How a server is looked after. */
+/** How a server's health is found out. */
 export interface HealthPlan {
   /** Of the gateway itself; undefined where it has no login of its own. */
   readonly own: RequestHead | undefined;
   /** As whom users' statements run. */
   readonly mode: QueryAuthMode;
-  /** Must go well beside the rest. */
+  /** A statement that must succeed too; undefined where none is configured. */
   readonly checkSql: string | undefined;
 }
 

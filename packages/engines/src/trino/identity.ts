@@ -1,9 +1,9 @@
 /**
- * As whom a request reaches Trino: the one place where its user and its credential are decided.
+ * Decides as whom a request reaches Trino, with which user and which credential. Nothing else does.
  *
- * No request is sent without a `Caller` (http.ts takes none without), and every request of a statement
- * has the same one: its submission, polls, end, segments, descriptions and transaction. The service
- * account's credential is on a user's statement under `serviceAccount` and `impersonate` only.
+ * http.ts sends no request without a `Caller`, and every request of a statement has the same one: its
+ * submission, polls, end, segments, descriptions and transaction. The service account's credential goes with
+ * a user's statement under `serviceAccount` and `impersonate` only.
  */
 import type { QueryAuthMode } from "@gateway/contract/config/queryAuth.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
@@ -32,11 +32,14 @@ export interface Caller {
 
 export interface Callers {
   /**
-   * The gateway itself. Undefined where the cluster has no service account while its users have
-   * credentials of their own: then nobody is left to ask as.
+   * The gateway itself. Undefined where users bring their own credentials and the cluster has no service
+   * account: the gateway then has no login.
    */
   readonly own: Caller | undefined;
-  /** Refuses with `auth.noBackendIdentity` a name or credential that Trino would not read as it is. */
+  /**
+   * The caller of a query. Refuses with `auth.noBackendIdentity` a name or credential that Trino would read
+   * in another way.
+   */
   of(query: Pick<Identified, "backendIdentity" | "group">): Result<Caller, GatewayError>;
 }
 
@@ -68,7 +71,7 @@ const bringsCredential = {
   tokenExchange: true,
 } as const satisfies Record<QueryAuthMode, boolean>;
 
-/** What it means that the server refuses the caller. Nothing of what the server said is in it. */
+/** The error when the server refuses the caller. It repeats nothing that the server said. */
 export function refusalOf({ mode, group }: Caller, detail: string): GatewayError {
   return group === undefined || mode === "serviceAccount"
     ? gatewayError("auth.noBackendIdentity", { detail })
@@ -106,7 +109,7 @@ function credentialOf(
 ): Result<Secret | undefined, string> {
   switch (identity.mode) {
     case "impersonate":
-      // Nothing is impersonated for the account's own name: Trino would run it with all its rights.
+      // A user with the account's own name would run with all of its rights.
       return namesOf(config).includes(identity.principal)
         ? err("a user with the name of the service account")
         : ok(service.authorization);
@@ -126,7 +129,7 @@ function serviceAccountOf(config: TrinoConfig): Caller {
   return {
     mode: "serviceAccount",
     group: undefined,
-    // Where there is no name, the credential says who it is for.
+    // Without a name the credential alone says who it is.
     headers: named ? { [requestHeader.user]: name } : {},
     authorization: auth === undefined ? undefined : authorizationOf(auth),
   };
@@ -179,9 +182,9 @@ function isLatin(text: string): boolean {
 }
 
 /**
- * Whether Trino reads the header as exactly this name. It reads Latin-1 and trims blanks; a name of
- * blanks alone is none to it, and the statement would be the service account's. Control characters
- * are left to nobody's reading.
+ * Whether Trino reads exactly this name from the header. It reads Latin-1 and trims blanks. It takes a name
+ * of blanks alone for none, and would run the statement as the service account. Control characters are
+ * refused, because readers differ in what they make of them.
  */
 function isCarried(name: string): boolean {
   return (

@@ -33,14 +33,14 @@ export interface ConnectionLimits extends ProcessLimits {
   readonly idleMs: number;
 }
 
-/** Unless a test says less. Cancels ask a server, each over a connection of its own. */
+/** The limits, unless a test sets smaller ones. A cancel asks the server over a connection of its own. */
 export const processLimits: ConnectionLimits = {
   cancelMs: 5_000,
   cancelAgainMs: 250,
   connectMs: 20_000,
   idleMs: 300_000,
 };
-/** An embedded database asks nobody, and opens as long as it must. */
+/** An embedded database asks no server, and a large file may take long to open. */
 const embeddedLimits: ProcessLimits = { cancelMs: 2_000, cancelAgainMs: 20, connectMs: undefined };
 /** A connection unused for longer is asked whether it still lives: servers and firewalls drop them silently. */
 const pingAfterMs = 30_000;
@@ -66,7 +66,7 @@ export interface ConnectionPlan {
 interface Link {
   database: Address;
   connected: boolean;
-  /** What brought the connection where it stands. */
+  /** The steps that the connection took last. */
   steps: readonly Step[];
   readonly limit: LimitState;
   usedMs: number;
@@ -76,7 +76,7 @@ interface Link {
 export interface Use {
   /** For a transaction, which has a connection of its own. */
   readonly pinned: boolean;
-  /** What brings it where the session stands. */
+  /** Steps that give it the session's catalog, schema and settings. */
   readonly steps: readonly Step[];
 }
 
@@ -85,7 +85,7 @@ export interface Taken {
   readonly thread: DriverThread;
   /** Where a statement opens a connection of its own; undefined means the kept one. */
   readonly database: Address | undefined;
-  /** What brings the connection to a place, nothing when it stands there. */
+  /** The steps that the connection still has to take: none when it took the same ones last. */
   goTo(steps: readonly Step[]): readonly Step[];
   /** How long its statements may run in the engine. */
   readonly limit: LimitState;
@@ -165,7 +165,10 @@ export class Connections {
     return link;
   }
 
-  /** Opens a first connection and brings it to a place, or says why it can not be. It has the limits of a connection. */
+  /**
+   * Opens a first connection and takes the steps on it, or says why that fails. It has the time limits of a
+   * connection.
+   */
   async tryOut(steps: readonly Step[]): Promise<Result<void, GatewayError>> {
     const never = new AbortController().signal;
     const taken = await this.take({ pinned: false, steps }, never);
@@ -203,14 +206,14 @@ export class Connections {
     await Promise.all(this.#tasks);
   }
 
-  /** True when the driver's library can be loaded, found out in a process and without a connection. */
+  /** Whether the driver's library can be loaded. A process tries it; nothing connects. */
   async loads(signal: AbortSignal): Promise<boolean> {
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return false;
     const database = { options: [], setup: [], untried: true };
     const answer = await taken.thread.ask({ kind: "openDatabase", database }, signal);
     await taken.thread.end();
-    // A driver that misses its options was there to say so.
+    // A driver that complains of missing options was loaded.
     return answer.ok || answer.error.code === "driver";
   }
 
@@ -245,7 +248,10 @@ export class Connections {
     return this.#keeps(pinned) ? await this.#connected(thread, link, signal) : ok(link);
   }
 
-  /** Whether a connection stays open on the thread; a statement that opens one of its own needs its room. */
+  /**
+   * Whether the thread keeps a connection open. Where each statement opens its own, a kept one would take
+   * its room.
+   */
   #keeps(pinned: boolean): boolean {
     return pinned || this.#plan.profile.connection !== "new";
   }
@@ -351,7 +357,7 @@ export class Connections {
   }
 }
 
-/** Whether each part of a place is said anew by the next one, so that nothing of it stays. */
+/** Whether `next` sets everything anew that `before` had set, so that nothing of it is left. */
 function covers(next: readonly Step[], before: readonly Step[]): boolean {
   const said = new Set(next.map(objectOf));
   return before.every((step) => said.has(objectOf(step)));

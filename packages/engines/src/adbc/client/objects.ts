@@ -1,9 +1,9 @@
 /**
- * What there is to query, for drivers whose databases nobody here knows how to ask in SQL: the tables that
- * the driver itself lists.
+ * Tables and columns as the driver itself lists them, for databases that nobody here knows how to ask in
+ * SQL.
  *
- * Drivers say as much of a column as they like. Where that is too little for a type, and where a driver
- * lists tables without columns, the table's own schema is asked for, some tables at a time, up to a limit.
+ * A driver may say too little of a column for a type, or list tables without columns. Then the table's own
+ * schema is asked for: some tables at a time, up to a limit.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
@@ -46,7 +46,7 @@ export interface ListingContext {
   readonly taken: Pick<Taken, "database"> & {
     readonly thread: Pick<Taken["thread"], "ask" | "list">;
   };
-  /** What brings the connection where it should be. */
+  /** Steps that the connection takes first. */
   readonly before: readonly Step[];
   readonly clock: Pick<Clock, "nowMs">;
   readonly limits: ObjectLimits;
@@ -93,7 +93,7 @@ async function listed(
   }
 }
 
-/** Not of ours, and not a cancel. */
+/** Whether the driver or its server failed, and not we or a cancel. */
 function isServers({ code, status }: AdbcFailure): boolean {
   return code === "driver" && status !== statusNotImplemented;
 }
@@ -151,8 +151,8 @@ function isShown({ schema, name, type }: ListedTable): boolean {
 }
 
 /**
- * Where a database has catalogs and no schemas in them, `catalog.table` is how its tables are written, so
- * the catalog's name stands for the schema's, without which no client would show or write it.
+ * A database with catalogs and no schemas writes its tables as `catalog.table`. Clients always show and
+ * write a schema, so the catalog's name stands for it.
  */
 function listingOf(table: ListedTable, columns: readonly Column[] | undefined): TableListing {
   const { catalog = "", schema = "", name, type, keys } = table;

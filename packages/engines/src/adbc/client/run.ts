@@ -21,16 +21,19 @@ import type { SessionContext, Profile } from "../profile.ts";
 import { withTypeNames } from "../types.ts";
 import type { Written } from "../sql/written.ts";
 
-/** A connection to run on, and what to do when something goes wrong. */
+/** What a statement runs with: its connection, the driver's profile, and whom to tell of a failure. */
 export interface RunContext {
   readonly cluster: string;
   readonly profile: Profile;
   readonly taken: Taken;
-  /** What brings the connection where a session stands, nothing where it stands by itself. */
+  /**
+   * Steps that give the connection the session's catalog, schema and settings; none where it has them by
+   * itself.
+   */
   contextSteps(session: SessionContext): readonly Step[];
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of every failure before it becomes an error. */
+  /** Called with every failure, before it becomes an error. */
   failed(failure: AdbcFailure): void;
 }
 
@@ -79,7 +82,7 @@ export async function* runStatement(
       }
     }
   } finally {
-    // A reader that left cancelled it, and what the driver then did to its connection nobody knows.
+    // The reader left and so cancelled the statement: its connection may be in any state.
     if (!ended) context.taken.spoil();
     await stream.return(err(failureOf("cancelled", "the reader left")));
   }
@@ -104,7 +107,7 @@ function lastOf(
   return { kind: "done", stats, updateType, ...(updateCount === undefined ? {} : { updateCount }) };
 }
 
-/** The error of a failed statement, after its connection was looked after and faults of ours were logged. */
+/** The error of a failed statement. A connection that broke is not used again; a fault of ours is logged. */
 function statementError(
   context: RunContext,
   failure: AdbcFailure,
@@ -141,7 +144,10 @@ export async function describeOn(
   return columns.ok ? ok({ parameters: types, columns: withTypeNames(columns.value) }) : columns;
 }
 
-/** The columns of a query by an answer without rows, for drivers that do not name them. */
+/**
+ * The columns of a query, for drivers that do not name them: it runs with `LIMIT 0`, whose result has
+ * columns and no rows.
+ */
 async function emptyAnswer(
   context: RunContext,
   statement: Statement,
@@ -189,7 +195,7 @@ export async function rowsOf(
   }
 }
 
-/** What a query gets when its parameters are not as many as its places. */
+/** The error of a statement with more or fewer parameters than places for them. */
 export function placesError(
   { places, parameters }: Written,
   given: number,

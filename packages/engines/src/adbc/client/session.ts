@@ -1,6 +1,6 @@
 /**
- * A client's `USE`: tried out on the engine, and told as a change of the session, which brings it along
- * from then on.
+ * A client's `USE`. It runs on the engine first; where the connection then stands becomes a change of the
+ * session, and every later statement starts there.
  */
 import type { ResultEvent, ResultStream, SessionChange } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
@@ -52,7 +52,7 @@ export async function* runUse(
 ): ResultStream {
   const startedMs = context.clock.nowMs();
   const { profile, taken } = context;
-  // It stands elsewhere now than was written down, so the connection is not used again as it is.
+  // The connection no longer stands where its pool believes, so it is closed after this statement.
   taken.spoil();
   const [goes, where] = statementsOf(profile, used);
   const request = { sql: where, expected: ownExpected(profile), before: [...before, ...goes] };
@@ -71,7 +71,7 @@ export async function* runUse(
   yield { kind: "done", stats: { queueMs: 0, executionMs, rows: 0, bytes: 0 }, updateType: "USE" };
 }
 
-/** What goes there, and the query that says where that is. */
+/** The statements that go there, and the query that asks where the connection stands then. */
 function statementsOf(
   { name }: Profile,
   { object, path }: Used,

@@ -1,17 +1,20 @@
 /**
- * A caller's login for the time in which statements of that caller are at work. Connections outlive
- * the sessions whose logins opened them; a credential must not.
+ * Holds a caller's login only while statements of that caller run. Connections outlive the sessions whose
+ * logins opened them; a credential must not.
  */
 export class LentLogin<Login> {
   #login: Login | undefined;
   #borrowers = 0;
 
-  /** Whoever opens a connection now opens it with this; undefined while nobody is at work. */
+  /** The login for a new connection; undefined while no statement runs. */
   get current(): Login | undefined {
     return this.#login;
   }
 
-  /** Lends until the answer is disposed. All who lend to one scope have equal logins: its key says so. */
+  /**
+   * Lends the login until the result is disposed. All logins lent to one scope are equal, because its key is
+   * made of them.
+   */
   lend(login: Login): Disposable {
     this.#borrowers += 1;
     this.#login = login;

@@ -1,9 +1,11 @@
 /**
- * Which connections a statement runs on: the cluster's own; those of its caller, whose login opened them;
- * or those of the place that its session chose, where that is another than the cluster's.
+ * Chooses the connections a statement runs on. A caller's own login runs on connections that it opened. A
+ * session that chose another role, warehouse, database or schema than the cluster's runs on connections that
+ * stand there. Every other statement runs on the cluster's own.
  *
- * Connections of a caller and of a place are a scope (scopes.ts). A scope is remembered when its first
- * connection is logged in and stands where it should, so that a refused login takes nobody's room.
+ * Connections that share a login and these choices are a scope (scopes.ts). A scope is remembered only once
+ * its first connection is logged in and stands where it should, so that a refused login pushes out nobody
+ * else's.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -32,7 +34,7 @@ export interface ScopePlan {
   readonly mode: "serviceAccount" | CallerMode;
   /** The cluster has a login of its own beside those of its callers. */
   readonly hasAccount: boolean;
-  /** Catalogs as the cluster's options name them, for a cluster that nobody can ask. */
+  /** Catalogs that the cluster's options name: without a login of its own nobody can ask the engine. */
   readonly catalogs: readonly string[];
   /** Names that the cluster's own connections have, in the order of its `Choice`. */
   readonly home: Names;
@@ -46,17 +48,20 @@ export interface ScopePlan {
 
 /** Most connections of one caller. */
 const callerConnectionsMax = 2;
-/** A build is a process that logs in; so many of them at once leave the machine to others. */
+/**
+ * Scopes that are built at once. Each build starts a process and logs in; more of them would keep the
+ * machine from other work.
+ */
 const buildsMax = 8;
 const waitingMax = 1_024;
 
-/** A connection, and what brings it where the session stands. */
+/** A connection, and the steps that give it the session's catalog, schema and settings. */
 export interface SessionConnection {
   readonly taken: Taken;
   readonly steps: readonly Step[];
 }
 
-/** What a statement's connections are told apart by; undefined for the cluster's own. */
+/** What keeps a scope's connections apart from all others. The cluster's own have none. */
 interface Scope {
   readonly key: string;
   readonly identity: CallerIdentity | undefined;
@@ -77,7 +82,7 @@ export class ScopedConnections {
   readonly #own: Connections;
   readonly #scopes: Scopes<ScopeConnections>;
 
-  /** `own` are the connections of the cluster's own account, which stay the owner's to close. */
+  /** `own` are the connections of the cluster's own account; whoever made them closes them. */
   constructor(plan: ConnectionPlan, scoped: ScopePlan, own: Connections, host: Host) {
     this.#plan = { ...plan, processes: processesOf(plan, scoped, host) };
     this.#scoped = scoped;
@@ -88,7 +93,7 @@ export class ScopedConnections {
     this.#scopes = new Scopes(host.clock, limits, watcherOf(plan.cluster, host));
   }
 
-  /** Waits for a connection of the statement's identity and place. */
+  /** Waits for a connection of the statement's caller and session. */
   async take(
     query: Identified,
     pinned: boolean,
@@ -114,7 +119,7 @@ export class ScopedConnections {
     return this.#scopes.close();
   }
 
-  /** Statements that bring a connection where a session stands; none for the cluster's own place. */
+  /** Statements that give a connection what the session chose; none where the cluster chose the same. */
   contextSteps(session: SessionContext): readonly string[] {
     return this.#plan.profile.choice?.statements(this.#others(session)) ?? [];
   }
@@ -177,7 +182,7 @@ function processesOf(
   return new SharedProcesses({ threads, clock, library }, limits, { max, onCrash });
 }
 
-/** One of the scope's connections, which holds the scope until it is given back and clean. */
+/** Takes one of the scope's connections. It holds the scope until it is given back and cleaned. */
 async function takenOf(
   held: Held<ScopeConnections>,
   use: {
@@ -207,7 +212,7 @@ async function takenOf(
   return ok({ ...one, release });
 }
 
-/** A scope may have been built for a query of another group, and a refusal names its own. */
+/** Names the query's own group in a refusal: the scope may have been built for a query of another. */
 function told(
   error: GatewayError,
   identity: CallerIdentity | undefined,

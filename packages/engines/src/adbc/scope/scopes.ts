@@ -1,10 +1,10 @@
 /**
- * Connections of scopes (identities, places that sessions went to) in one memory per cluster: found again
- * by key, forgotten when nobody asked for a while or when there are too many.
+ * Connections of scopes, found again by key. A scope that nobody asked for in a while is forgotten. When
+ * there are too many, so is the one that was asked for longest ago.
  *
- * Forgetting drops this memory's reference only: whoever holds a scope keeps it to the end of what they
- * do, and the last one closes it. It knows neither drivers nor identities: it is given a clock and, for
- * what is not there, something that builds it.
+ * Forgetting only drops the reference held here: whoever uses a scope keeps it until they are done, and the
+ * last one closes it. This file knows neither drivers nor identities. It is given a clock, and a function
+ * that builds what is missing.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
@@ -248,7 +248,7 @@ export class Scopes<T extends Closable> {
     if (entry.users === 0) this.#shut(entry);
   }
 
-  /** Closes it, once, and lets nobody wait for that but `close`. */
+  /** Closes it, once. Only `close` waits for that. */
   #shut(entry: Entry<T>): void {
     if (!this.#open.delete(entry)) return;
     void this.#run(entry.value.close().catch((error: unknown) => this.#watcher.bug(error)));

@@ -15,7 +15,7 @@ import { headerOf, neverSent, submit, textOf, type Submission, type Wire } from 
 /** How much of a refusal is read. */
 const refusalBytesMax = 64 * 1024;
 
-/** A statement that was judged and placed. */
+/** A statement that was judged and has its parameters written. */
 export interface Running {
   readonly wire: Wire;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface Running {
   readonly described: () => Promise<Block["columns"]>;
 }
 
-/** What became of it in the server, for the one who may have to end it there. */
+/** What is known of the statement in the server, for whoever may have to end it there. */
 export interface Trace {
   /** It was sent and its end was not seen. */
   open: boolean;

@@ -22,7 +22,10 @@ export function blocksOf(body: AsyncIterable<Uint8Array>): Blocks {
 
 class Blocks {
   readonly #source: AsyncIterator<Uint8Array>;
-  /** What arrived since the window was read, behind what was left of it, and how much is worth a look. */
+  /**
+   * What arrived since the window was read, behind its unread rest; how many bytes that is; and from how
+   * many on it is read again.
+   */
   #parts: Uint8Array[] = [];
   #held = 0;
   #wanted = 1;

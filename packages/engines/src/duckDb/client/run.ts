@@ -30,7 +30,7 @@ import { withKnownTypes } from "../sql/places.ts";
 import { statementBegins } from "./statementLog.ts";
 import { withEngineTypes } from "../types.ts";
 
-/** A connection to run on. */
+/** What a statement runs with: its connection, and whom to tell of a failure. */
 export interface RunContext {
   readonly cluster: string;
   readonly thread: DriverThread;
@@ -38,9 +38,12 @@ export interface RunContext {
   readonly database: Address | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** What became of the database's contents when the engine's process ended; undefined: nothing, they are in a file. */
+  /**
+   * What happened to the database's contents when the engine's process ended; undefined when they are in a
+   * file, where nothing did.
+   */
   readonly afterCrash: string | undefined;
-  /** Told of every failure before it becomes an error. */
+  /** Called with every failure, before it becomes an error. */
   failed(failure: AdbcFailure): void;
 }
 
@@ -160,7 +163,7 @@ export async function describeOn(
   return ok({ parameters: types, columns: withEngineTypes(columns) });
 }
 
-/** What a statement takes and gives where text as the type of its open parameters makes no sense. */
+/** Parameters and columns of a statement that makes no sense when its unknown parameters are text. */
 async function guess(
   context: RunContext,
   statement: Statement,
@@ -246,7 +249,7 @@ function withoutPosition({ position: _position, ...error }: GatewayError): Gatew
   return error;
 }
 
-/** What a query gets when its place in the line for a connection was lost. */
+/** The error of a query that got no connection. */
 export function notTaken(signal: AbortSignal): GatewayError {
   return gatewayError(signal.aborted ? "query.cancelled" : "cluster.unavailable");
 }

@@ -1,8 +1,9 @@
 /**
- * Where a session stands: the catalog and schema in which unqualified names are looked for.
+ * The catalog and schema in which a session's unqualified names are looked for.
  *
- * The gateway's session keeps it and every statement brings it along, so it holds on whichever
- * connection the next statement runs. `USE` is tried out here and told as a change of the session.
+ * The gateway's session keeps them and every statement brings them along, so the next one may run on any
+ * connection. A client's `USE` runs on the engine first; where the connection then stands becomes a change
+ * of the session.
  */
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
@@ -13,22 +14,25 @@ import { textOf } from "../listing.ts";
 import { failureOf, rowsOf, type RunContext } from "./run.ts";
 import { ownStatement } from "../library/statementTypes.ts";
 
-/** Schemas that every catalog has and none holds. */
+/** Schemas that every catalog shows and none owns. */
 const ownSchemas: ReadonlySet<string> = new Set(["information_schema", "pg_catalog"]);
 
-/** The `USE` that makes a new connection stand where the session does, or undefined when it does by itself. */
+/**
+ * The `USE` that gives a new connection the session's catalog and schema; undefined where it has them by
+ * itself.
+ */
 export function useFor(
   { catalog, schema }: Pick<Session, "catalog" | "schema">,
   defaultCatalog: string,
 ): string | undefined {
   const there = { catalog: catalog ?? defaultCatalog, schema: schema ?? "main" };
   if (there.catalog === defaultCatalog && there.schema === "main") return undefined;
-  // DuckDB says that they are the current catalog's, but finds them there without its name only.
+  // DuckDB lists them under the current catalog, but finds them only without the catalog's name.
   if (ownSchemas.has(there.schema)) return useStatement(there.schema);
   return useStatement(there.catalog, there.schema);
 }
 
-/** The `USE` that makes any connection stand somewhere. */
+/** The `USE` that sends a connection to a catalog, a schema or both. */
 export function useStatement(...path: readonly string[]): string {
   return `USE ${quotePath(path)}`;
 }

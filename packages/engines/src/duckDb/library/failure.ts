@@ -1,9 +1,9 @@
 /**
  * What DuckDB says when it fails, as errors of the catalogue.
  *
- * The database is opened with `errors_as_json`, so class, position and subtype come as fields and no
- * message is looked into, except for which constraint it was: that is nowhere else. Messages about the client's own SQL are passed on; those of faults
- * inside the engine hold stack traces and are not.
+ * The database is opened with `errors_as_json`, so class, position and subtype come as fields. The message
+ * is read for one thing only: which constraint it was, which stands nowhere else. Messages about the
+ * client's own SQL are passed on; those of faults inside the engine hold stack traces and are not.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";

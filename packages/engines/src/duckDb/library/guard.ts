@@ -85,8 +85,8 @@ interface Words {
 }
 
 /**
- * DuckDB's scanner looks at all the characters of operators that follow, `/*` and `--` among them, for each
- * operator and comment anew: 128 KB of them keep it busy for 15 seconds, in which no cancel reaches it.
+ * DuckDB's scanner reads a run of operators and comments again from each of them on: 128 KB keep it busy for
+ * 15 seconds, in which no cancel reaches it.
  */
 const runMax = 1_000;
 

@@ -1,10 +1,10 @@
 /**
  * Types of parameters that neither the client nor DuckDB can tell, found by trial.
  *
- * DuckDB leaves `$1 + 1` open until it has a value, and a value without a type is text, which no
- * operator takes. For a NULL in its place it decides, as PostgreSQL does for a parameter. So each place is
- * tried with one type after the other: the first that leaves the columns as a NULL does is the type, or
- * else the first that is taken at all. Nothing runs, and nothing of these texts ever does.
+ * DuckDB leaves `$1 + 1` open until it has a value, and a value without a type is text, which no operator
+ * takes. With a NULL instead it decides, as PostgreSQL does for a parameter. So each place is tried with one
+ * type after the other. The first type that leaves the columns as a NULL does is taken, or else the first
+ * that DuckDB takes at all. Nothing runs, and nothing of these texts ever does.
  */
 import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
 import { firstArguments, withPlaces, type FirstArgument } from "./places.ts";

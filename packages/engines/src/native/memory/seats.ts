@@ -1,7 +1,7 @@
 /**
- * What stays open between two requests, by seat: whoever asks a driver has a seat, and any thread of its
- * process may serve it, because a driver's handle can be used from all of them, by one at a time. Who asks
- * sees to that, and to no seat being given twice: what is kept here was opened as somebody.
+ * What stays open between two requests, by seat. Whoever asks a driver has a seat. Any thread of the process
+ * may serve it, one at a time, because a driver's handle works from all of them. The asking side sees to
+ * that, and never gives a seat twice: its connection is logged in as somebody.
  */
 import type { Address } from "./native.ts";
 

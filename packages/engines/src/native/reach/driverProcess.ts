@@ -13,16 +13,19 @@ import { socketPair } from "../memory/native.ts";
 import type { Reach } from "./reach.ts";
 
 /**
- * A process is asked this often whether it lives, while somebody waits for it. It ends by itself when the
- * questions stop: what runs there must not outlive a gateway that is frozen, whose slots others get.
+ * A process is pinged this often while somebody waits for it. It ends by itself when the pings stop: what
+ * runs there must not outlive a frozen gateway, whose slots others get.
  */
 const pingMs = 2_000;
-/** So many asked in a row without an answer: it hangs. */
+/** A process that leaves so many pings in a row unanswered hangs. */
 const pingsMissedMax = 5;
 
-/** So long those are waited for who share a process with one that hangs. Milliseconds. */
+/** How long a process that hangs lives on, so that the others in it get their answers. Milliseconds. */
 const neighboursMs = 10_000;
-/** A seat's number is never used again, so that nothing late reaches another's connection; then the process is full. */
+/**
+ * A process is full after so many seats. It never gives a number twice, so that nothing late reaches
+ * another's connection.
+ */
 const seatsMax = 4_096;
 
 const overgrown: ProcessReport = "overgrown";
@@ -40,7 +43,7 @@ export class DriverProcess {
   readonly #clock: Clock;
   readonly #lines: readonly ProcessLine[];
   readonly #free: ProcessLine[];
-  /** Who came when every line was somebody's, in the order of coming. */
+  /** Who waits for a free line, first come first. */
   readonly #waiting = new Set<(line: ProcessLine | undefined) => void>();
   readonly #onEnd: ((end: ProcessEnd) => void)[] = [];
   #end: ProcessEnd | undefined;
@@ -53,9 +56,9 @@ export class DriverProcess {
   #pinged = false;
   readonly #seats = new Set<LineReach>();
   #seatsGiven = 0;
-  /** Who did not end what was cancelled. */
+  /** Seats whose driver ignored a cancel. */
   readonly #hanging = new Set<LineReach>();
-  /** Nobody new comes in; it ends when its last request but the hanging ones has an answer. */
+  /** Set when it takes nobody new and ends once only the hanging requests have no answer. */
   #doom: Disposable | undefined;
 
   /** Throws on a host without processes. */
@@ -88,7 +91,7 @@ export class DriverProcess {
     this.#onEnd.push(handle);
   }
 
-  /** A place in the process: a line of its own once one is free. */
+  /** A way into the process: a line of its own, once one is free. */
   reach(): Reach {
     return new LineReach(
       this.#keeper({
@@ -111,8 +114,8 @@ export class DriverProcess {
   }
 
   /**
-   * A place that keeps its connection and has a line only while something is asked on it. A process of seats
-   * ends with its last one. One that hangs does not take the others' requests with it.
+   * A seat, which keeps its connection and has a line only during a request. A process of seats ends with
+   * its last one. One that hangs does not take the others' requests with it.
    */
   seat(): Reach {
     const seat = this.#seatsGiven;

@@ -119,7 +119,7 @@ export class ProcessLine {
 
 type GotLine = (line: ProcessLine | undefined) => void;
 
-/** What a process does for those who have a place in it. */
+/** What a process does for those who call its driver. */
 export interface LineKeeper {
   /** Calls back with a free line, now or later; without one when the process has ended. */
   take(got: GotLine): void;
@@ -128,7 +128,7 @@ export interface LineKeeper {
   kill(): void;
   /** Told whenever somebody begins or ends to wait for an answer. */
   busy(on: boolean): void;
-  /** Told when the place is left; settled when what ends with it has ended. */
+  /** Called when it is given up; settled when what ends with it has ended. */
   left(): Promise<void>;
   /** False when the process has ended, or is about to. */
   readonly open: boolean;
@@ -139,8 +139,8 @@ export interface LineKeeper {
 const cancelled = err(failureOf("cancelled", "the statement was cancelled"));
 
 /**
- * A place in a process. Without a seat it has a line of its own for as long as it is somebody's; with one it
- * has a line for each request, so that a process needs no more threads than are at work at a time.
+ * A way into a process. Without a seat it keeps one line for itself; with a seat it takes a line for each
+ * request, so that a process needs only as many threads as work at a time.
  */
 export class LineReach implements Reach {
   readonly #keeper: LineKeeper;

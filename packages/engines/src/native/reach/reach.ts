@@ -8,7 +8,7 @@ import { Driver } from "../driver.ts";
 import type { DriverLibrary, Request, ThreadMessage } from "../message.ts";
 import { seatsBlock } from "../memory/seats.ts";
 
-/** One place where a driver is called. */
+/** A way to a driver: a thread of this process, or a line to another. */
 export interface Reach {
   /** False once nothing can be asked any more; what was asked before may still be answered. */
   readonly alive: boolean;
@@ -24,9 +24,12 @@ export interface Reach {
   cancel(): void;
   /** Whether it keeps our process alive. */
   ref(on: boolean): void;
-  /** Gives the place up once nothing is asked of it: a thread ends, a line is somebody else's. */
+  /** Gives it up once no request is under way: a thread ends, a line goes to its next owner. */
   leave(): Promise<void>;
-  /** Ends the place whatever it does, with everything that shares its process. A thread can not be ended inside a native call. */
+  /**
+   * Ends it whatever it does, with everything that shares its process. A thread inside a native call can not
+   * be ended.
+   */
   kill(): void;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Brings a connection where a session stands, on the thread that calls the driver: by statements where
- * somebody knows them, else by the two options that ADBC 1.1.0 has for it.
+ * Gives a connection the session's catalog and schema, on the thread that calls the driver: by statements
+ * where somebody knows them, else by the two options that ADBC 1.1.0 has for it.
  *
- * A driver may know neither option, or take a name and stand elsewhere. The statement does not run then:
- * in the wrong catalog it would answer from the wrong tables.
+ * A driver may know neither option, or take a name and stand elsewhere. The statement does not run then: in
+ * the wrong catalog it would answer from the wrong tables.
  */
 import type { Connection } from "./connection.ts";
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "../driver.ts";
@@ -53,12 +53,12 @@ function goTo(
     const refused = connection.driver.call("ConnectionSetOption", connection.address, key, name);
     if (refused === undefined) {
       const now = nameNow(connection, key);
-      // An engine may keep a name in a case of its own; one that does not say where it stands is believed.
+      // An engine may change the case of a name. One that does not say where it stands is believed.
       return now === "" || now.toLowerCase() === name.toLowerCase()
         ? undefined
         : contextRefused(option);
     }
-    // Such as that there is no such catalog, or that the server is gone.
+    // For example: there is no such catalog, or the server is gone.
     if (refused.sqlState !== undefined) return { ...refused, code: "contextRefused" };
   }
   return isShownAs(connection, option, catalogs) ? undefined : contextRefused(option);
@@ -69,7 +69,10 @@ function contextRefused([key, name]: Option): AdbcFailure {
   return failureOf("contextRefused", `the driver can not go to the ${object} "${name}"`);
 }
 
-/** Whether a connection that does not say where it stands stands there all the same: there is nowhere else, and listings name it so. */
+/**
+ * Whether a connection that does not say where it stands is there all the same: there is nowhere else, and
+ * listings use the name.
+ */
 function isShownAs(connection: Movable, [key, name]: Option, catalogs: CatalogNames): boolean {
   if (nameNow(connection, key) !== "") return false;
   const catalog = nameNow(connection, contextOptions.catalog) || onlyCatalog(catalogs());

@@ -1,6 +1,7 @@
 /**
- * Requests to a Trino server: one answer whole in memory, bounded in bytes and silence, or what went
- * wrong, told apart by what the server may have seen. It follows no redirect and repeats nothing.
+ * Requests to a Trino server. An answer is read whole into memory, within limits of bytes and of silence. A
+ * failure says what the server may have seen of the request. No redirect is followed, and nothing is
+ * repeated.
  */
 import { gunzip } from "node:zlib";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -20,7 +21,10 @@ export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>
 export type HeaderList = readonly string[];
 
 declare const identified: unique symbol;
-/** All headers of a request, with those of its caller. Only `TrinoHttp.headersOf` makes them, so no request is sent as nobody knows whom. */
+/**
+ * All headers of a request, with those of its caller. Only `TrinoHttp.headersOf` makes them, so no request
+ * goes out without a caller.
+ */
 export type SentHeaders = HeaderList & { readonly [identified]: true };
 
 export interface HttpRequest {
@@ -28,7 +32,7 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: SentHeaders;
   readonly body: string | undefined;
-  /** Goes past the line of statements. */
+  /** Does not wait in line with statements. */
   readonly control: boolean;
 }
 
@@ -49,7 +53,7 @@ export type HttpOutcome = Result<HttpResponse, HttpFailure>;
 
 /** A request under way. */
 export interface Sent {
-  /** Its outcome is then `aborted`, and told before this returns. Nothing happens once there is one. */
+  /** The outcome is then `aborted`, and reported before this returns. Does nothing once there is an outcome. */
   abort(): void;
 }
 
@@ -102,14 +106,14 @@ export class TrinoHttp {
   }
 
   /**
-   * Tells the outcome to `settle`, once; perhaps before it returns, and perhaps out of undici's own
-   * calls, which swallow what is thrown there: `settle` only notes what it is told.
+   * Calls `settle` once with the outcome, perhaps before this returns. The call may come out of undici,
+   * which swallows what is thrown there: `settle` may only note the outcome.
    */
   send(request: HttpRequest, settle: (outcome: HttpOutcome) => void): Sent {
     const { method, path, headers, body, control } = request;
     const exchange = new Exchange(this.#watch, settle);
     const pool = control ? this.#control : this.#statements;
-    // undici takes a list as it is; the properties of an object it would list first.
+    // undici sends a list as it is; it would first turn an object into one.
     const sent = headers as readonly string[] as string[];
     try {
       pool.dispatch({ method, path, headers: sent, body: body ?? null }, exchange);
@@ -200,7 +204,7 @@ class Exchange implements Dispatcher.DispatchHandler, Sent {
   }
 
   stalled(): void {
-    // In line for a connection nothing was sent.
+    // Still in line for a connection: nothing was sent.
     this.#fail(this.#controller === undefined ? "unreachable" : "stalled");
   }
 

@@ -26,7 +26,7 @@ import { segmentsOf, type SpooledRows } from "./spool.ts";
 import { statsOf } from "./stats.ts";
 import { noticesOf } from "./warnings.ts";
 
-/** Where statements run. */
+/** What a statement runs with. */
 export interface RunContext {
   readonly http: TrinoHttp;
   readonly host: Host;
@@ -39,7 +39,7 @@ export interface Statement extends Submission {
   readonly native: boolean;
   /** See `Sent.offset`. */
   readonly offset: number | undefined;
-  /** Told when it is under way. */
+  /** Called once it was submitted. */
   begun?(statementClient: StatementClient): void;
 }
 
@@ -63,7 +63,7 @@ export async function* runStatement(
   const reading = new Reading(context, statement);
   try {
     for (;;) {
-      // What is there already is not awaited: a promise is garbage and a turn of its own.
+      // What is there already is not awaited: a promise costs memory and a turn of the loop.
       const due = statementClient.heard();
       if (due !== undefined) await due;
       const answer = statementClient.take();
@@ -91,7 +91,7 @@ export async function* runStatement(
   }
 }
 
-/** What one answer says, but for how far the work is. */
+/** What one page says, apart from its progress. */
 interface Read {
   readonly events: readonly ResultEvent[];
   /** Rows that come as segments, in place of a batch. */
@@ -108,7 +108,7 @@ class Reading {
   readonly #startedMs: number;
   #saidMs: number;
   #columns: readonly Column[] | undefined;
-  /** The columns are a change's outcome, which is told by `done`. */
+  /** The columns hold the outcome of a change, which `done` reports. */
   #outcome = false;
   #rows: RowReader | undefined;
   #rowCount = 0;
@@ -157,7 +157,10 @@ class Reading {
     return ended(events, undefined);
   }
 
-  /** Batches of the segments of spooled rows, each as it comes, and the error that they end with, if they do. */
+  /**
+   * Yields a batch for each segment of spooled rows, as it comes. Returns the error that ended them, if one
+   * did.
+   */
   async *spooled(
     spooled: unknown,
     signal: AbortSignal,
@@ -171,7 +174,7 @@ class Reading {
     return undefined;
   }
 
-  /** How far the work is. Told now and then, so that a client can draw a bar; the last answer's is for `done`. */
+  /** The progress. Sent now and then, so that a client can draw a bar; the last page's goes into `done`. */
   progress({ page, bytes }: PageResponse): ResultEvent | undefined {
     const nowMs = this.#context.host.clock.nowMs();
     const last = page.nextUri === undefined;

@@ -60,7 +60,7 @@ export const ownHeaders: HeaderList = [
   "gateway",
 ];
 
-/** The headers with one that says this, and nothing else under its name. */
+/** The headers with this one, in place of any other under its name. */
 export function withHeader(headers: HeaderList, name: string, value: string): HeaderList {
   const changed: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {
@@ -120,7 +120,10 @@ function statementHeaders(config: TrinoConfig, query: Identified): HeaderList {
   return headers;
 }
 
-/** Ours; for a client that gets the engine's own rows, and so must be able to read them, those that are its own as well. */
+/**
+ * Our own capabilities. A client that gets the engine's own rows must be able to read them, so only those go
+ * out that it has as well.
+ */
 function capabilitiesOf({ session, takes }: Identified): string {
   if (session.frontend !== "trinoHttp" || !takes.includes("trinoData")) return allCapabilities;
   return sharedCapabilities(session.headers.get(requestHeader.clientCapabilities) ?? "");

@@ -1,7 +1,7 @@
 /**
- * Rows that Trino hands over as segments instead of in its answers: inline in base64, or to be fetched
- * from the coordinator and acknowledged. Only the encoding `json` was asked for. Segments in another
- * place than the coordinator are refused: an answer must not choose what this process connects to.
+ * Rows that Trino hands over as segments instead of in its answers: inline in base64, or to be fetched from
+ * the coordinator and acknowledged. Only the encoding `json` was asked for. Segments that lie elsewhere than
+ * on the coordinator are refused: an answer must not choose what this process connects to.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";

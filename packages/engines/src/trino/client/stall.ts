@@ -1,17 +1,17 @@
 /**
- * Ends what waits for bytes that do not come. One timer looks after all exchanges with a server: one
- * for each costs more than the rest of its bookkeeping.
+ * Ends requests whose bytes stop coming. One timer serves all requests to a server, because a timer for each
+ * would cost more than the rest of its bookkeeping.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 
-/** Looks in the time after which silence is a stall. */
+/** How often the timer looks in the time that makes silence a stall. */
 const looks = 4;
 
-/** What is looked after. */
+/** A request that is watched. */
 export interface Watched {
   /** Bytes that came so far. */
   readonly bytes: number;
-  /** Told when none came for the whole time. */
+  /** Called when none came for the whole time. */
   stalled(): void;
 }
 
@@ -41,12 +41,12 @@ export class StallWatch {
     this.#watched.delete(one);
   }
 
-  /** Looks no more. */
+  /** Stops watching. */
   close(): void {
     this.#timer?.[Symbol.dispose]();
   }
 
-  /** Goes on while there is anything to look after. */
+  /** Sets the timer again while anything is watched. */
   readonly #look = (): void => {
     const stalled: Watched[] = [];
     for (const [one, silence] of this.#watched) {

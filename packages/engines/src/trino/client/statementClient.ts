@@ -1,12 +1,12 @@
 /**
- * One statement with a Trino server, answer by answer: submitted once, its answers fetched one ahead of
- * whoever reads them, ended in the engine when the reader leaves.
+ * One statement on a Trino server. Submits it, fetches its pages one ahead of the reader, and ends it in the
+ * engine when the reader leaves.
  *
- * A poll may be repeated, because the server answers the same link with the same page; a submission only
- * when the server took nothing. Links that lead elsewhere, and pages of another query, end it.
+ * A poll may be repeated, because the server answers the same link with the same page. A submission is
+ * repeated only when the server took nothing. Links that lead elsewhere, and pages of another query, end the
+ * statement.
  *
- * On the way of every statement nothing is a promise but the reader's own wait: outcomes are noted as
- * they come (`#hear`) and understood when they are taken.
+ * Only the reader's wait is a promise: `#hear` notes an outcome when it comes, and `take` makes sense of it.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -48,7 +48,7 @@ export interface PageResponse {
 type PageResult = Result<PageResponse, GatewayError>;
 
 const statementPath = "/v1/statement";
-/** A path in which no reader of addresses changes a letter: its second name is the query. */
+/** A path that parsing it as a URL would not change. Its group is the query's id. */
 const plainPath = /^\/v1\/statement\/(?:queued|executing)\/([\w-]+)\/[\w-]+\/\d+$/;
 const plainId = /^[\w-]{1,128}$/;
 
@@ -72,7 +72,7 @@ export class StatementClient {
   #heard: HttpOutcome | undefined;
   /** Wakes whoever waits for it. */
   #wake: (() => void) | undefined;
-  /** Path of the answer behind the one that was understood last; undefined before the first and behind the last. */
+  /** Path of the next page; undefined before the first and behind the last. */
   #due: string | undefined;
   #id: string | undefined;
   /** The engine said how it ended, or never began it. */
@@ -98,7 +98,10 @@ export class StatementClient {
     return this.#id;
   }
 
-  /** Resolves when there is something to take, at the latest when the signal is aborted; undefined when there is already. For one reader. */
+  /**
+   * Resolves when `take` has something, at the latest when the signal aborts; undefined when it has it
+   * already. For one reader.
+   */
   heard(): Promise<void> | undefined {
     if (this.#asked === undefined || this.#left || this.#signal.aborted) return undefined;
     return new Promise((resolve) => {
@@ -134,7 +137,7 @@ export class StatementClient {
     return this.#ending;
   }
 
-  /** Nothing is left to end in the engine, as far as was heard. */
+  /** Whether nothing is left to end in the engine, by what the server said so far. */
   #isEnded(): boolean {
     if (this.#heard !== undefined) this.#understood(this.#heard);
     return this.#over || this.#due === undefined;
@@ -179,7 +182,7 @@ export class StatementClient {
   };
 
   #request(method: HttpRequest["method"], path: string, body: string | undefined): HttpRequest {
-    // Once its reader left, what is asked is about the end.
+    // Once the reader left, all requests are there to end the query.
     return { method, path, headers: this.#headers, body, control: this.#left };
   }
 
@@ -205,7 +208,10 @@ export class StatementClient {
     this.#woken();
   }
 
-  /** A submission is sent again when it was not taken for certain, a poll when nothing of an answer came. */
+  /**
+   * Whether to ask again: a submission only when the server certainly did not take it, a poll only when no
+   * byte of an answer came.
+   */
   #isToAskAgain({ method }: HttpRequest, outcome: HttpOutcome): boolean {
     if (outcome.ok && outcome.value.status === 200) return false;
     if (method === "POST") {
@@ -298,7 +304,7 @@ export class StatementClient {
   /** Path of a link that leads to this query on this server; undefined for any other. */
   #pathOf(link: string): string | undefined {
     const { origin } = this.#http;
-    // As Trino writes them, which a reader of addresses would find to be the same.
+    // The form that Trino writes: parsing it as a URL would change nothing.
     const asWritten = link.startsWith(origin) ? plainPath.exec(link.slice(origin.length)) : null;
     if (asWritten?.[1] === this.#id) return asWritten?.[0];
     const url = URL.canParse(link) ? new URL(link) : undefined;

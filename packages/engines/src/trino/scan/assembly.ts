@@ -91,7 +91,7 @@ export const i64 = {
 export const v128 = {
   all: (byte: number): Code => [int(byte), vector, 0x0f],
   of: (bytes: readonly number[]): Code => [vector, 0x0c, bytes],
-  /** Byte `i` of the result is the byte of `a` at place `b[i]`. */
+  /** Byte `i` of the result is the byte of `a` at index `b[i]`. */
   pick: binary(vector, 0x0e),
   equal: binary(vector, 0x23),
   below: binary(vector, 0x26),

@@ -20,13 +20,16 @@ import {
 } from "./assembly.ts";
 
 export const blockBytes = 64;
-/** What a routine answers instead of a count for what it can not read. */
+/** A routine answers this instead of a count for a page that it can not read. */
 export const unread = -1;
 
 export const quote = 0x22;
 const backslash = 0x5c;
 
-/** Kept from block to block: all ones when it ended inside a string, and 1 when it ended with a backslash. */
+/**
+ * Kept from block to block: `inString` is all ones when the block ended in a string, `escapeCarry` is 1 when
+ * it ended with a backslash.
+ */
 export const inString = shared(0);
 export const escapeCarry = shared(1);
 
@@ -123,7 +126,7 @@ export function readBlock(block: Block): Code {
   ];
 }
 
-/** Takes the quotes behind a backslash that is not itself behind one out of `quotes`. */
+/** Removes escaped quotes from `quotes`: those behind a backslash that is not escaped itself. */
 function escapedQuotes({ quotes, slashes, rest, bit, marks }: Block): Code {
   const escaped = marks;
   return [

@@ -1,8 +1,9 @@
 /**
- * The loops that find the rows and cells of a page, 64 bytes at a time: what stands inside of strings is
- * told by the parity of the quotes before it, and only the marks between the cells are looked at one by one.
+ * The loops that find the rows and cells of a page, 64 bytes at a time. The quotes before a byte are
+ * counted: an odd number means that it lies in a string. Only the marks between cells are looked at one by
+ * one.
  *
- * The same is said in plain code by `countRows` and `readCells` of the wire package, which must agree.
+ * `countRows` and `readCells` of the wire package do the same in plain code, and the two must agree.
  */
 import {
   answer,
@@ -37,7 +38,7 @@ import {
   type Block,
 } from "./pageBlock.ts";
 
-/** Bytes that are looked at in one call; a multiple of a block. */
+/** Bytes that one call reads; a multiple of a block. */
 export const chunkBytes = 64 * 1024;
 /** Where the results lie, behind the chunk and a block of room. A cell has two bytes at least. */
 const cellsMax = chunkBytes / 2;
@@ -47,14 +48,14 @@ export const escapedAt = lengthsAt + cellsMax * 4;
 const memoryPages = Math.ceil((escapedAt + cellsMax * 4) / 65_536);
 
 const comma = 0x2c;
-/** Brackets and braces are told apart by the bit that small letters have. */
+/** With this bit a bracket becomes the brace of the same side: `[` is 0x5b, `{` is 0x7b. */
 const letterBit = 0x20;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** Kept from chunk to chunk, or answered. */
+/** Kept from chunk to chunk, or answered beside a routine's own result. */
 const depth = shared(2);
 const rows = shared(3);
 const cells = shared(4);
@@ -69,8 +70,8 @@ const isBracket = (bytes: Code): Code =>
 const isMark = (bytes: Code): Code => v128.or(isBracket(bytes), equals(comma)(bytes));
 
 /**
- * `countRows(size)`: rows that begin in the chunk, added to `rows`. Answers where the array ended, 0
- * while it has not, or `unread`.
+ * `countRows(size)`: adds the rows that begin in the chunk to `rows`. Answers where the array ended, 0 when
+ * it goes on, `unread` for what it can not read.
  */
 function countRows(): Code {
   const block = blockFrom(1);
@@ -101,7 +102,10 @@ function countRows(): Code {
   ];
 }
 
-/** Bytes that may stand outside of strings: those of numbers, words, quotes and what is between cells. A bit for each upper half, by the lower one. */
+/**
+ * Bytes that may stand outside of strings: those of numbers and words, quotes and marks. A table by the
+ * lower half of a byte, with a bit in each entry for every upper half.
+ */
 function outsideTables(): readonly [lower: number[], upper: number[]] {
   const lower = Array.from({ length: 16 }, () => 0);
   for (let byte = 0x20; byte < 0x80; byte += 1) {
@@ -121,9 +125,9 @@ function isForeign(bytes: Code): Code {
 }
 
 /**
- * `readCells(size, columns, base)`: the cells of the whole rows in the chunk, which begins with a row. Places
- * count from `base`. Answers the number of rows, or `unread`; `consumed` is where the
- * first row begins that is not whole, `done` says that the array ended there.
+ * `readCells(size, columns, base)`: notes the cells of the whole rows in the chunk, which begins with a row.
+ * Where a cell starts is counted from `base`. Answers the number of rows, or `unread`. Afterwards `consumed`
+ * is where the first row begins that is not whole, and `done` is 1 when the array ended in the chunk.
  */
 function readCells(): Code {
   const block = blockFrom(3);
@@ -165,7 +169,10 @@ function readCells(): Code {
   ];
 }
 
-/** A string begins behind a mark and ends before one; nothing else stands outside but words and numbers. */
+/**
+ * Sets `bad` for what `readCells` does not read: a string that does not begin behind a mark or does not end
+ * before one, and other bytes outside of strings than those of words and numbers.
+ */
 function strangeness(cell: CellVariables): Code {
   const { quotes, marks, inside, valid, lastMark, lastQuote, bad } = cell;
   const behindMark = i64.or(i64.left(marks.get, long(1n)), lastMark.get);
@@ -184,17 +191,18 @@ interface CellVariables extends Block {
   readonly base: Variable;
   /** 0 before a row, 1 in one, 2 behind one. */
   readonly phase: Variable;
-  /** Behind the mark before this one. */
+  /** The byte behind the previous mark, where the cell begins. */
   readonly last: Variable;
   readonly column: Variable;
-  /** Cells so far, those of a begun row with them. */
+  /** Number of cells so far, with those of the row that is not whole yet. */
   readonly slot: Variable;
   readonly length: Variable;
-  /** Of the last backslash before the block. */
+  /** Where the last backslash before the block lies; -1 when there is none. */
   readonly slashAt: Variable;
   readonly escapesHere: Variable;
-  /** 1 when the last byte of the block before was a mark, or closed a string. */
+  /** 1 when the last byte of the previous block was a mark. */
   readonly lastMark: Variable;
+  /** 1 when it closed a string. */
   readonly lastQuote: Variable;
   readonly bad: Variable;
 }
@@ -216,7 +224,7 @@ function oneMark(cell: CellVariables): Code {
     when(
       i32.equal(phase.get, int(1)),
       [
-        // Whatever else marks stand for is nested.
+        // Any other mark belongs to a nested value.
         when(i32.isZero(i32.or(is(comma), is(closeBracket))), answer(int(unread))),
         when(adjoins, answer(int(unread))),
         oneCell(cell),
@@ -239,7 +247,7 @@ function beginRow({ phase, column }: CellVariables, opens: Code): Code {
   return [when(i32.isZero(opens), answer(int(unread))), phase.set(int(1)), column.set(int(0))];
 }
 
-/** What is behind a row makes it whole. */
+/** Counts the row once a comma or the end of the array stands behind it: only then is it whole. */
 function endRow(
   { phase, position, slot, escapesHere }: CellVariables,
   is: (letter: number) => Code,
@@ -257,7 +265,7 @@ function endRow(
 
 const nullText = 0x6c6c_756e;
 
-/** Notes the cell between the last mark and this one. */
+/** Notes the cell between the previous mark and this one. */
 function oneCell(cell: CellVariables): Code {
   const { position, last, slot, length, base, at, slashes, slashAt, escapesHere, rest } = cell;
   const first = memory.byte(last.get);

@@ -1,6 +1,6 @@
 /**
- * Finds the rows and cells of a page with vectors of sixteen bytes. Plain code, a tenth as fast, has the
- * last word on every page that can not be read so, and all words where the processor has no vectors.
+ * Finds the rows and cells of a page with vectors of sixteen bytes. Plain code is ten times slower: it
+ * judges every page that the vectors can not read, and does all the work where the processor has no vectors.
  */
 import type { Span } from "@gateway/wire/trino/clientPage.ts";
 import {
@@ -15,7 +15,7 @@ const open = 0x5b;
 const close = 0x5d;
 /** Cells that a page is expected to hold when nothing is known. */
 const cellsAtFirst = 4_096;
-/** Bytes of rows up to which plain code has found them before a chunk is handed over. */
+/** For so few bytes of rows plain code is faster than handing over a chunk. */
 const plainMax = 64;
 
 interface Shared<T> {
@@ -37,7 +37,7 @@ interface Kernel {
   readCells(size: number, columns: number, base: number): number;
 }
 
-/** The part of the language that this file takes for granted nowhere: Node may run without it. */
+/** WebAssembly, as far as this file uses it. Node may run without it, so nothing takes it for granted. */
 declare const WebAssembly:
   | {
       readonly Module: new (bytes: Uint8Array) => object;
@@ -45,7 +45,7 @@ declare const WebAssembly:
     }
   | undefined;
 
-/** Everything that is needed for a page. It is used between two turns only, so one serves all. */
+/** Everything that reading a page needs. It is used within one turn of the loop only, so one serves all. */
 class Scanner {
   readonly #kernel: Kernel;
   readonly #chunk: Uint8Array;
