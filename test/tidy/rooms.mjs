@@ -54,17 +54,7 @@ export const rooms = {
     client: ["library", "sql"],
   },
   "engines/src/adbc": {
-    shared: [
-      "config",
-      "errors",
-      "identity",
-      "limit",
-      "listing",
-      "metrics",
-      "options",
-      "profile",
-      "types",
-    ],
+    shared: ["config", "errors", "identity", "limit", "listing", "options", "profile", "types"],
     sql: [],
     client: ["sql"],
     scope: ["client"],

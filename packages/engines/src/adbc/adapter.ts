@@ -19,7 +19,6 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { tagIn } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
-import type { Value } from "@gateway/core/type/type.ts";
 import type { AdbcFailure } from "../native/driver.ts";
 import { isFatalFailure } from "../duckDb/library/failure.ts";
 import type { Step } from "../native/message.ts";
@@ -30,6 +29,7 @@ import {
   Connections,
   processLimits,
   type ConnectionPlan,
+  type SessionConnection,
   type Taken,
 } from "./client/connections.ts";
 import { errorOf } from "./errors.ts";
@@ -38,13 +38,14 @@ import { TransactionLane } from "./lane.ts";
 import { limitStatements } from "./limit.ts";
 import { findLibrary } from "./client/library.ts";
 import { tablesOf, textOf } from "./listing.ts";
-import { listCatalogs, listObjects, objectLimits, type ListingContext } from "./client/objects.ts";
+import { listObjects } from "./client/objects.ts";
+import { OwnAccount } from "./client/own.ts";
 import { configuredProfile, databaseOptions } from "./options.ts";
-import { ownExpected, preparedAhead, preparedFor } from "./client/prepared.ts";
+import { preparedAhead, preparedFor } from "./client/prepared.ts";
 import type { Profile } from "./profile.ts";
-import { describeOn, rowsOf, runStatement, type RunContext } from "./client/run.ts";
-import { ScopedConnections, type SessionConnection, type ScopePlan } from "./scope/scoped.ts";
-import { scopePlanOf } from "./scope/scopePlan.ts";
+import { describeOn, runStatement, type RunContext } from "./client/run.ts";
+import { ScopedConnections } from "./scope/scoped.ts";
+import { scopePlanOf, type ScopePlan } from "./scope/scopePlan.ts";
 import { runUse, speaksOfSession, usedName } from "./client/session.ts";
 
 /** Finds the driver. Connections are made when they are needed, so a database that can not be reached opens all the same. */
@@ -75,7 +76,7 @@ export async function open(
   return ok(backendOf(plan, config.healthCheckQuery, host));
 }
 
-/** Callers and places of sessions have connections of their own where the plan says how. */
+/** With `scoped`, callers and sessions that went elsewhere have connections of their own. */
 export interface AdbcPlan extends ConnectionPlan {
   readonly scoped?: ScopePlan;
 }
@@ -101,15 +102,10 @@ class AdbcBackend implements Backend {
   readonly #connections: Connections;
   readonly #scoped: ScopedConnections | undefined;
   readonly #mode: ScopePlan["mode"];
-  /** The cluster has a login of its own. */
-  readonly #hasAccount: boolean;
+  readonly #own: OwnAccount;
   #loads = false;
   readonly #healthCheck: string;
   readonly #running = new RunningTags();
-  #catalogs: readonly string[] = [];
-  #catalogsAsked = false;
-  /** The engine showed us a statement of our own, so its list can be believed. */
-  #listingProved = false;
   #closed: Promise<void> | undefined;
 
   constructor(plan: AdbcPlan, healthCheck: string, host: Host) {
@@ -122,8 +118,8 @@ class AdbcBackend implements Backend {
     this.#connections = new Connections(plan, host);
     const { scoped } = plan;
     this.#mode = scoped?.mode ?? "serviceAccount";
-    this.#hasAccount = scoped?.hasAccount ?? true;
-    this.#catalogs = this.#hasAccount ? [] : (scoped?.catalogs ?? []);
+    const account = scoped ?? { hasAccount: true, catalogs: [] };
+    this.#own = new OwnAccount(plan.profile, this.#connections, host.clock, account);
     this.forwards = scoped === undefined ? [] : ["password"];
     this.#scoped =
       scoped === undefined
@@ -136,7 +132,7 @@ class AdbcBackend implements Backend {
   }
 
   get catalogs(): readonly string[] {
-    return this.#catalogs;
+    return this.#own.catalogs;
   }
 
   async *execute(query: Identified, signal: AbortSignal): ResultStream {
@@ -205,27 +201,27 @@ class AdbcBackend implements Backend {
 
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
     if (this.#closed !== undefined) return "unhealthy";
-    if (!this.#hasAccount) {
-      // Nobody can be asked: what callers would need first is that the driver is there.
+    if (!this.#own.exists) {
+      // Without an account nobody can ask the engine. What every caller needs first is the driver.
       this.#loads ||= await this.#connections.loads(signal);
       return this.#loads ? "healthy" : "unhealthy";
     }
-    // When every connection is at work the engine answers; a probe in line behind them would say nothing more.
+    // All connections are at work, so the engine answers. A probe would only wait behind them.
     if (!this.#connections.free) return "healthy";
-    const answer = await this.#ask(this.#healthCheck, signal);
+    const answer = await this.#own.ask(this.#healthCheck, signal);
     if (!answer.ok) return "unhealthy";
-    await this.#learn(signal);
+    await this.#own.learn(signal);
     return "healthy";
   }
 
   async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
     const { runningSql, isolated } = this.#profile;
     if (runningSql === undefined) return ok({ ...this.#running.list(), complete: !isolated });
-    if (!this.#listingProved) await this.#learn(signal);
-    const rows = await this.#ask(runningSql, signal);
+    if (!this.#own.listingProved) await this.#own.learn(signal);
+    const rows = await this.#own.ask(runningSql, signal);
     if (!rows.ok) return rows;
     const tags = rows.value.flatMap(([text]) => tagIn(textOf(text)) ?? []);
-    return ok({ tags, complete: this.#listingProved, delayMs });
+    return ok({ tags, complete: this.#own.listingProved, delayMs });
   }
 
   async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
@@ -233,7 +229,7 @@ class AdbcBackend implements Backend {
     if (endSql === undefined) {
       return this.runsIn === "process" ? ok(undefined) : err(gatewayError("query.unsupported"));
     }
-    const ended = await this.#ask(endSql(tag), signal);
+    const ended = await this.#own.ask(endSql(tag), signal);
     return ended.ok ? ok(undefined) : ended;
   }
 
@@ -243,14 +239,17 @@ class AdbcBackend implements Backend {
   ): Promise<Result<readonly TableListing[], GatewayError>> {
     const caller = callerOf(query, this.#mode);
     if (!caller.ok) return caller;
-    await this.#learn(signal);
+    await this.#own.learn(signal);
     const { tablesSql } = this.#profile;
     const isShared = caller.value === undefined;
     const connection = isShared
-      ? await this.#takeOwn(signal)
+      ? await this.#own.take(signal)
       : await this.#take(query, false, signal);
-    if (tablesSql === undefined) return await this.#onObjects(connection, signal, listObjects);
-    const rows = await this.#asked(connection, tablesSql, signal);
+    if (!connection.ok) return connection;
+    if (tablesSql === undefined) {
+      return await this.#own.listedOn(connection.value, listObjects, signal);
+    }
+    const rows = await this.#own.askedOn(connection.value, tablesSql, signal);
     return rows.ok ? ok(tablesOf(rows.value)) : rows;
   }
 
@@ -263,7 +262,7 @@ class AdbcBackend implements Backend {
     await Promise.all([this.#scoped?.close(), this.#connections.close()]);
   }
 
-  /** A connection of the query's identity, and what brings it where its session stands. */
+  /** A connection of the query's caller and session. */
   async #take(
     query: Identified,
     pinned: boolean,
@@ -277,34 +276,9 @@ class AdbcBackend implements Backend {
     return taken.ok ? ok({ taken: taken.value, steps }) : taken;
   }
 
-  /** What makes the connection the session's and the query's. */
+  /** Steps that prepare the connection for the session and the query. */
   #before({ taken, steps }: SessionConnection, query: Identified): readonly Step[] {
     return [...taken.goTo(steps), ...limitStatements(this.#profile, taken, query)];
-  }
-
-  /** A connection of the cluster's own account. */
-  async #takeOwn(signal: AbortSignal): Promise<Result<SessionConnection, GatewayError>> {
-    if (!this.#hasAccount) return err(gatewayError("cluster.connectFailed"));
-    const taken = await this.#connections.take({ pinned: false, steps: [] }, signal);
-    return taken.ok ? ok({ taken: taken.value, steps: [] }) : taken;
-  }
-
-  /** What is asked once: names of catalogs, and whether the engine's list of statements can be believed. */
-  async #learn(signal: AbortSignal): Promise<void> {
-    const { catalogsSql, provingSql } = this.#profile;
-    if (this.#catalogs.length === 0 && catalogsSql !== undefined) {
-      const names = await this.#ask(catalogsSql, signal);
-      if (names.ok) this.#catalogs = names.value.map(([name]) => textOf(name));
-    }
-    if (!this.#catalogsAsked && catalogsSql === undefined) {
-      const names = await this.#onObjects(await this.#takeOwn(signal), signal, listCatalogs);
-      if (names.ok) this.#catalogs = names.value;
-      // Drivers without catalogs are asked once.
-      this.#catalogsAsked = names.ok;
-    }
-    if (this.#listingProved || provingSql === undefined) return;
-    const seen = await this.#ask(provingSql, signal);
-    this.#listingProved = seen.ok && seen.value.length === 1;
   }
 
   async #begun(
@@ -347,44 +321,6 @@ class AdbcBackend implements Backend {
     if (this.#profile.name !== "duckdb" || !isFatalFailure(failure)) return;
     this.#connections.condemn();
     this.#host.log.write("warn", "adbc.fatal", { cluster: this.cluster });
-  }
-
-  /** Rows of a small answer to a statement of ours, as the cluster's own account. */
-  async #ask(
-    sql: string,
-    signal: AbortSignal,
-  ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
-    return await this.#asked(await this.#takeOwn(signal), sql, signal);
-  }
-
-  /** What the driver itself lists. */
-  async #onObjects<Listed>(
-    connection: Result<SessionConnection, GatewayError>,
-    signal: AbortSignal,
-    list: (context: ListingContext, signal: AbortSignal) => Promise<Result<Listed, AdbcFailure>>,
-  ): Promise<Result<Listed, GatewayError>> {
-    if (!connection.ok) return connection;
-    const { taken, steps } = connection.value;
-    const { clock } = this.#host;
-    const context = { taken, before: taken.goTo(steps), clock, limits: objectLimits };
-    const listed = await list(context, signal);
-    if (!listed.ok) taken.spoil();
-    void taken.release();
-    return listed.ok ? listed : err(this.#error(listed.error));
-  }
-
-  async #asked(
-    connection: Result<SessionConnection, GatewayError>,
-    sql: string,
-    signal: AbortSignal,
-  ): Promise<Result<readonly (readonly Value[])[], GatewayError>> {
-    if (!connection.ok) return connection;
-    const { taken, steps } = connection.value;
-    const request = { sql, expected: ownExpected(this.#profile), before: taken.goTo(steps) };
-    const rows = await rowsOf({ taken }, request, signal);
-    if (!rows.ok) taken.spoil();
-    void taken.release();
-    return rows.ok ? rows : err(this.#error(rows.error));
   }
 
   #error(failure: AdbcFailure): GatewayError {

@@ -6,7 +6,7 @@ import { engineRunning } from "@gateway/core/capacity/reaper/reaper.ts";
 import type { MetricFamily } from "@gateway/core/port/metrics.ts";
 import { queryFamilies } from "@gateway/core/run/step/metrics.ts";
 import { authFailures } from "@gateway/core/run/openDoor.ts";
-import { scopeFamilies } from "@gateway/engines/adbc/metrics.ts";
+import { scopeFamilies } from "@gateway/engines/adbc/scope/metrics.ts";
 import { historyFamilies } from "../history/backlog.ts";
 import { bugs } from "../host/node.ts";
 import { configConfirmed, configStale } from "../worker/snapshot/followConfig.ts";

@@ -95,6 +95,12 @@ export interface Taken {
   release(): Promise<void>;
 }
 
+/** A connection, and the steps that give it the session's catalog, schema and settings. */
+export interface SessionConnection {
+  readonly taken: Taken;
+  readonly steps: readonly Step[];
+}
+
 export class Connections {
   readonly #plan: ConnectionPlan;
   readonly #host: Host;

@@ -1,10 +1,28 @@
 /** How the scopes of a Snowflake cluster are made, out of its config. */
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Result } from "@gateway/core/result.ts";
+import type { DatabaseOptions } from "../../native/message.ts";
 import type { AdbcConfig } from "../config.ts";
-import { configAs } from "../identity.ts";
+import { configAs, type CallerIdentity, type CallerMode } from "../identity.ts";
 import { databaseOptions } from "../options.ts";
-import { profileOf, snowflakeHome } from "../profile.ts";
-import type { ScopePlan } from "./scoped.ts";
+import { profileOf, snowflakeHome, type Names } from "../profile.ts";
+
+/** How a cluster's scopes are made. */
+export interface ScopePlan {
+  readonly mode: "serviceAccount" | CallerMode;
+  /** The cluster has a login of its own beside those of its callers. */
+  readonly hasAccount: boolean;
+  /** Catalogs that the cluster's options name: without a login of its own nobody can ask the engine. */
+  readonly catalogs: readonly string[];
+  /** Names that the cluster's own connections have, in the order of its `Choice`. */
+  readonly home: Names;
+  readonly idleMs: number;
+  readonly countMax: number;
+  /** Connections that share a process. */
+  readonly connectionsPerProcess: number;
+  /** Options of a database that is opened as a caller. */
+  optionsAs(identity: CallerIdentity): Promise<Result<DatabaseOptions, string>>;
+}
 
 /** The plan. Options are made anew for each connection, because addresses change. */
 export function scopePlanOf(cluster: string, config: AdbcConfig, { egress }: Host): ScopePlan {

@@ -17,7 +17,7 @@ import { adbcConfig } from "../config.ts";
 import { databaseOptions } from "../options.ts";
 import { profileOf, snowflakeHome, type Profile } from "../profile.ts";
 import { quoteIdentifier } from "../sql/quote.ts";
-import type { ScopePlan } from "./scoped.ts";
+import type { ScopePlan } from "./scopePlan.ts";
 import { scopePlanOf } from "./scopePlan.ts";
 
 const pools = "gateway_adbc_scoped_pools";

@@ -14,8 +14,12 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../../native/driver.ts";
 import { SharedProcesses } from "../../native/reach/home.ts";
-import type { DatabaseOptions, Step } from "../../native/message.ts";
-import { Connections, type ConnectionPlan, type Taken } from "../client/connections.ts";
+import {
+  Connections,
+  type ConnectionPlan,
+  type SessionConnection,
+  type Taken,
+} from "../client/connections.ts";
 import {
   callerConnectError,
   callerOf,
@@ -24,27 +28,11 @@ import {
   type CallerMode,
 } from "../identity.ts";
 import { LentLogin } from "./lentLogin.ts";
-import { scopeFamilies } from "../metrics.ts";
+import { scopeWatcher } from "./metrics.ts";
 import type { Names, SessionContext } from "../profile.ts";
 import { scopeKey } from "./scopeKey.ts";
-import { Scopes, type Held, type ScopeLimits, type ScopeWatcher } from "./scopes.ts";
-
-/** How a cluster's scopes are made. */
-export interface ScopePlan {
-  readonly mode: "serviceAccount" | CallerMode;
-  /** The cluster has a login of its own beside those of its callers. */
-  readonly hasAccount: boolean;
-  /** Catalogs that the cluster's options name: without a login of its own nobody can ask the engine. */
-  readonly catalogs: readonly string[];
-  /** Names that the cluster's own connections have, in the order of its `Choice`. */
-  readonly home: Names;
-  readonly idleMs: number;
-  readonly countMax: number;
-  /** Connections that share a process. */
-  readonly connectionsPerProcess: number;
-  /** Options of a database that is opened as a caller. */
-  optionsAs(identity: CallerIdentity): Promise<Result<DatabaseOptions, string>>;
-}
+import type { ScopePlan } from "./scopePlan.ts";
+import { Scopes, type Held, type ScopeLimits } from "./scopes.ts";
 
 /** Most connections of one caller. */
 const callerConnectionsMax = 2;
@@ -54,12 +42,6 @@ const callerConnectionsMax = 2;
  */
 const buildsMax = 8;
 const waitingMax = 1_024;
-
-/** A connection, and the steps that give it the session's catalog, schema and settings. */
-export interface SessionConnection {
-  readonly taken: Taken;
-  readonly steps: readonly Step[];
-}
 
 /** What keeps a scope's connections apart from all others. The cluster's own have none. */
 interface Scope {
@@ -90,7 +72,7 @@ export class ScopedConnections {
     this.#own = own;
     const { idleMs, countMax } = scoped;
     const limits: ScopeLimits = { idleMs, countMax, buildsMax, waitingMax };
-    this.#scopes = new Scopes(host.clock, limits, watcherOf(plan.cluster, host));
+    this.#scopes = new Scopes(host.clock, limits, scopeWatcher(plan.cluster, host));
   }
 
   /** Waits for a connection of the statement's caller and session. */
@@ -221,24 +203,4 @@ function told(
   if (identity === undefined || error.code !== "auth.noBackendIdentity") return error;
   const { detail } = error;
   return noBackendIdentity(identity.mode, group, detail === undefined ? {} : { detail });
-}
-
-/** Counts scopes. Two generations of a cluster add to the same series. */
-function watcherOf(cluster: string, { metrics, log }: Host): ScopeWatcher {
-  const gauges = new Map<string, ReturnType<Host["metrics"]["gauge"]>>();
-  const labelsOf = (group: string) => ({ cluster_group: group, cluster_name: cluster }) as const;
-  const gaugeOf = (group: string) => {
-    const known = gauges.get(group) ?? metrics.gauge(scopeFamilies.pools, labelsOf(group));
-    gauges.set(group, known);
-    return known;
-  };
-  return {
-    added: (group) => gaugeOf(group).add(1),
-    removed: (group, reason) => {
-      gaugeOf(group).add(-1);
-      if (reason === undefined) return;
-      metrics.counter(scopeFamilies.evictions, { ...labelsOf(group), reason }).add(1);
-    },
-    bug: (error) => log.bug(error, { cluster }),
-  };
 }
