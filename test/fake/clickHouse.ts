@@ -14,7 +14,7 @@ import type { Batch } from "@gateway/core/type/vector.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { open } from "@gateway/engines/duckDb/adapter.ts";
 import { duckDbConfig } from "@gateway/engines/duckDb/config.ts";
-import { hostOf, identifiedOf, valueOf } from "@gateway/engines/engine.suite.ts";
+import { hostOf, identifiedOf, valueOf } from "@gateway/engines/rig/backend.ts";
 import { asUser, refusalOf, type Impersonation } from "./clickHouseAs.ts";
 import { nativeBlock, typeText } from "./clickHouseNative.ts";
 

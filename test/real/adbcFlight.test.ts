@@ -1,7 +1,7 @@
 /** Apache Arrow's reference Flight SQL server (over SQLite) through its real ADBC driver, in a process. */
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
-import { codeOf, identifiedOf, never, ran, valueOf } from "@gateway/engines/engine.suite.ts";
+import { codeOf, identifiedOf, never, ran, valueOf } from "@gateway/engines/rig/backend.ts";
 import { createConnection } from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -5,7 +5,7 @@ import type { Backend, TableListing } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { open } from "@gateway/engines/adbc/adapter.ts";
 import { adbcConfig } from "@gateway/engines/adbc/config.ts";
-import { hostOf, valueOf } from "@gateway/engines/engine.suite.ts";
+import { hostOf, valueOf } from "@gateway/engines/rig/backend.ts";
 
 /** Where the drivers lie. */
 export const driverFolder = process.env["GATEWAY_TEST_ADBC"] ?? "";

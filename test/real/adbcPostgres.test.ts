@@ -6,14 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
-import {
-  codeOf,
-  engineSuite,
-  identifiedOf,
-  never,
-  ran,
-  valueOf,
-} from "@gateway/engines/engine.suite.ts";
+import { engineSuite } from "@gateway/engines/engine.suite.ts";
+import { codeOf, identifiedOf, never, ran, valueOf } from "@gateway/engines/rig/backend.ts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterOf, driverFolder, listedNames, unknownLibrary } from "./adbcHost.ts";

@@ -16,7 +16,7 @@ import {
   ran,
   valueOf,
   type Ran,
-} from "@gateway/engines/engine.suite.ts";
+} from "@gateway/engines/rig/backend.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { clusterOf as anyClusterOf, unknownLibrary } from "./adbcHost.ts";
 import { forgetSeen, seenIn } from "./recorded.ts";

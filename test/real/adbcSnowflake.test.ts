@@ -12,7 +12,7 @@ import {
   ran,
   valueOf,
   type Ran,
-} from "@gateway/engines/engine.suite.ts";
+} from "@gateway/engines/rig/backend.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clusterOf } from "./adbcHost.ts";
 

@@ -1,5 +1,5 @@
 /** ClickHouse's own parser, functions and formats behind the gateway; `npm run test:real` says where the server is. */
-import { codeOf, hostOf, never, ran, valueOf } from "@gateway/engines/engine.suite.ts";
+import { codeOf, hostOf, never, ran, valueOf } from "@gateway/engines/rig/backend.ts";
 import { open } from "@gateway/engines/clickHouse/adapter.ts";
 import { clickHouseConfig } from "@gateway/engines/clickHouse/config.ts";
 import { callerOf, textFor } from "@gateway/engines/clickHouse/identity.ts";
@@ -184,7 +184,7 @@ describe("parameters of ClickHouse", () => {
   });
 
   it("are described without running", async () => {
-    const { identifiedOf } = await import("@gateway/engines/engine.suite.ts");
+    const { identifiedOf } = await import("@gateway/engines/rig/backend.ts");
     const found = await backend.describe(
       identifiedOf("select number + 1 as n from numbers(3) where number = $1"),
       never,

@@ -1,13 +1,6 @@
 /** The engine contract on MariaDB in StarRocks' place, and what is the wire's own; `npm run test:real` says where the server is. */
-import {
-  codeOf,
-  engineSuite,
-  hostOf,
-  identifiedOf,
-  never,
-  ran,
-  valueOf,
-} from "@gateway/engines/engine.suite.ts";
+import { engineSuite } from "@gateway/engines/engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "@gateway/engines/rig/backend.ts";
 import { open } from "@gateway/engines/starRocks/adapter.ts";
 import { starRocksConfig, type StarRocksConfig } from "@gateway/engines/starRocks/config.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";

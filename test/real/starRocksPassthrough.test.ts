@@ -12,7 +12,7 @@ import {
   ran,
   valueOf,
   type Ran,
-} from "@gateway/engines/engine.suite.ts";
+} from "@gateway/engines/rig/backend.ts";
 import { open } from "@gateway/engines/starRocks/adapter.ts";
 import { starRocksConfig } from "@gateway/engines/starRocks/config.ts";
 import mysql from "mysql2/promise";

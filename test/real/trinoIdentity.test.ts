@@ -15,7 +15,7 @@ import {
   ran,
   valueOf,
   type Ran,
-} from "@gateway/engines/engine.suite.ts";
+} from "@gateway/engines/rig/backend.ts";
 import { open } from "@gateway/engines/trino/adapter.ts";
 import { trinoConfig } from "@gateway/engines/trino/config.ts";
 import { textOf } from "@gateway/engines/trino/client/own.ts";

@@ -3,7 +3,7 @@ import type { Backend } from "@gateway/core/port/backend.ts";
 import { ok } from "@gateway/core/result.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { duckDbDriver } from "../duckDb/library/library.ts";
-import { hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../engine.suite.ts";
+import { hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../rig/backend.ts";
 import { backendOf } from "./adapter.ts";
 import { processLimits } from "./client/connections.ts";
 import { limitStatements, type LimitState } from "./limit.ts";

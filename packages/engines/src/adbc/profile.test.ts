@@ -2,7 +2,7 @@
 import type { Backend } from "@gateway/core/port/backend.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { duckDbDriver } from "../duckDb/library/library.ts";
-import { codeOf, hostOf, identifiedOf, never, ran } from "../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran } from "../rig/backend.ts";
 import { backendOf } from "./adapter.ts";
 import { processLimits } from "./client/connections.ts";
 import { profileOf } from "./profile.ts";

@@ -8,7 +8,8 @@ import {
   type Misbehaviour,
 } from "../../../../test/fake/clickHouse.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, engineSuite, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
+import { engineSuite } from "../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { clickHouseConfig, type ClickHouseConfig } from "./config.ts";
 

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fakeClickHouse, type FakeClickHouse } from "../../../../test/fake/clickHouse.ts";
 import { hostileNames } from "../../../../test/fake/hostileNames.ts";
-import { hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../engine.suite.ts";
+import { hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { clickHouseConfig } from "./config.ts";
 import { errorOf as clickHouseError, readException } from "./errors.ts";

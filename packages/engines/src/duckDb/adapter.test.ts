@@ -6,7 +6,8 @@ import type { Backend } from "@gateway/core/port/backend.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, engineSuite, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
+import { engineSuite } from "../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
 

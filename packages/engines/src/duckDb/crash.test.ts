@@ -7,7 +7,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { ChildProcess } from "@gateway/core/port/threads.ts";
 import type { LastEvent } from "@gateway/core/query/event.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
 

@@ -4,7 +4,7 @@ import type { DataType, Value } from "@gateway/core/type/type.ts";
 import { typeName } from "@gateway/core/type/name.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, hostOf, ran, valueOf } from "../engine.suite.ts";
+import { codeOf, hostOf, ran, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { duckDbConfig } from "./config.ts";
 import { textOf } from "./listing.ts";

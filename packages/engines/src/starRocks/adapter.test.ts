@@ -3,7 +3,8 @@ import type { Backend } from "@gateway/core/port/backend.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, portOf, type TestGateway } from "../../../../test/e2e/gateway.ts";
 import { fakeRelay, type FakeRelay, type RelayFault } from "../../../../test/fake/relay.ts";
-import { codeOf, engineSuite, hostOf, identifiedOf, never, ran, valueOf } from "../engine.suite.ts";
+import { engineSuite } from "../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { starRocksConfig, type StarRocksConfig } from "./config.ts";
 

@@ -6,7 +6,7 @@ import type { Backend } from "@gateway/core/port/backend.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { FakeMysql } from "../../../../test/fake/mysql.ts";
 import { certificateOf } from "../../../frontends/src/listener/rig/certificate.ts";
-import { codeOf, hostOf, ran, valueOf } from "../engine.suite.ts";
+import { codeOf, hostOf, ran, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { starRocksConfig } from "./config.ts";
 

@@ -4,7 +4,8 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { afterAll, beforeAll } from "vitest";
 import { fakeTrino, type FakeTrino } from "../../../../test/fake/trino.ts";
-import { engineSuite, hostOf, valueOf } from "../engine.suite.ts";
+import { engineSuite } from "../engine.suite.ts";
+import { hostOf, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { trinoConfig } from "./config.ts";
 

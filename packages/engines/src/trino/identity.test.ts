@@ -5,7 +5,7 @@ import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fakeTrino, type FakeTrino, type Seen } from "../../../../test/fake/trino.ts";
-import { hostOf, identifiedOf, never, valueOf } from "../engine.suite.ts";
+import { hostOf, identifiedOf, never, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { trinoConfig } from "./config.ts";
 

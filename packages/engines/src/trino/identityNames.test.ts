@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hostileNames } from "../../../../test/fake/hostileNames.ts";
 import { fakeTrino, type FakeTrino, type Seen } from "../../../../test/fake/trino.ts";
-import { hostOf, identifiedOf, never, valueOf } from "../engine.suite.ts";
+import { hostOf, identifiedOf, never, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { trinoConfig } from "./config.ts";
 

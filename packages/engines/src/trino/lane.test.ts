@@ -1,7 +1,7 @@
 /** What a client asked of its transaction, and what Trino is asked for it. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fakeTrino, type FakeTrino } from "../../../../test/fake/trino.ts";
-import { hostOf, identifiedOf, never, valueOf } from "../engine.suite.ts";
+import { hostOf, identifiedOf, never, valueOf } from "../rig/backend.ts";
 import { open } from "./adapter.ts";
 import { trinoConfig } from "./config.ts";
 

@@ -8,7 +8,7 @@ import type { TableStream } from "../../native/reach/driverThread.ts";
 import { duckDbDriver } from "../../duckDb/library/library.ts";
 import { schemaMessage } from "../../native/arrow/ipc.ts";
 import type { Reply, ListedColumn, ListedTable, ObjectsRequest } from "../../native/message.ts";
-import { hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
+import { hostOf, identifiedOf, never, ran, valueOf } from "../../rig/backend.ts";
 import { backendOf } from "../adapter.ts";
 import { adbcConfig } from "../config.ts";
 import { processLimits } from "./connections.ts";

@@ -9,7 +9,7 @@ import { Secret } from "@gateway/core/secret.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../native/driver.ts";
 import { duckDbDriver } from "../../duckDb/library/library.ts";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../../rig/backend.ts";
 import { backendOf } from "../adapter.ts";
 import { processLimits } from "../client/connections.ts";
 import { callerConnectError, callerOf, configAs, type CallerIdentity } from "../identity.ts";

@@ -4,7 +4,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { valueOf } from "../../engine.suite.ts";
+import { valueOf } from "../../rig/backend.ts";
 import { scopeKey, type KeyPart } from "./scopeKey.ts";
 import { Scopes, type Held, type ScopeLimits } from "./scopes.ts";
 

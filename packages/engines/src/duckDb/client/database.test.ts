@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, hostOf, ran, valueOf } from "../../engine.suite.ts";
+import { codeOf, hostOf, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 import { realDatabasePath } from "../../native/reach/sharing.ts";

@@ -1,6 +1,6 @@
 /** The sample that an embedded database is filled with. */
 import { describe, expect, it } from "vitest";
-import { hostOf, ran, valueOf } from "../../engine.suite.ts";
+import { hostOf, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 import { sampleRows } from "./sample.ts";

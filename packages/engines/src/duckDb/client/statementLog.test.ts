@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostOf, ran, valueOf } from "../../engine.suite.ts";
+import { hostOf, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 import {

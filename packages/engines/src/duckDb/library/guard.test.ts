@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 import { guardStatement } from "./guard.ts";

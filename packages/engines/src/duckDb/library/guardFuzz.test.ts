@@ -2,7 +2,7 @@
 import type { Backend } from "@gateway/core/port/backend.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeOf, hostOf, ran, valueOf } from "../../engine.suite.ts";
+import { codeOf, hostOf, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 

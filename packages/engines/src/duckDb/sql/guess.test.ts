@@ -1,6 +1,6 @@
 import type { Backend } from "@gateway/core/port/backend.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
+import { hostOf, identifiedOf, never, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 import { engineTypeOf } from "../types.ts";

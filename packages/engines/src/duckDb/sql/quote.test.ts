@@ -1,7 +1,7 @@
 import type { Backend } from "@gateway/core/port/backend.ts";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hostOf, ran, valueOf } from "../../engine.suite.ts";
+import { hostOf, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
 import { quoteIdentifier, quotePath, quoteText } from "./quote.ts";

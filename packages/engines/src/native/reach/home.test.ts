@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ChildProcess, SocketPair, Threads } from "@gateway/core/port/threads.ts";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { hostOf, never } from "../../engine.suite.ts";
+import { hostOf, never } from "../../rig/backend.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Value } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";

@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { FakeMysql } from "../../../../../test/fake/mysql.ts";
 import { certificateOf } from "../../../../frontends/src/listener/rig/certificate.ts";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf, type Ran } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { asOf } from "./callers.ts";
 import { starRocksConfig } from "../config.ts";

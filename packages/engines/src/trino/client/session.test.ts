@@ -4,7 +4,7 @@ import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fakeTrino, type FakeTrino } from "../../../../../test/fake/trino.ts";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { trinoConfig } from "../config.ts";
 

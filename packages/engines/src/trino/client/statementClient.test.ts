@@ -8,7 +8,7 @@ import {
   type Fault,
   type Seen,
 } from "../../../../../test/fake/trino.ts";
-import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../engine.suite.ts";
+import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { trinoConfig } from "../config.ts";
 
