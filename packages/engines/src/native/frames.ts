@@ -20,7 +20,7 @@ const scratchBytes = 8 << 10;
 /** One row of a result may have this many. */
 const frameBytesMax = 0x7fff_ffff;
 
-/** What a thread is asked for: which time on its line, and for which seat. */
+/** A request, with the turn it has on its line and the seat it is for. */
 export interface AskedRequest {
   readonly turn: number;
   readonly seat: number;

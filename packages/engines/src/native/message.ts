@@ -41,7 +41,7 @@ export interface ThreadData extends DriverLibrary {
   readonly control: SharedArrayBuffer;
   /** What all threads of the process keep open (seats.ts). */
   readonly seats: SharedArrayBuffer;
-  /** The descriptor of the line it reads; undefined: it is spoken with by messages. */
+  /** The descriptor of the line it reads; undefined: it gets messages instead. */
   readonly line: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface DatabaseOptions {
   readonly options: readonly Option[];
   /** Statements run once on a connection of their own, in order, before anybody else has one. */
   readonly setup: readonly SetupStatement[];
-  /** Whoever opens it connects next, so that nobody has to log in only to see whether that works. */
+  /** Opened without a trial login: whoever opens it connects next anyway. */
   readonly untried?: boolean;
   /** It is the seat's, and closed when the seat is left. Absent: whoever opened it closes it. */
   readonly ofSeat?: boolean;

@@ -76,7 +76,10 @@ export async function* runOn(
   }
 }
 
-/** The text as it is sent, or why it is not. From here on the connection is tainted by what leaves something on it. */
+/**
+ * The text as it is sent, or why it is not. A statement that leaves something on the connection taints it
+ * from here on.
+ */
 function statementOf(
   member: Member,
   query: Identified,
@@ -92,7 +95,7 @@ function statementOf(
   return ok({ member, clock, sql, tag: judged.value.tag, native });
 }
 
-/** Why the statement can not have the limit that it is to be sent with. */
+/** The error when the statement can not get the limit that it must be sent with. */
 async function limited(
   member: Member,
   { engineSql, maxExecutionMs }: Identified,

@@ -28,7 +28,7 @@ export class EngineLimit {
     return this.#known["query_timeout"] === true || this.#known["max_statement_time"] === true;
   }
 
-  /** Makes a limit the connection's, where it is not yet. An error says why nothing may be sent on it. */
+  /** Sets a limit on the connection, unless it has it. An error says why nothing may be sent there. */
   async bring(
     member: Member,
     maxExecutionMs: number,

@@ -23,9 +23,9 @@ export interface Judged {
   /** Upper-case name for command tags; undefined for a plain query. */
   readonly updateType: string | undefined;
   readonly writes: boolean;
-  /** Something of it may stay on its connection, which no other session may then get. */
+  /** It may leave something on its connection, which then goes to no other session. */
   readonly leaves: boolean;
-  /** A query whose rows can be had in the driver's fastest way. */
+  /** A query whose rows the driver can read in its fastest way. */
   readonly plainQuery: boolean;
   readonly expected: ExpectedStatement | undefined;
 }
@@ -65,7 +65,7 @@ function judged(found: StatementClass, sql: string, profile: Profile): Judged {
 }
 
 const showing: ReadonlySet<string> = new Set(["select", "show", "describe", "explain"]);
-/** Kinds after which a connection is as it was. What functions of a query do is the profile's matter. */
+/** Kinds that leave a connection as it was. What functions of a query leave on it is the profile's matter. */
 const harmless: ReadonlySet<string> = new Set([...showing, "insert", "update", "delete", "merge"]);
 
 /** Whether a used connection is made fit again, or not used at all. */
@@ -123,7 +123,7 @@ function fileRefusal(
   if (name === "sqlite" && reachesFiles(found, sql)) {
     return refusal("query.permission", `${found.firstWord} is not permitted`);
   }
-  // The driver finds its PUT and GET with a pattern of its own, so a text that is read in doubt is refused.
+  // The driver looks for PUT and GET with a pattern of its own, so a text that is read in doubt is refused.
   const doubtful = found.kind === "unknown" || found.doubt !== undefined;
   if (name === "snowflake" && doubtful && movesFiles(sql)) {
     return refusal("query.permission", "PUT and GET are not permitted");
@@ -141,7 +141,7 @@ function reachesFiles({ firstWord }: StatementClass, sql: string): boolean {
   return ["ATTACH", "DETACH", "PRAGMA", "VACUUM"].includes(firstWord);
 }
 
-/** PUT or GET where a statement may begin, whatever stands before it is taken for. */
+/** PUT or GET wherever a statement may begin, however the text before it is read. */
 function movesFiles(sql: string): boolean {
   return /(?:^|[\n\r;]|\*\/)\s*(?:put|get)\s/i.test(sql);
 }

@@ -182,10 +182,10 @@ export function memoryTrimmer(): (() => void) | undefined {
 }
 
 /**
- * Bounds what the C library keeps of freed memory at the end of each thread's part, and takes blocks of this
- * size from the system alone, so that they go back when they are freed. By itself glibc raises both with the
- * largest block that it saw freed: each part keeps up to 64 MB then, which trimming does not touch. Does
- * nothing where there is nothing like it.
+ * Bounds the freed memory that the C library keeps at the end of each thread's arena, and has it take blocks
+ * of this size from the system alone, so that they go back when they are freed. By itself glibc raises both
+ * limits with the largest block that it saw freed: each arena then keeps up to 64 MB, which trimming does
+ * not touch. Does nothing where there is no such setting.
  */
 export function boundFreedEnds(bytes: number): void {
   if (platform !== "linux") return;

@@ -32,7 +32,10 @@ export interface ProcessLimits {
   readonly cancelAgainMs: number;
   /** To open, connect or close; undefined: as long as it takes, and a cancel gives it `cancelMs`. */
   readonly connectMs: number | undefined;
-  /** Others use the process too: what only connects is not worth its end when it is cancelled, and has `connectMs`. */
+  /**
+   * Others use the process too: a cancel during a connect does not end it, and the connect has its
+   * `connectMs`.
+   */
   readonly seated?: boolean;
 }
 
@@ -283,7 +286,7 @@ function graceOf(kind: Request["kind"], limits: ProcessLimits | undefined): numb
   return seated ? undefined : 0;
 }
 
-/** Requests that a client waits for, and ends when it will. */
+/** Requests that a client waits for, and may cancel at any time. */
 const unlimited: ReadonlySet<Request["kind"]> = new Set([
   "execute",
   "describe",

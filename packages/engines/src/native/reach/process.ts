@@ -22,7 +22,7 @@ export interface Parent {
   lost(): void;
 }
 
-/** Answers what takes every message of the gateway. `firstLine` is the descriptor of line 0. */
+/** Returns what handles every message of the gateway. `firstLine` is the descriptor of line 0. */
 export function serveDriver(
   threads: Threads,
   parent: Parent,

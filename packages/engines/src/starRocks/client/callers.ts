@@ -47,7 +47,10 @@ export function asOf(
   return ok({ kind: "caller", account: { user, password } });
 }
 
-/** Both end at a NUL in the protocol, and both are UTF-8. An empty name is anybody, an empty password anybody's bind. */
+/**
+ * Name and password end at a NUL in the protocol, and are UTF-8. An empty name stands for anybody, and a
+ * directory takes an empty password for an anonymous bind.
+ */
 function isWhole(text: string): boolean {
   const fits = text !== "" && text.length <= textLengthMax;
   return fits && !text.includes("\0") && text.isWellFormed();
@@ -114,7 +117,7 @@ function errorOfLogin({ code, number, sqlState }: LoginFailure, group: string): 
   if (refused || sqlState?.startsWith("28") === true || code === otherName) {
     return noBackendIdentity("passthrough", group, { detail });
   }
-  // The login was right, and the database is not this user's, or nobody's.
+  // The login was right; the database belongs to somebody else, or is not there.
   if (number === 1044) return gatewayError("query.permission", { detail });
   if (number === 1049) return gatewayError("query.unknownObject", { detail });
   return gatewayError("cluster.connectFailed", { detail });

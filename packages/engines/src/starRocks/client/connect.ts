@@ -1,4 +1,7 @@
-/** A connection as statements need it: logged in, reading text the way everything here writes it, under the whole name it asked for. */
+/**
+ * Opens connections as statements need them: logged in under the whole name that was asked for, and reading
+ * text the way this gateway writes it.
+ */
 import type { Host } from "@gateway/core/port/host.ts";
 import { abortedWith } from "@gateway/core/tool/canceller.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -12,7 +15,7 @@ const wholeNameLength = 32;
 /** Modes under which strings and names are read in another way than everything here writes them. */
 const readingModes: ReadonlySet<string> = new Set(["NO_BACKSLASH_ESCAPES", "ANSI_QUOTES", "ANSI"]);
 
-/** Logs in and looks at what came of it; a connection that is not as it must be is closed. */
+/** Logs in and checks the connection. One that is not as it must be is closed. */
 export async function connected(
   login: Login,
   host: Pick<Host, "egress" | "clock">,

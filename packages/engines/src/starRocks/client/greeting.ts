@@ -1,9 +1,12 @@
-/** Whether a server of the family is there, for a gateway that has no account at it: what it says before anybody logs in. */
+/**
+ * Whether a server of the family is there, for a gateway without an account at it: the greeting that a
+ * server sends before any login.
+ */
 import type { Host } from "@gateway/core/port/host.ts";
 import { packetHeaderBytes } from "@gateway/wire/mysql/protocol.ts";
 import { reach, type Server } from "./login.ts";
 
-/** The first byte of a greeting; a server that takes nobody says an error instead (0xff). */
+/** The first byte of a greeting. A server that takes nobody sends an error instead (0xff). */
 const protocolVersion = 10;
 
 /** True when the server greets in time. */

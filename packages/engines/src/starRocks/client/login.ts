@@ -36,7 +36,10 @@ export interface Login {
   readonly signal?: AbortSignal;
 }
 
-/** Why nobody is logged in: codes, and never a server's text. `number` and `sqlState` are the server's own, where it spoke. */
+/**
+ * Why a login failed: codes, and never a server's text. `number` and `sqlState` are the server's own, where
+ * it spoke.
+ */
 export interface LoginFailure {
   readonly code: string;
   readonly number: number | undefined;

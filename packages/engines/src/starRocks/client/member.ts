@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { Connection } from "mysql2";
 import type { LoggedIn } from "./login.ts";
 
-/** Bytes that may wait for the one who asks before the connection is not read on. */
+/** When so many bytes wait for their reader, the connection is read no further. */
 const heldBytesMax = 256 * 1024;
 
 export class Member {
@@ -82,9 +82,9 @@ export class Member {
   }
 
   /**
-   * Throws away what nobody asks for. A server whose statement was ended notices it only when it can send on;
-   * while it waits for a reader it holds the statement, and the caller its slot. After the first byte that
-   * was thrown away `next` answers at the connection's end only.
+   * Throws away what nobody reads. A server notices that its statement was ended only when it can send on:
+   * until then it holds the statement, and the caller its slot. Once a byte was thrown away, `next` answers
+   * only at the connection's end.
    */
   discard(): void {
     this.#discarding = true;

@@ -1,4 +1,7 @@
-/** Where a session stands and what it has set: told as changes of the session, and brought to whichever connection runs its next statement. */
+/**
+ * A session's database and variables. They are kept as changes of the session, and set on the connection
+ * that runs its next statement.
+ */
 import type { Session } from "@gateway/core/query/query.ts";
 import type { SessionStatement, SettingValue } from "@gateway/core/sql/session/statement.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
@@ -50,7 +53,10 @@ function written(value: SettingValue | undefined): string | undefined {
   }
 }
 
-/** Statements that make the connection stand where the session does; undefined when it can not be brought there. */
+/**
+ * Statements that give the connection the session's database and variables; undefined when it can not get
+ * them.
+ */
 export function bringing(
   member: Pick<Member, "database" | "variables">,
   session: Pick<Session, "schema" | "settings" | "frontend">,

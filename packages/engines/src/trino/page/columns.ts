@@ -7,7 +7,10 @@ import { typeOfName } from "../types.ts";
 /** More columns than Trino plans. */
 const columnsMax = 10_000;
 
-/** The columns a page lists; undefined when it lists none, or no list of columns. Everybody who brings the same text is given the same ones. */
+/**
+ * The columns a page lists; undefined when it lists none, or no list of columns. The same text gives the
+ * same objects.
+ */
 export function columnsOf(page: ClientPage, bytes: Uint8Array): readonly Column[] | undefined {
   return page.columns === undefined ? undefined : columnsIn(textOfSpan(bytes, page.columns));
 }
