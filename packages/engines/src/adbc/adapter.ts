@@ -21,7 +21,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { AdbcFailure } from "../native/driver.ts";
 import { isFatalFailure } from "../duckDb/library/failure.ts";
-import type { Step } from "../native/message.ts";
+import type { ConnectionStep } from "../native/message.ts";
 import { inMemoryPath, realDatabasePath } from "../native/reach/sharing.ts";
 import { RunningTags } from "../running.ts";
 import type { AdbcConfig } from "./config.ts";
@@ -277,13 +277,13 @@ class AdbcBackend implements Backend {
   }
 
   /** Steps that prepare the connection for the session and the query. */
-  #before({ taken, steps }: SessionConnection, query: Identified): readonly Step[] {
+  #before({ taken, steps }: SessionConnection, query: Identified): readonly ConnectionStep[] {
     return [...taken.goTo(steps), ...limitStatements(this.#profile, taken, query)];
   }
 
   async #begun(
     taken: Taken,
-    steps: readonly Step[],
+    steps: readonly ConnectionStep[],
     modes: string | undefined,
     signal: AbortSignal,
   ): Promise<AdbcFailure | undefined> {

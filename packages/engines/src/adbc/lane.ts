@@ -10,7 +10,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Step } from "../native/message.ts";
+import type { ConnectionStep } from "../native/message.ts";
 import { connectError, errorOf } from "./errors.ts";
 import { limitStatements } from "./limit.ts";
 import { ownExpected, preparedFor } from "./client/prepared.ts";
@@ -89,14 +89,14 @@ export class TransactionLane implements PinnedLane {
     return this.#closed;
   }
 
-  #before(query: Identified): readonly Step[] {
+  #before(query: Identified): readonly ConnectionStep[] {
     const { profile, taken } = this.#context;
     const steps = taken.goTo(this.#contextSteps(query.session));
     return [...steps, ...limitStatements(profile, taken, query)];
   }
 
   /** A connection that was sent elsewhere in the transaction has to be sent back too. */
-  #contextSteps(session: Identified["session"]): readonly Step[] {
+  #contextSteps(session: Identified["session"]): readonly ConnectionStep[] {
     const steps = this.#context.contextSteps(session);
     this.#moved ||= steps.length > 0;
     return this.#moved ? this.#context.profile.contextSteps(session) : steps;

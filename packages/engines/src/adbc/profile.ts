@@ -4,7 +4,7 @@
  */
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
-import { contextOptions, type Option, type Step } from "../native/message.ts";
+import { contextOptions, type Option, type ConnectionStep } from "../native/message.ts";
 import type { DriverName } from "./config.ts";
 import type { LimitStatements } from "./limit.ts";
 import { quoteIdentifier, quoteText } from "./sql/quote.ts";
@@ -41,7 +41,7 @@ export interface Profile {
    * Steps that give a connection the session's catalog, schema and settings; none where it has them by
    * itself.
    */
-  contextSteps(session: SessionContext): readonly Step[];
+  contextSteps(session: SessionContext): readonly ConnectionStep[];
   /**
    * What a session may choose that stays on its connections, which are then its own; absent where nothing
    * stays.

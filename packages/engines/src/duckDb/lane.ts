@@ -19,7 +19,7 @@ import {
   rowsOf,
   runStatement,
   type RunContext,
-  type Statement,
+  type EngineStatement,
 } from "./client/run.ts";
 import { useFor, runUse, speaksOfSession, useStatement, usedPath } from "./client/session.ts";
 import { ownStatement } from "./library/statementTypes.ts";
@@ -141,7 +141,7 @@ export class TransactionLane implements PinnedLane {
     return { [Symbol.dispose]: () => pass() };
   }
 
-  #statement({ engineSql, parameters, session }: Identified, guarded: Guarded): Statement {
+  #statement({ engineSql, parameters, session }: Identified, guarded: Guarded): EngineStatement {
     return { sql: engineSql, parameters, before: this.#goTo(session), guarded };
   }
 

@@ -16,7 +16,7 @@ import {
   type DriverFunction,
 } from "./memory/abi.ts";
 import {
-  Block,
+  MemoryBlock,
   addressIn,
   bytesAt,
   detailBy,
@@ -86,11 +86,11 @@ const streamErrorSignature = { answer: "pointer", takes: ["pointer", "pointer"] 
 
 export class Driver {
   readonly library: Library;
-  readonly #table: Block;
-  readonly #error = new Block(errorStruct.bytes);
+  readonly #table: MemoryBlock;
+  readonly #error = new MemoryBlock(errorStruct.bytes);
   readonly #functions = new Map<DriverFunction, NativeFunction>();
 
-  private constructor(library: Library, table: Block) {
+  private constructor(library: Library, table: MemoryBlock) {
     this.library = library;
     this.#table = table;
   }
@@ -111,7 +111,7 @@ export class Driver {
     const init = library.find(entrypoint, initSignature);
     if (init === undefined)
       return err(failureOf("library", `the library does not export ${entrypoint}`));
-    const table = new Block(driverBytes);
+    const table = new MemoryBlock(driverBytes);
     const driver = new Driver(library, table);
     let failure = failureOf("library", "no version of the ADBC interface fits");
     for (const version of adbcVersions) {

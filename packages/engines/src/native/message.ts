@@ -75,7 +75,7 @@ export interface StatementRequest {
   /** Runs on a new connection that is closed behind it; undefined means the seat's kept connection. */
   readonly database: Address | undefined;
   /** Taken before it on the same connection, such as the choice of a schema. */
-  readonly before: readonly Step[];
+  readonly before: readonly ConnectionStep[];
   /** What the engine itself must say about the text before it runs; undefined asks nothing. Needs `inspect`. */
   readonly expected: ExpectedStatement | undefined;
   /** Set on the statement before its text, in this order. */
@@ -88,7 +88,7 @@ export interface StatementRequest {
 export type Option = readonly [key: string, value: string];
 
 /** What prepares a connection: a statement whose result nobody wants, or one of `contextOptions`. */
-export type Step = string | Option;
+export type ConnectionStep = string | Option;
 
 /** ADBC's options for the catalog and schema of a connection. Set in this order: another catalog may bring another schema. */
 export const contextOptions = {
@@ -148,12 +148,16 @@ export interface ListedColumn {
 export type Request =
   | { readonly kind: "openDatabase"; readonly database: DatabaseOptions }
   | { readonly kind: "closeDatabase"; readonly database: Address }
-  | { readonly kind: "connect"; readonly database: Address; readonly before: readonly Step[] }
+  | {
+      readonly kind: "connect";
+      readonly database: Address;
+      readonly before: readonly ConnectionStep[];
+    }
   | { readonly kind: "disconnect" }
   /** Closes everything that the seat has open, before it is left. */
   | { readonly kind: "vacate" }
   /** Steps on the kept connection. */
-  | { readonly kind: "runAll"; readonly statements: readonly Step[] }
+  | { readonly kind: "runAll"; readonly statements: readonly ConnectionStep[] }
   /** Begins a transaction on the kept connection, then runs statements in it. */
   | { readonly kind: "begin"; readonly statements: readonly string[] }
   /** Ends the transaction; afterwards each statement is one of its own again. */

@@ -19,7 +19,7 @@ import {
   type HomePlan,
   type SharedProcesses,
 } from "../../native/reach/home.ts";
-import type { DatabaseOptions, DriverLibrary, Step } from "../../native/message.ts";
+import type { DatabaseOptions, DriverLibrary, ConnectionStep } from "../../native/message.ts";
 import type { Address } from "../../native/memory/native.ts";
 import { ThreadPool, type TakenThread } from "../../native/reach/pool.ts";
 import { shareObject, type DatabaseShare } from "../../native/reach/sharing.ts";
@@ -67,7 +67,7 @@ interface Link {
   database: Address;
   connected: boolean;
   /** The steps that the connection took last. */
-  steps: readonly Step[];
+  steps: readonly ConnectionStep[];
   readonly limit: LimitState;
   usedMs: number;
 }
@@ -77,7 +77,7 @@ export interface Use {
   /** For a transaction, which has a connection of its own. */
   readonly pinned: boolean;
   /** Steps that give it the session's catalog, schema and settings. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly ConnectionStep[];
 }
 
 /** A connection taken for one statement or one transaction. */
@@ -86,7 +86,7 @@ export interface Taken {
   /** Where a statement opens a connection of its own; undefined means the kept one. */
   readonly database: Address | undefined;
   /** The steps that the connection still has to take: none when it took the same ones last. */
-  goTo(steps: readonly Step[]): readonly Step[];
+  goTo(steps: readonly ConnectionStep[]): readonly ConnectionStep[];
   /** How long its statements may run in the engine. */
   readonly limit: LimitState;
   /** The connection may be in any state and is not used again. */
@@ -98,7 +98,7 @@ export interface Taken {
 /** A connection, and the steps that give it the session's catalog, schema and settings. */
 export interface SessionConnection {
   readonly taken: Taken;
-  readonly steps: readonly Step[];
+  readonly steps: readonly ConnectionStep[];
 }
 
 export class Connections {
@@ -175,7 +175,7 @@ export class Connections {
    * Opens a first connection and takes the steps on it, or says why that fails. It has the time limits of a
    * connection.
    */
-  async tryOut(steps: readonly Step[]): Promise<Result<void, GatewayError>> {
+  async tryOut(steps: readonly ConnectionStep[]): Promise<Result<void, GatewayError>> {
     const never = new AbortController().signal;
     const taken = await this.take({ pinned: false, steps }, never);
     if (!taken.ok) return taken;
@@ -364,21 +364,21 @@ export class Connections {
 }
 
 /** Whether `next` sets everything anew that `before` had set, so that nothing of it is left. */
-function covers(next: readonly Step[], before: readonly Step[]): boolean {
+function covers(next: readonly ConnectionStep[], before: readonly ConnectionStep[]): boolean {
   const said = new Set(next.map(objectOf));
   return before.every((step) => said.has(objectOf(step)));
 }
 
 /** `USE SCHEMA` of `USE SCHEMA "s"`; an option's key. */
-function objectOf(step: Step): string {
+function objectOf(step: ConnectionStep): string {
   return typeof step === "string" ? step.split(" ", 2).join(" ") : step[0];
 }
 
-function sameSteps(left: readonly Step[], right: readonly Step[]): boolean {
+function sameSteps(left: readonly ConnectionStep[], right: readonly ConnectionStep[]): boolean {
   return left.length === right.length && left.every((one, index) => isSame(one, right[index]));
 }
 
-function isSame(left: Step, right: Step | undefined): boolean {
+function isSame(left: ConnectionStep, right: ConnectionStep | undefined): boolean {
   if (typeof left === "string" || typeof right === "string") return left === right;
   return left[0] === right?.[0] && left[1] === right[1];
 }

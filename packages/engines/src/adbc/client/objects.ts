@@ -18,7 +18,7 @@ import {
   namelessSchema,
   type ListedColumn,
   type ListedTable,
-  type Step,
+  type ConnectionStep,
 } from "../../native/message.ts";
 import type { Taken } from "./connections.ts";
 import { knownTypeOf, knownTypeOfCode, withTypeNames } from "../types.ts";
@@ -47,7 +47,7 @@ export interface ListingContext {
     readonly thread: Pick<Taken["thread"], "ask" | "list">;
   };
   /** Steps that the connection takes first. */
-  readonly before: readonly Step[];
+  readonly before: readonly ConnectionStep[];
   readonly clock: Pick<Clock, "nowMs">;
   readonly limits: ObjectLimits;
 }

@@ -7,7 +7,7 @@ import { statementTypes } from "../../duckDb/library/statementTypes.ts";
 import type { ExpectedStatement } from "../../native/message.ts";
 import { judgeAhead, judgeStatement } from "../sql/guard.ts";
 import type { Profile } from "../profile.ts";
-import { placesError, type Statement } from "./run.ts";
+import { placesError, type EngineStatement } from "./run.ts";
 import { writtenAhead, writtenFor } from "../sql/written.ts";
 
 /** Reads of a long text, in steps, what `preparedFor` asks of it. */
@@ -22,7 +22,7 @@ export function preparedFor(
   query: Identified,
   pinned: boolean,
   purpose: "execute" | "describe" = "execute",
-): Result<Pick<Statement, "judged" | "written">, GatewayError> {
+): Result<Pick<EngineStatement, "judged" | "written">, GatewayError> {
   const judged = judgeStatement(profile, query.engineSql, pinned);
   if (!judged.ok) return judged;
   const written = writtenFor(profile, query);

@@ -13,7 +13,7 @@ import { valueAt } from "@gateway/core/type/value.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { failureOf, type AdbcFailure } from "../../native/driver.ts";
 import { readSchemaMessage } from "../../native/arrow/ipc.ts";
-import type { Executed, StatementRequest, Step } from "../../native/message.ts";
+import type { Executed, StatementRequest, ConnectionStep } from "../../native/message.ts";
 import type { Taken } from "./connections.ts";
 import { breaksConnection, errorOf } from "../errors.ts";
 import type { Judged } from "../sql/guard.ts";
@@ -30,7 +30,7 @@ export interface RunContext {
    * Steps that give the connection the session's catalog, schema and settings; none where it has them by
    * itself.
    */
-  contextSteps(session: SessionContext): readonly Step[];
+  contextSteps(session: SessionContext): readonly ConnectionStep[];
   readonly clock: Clock;
   readonly log: Log;
   /** Called with every failure, before it becomes an error. */
@@ -38,17 +38,17 @@ export interface RunContext {
 }
 
 /** A statement that was judged and written in the driver's form. */
-export interface Statement {
+export interface EngineStatement {
   readonly written: Written;
   readonly judged: Judged;
   /** What goes before it on its connection. */
-  readonly before: readonly Step[];
+  readonly before: readonly ConnectionStep[];
 }
 
 /** Runs it. Ending the generator early waits until the engine has stopped. */
 export async function* runStatement(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   signal: AbortSignal,
 ): ResultStream {
   const { judged } = statement;
@@ -95,7 +95,7 @@ interface Outcome {
 
 function lastOf(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   answer: Result<Executed, AdbcFailure>,
   { stats, count }: Outcome,
 ): LastEvent {
@@ -111,7 +111,7 @@ function lastOf(
 function statementError(
   context: RunContext,
   failure: AdbcFailure,
-  { written, judged }: Pick<Statement, "written" | "judged">,
+  { written, judged }: Pick<EngineStatement, "written" | "judged">,
 ): GatewayError {
   context.failed(failure);
   if (breaksConnection(context.profile, failure)) context.taken.spoil();
@@ -123,7 +123,7 @@ function statementError(
 /** Types of parameters and columns, without running. */
 export async function describeOn(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   const request = { kind: "describe", statement: requestOf(context, statement) } as const;
@@ -150,7 +150,7 @@ export async function describeOn(
  */
 async function emptyAnswer(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<readonly Column[], GatewayError>> {
   const { written, judged } = statement;
@@ -177,7 +177,7 @@ const nothing: Parameter = { type: { kind: "null" }, value: null };
 export async function rowsOf(
   { taken }: Pick<RunContext, "taken">,
   request: Pick<StatementRequest, "sql" | "expected" | "options"> & {
-    readonly before?: readonly Step[];
+    readonly before?: readonly ConnectionStep[];
   },
   signal: AbortSignal,
 ): Promise<Result<readonly (readonly Value[])[], AdbcFailure>> {
@@ -209,7 +209,7 @@ export function placesError(
 
 function requestOf(
   { profile, taken }: RunContext,
-  { written, judged, before }: Statement,
+  { written, judged, before }: EngineStatement,
 ): StatementRequest {
   const { sql, parameters, tag } = written;
   return {

@@ -6,7 +6,7 @@ import type { ResultEvent, ResultStream, SessionChange } from "@gateway/core/que
 import type { Identified } from "@gateway/core/query/query.ts";
 import { classifyStatement } from "@gateway/core/sql/classify/classify.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
-import type { Step } from "../../native/message.ts";
+import type { ConnectionStep } from "../../native/message.ts";
 import { errorOf } from "../errors.ts";
 import { textOf } from "../listing.ts";
 import { ownExpected } from "./prepared.ts";
@@ -47,7 +47,7 @@ export function speaksOfSession({ dialect }: Profile, sql: string): boolean {
 export async function* runUse(
   context: RunContext,
   used: Used,
-  before: readonly Step[],
+  before: readonly ConnectionStep[],
   signal: AbortSignal,
 ): ResultStream {
   const startedMs = context.clock.nowMs();

@@ -32,7 +32,7 @@ import { scopeWatcher } from "./metrics.ts";
 import type { Names, SessionContext } from "../profile.ts";
 import { scopeKey } from "./scopeKey.ts";
 import type { ScopePlan } from "./scopePlan.ts";
-import { Scopes, type Held, type ScopeLimits } from "./scopes.ts";
+import { Scopes, type HeldScope, type ScopeLimits } from "./scopes.ts";
 
 /** Most connections of one caller. */
 const callerConnectionsMax = 2;
@@ -166,7 +166,7 @@ function processesOf(
 
 /** Takes one of the scope's connections. It holds the scope until it is given back and cleaned. */
 async function takenOf(
-  held: Held<ScopeConnections>,
+  held: HeldScope<ScopeConnections>,
   use: {
     readonly pinned: boolean;
     readonly steps: readonly string[];

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { valueOf } from "../../rig/backend.ts";
 import { scopeKey, type KeyPart } from "./scopeKey.ts";
-import { Scopes, type Held, type ScopeLimits } from "./scopes.ts";
+import { Scopes, type HeldScope, type ScopeLimits } from "./scopes.ts";
 
 const never = new AbortController().signal;
 
@@ -193,7 +193,7 @@ describe("Scopes", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { scopes, host, open, watched } = scopesOf({ countMax: 3, idleMs: 10 });
-        const held: Held<Stub>[] = [];
+        const held: HeldScope<Stub>[] = [];
         const wrong: string[] = [];
         const asked: Promise<void>[] = [];
         const ask = async ({ key, buildMs, leaves }: Asking): Promise<void> => {
@@ -302,7 +302,7 @@ function scopesOf(limits: Partial<ScopeLimits> = {}) {
       },
     },
   );
-  const take = async (key: string, name = key): Promise<Held<Stub>> => {
+  const take = async (key: string, name = key): Promise<HeldScope<Stub>> => {
     const build = async (): Promise<Result<Stub, GatewayError>> => {
       built.push(name);
       return ok(new Stub(name, closed));

@@ -41,7 +41,7 @@ export interface ScopeWish<T> {
 }
 
 /** A scope that is held until it is disposed. */
-export interface Held<T> extends Disposable {
+export interface HeldScope<T> extends Disposable {
   readonly value: T;
 }
 
@@ -95,7 +95,7 @@ export class Scopes<T extends Closable> {
    * could not be built, `query.cancelled` when the signal comes first, `cluster.unavailable` when closed or
    * when too many are being built.
    */
-  async take(wish: ScopeWish<T>, signal: AbortSignal): Promise<Result<Held<T>, GatewayError>> {
+  async take(wish: ScopeWish<T>, signal: AbortSignal): Promise<Result<HeldScope<T>, GatewayError>> {
     if (this.#closed) return err(gatewayError("cluster.unavailable"));
     const nowMs = this.#clock.nowMs();
     const found = this.#entries.get(wish.key);
@@ -191,7 +191,7 @@ export class Scopes<T extends Closable> {
     return ok(entry);
   }
 
-  async #wait(build: Build<T>, signal: AbortSignal): Promise<Result<Held<T>, GatewayError>> {
+  async #wait(build: Build<T>, signal: AbortSignal): Promise<Result<HeldScope<T>, GatewayError>> {
     build.waiters += 1;
     let leave = nothing;
     const left = new Promise<undefined>((resolve) => {
@@ -207,7 +207,7 @@ export class Scopes<T extends Closable> {
     return err(gatewayError("query.cancelled"));
   }
 
-  #held(entry: Entry<T>): Held<T> {
+  #held(entry: Entry<T>): HeldScope<T> {
     let held = true;
     return {
       value: entry.value,

@@ -34,7 +34,7 @@ class Blocks {
   #at = 0;
   #blocks = 0;
   /** Why nothing comes behind the window; undefined while something may. */
-  #over: Exclude<Step, { kind: "bytes" }> | undefined;
+  #over: Exclude<ReadResult, { kind: "bytes" }> | undefined;
   #begun: Begun | undefined;
   /** Bytes of the begun block that were read, and the last of all that were. */
   #before = 0;
@@ -116,12 +116,12 @@ function tailOf(before: Uint8Array, bytes: Uint8Array): Uint8Array {
   return all.subarray(Math.max(0, all.length - tailBytes));
 }
 
-type Step =
+type ReadResult =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "end" }
   | { readonly kind: "failed"; readonly reason: string };
 
-async function next(source: AsyncIterator<Uint8Array>): Promise<Step> {
+async function next(source: AsyncIterator<Uint8Array>): Promise<ReadResult> {
   try {
     const step = await source.next();
     return step.done === true ? { kind: "end" } : { kind: "bytes", bytes: step.value };
@@ -133,7 +133,7 @@ async function next(source: AsyncIterator<Uint8Array>): Promise<Step> {
 /** `open`: it ends inside a block. */
 function endOf(
   window: Uint8Array,
-  step: Exclude<Step, { kind: "bytes" }>,
+  step: Exclude<ReadResult, { kind: "bytes" }>,
   open: boolean,
 ): StreamEnd {
   const text = open ? exceptionIn(window) : undefined;

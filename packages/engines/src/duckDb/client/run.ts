@@ -48,7 +48,7 @@ export interface RunContext {
 }
 
 /** A statement that was judged. */
-export interface Statement {
+export interface EngineStatement {
   readonly sql: string;
   readonly parameters: readonly Parameter[];
   /** Statements that go before it on its connection. */
@@ -59,7 +59,7 @@ export interface Statement {
 /** Runs it. Ending the generator early waits until the engine has stopped. */
 export async function* runStatement(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   signal: AbortSignal,
 ): ResultStream {
   const { guarded, sql } = statement;
@@ -106,7 +106,7 @@ interface Outcome {
 
 function lastOf(
   context: RunContext,
-  { sql, guarded }: Statement,
+  { sql, guarded }: EngineStatement,
   answer: Result<Executed, AdbcFailure>,
   { stats, changed }: Outcome,
 ): LastEvent {
@@ -133,7 +133,7 @@ const cancelledFailure: AdbcFailure = {
 /** Types of parameters and columns, without running. */
 export async function describeOn(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   const described = await askDescription(context, statement, signal);
@@ -166,7 +166,7 @@ export async function describeOn(
 /** Parameters and columns of a statement that makes no sense when its unknown parameters are text. */
 async function guess(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   where: GuessWhere,
   signal: AbortSignal,
 ): Promise<Description | undefined> {
@@ -214,7 +214,7 @@ export function failureOf(
 
 async function askDescription(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<Described, AdbcFailure>> {
   const request = { kind: "describe", statement: requestOf(context, statement) } as const;
@@ -227,7 +227,7 @@ async function askDescription(
 
 function requestOf(
   { database }: RunContext,
-  { sql, parameters, before, guarded }: Statement,
+  { sql, parameters, before, guarded }: EngineStatement,
 ): StatementRequest {
   return { sql, parameters, database, before, expected: guarded.expected };
 }

@@ -12,7 +12,7 @@ import { arrayStruct, schemaStruct } from "../memory/abi.ts";
 import {
   addressOf,
   allocate,
-  Block,
+  MemoryBlock,
   copy,
   loadLibrary,
   nullWriter,
@@ -75,7 +75,7 @@ const releasesArray = nullWriter(arrayStruct.release) ?? doNothing;
 /** Blocks given back together. */
 class NativeMemory implements Disposable {
   readonly #blocks: Address[] = [];
-  readonly #structs: Block[] = [];
+  readonly #structs: MemoryBlock[] = [];
 
   schema(name: string, type: DataType): Address {
     const { format, metadata, children } = schemaOf(type);
@@ -126,8 +126,8 @@ class NativeMemory implements Disposable {
     return nested ? [bitmap, ends] : [bitmap, ends, this.#bytes(values)];
   }
 
-  #struct(bytes: number): Block {
-    const block = new Block(bytes);
+  #struct(bytes: number): MemoryBlock {
+    const block = new MemoryBlock(bytes);
     this.#structs.push(block);
     return block;
   }

@@ -8,11 +8,11 @@ import type { ArrowField } from "./cdata.ts";
 import { Gatherer } from "./gather.ts";
 import { readBatchMessage } from "./ipc.ts";
 import { layoutOf } from "./layout.ts";
-import { addressOf, Block } from "../memory/native.ts";
+import { addressOf, MemoryBlock } from "../memory/native.ts";
 import { arraysHeldMax } from "../memory/structs.ts";
 import { textOf } from "./textual.ts";
 
-const blocks: Block[] = [];
+const blocks: MemoryBlock[] = [];
 /** Buffers that native memory points into. */
 const kept: Uint8Array[] = [];
 afterEach(() => {
@@ -229,7 +229,7 @@ describe("Gatherer", () => {
   it("has no place behind its last one", () => {
     const layout = layoutOf(field("i"));
     if (!layout.ok) throw new Error(layout.error);
-    const room = new Block(arrayStruct.bytes * arraysHeldMax);
+    const room = new MemoryBlock(arrayStruct.bytes * arraysHeldMax);
     blocks.push(room);
     using gatherer = new Gatherer([layout.value], room);
     const one = { length: 1, buffers: [undefined], children: [] };
@@ -269,7 +269,7 @@ describe("textOf", () => {
 function gathered(type: ArrowField, arrays: readonly HandMade[]) {
   const layout = layoutOf(type);
   if (!layout.ok) throw new Error(layout.error);
-  const room = new Block(arrayStruct.bytes * 64);
+  const room = new MemoryBlock(arrayStruct.bytes * 64);
   blocks.push(room);
   using gatherer = new Gatherer([layout.value], room);
   const values: Value[] = [];
@@ -291,7 +291,7 @@ function gathered(type: ArrowField, arrays: readonly HandMade[]) {
   return { type: layout.value.type, values, messages };
 }
 
-function fill(block: Block, at: number, array: HandMade): void {
+function fill(block: MemoryBlock, at: number, array: HandMade): void {
   const { length, offset = 0, nullCount = 0, buffers, children = [], dictionary } = array;
   block.put(at + arrayStruct.length, length);
   block.put(at + arrayStruct.nullCount, nullCount);
@@ -307,7 +307,7 @@ function fill(block: Block, at: number, array: HandMade): void {
 }
 
 function nativeOf(array: HandMade): number {
-  const block = new Block(arrayStruct.bytes);
+  const block = new MemoryBlock(arrayStruct.bytes);
   blocks.push(block);
   fill(block, 0, array);
   return block.address;

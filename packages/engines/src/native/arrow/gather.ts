@@ -9,7 +9,7 @@ import { arrayStruct } from "../memory/abi.ts";
 import { childAt, readArray, releaseArray } from "./cdata.ts";
 import { draftBatch } from "./ipc.ts";
 import type { Layout } from "./layout.ts";
-import { addressOf, copy, type Address, type Block } from "../memory/native.ts";
+import { addressOf, copy, type Address, type MemoryBlock } from "../memory/native.ts";
 import type { BodyPlan, Chunk, Sink } from "./sink.ts";
 import { sinkOf } from "./sinks.ts";
 import { arraysHeldMax } from "../memory/structs.ts";
@@ -22,14 +22,14 @@ const messageBytesMax = 4 << 20;
 
 export class Gatherer implements Disposable {
   readonly #columns: readonly Sink[];
-  readonly #structs: Block;
+  readonly #structs: MemoryBlock;
   #held = 0;
   #rows = 0;
   /** Rows that make a message of the wanted size, as far as is known. */
   #rowsWanted = 1;
 
   /** `arrays` has room for `arraysHeldMax` structs, all zero. */
-  constructor(columns: readonly Layout[], arrays: Block) {
+  constructor(columns: readonly Layout[], arrays: MemoryBlock) {
     this.#columns = columns.map(sinkOf);
     this.#structs = arrays;
   }

@@ -296,7 +296,7 @@ export function countIn(view: DataView, at: number): number {
  * A block of native memory that this side reads and writes in place, for the structs a driver fills.
  * Nobody may touch `view` after the block was disposed.
  */
-export class Block implements Disposable {
+export class MemoryBlock implements Disposable {
   readonly address: Address;
   readonly view: DataView;
   #live = true;

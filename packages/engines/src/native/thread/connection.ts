@@ -6,7 +6,14 @@ import { err, ok } from "@gateway/core/result.ts";
 import { handleStruct } from "../memory/abi.ts";
 import type { AdbcFailure, AdbcResult, Driver } from "../driver.ts";
 import type { DatabaseOptions, OpenedDatabase, SkippedStatement } from "../message.ts";
-import { addressIn, allocate, Block, bytesAt, release, type Address } from "../memory/native.ts";
+import {
+  addressIn,
+  allocate,
+  MemoryBlock,
+  bytesAt,
+  release,
+  type Address,
+} from "../memory/native.ts";
 
 /** Opens a database and answers where its handle lies; `closeDatabase` gives it back, from any thread of the process. */
 export function openDatabase(
@@ -51,7 +58,7 @@ function preparedDatabase(
   setup: DatabaseOptions["setup"],
 ): AdbcResult<readonly SkippedStatement[]> {
   const skipped: SkippedStatement[] = [];
-  using handle = new Block(handleStruct.bytes);
+  using handle = new MemoryBlock(handleStruct.bytes);
   const opened = Connection.open(driver, database, handle);
   if (!opened.ok) return opened;
   using connection = opened.value;
@@ -65,7 +72,7 @@ function preparedDatabase(
 }
 
 /** Where a connection's handle lies. */
-type Handle = Pick<Block, "address" | "pointer">;
+type Handle = Pick<MemoryBlock, "address" | "pointer">;
 
 /** Memory that is somebody else's: nothing is kept of it here. */
 function handleAt(address: Address): Handle {
@@ -86,7 +93,7 @@ export class Connection implements Disposable {
   }
 
   /** `handle` is a block for the driver to fill; it is free again when the connection was closed. */
-  static open(driver: Driver, database: Address, handle: Block): AdbcResult<Connection> {
+  static open(driver: Driver, database: Address, handle: MemoryBlock): AdbcResult<Connection> {
     handle.clear();
     return Connection.#opened(driver, database, handle);
   }
@@ -122,7 +129,7 @@ export class Connection implements Disposable {
   /** Runs statements whose results nobody wants, up to the first that fails. */
   runAll(statements: readonly string[]): AdbcFailure | undefined {
     if (statements.length === 0) return undefined;
-    using handle = new Block(handleStruct.bytes);
+    using handle = new MemoryBlock(handleStruct.bytes);
     for (const sql of statements) {
       handle.clear();
       const failure =

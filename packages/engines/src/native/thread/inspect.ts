@@ -10,7 +10,7 @@
  */
 import type { DataType } from "@gateway/core/type/type.ts";
 import { err, ok } from "@gateway/core/result.ts";
-import { addressIn, Block, bytesAt, type Address, type Library } from "../memory/native.ts";
+import { addressIn, MemoryBlock, bytesAt, type Address, type Library } from "../memory/native.ts";
 import { failureOf, type AdbcFailure, type AdbcResult } from "../driver.ts";
 
 /** The connection handle of the C API, found inside an `AdbcConnection`. */
@@ -21,8 +21,8 @@ export interface InspectedConnection {
 
 export class Inspector {
   readonly #call: ReturnType<typeof functionsOf>;
-  readonly #extracted = new Block(8);
-  readonly #prepared = new Block(8);
+  readonly #extracted = new MemoryBlock(8);
+  readonly #prepared = new MemoryBlock(8);
 
   constructor(library: Library) {
     this.#call = functionsOf(library);
@@ -89,7 +89,7 @@ export class Inspector {
   #parameter(prepared: Address, index: number): DataType | undefined {
     const id = Number(this.#call.parameterType(prepared, index));
     if (id !== decimalType) return plainTypes[id];
-    const holder = new Block(8);
+    const holder = new MemoryBlock(8);
     try {
       const logical = Number(this.#call.parameterLogicalType(prepared, index));
       holder.put(0, logical);

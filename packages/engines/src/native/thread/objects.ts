@@ -164,7 +164,7 @@ function takeHeld(
   return undefined;
 }
 
-type Take = (batch: Batch) => AdbcFailure | "enough" | undefined;
+type Take = (batch: ObjectsBatch) => AdbcFailure | "enough" | undefined;
 
 /** Sends tables in messages of a good size, up to the limits. */
 class TableSender {
@@ -223,11 +223,11 @@ interface Fields {
   readonly columns: readonly Vector[];
 }
 
-interface Batch extends Fields {
+interface ObjectsBatch extends Fields {
   readonly rows: number;
 }
 
-function* tablesIn(batch: Batch): Generator<ListedTable, void, void> {
+function* tablesIn(batch: ObjectsBatch): Generator<ListedTable, void, void> {
   const { rows } = batch;
   const catalogName = named(batch, "catalog_name");
   const schemas = named(batch, "catalog_db_schemas");

@@ -15,7 +15,7 @@ import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "../dr
 import { Gatherer } from "../arrow/gather.ts";
 import type { Inspector } from "./inspect.ts";
 import type { Described, Executed, ResultMessage, StatementRequest } from "../message.ts";
-import { countIn, type Address, type Block } from "../memory/native.ts";
+import { countIn, type Address, type MemoryBlock } from "../memory/native.ts";
 import {
   layoutsOf,
   messageOf,
@@ -51,7 +51,7 @@ export function executeStatement(
   request: StatementRequest,
   tools: StatementTools,
 ): AdbcResult<Executed> {
-  using statement = new Statement(connection, tools);
+  using statement = new DriverStatement(connection, tools);
   const ready = statement.prepare(request);
   if (!ready.ok) return ready;
   const bound = statement.bind(request, ready.value);
@@ -65,7 +65,7 @@ export function describeStatement(
   request: StatementRequest,
   tools: StatementTools,
 ): AdbcResult<Described> {
-  using statement = new Statement(connection, tools);
+  using statement = new DriverStatement(connection, tools);
   const ready = statement.prepare(request);
   if (!ready.ok) return ready;
   return statement.describe(ready.value);
@@ -78,12 +78,12 @@ interface Ready {
   readonly prepared: Address | undefined;
 }
 
-class Statement implements Disposable {
+class DriverStatement implements Disposable {
   readonly #driver: Driver;
   readonly #connection: Connection;
   readonly #tools: StatementTools;
   readonly #control: DriverControl;
-  readonly #handle: Block;
+  readonly #handle: MemoryBlock;
   readonly #created: AdbcFailure | undefined;
   #bound: BoundRow | undefined;
 
@@ -233,7 +233,7 @@ class Statement implements Disposable {
     return ok(children);
   }
 
-  #sendStream(stream: Block, statementType: number | undefined): AdbcFailure | undefined {
+  #sendStream(stream: MemoryBlock, statementType: number | undefined): AdbcFailure | undefined {
     const startedMs = this.#tools.nowMs();
     const fields = streamSchema(this.#driver, this.#tools.structs);
     if (!fields.ok) return fields.error;
@@ -246,7 +246,7 @@ class Statement implements Disposable {
     return this.#sendRows(stream, gatherer, startedMs);
   }
 
-  #sendRows(stream: Block, gatherer: Gatherer, startedMs: number): AdbcFailure | undefined {
+  #sendRows(stream: MemoryBlock, gatherer: Gatherer, startedMs: number): AdbcFailure | undefined {
     const getNext = nextOf(stream);
     for (;;) {
       if (this.#control.cancelled) return cancelled;

@@ -5,8 +5,8 @@ import { handleStruct } from "../memory/abi.ts";
 import { closeDatabase, Connection, openDatabase } from "./connection.ts";
 import { Driver, failureOf, type AdbcFailure } from "../driver.ts";
 import { duckDbDriver } from "../../duckDb/library/library.ts";
-import { contextOptions, type Step } from "../message.ts";
-import { Block } from "../memory/native.ts";
+import { contextOptions, type ConnectionStep } from "../message.ts";
+import { MemoryBlock } from "../memory/native.ts";
 import { takeSteps } from "./steps.ts";
 
 const { catalog, schema } = contextOptions;
@@ -29,13 +29,13 @@ describe("a driver that takes both options", () => {
   });
   afterAll(() => closeDatabase(driver, database));
   beforeEach(() => {
-    const opened = Connection.open(driver, database, new Block(handleStruct.bytes));
+    const opened = Connection.open(driver, database, new MemoryBlock(handleStruct.bytes));
     if (!opened.ok) throw new Error(opened.error.message);
     connection = opened.value;
   });
   afterEach(() => connection[Symbol.dispose]());
 
-  const after = (...steps: readonly Step[]): AdbcFailure | undefined =>
+  const after = (...steps: readonly ConnectionStep[]): AdbcFailure | undefined =>
     takeSteps(connection, steps, () => ok(["memory", "other"]));
   /** Fails where the connection does not stand there. */
   const standsIn = (name: string): string =>
@@ -71,7 +71,8 @@ describe("a driver that takes both options", () => {
 
 describe("a driver that takes no option", () => {
   it("is where a session stands that names its only catalog as listings show it", () => {
-    const named = (steps: readonly Step[]) => takeSteps(fixedTo(), steps, () => ok(["sales"]));
+    const named = (steps: readonly ConnectionStep[]) =>
+      takeSteps(fixedTo(), steps, () => ok(["sales"]));
     expect(
       named([
         [catalog, "sales"],
@@ -79,7 +80,8 @@ describe("a driver that takes no option", () => {
       ]),
     ).toBeUndefined();
     expect(named([[schema, "public"]])).toEqual(contextRefused("schema", "public"));
-    const nameless = (steps: readonly Step[]) => takeSteps(fixedTo(), steps, () => ok([]));
+    const nameless = (steps: readonly ConnectionStep[]) =>
+      takeSteps(fixedTo(), steps, () => ok([]));
     expect(
       nameless([
         [catalog, "adbc"],
@@ -90,7 +92,7 @@ describe("a driver that takes no option", () => {
   });
 
   it("is nowhere among several catalogs", () => {
-    const steps: readonly Step[] = [[catalog, "sales"]];
+    const steps: readonly ConnectionStep[] = [[catalog, "sales"]];
     const failure = takeSteps(fixedTo(), steps, () => ok(["sales", "stock"]));
     expect(failure).toEqual(contextRefused("catalog", "sales"));
   });

@@ -12,9 +12,9 @@ import {
   namelessCatalog,
   namelessSchema,
   type Option,
-  type Step,
+  type ConnectionStep,
 } from "../message.ts";
-import { Block, countIn } from "../memory/native.ts";
+import { MemoryBlock, countIn } from "../memory/native.ts";
 
 /** Drivers put the name into a statement without quotes (DuckDB's into `USE`), so no other text reaches them. */
 const plainName = /^[\p{L}_][\p{L}\p{N}_$]*$/u;
@@ -31,7 +31,7 @@ type CatalogNames = () => AdbcResult<readonly string[]>;
 /** Takes the steps in their order, up to the first that fails; the connection may be anywhere then. */
 export function takeSteps(
   connection: Movable,
-  steps: readonly Step[],
+  steps: readonly ConnectionStep[],
   catalogs: CatalogNames,
 ): AdbcFailure | undefined {
   for (const step of steps) {
@@ -89,8 +89,8 @@ function onlyCatalog(names: AdbcResult<readonly string[]>): string | undefined {
 /** What the driver says; empty where it says nothing. */
 function nameNow({ driver, address }: Movable, key: string): string {
   if (!driver.has("ConnectionGetOption")) return "";
-  using text = new Block(nameBytesMax);
-  using length = new Block(8);
+  using text = new MemoryBlock(nameBytesMax);
+  using length = new MemoryBlock(8);
   length.put(0, nameBytesMax);
   const call = "ConnectionGetOption";
   const failure = driver.call(call, address, key, text.address, length.address);

@@ -12,7 +12,7 @@ import {
 import { failureOf, type AdbcFailure, type AdbcResult, type Driver } from "../driver.ts";
 import { schemaMessage } from "../arrow/ipc.ts";
 import { extensionOf, layoutOf, type Layout } from "../arrow/layout.ts";
-import { functionAt, type Block, type NativeFunction } from "../memory/native.ts";
+import { functionAt, type MemoryBlock, type NativeFunction } from "../memory/native.ts";
 import type { Structs } from "../memory/structs.ts";
 
 const releaseSignature = { answer: "void", takes: ["pointer"] } as const;
@@ -39,17 +39,17 @@ export function streamSchema(
 }
 
 /** Takes the stream and the place for an array, and answers 0 when that went well. */
-export function nextOf(stream: Block): NativeFunction {
+export function nextOf(stream: MemoryBlock): NativeFunction {
   return functionAt(stream.pointer(streamStruct.getNext), nextSignature);
 }
 
 /** Why the last call of the stream failed. */
-export function streamFailure(driver: Driver, stream: Block): AdbcFailure {
+export function streamFailure(driver: Driver, stream: MemoryBlock): AdbcFailure {
   return driver.streamFailure(stream.address, stream.pointer(streamStruct.getLastError));
 }
 
 /** Gives the stream back to the driver, unless there is none. */
-export function releaseStream(stream: Block): void {
+export function releaseStream(stream: MemoryBlock): void {
   const release = stream.pointer(streamStruct.release);
   if (release !== 0) functionAt(release, releaseSignature)(stream.address);
 }

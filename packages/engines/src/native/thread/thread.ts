@@ -23,7 +23,7 @@ import type {
   Request,
   ResultMessage,
   StatementRequest,
-  Step,
+  ConnectionStep,
   ThreadData,
   ThreadMessage,
 } from "../message.ts";
@@ -192,7 +192,11 @@ interface DriverSeat {
   readonly seat: Seat;
 }
 
-function connect(at: DriverSeat, database: Address, before: readonly Step[]): AdbcResult<Reply> {
+function connect(
+  at: DriverSeat,
+  database: Address,
+  before: readonly ConnectionStep[],
+): AdbcResult<Reply> {
   disconnect(at);
   // Not a block: the next request of this seat may be another thread's.
   const address = allocate(handleStruct.bytes);
@@ -267,7 +271,7 @@ function onConnection<T>(
   return failure === undefined ? use(connection) : err(failure);
 }
 
-function bring(connection: Connection, steps: readonly Step[]): AdbcFailure | undefined {
+function bring(connection: Connection, steps: readonly ConnectionStep[]): AdbcFailure | undefined {
   return takeSteps(connection, steps, () => catalogNames(connection, tools));
 }
 

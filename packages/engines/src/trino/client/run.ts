@@ -33,7 +33,7 @@ export interface RunContext {
 }
 
 /** A statement ready to be sent. */
-export interface Statement extends Submission {
+export interface EngineStatement extends Submission {
   readonly session: Session;
   /** The client takes rows as Trino wrote them. */
   readonly native: boolean;
@@ -51,7 +51,7 @@ export async function* refused(error: GatewayError): ResultStream {
 /** Runs it. Ending the generator early ends the query in the engine, and waits for that. */
 export async function* runStatement(
   context: RunContext,
-  statement: Statement,
+  statement: EngineStatement,
   signal: AbortSignal,
 ): ResultStream {
   if (signal.aborted) {
@@ -103,7 +103,7 @@ interface Read {
 /** What is known of a result while its answers come in. */
 class Reading {
   readonly #context: RunContext;
-  readonly #statement: Statement;
+  readonly #statement: EngineStatement;
   readonly #changes: ChangeReader;
   readonly #startedMs: number;
   #saidMs: number;
@@ -118,7 +118,7 @@ class Reading {
   #updateCount: number | undefined;
   #warnings = 0;
 
-  constructor(context: RunContext, statement: Statement) {
+  constructor(context: RunContext, statement: EngineStatement) {
     this.#context = context;
     this.#statement = statement;
     this.#changes = new ChangeReader(statement.session);

@@ -34,7 +34,7 @@ export const inString = shared(0);
 export const escapeCarry = shared(1);
 
 /** The variables of both routines, behind their parameters. */
-export interface Block {
+export interface PageBlock {
   readonly at: Variable;
   readonly size: Variable;
   readonly vectors: readonly Variable[];
@@ -54,7 +54,7 @@ export const blockVariables = [
   ...(["i64", "i64", "i64", "i64", "i64", "i64", "i64", "i32", "i32"] as const),
 ];
 
-export function blockFrom(first: number): Block {
+export function blockFrom(first: number): PageBlock {
   const at = (offset: number): Variable => variable(first + offset);
   return {
     size: variable(0),
@@ -73,7 +73,7 @@ export function blockFrom(first: number): Block {
 }
 
 /** A bit for each byte of the block for which `test` answers all ones. */
-export function bitsOf({ vectors }: Block, test: (bytes: Code) => Code): Code {
+export function bitsOf({ vectors }: PageBlock, test: (bytes: Code) => Code): Code {
   const parts = vectors.map(({ get }, index) => {
     const bits = i64.ofInt(v128.bits(test(get)));
     return index === 0 ? bits : i64.left(bits, long(BigInt(index * 16)));
@@ -90,7 +90,7 @@ export const without = (bits: Code, others: Code): Code => i64.and(bits, not(oth
 export const any = (bits: Code): Code => i32.isZero(i64.isZero(bits));
 
 /** Reads the block at `at`, finds its quotes and what is inside of them, and refuses what no JSON holds there. */
-export function readBlock(block: Block): Code {
+export function readBlock(block: PageBlock): Code {
   const { at, size, vectors, quotes, slashes, inside, valid } = block;
   const left = i32.minus(size.get, at.get);
   const [a, b, c, d] = vectors.map(({ get }) => get) as [Code, Code, Code, Code];
@@ -127,7 +127,7 @@ export function readBlock(block: Block): Code {
 }
 
 /** Removes escaped quotes from `quotes`: those behind a backslash that is not escaped itself. */
-function escapedQuotes({ quotes, slashes, rest, bit, marks }: Block): Code {
+function escapedQuotes({ quotes, slashes, rest, bit, marks }: PageBlock): Code {
   const escaped = marks;
   return [
     escaped.set(escapeCarry.get),
@@ -146,7 +146,7 @@ function escapedQuotes({ quotes, slashes, rest, bit, marks }: Block): Code {
 }
 
 /** Goes through the marks of the block that stand outside of strings. */
-export function eachMark({ at, marks, position, byte }: Block, body: Code): Code {
+export function eachMark({ at, marks, position, byte }: PageBlock, body: Code): Code {
   return whilst(any(marks.get), [
     position.set(i32.add(at.get, i64.toInt(i64.trailingZeros(marks.get)))),
     marks.set(i64.and(marks.get, i64.minus(marks.get, long(1n)))),

@@ -35,7 +35,7 @@ import {
   readBlock,
   unread,
   without,
-  type Block,
+  type PageBlock,
 } from "./pageBlock.ts";
 
 /** Bytes that one call reads; a multiple of a block. */
@@ -186,7 +186,7 @@ function strangeness(cell: CellVariables): Code {
   ];
 }
 
-interface CellVariables extends Block {
+interface CellVariables extends PageBlock {
   readonly columns: Variable;
   readonly base: Variable;
   /** 0 before a row, 1 in one, 2 behind one. */
