@@ -6,7 +6,6 @@
  * temporary tables, prepared statements) can reach another session. Transactions keep theirs
  * (lane.ts).
  */
-import { realpath } from "node:fs/promises";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
   Backend,
@@ -26,13 +25,13 @@ import type { ProcessLimits } from "../native/reach/driverThread.ts";
 import { processHome, threadHome, type Home } from "../native/reach/home.ts";
 import type { DriverLibrary, SetupStatement } from "../native/message.ts";
 import { ThreadPool } from "../native/reach/pool.ts";
-import { inMemoryPath, realDatabasePath, type DatabaseShare } from "../native/reach/sharing.ts";
+import { inMemoryPath, type DatabaseShare } from "../native/reach/sharing.ts";
 import type { Contents } from "../descriptor.ts";
 import { RunningTags } from "../running.ts";
 import type { DuckDbConfig } from "./config.ts";
-import { objectKey, shareDatabase, type DatabaseKey } from "./client/database.ts";
+import { setupOf } from "./client/contents.ts";
+import { databaseKeyOf, objectKey, shareDatabase, type DatabaseKey } from "./client/database.ts";
 import { isFatalFailure, readFailure } from "./library/failure.ts";
-import { folderStatements } from "./client/folder.ts";
 import { guardAhead, guardStatement } from "./library/guard.ts";
 import { TransactionLane } from "./lane.ts";
 import { duckDbDriver } from "./library/library.ts";
@@ -46,7 +45,6 @@ import {
   runStatement,
   type RunContext,
 } from "./client/run.ts";
-import { sampleStatements } from "./client/sample.ts";
 import { useFor, runUse, speaksOfSession, usedPath } from "./client/session.ts";
 import { ownStatement } from "./library/statementTypes.ts";
 
@@ -65,11 +63,7 @@ export async function open(
   if (!driver.ok) return unopened(driver.error);
   const setup = await setupOf(contents, config);
   if (!setup.ok) return unopened(setup.error);
-  const key = {
-    cluster,
-    path: realDatabasePath(config.databasePath),
-    config: await withRealFolders(config),
-  };
+  const key = await databaseKeyOf(cluster, config);
   const backend = new DuckDbBackend(key, host, driver.value, setup.value);
   const failure = await backend.connect();
   if (failure === undefined) return ok(backend);
@@ -86,33 +80,6 @@ function unopened(detail: string): Result<Backend, GatewayError> {
 
 function messageOf(failure: AdbcFailure): string {
   return failure.code === "driver" ? readFailure(failure.message).message : failure.message;
-}
-
-async function setupOf(
-  contents: Contents,
-  { readOnly }: DuckDbConfig,
-): Promise<Result<readonly SetupStatement[], string>> {
-  if (readOnly) return ok([]);
-  switch (contents.kind) {
-    case "none":
-      return ok([]);
-    case "sample":
-      return ok(sampleStatements);
-    case "folder":
-      try {
-        return ok(await folderStatements(await realpath(contents.folder)));
-      } catch (error) {
-        return err(error instanceof Error ? error.message : "the folder can not be read");
-      }
-  }
-}
-
-/** DuckDB compares paths as they are written, so links are followed here. */
-async function withRealFolders(config: DuckDbConfig): Promise<DuckDbConfig> {
-  const allowedDirectories = await Promise.all(
-    config.allowedDirectories.map((folder) => realpath(folder).catch(() => folder)),
-  );
-  return { ...config, allowedDirectories };
 }
 
 class DuckDbBackend implements Backend {

@@ -1,9 +1,11 @@
 /** Which database object a cluster shares: by its file, or by its own name in memory. */
+import { realpath } from "node:fs/promises";
 import type { Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../../native/driver.ts";
 import type { DatabaseOptions } from "../../native/message.ts";
 import {
   inMemoryPath,
+  realDatabasePath,
   shareObject,
   type DatabaseShare,
   type Opener,
@@ -16,6 +18,20 @@ export interface DatabaseKey {
   /** From `realDatabasePath`. */
   readonly path: string;
   readonly config: DuckDbConfig;
+}
+
+/** The key of a cluster's database, with all links followed. */
+export async function databaseKeyOf(cluster: string, config: DuckDbConfig): Promise<DatabaseKey> {
+  const path = realDatabasePath(config.databasePath);
+  return { cluster, path, config: await withRealFolders(config) };
+}
+
+/** DuckDB compares paths as they are written, so links are followed here. */
+async function withRealFolders(config: DuckDbConfig): Promise<DuckDbConfig> {
+  const allowedDirectories = await Promise.all(
+    config.allowedDirectories.map((folder) => realpath(folder).catch(() => folder)),
+  );
+  return { ...config, allowedDirectories };
 }
 
 /** Names the object, and the process it lives in. */
