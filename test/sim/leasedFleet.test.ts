@@ -1,13 +1,17 @@
 /**
- * Two hundred random fleets with leases on virtual time: workers are killed and frozen, their machines
- * suspended and their clocks set, messages are lost, repeated and late, the control plane goes and comes.
- * The cap holds at the engine, and every slot is free again in the end. A failure names its seed.
+ * Sixty random fleets, ten thousand at night, with leases on virtual time: workers are killed and frozen,
+ * their machines suspended and their clocks set, messages are lost, repeated and late, the control plane goes
+ * and comes. The cap holds at the engine, and every slot is free again in the end. A failure names its seed.
  */
 import { describe, expect, it } from "vitest";
 import { play, type Planted } from "./leasedPlay.ts";
 
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-const seeds = Array.from({ length: nightly ? 10_000 : 200 }, (_, index) => index + 1);
+const seedsUpTo = (last: number): readonly number[] =>
+  Array.from({ length: last }, (_, index) => index + 1);
+const seeds = seedsUpTo(nightly ? 10_000 : 60);
+/** A planted bug needs its own accident, which comes once in a hundred fleets. */
+const plantedSeeds = seedsUpTo(nightly ? 10_000 : 200);
 const limitMs = nightly ? 3_600_000 : 120_000;
 
 describe("a fleet that shares its caps by leases", () => {
@@ -61,7 +65,7 @@ describe("a fleet that shares its caps by leases", () => {
   ])(
     "finds a planted bug: it %s",
     async (_what, planted) => {
-      for (const seed of seeds) {
+      for (const seed of plantedSeeds) {
         if ((await play(seed, planted)).fault !== undefined) return;
       }
       expect.fail("no seed found it");

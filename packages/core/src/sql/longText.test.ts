@@ -84,7 +84,7 @@ function run(sql: string, dialect: Dialect, tokensMax: number) {
 
 /** Puts so many other texts into the memory of what was read that it holds none of before. */
 function forget(dialect: Dialect): void {
-  const others = Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(70_000));
+  const others = Array.from({ length: 33 }, (_, index) => `${index}`.padEnd(65_600));
   for (const text of others) {
     slicesReading(dialect)(text);
     classReading(dialect)(text);
