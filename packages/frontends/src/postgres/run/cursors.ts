@@ -10,21 +10,21 @@ import type { Describe } from "./binding.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { forwardOnly, type CursorStatement } from "../read/cursorStatement.ts";
 import type { Announce, Stop } from "./execution.ts";
-import type { Kept, Portal } from "./kept.ts";
+import type { NamedObjects, Portal } from "./namedObjects.ts";
 import { localColumns } from "../commands/localAnswer.ts";
 import type { Outbox } from "../outbox.ts";
 import { formatsFor, rowFields } from "../value/rows.ts";
 import { formatCountError } from "./described.ts";
-import type { Runner } from "./runner.ts";
+import type { Executor } from "./executor.ts";
 import type { Prepared } from "../read/statement.ts";
 
 type Fetch = Extract<CursorStatement, { kind: "fetch" }>;
 
 export interface CursorParts {
-  readonly kept: Kept;
+  readonly named: NamedObjects;
   readonly session: ClientSession;
   readonly out: Outbox;
-  readonly runner: Runner;
+  readonly executor: Executor;
   readonly describe: Describe;
 }
 
@@ -44,7 +44,7 @@ export class Cursors {
 
   /** DECLARE. The query is looked at now and runs with the first FETCH. */
   async declare(prepared: Prepared, parameters: readonly Parameter[]): Promise<Stop> {
-    const { kept, session } = this.#parts;
+    const { named, session } = this.#parts;
     const { kind } = prepared;
     if (kind.kind !== "declare") throw new Error("not a DECLARE");
     if (session.status === "E") return failed(gatewayError("query.transactionAborted"));
@@ -53,55 +53,55 @@ export class Cursors {
       return failed(gatewayError("query.transaction", { sqlState: "25P01", message }));
     }
     const bytes = prepared.text.length * 2;
-    const refused = await kept.admitPortal(kind.name, bytes);
+    const refused = await named.admitPortal(kind.name, bytes);
     if (refused !== undefined) return failed(refused);
     const query: Prepared = { ...prepared, kind: { kind: "query" } };
     const formats: readonly Format[] = kind.binary ? [1] : [];
     const portal: Portal = { prepared: query, parameters, formats, bytes, execution: undefined };
     const wrong = await this.#look(portal);
     if (wrong !== undefined) return wrong;
-    kept.putPortal(kind.name, portal);
+    named.putPortal(kind.name, portal);
     return { kind: "complete", rows: 0, tag: "DECLARE CURSOR" };
   }
 
   /** What is wrong with the query. One that the engine can not describe begins now. */
   async #look(portal: Portal): Promise<Stop | undefined> {
-    const { describe, runner } = this.#parts;
+    const { describe, executor } = this.#parts;
     const { prepared, parameters, formats } = portal;
     const described = await describe(prepared);
     if (described.ok) return undefined;
     if (described.error.code !== "query.unsupported") return failed(described.error);
     const order = { statement: prepared, parameters, formats, promised: undefined };
-    portal.execution = runner.prepare(order);
+    portal.execution = executor.prepare(order);
     const wish = { maxRows: 0, announce: "no", columnsOnly: true } as const;
-    const stop = await runner.step(portal.execution, wish);
+    const stop = await executor.step(portal.execution, wish);
     return stop.kind === "failed" ? stop : undefined;
   }
 
   /** FETCH, MOVE or CLOSE. */
   async run(cursor: CursorStatement, wanted: Wanted): Promise<Stop> {
-    const { kept, session } = this.#parts;
+    const { named, session } = this.#parts;
     if (session.status === "E") return failed(gatewayError("query.transactionAborted"));
     if (cursor.kind === "fetch") return await this.#fetch(cursor, wanted);
     if (cursor.name === undefined) {
-      await kept.dropPortals();
+      await named.dropPortals();
       return { kind: "complete", rows: 0, tag: "CLOSE CURSOR ALL" };
     }
-    const found = kept.cursor(cursor.name);
+    const found = named.cursor(cursor.name);
     if (!found.ok) return failed(found.error);
-    await kept.dropPortal(cursor.name);
+    await named.dropPortal(cursor.name);
     return { kind: "complete", rows: 0, tag: "CLOSE CURSOR" };
   }
 
   /** True for a FETCH that is prepared before its cursor is declared: PostgreSQL describes it as NoData. */
   declaredLater({ kind }: Prepared): boolean {
     if (kind.kind !== "cursor" || kind.cursor.kind !== "fetch") return false;
-    return !this.#parts.kept.cursor(kind.cursor.name).ok;
+    return !this.#parts.named.cursor(kind.cursor.name).ok;
   }
 
   /** Columns that a FETCH will give, for a client that asks beforehand. */
   async columnsOf({ name }: Fetch): Promise<Result<readonly Column[], GatewayError>> {
-    const found = this.#parts.kept.cursor(name);
+    const found = this.#parts.named.cursor(name);
     if (!found.ok) return found;
     const { execution, prepared } = found.value;
     if (execution?.columns !== undefined) return ok(execution.columns);
@@ -110,8 +110,8 @@ export class Cursors {
   }
 
   async #fetch(fetch: Fetch, { formats, announce }: Wanted): Promise<Stop> {
-    const { kept, runner, out } = this.#parts;
-    const found = kept.cursor(fetch.name);
+    const { named, executor, out } = this.#parts;
+    const found = named.cursor(fetch.name);
     if (!found.ok) return failed(found.error);
     const portal = found.value;
     if (!givesRows(portal)) return failed(withoutRows(fetch.name));
@@ -129,7 +129,7 @@ export class Cursors {
     if (state === "failed") return failed(brokenCursor(fetch.name));
     if (fetch.count === 0 || state === "complete")
       return { kind: "complete", rows: 0, tag: `${word} 0` };
-    const stop = await runner.step(this.#executionOf(portal, columns.value, asked), {
+    const stop = await executor.step(this.#executionOf(portal, columns.value, asked), {
       maxRows: Number.isFinite(fetch.count) ? fetch.count : 0,
       announce: "no",
       formats: asked,
@@ -141,7 +141,7 @@ export class Cursors {
 
   #executionOf(portal: Portal, columns: readonly Column[], formats: readonly Format[]) {
     const { prepared, parameters } = portal;
-    return (portal.execution ??= this.#parts.runner.prepare({
+    return (portal.execution ??= this.#parts.executor.prepare({
       statement: prepared,
       parameters,
       formats,

@@ -15,7 +15,7 @@ import { SessionCatalog } from "../catalog/sessionCatalog.ts";
 import { ClientSession } from "../session/clientSession.ts";
 import { encodeSettings } from "../encode.ts";
 import type { Outbox } from "../outbox.ts";
-import { Runner } from "./runner.ts";
+import { Executor } from "./executor.ts";
 import { Implicit } from "./implicit.ts";
 import type { Failure } from "./failure.ts";
 import { Series, type SeriesParts } from "./series.ts";
@@ -45,7 +45,7 @@ export interface DeskParts {
 export class Desk {
   readonly #out: Outbox;
   readonly #session: ClientSession;
-  readonly #runner: Runner;
+  readonly #executor: Executor;
   readonly #series: Series;
   readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
@@ -62,17 +62,17 @@ export class Desk {
     this.#user = session.identity.user;
     this.#slices = parts.host.slices;
     this.#session = new ClientSession(session);
-    this.#registration = keys.register(keyBytes, () => this.#runner.cancel());
+    this.#registration = keys.register(keyBytes, () => this.#executor.cancel());
     const { process } = this.#registration.key;
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
     const shared = { ...parts, catalog, session: this.#session };
-    this.#runner = new Runner({
+    this.#executor = new Executor({
       ...shared,
       process,
       forget: (what) => this.#series.forget(what),
     });
-    this.#implicit = new Implicit(this.#runner, this.#session);
-    this.#series = new Series({ ...shared, runner: this.#runner, implicit: this.#implicit });
+    this.#implicit = new Implicit(this.#executor, this.#session);
+    this.#series = new Series({ ...shared, executor: this.#executor, implicit: this.#implicit });
   }
 
   /** Nothing is open that a drain would have to wait for. */
@@ -141,7 +141,7 @@ export class Desk {
           answerText(message.sql, {
             session: this.#session,
             out: this.#out,
-            runner: this.#runner,
+            executor: this.#executor,
             series: this.#series,
             implicit: this.#implicit,
             read: this.#read,
@@ -189,7 +189,7 @@ export class Desk {
 
   /** The client left: what runs ends, and nothing begins any more. */
   leave(): void {
-    this.#runner.leave();
+    this.#executor.leave();
   }
 
   /** The client is gone: gives back the key, the portals, and a transaction that is open. */

@@ -8,18 +8,18 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { wordsOf } from "@gateway/core/run/transaction/savepoints.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import type { Runner } from "./runner.ts";
+import type { Executor } from "./executor.ts";
 import type { ReadStatement } from "../read/statement.ts";
 
 export class Implicit {
-  readonly #runner: Runner;
+  readonly #executor: Executor;
   readonly #session: ClientSession;
   #begun = false;
   /** The engine has none; asked once per message or series. */
   #refused = false;
 
-  constructor(runner: Runner, session: ClientSession) {
-    this.#runner = runner;
+  constructor(executor: Executor, session: ClientSession) {
+    this.#executor = executor;
     this.#session = session;
   }
 
@@ -31,7 +31,7 @@ export class Implicit {
   /** Begins unless a transaction is open, or can not be. */
   async enter(): Promise<GatewayError | undefined> {
     if (this.#refused || this.#session.pin !== undefined) return undefined;
-    const error = await this.#runner.control("BEGIN");
+    const error = await this.#executor.control("BEGIN");
     this.#begun = error === undefined;
     this.#refused = error?.code === "query.unsupported";
     return this.#refused ? undefined : error;
@@ -61,7 +61,7 @@ export class Implicit {
     this.#begun = false;
     this.#refused = false;
     if (!open) return undefined;
-    const error = await this.#runner.control(failed ? "ROLLBACK" : "COMMIT");
+    const error = await this.#executor.control(failed ? "ROLLBACK" : "COMMIT");
     if (this.#session.pin === undefined)
       this.#session.endTransaction(!failed && error === undefined);
     return failed ? undefined : error;

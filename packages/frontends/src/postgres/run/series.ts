@@ -26,11 +26,11 @@ import { encodeEvent, noTransaction } from "../encode.ts";
 import type { Announce, Stop } from "./execution.ts";
 import { failure, placeOf, type Failure } from "./failure.ts";
 import type { Implicit } from "./implicit.ts";
-import { Kept, type Portal } from "./kept.ts";
+import { NamedObjects, type Portal } from "./namedObjects.ts";
 import type { Forget } from "../commands/localAnswer.ts";
 import type { Outbox } from "../outbox.ts";
 import { formatsFor, rowFields } from "../value/rows.ts";
-import type { Runner } from "./runner.ts";
+import type { Executor } from "./executor.ts";
 import {
   mayChangeTypes,
   needsTransaction,
@@ -42,12 +42,12 @@ import {
 type MessageOf<Kind extends FrontendMessage["kind"]> = Extract<FrontendMessage, { kind: Kind }>;
 
 /** Texts and values one connection may keep, in messages of the largest size. */
-const keptMessagesMax = 4;
+const namedMessagesMax = 4;
 
 export interface SeriesParts {
   readonly session: ClientSession;
   readonly out: Outbox;
-  readonly runner: Runner;
+  readonly executor: Executor;
   readonly implicit: Implicit;
   readonly catalog: SessionCatalog;
   readonly maxMessageBytes: number;
@@ -61,7 +61,7 @@ export type Ahead = "sync" | "more" | "gone";
 
 export class Series {
   readonly #parts: SeriesParts;
-  readonly #kept: Kept;
+  readonly #named: NamedObjects;
   #madeMemory: TypeMemory | undefined;
   #madeCursors: Cursors | undefined;
   /** The portal that is stepping now. */
@@ -71,13 +71,13 @@ export class Series {
 
   constructor(parts: SeriesParts) {
     this.#parts = parts;
-    this.#kept = new Kept(parts.maxMessageBytes * keptMessagesMax);
+    this.#named = new NamedObjects(parts.maxMessageBytes * namedMessagesMax);
   }
 
   /** Made when there is a need, as most connections at rest have none. */
   get cursors(): Cursors {
     const describe: Describe = (prepared) => this.#descriptionOf(prepared);
-    return (this.#madeCursors ??= new Cursors({ ...this.#parts, kept: this.#kept, describe }));
+    return (this.#madeCursors ??= new Cursors({ ...this.#parts, named: this.#named, describe }));
   }
 
   get #memory(): TypeMemory {
@@ -85,23 +85,23 @@ export class Series {
   }
 
   parse({ statement, sql, types }: MessageOf<"parse">): Failure | undefined {
-    const refused = this.#kept.admitStatement(statement, sql);
+    const refused = this.#named.admitStatement(statement, sql);
     if (refused !== undefined) return failure(refused);
     const prepared = preparedOf(sql, types, this.#parts.read);
     if (!prepared.ok) return failure(prepared.error, { sql });
-    this.#kept.putStatement(statement, prepared.value);
+    this.#named.putStatement(statement, prepared.value);
     this.#parts.out.put({ kind: "parseComplete" });
     return undefined;
   }
 
   /** A promise only where an engine is asked, or something parked has to end. */
   bind(message: MessageOf<"bind">): Failure | Promise<Failure | undefined> | undefined {
-    const found = this.#kept.statement(message.statement);
+    const found = this.#named.statement(message.statement);
     if (!found.ok) return failure(found.error);
     let bytes = 0;
     for (const value of message.values) bytes += (value?.length ?? 0) + valueBytes;
     const binding = { message, prepared: found.value, bytes };
-    const admitted = this.#kept.admitPortal(message.portal, bytes);
+    const admitted = this.#named.admitPortal(message.portal, bytes);
     return admitted instanceof Promise
       ? admitted.then((refused) => this.#bindAdmitted(binding, refused))
       : this.#bindAdmitted(binding, admitted);
@@ -126,7 +126,7 @@ export class Series {
     if (!parameters.ok) return failure(parameters.error, placeOf(prepared));
     const { portal, resultFormats: formats } = message;
     const { value } = parameters;
-    this.#kept.putPortal(portal, {
+    this.#named.putPortal(portal, {
       prepared,
       parameters: value,
       formats,
@@ -163,7 +163,7 @@ export class Series {
 
   async execute({ portal: name, maxRows }: MessageOf<"execute">): Promise<Failure | undefined> {
     const { out } = this.#parts;
-    const found = this.#kept.portal(name);
+    const found = this.#named.portal(name);
     if (!found.ok) return failure(found.error);
     const portal = found.value;
     const announce: Announced = this.#described?.portal === portal ? "rowsOrNone" : "no";
@@ -184,7 +184,7 @@ export class Series {
       encodeEvent(noTransaction, this.#parts.session, out);
     }
     // The end of a transaction ends its cursors; parked ones would keep its connection busy.
-    if (kind.kind === "transaction" && kind.ends) await this.#kept.dropPortals(name);
+    if (kind.kind === "transaction" && kind.ends) await this.#named.dropPortals(name);
     this.#running = name;
     const failed = await this.#step(portal, maxRows, announce);
     this.#running = undefined;
@@ -192,8 +192,8 @@ export class Series {
   }
 
   async close({ target, name }: MessageOf<"close">): Promise<undefined> {
-    if (target === "statement") this.#kept.dropStatement(name);
-    else await this.#kept.dropPortal(name);
+    if (target === "statement") this.#named.dropStatement(name);
+    else await this.#named.dropPortal(name);
     this.#parts.out.put({ kind: "closeComplete" });
   }
 
@@ -212,31 +212,31 @@ export class Series {
 
   /** A simple query drops what has no name. */
   async dropUnnamed(): Promise<void> {
-    this.#kept.dropStatement("");
-    await this.#kept.dropPortal("");
+    this.#named.dropStatement("");
+    await this.#named.dropPortal("");
   }
 
   /** DEALLOCATE and DISCARD ALL. */
   async forget(what: Forget): Promise<GatewayError | undefined> {
     if (what.kind === "statement") {
-      const found = this.#kept.statement(what.name);
+      const found = this.#named.statement(what.name);
       if (!found.ok) return found.error;
-      this.#kept.dropStatement(what.name);
+      this.#named.dropStatement(what.name);
       return undefined;
     }
-    this.#kept.dropStatements();
-    if (what.kind === "everything") await this.#kept.dropPortals(this.#running);
+    this.#named.dropStatements();
+    if (what.kind === "everything") await this.#named.dropPortals(this.#running);
     return undefined;
   }
 
   /** Drops all portals. A promise only when one was parked. */
   end(): Promise<void> | undefined {
-    return this.#kept.dropPortals();
+    return this.#named.dropPortals();
   }
 
   async #describeStatement(name: string): Promise<Failure | undefined> {
     const { out } = this.#parts;
-    const found = this.#kept.statement(name);
+    const found = this.#named.statement(name);
     if (!found.ok) return failure(found.error);
     const prepared = found.value;
     const described = await this.#descriptionOf(prepared);
@@ -256,7 +256,7 @@ export class Series {
   }
 
   #describePortal(name: string): Failure | undefined {
-    const found = this.#kept.portal(name);
+    const found = this.#named.portal(name);
     if (!found.ok) return failure(found.error);
     const portal = found.value;
     const known = portal.execution?.columns ?? knownColumns(portal.prepared);
@@ -296,7 +296,7 @@ export class Series {
   }
 
   #run(portal: Portal, maxRows: number, announce: Announced): Promise<Stop> {
-    const { runner, out } = this.#parts;
+    const { executor, out } = this.#parts;
     const { prepared, parameters, formats } = portal;
     const { kind } = prepared;
     if (kind.kind === "cursor") {
@@ -306,13 +306,13 @@ export class Series {
       if (announce !== "no") out.put({ kind: "noData" });
       return this.cursors.declare(prepared, parameters);
     }
-    portal.execution ??= runner.prepare({
+    portal.execution ??= executor.prepare({
       statement: prepared,
       parameters,
       formats,
       promised: announce === "no" ? promisedColumns(prepared) : undefined,
     });
-    return runner.step(portal.execution, { maxRows, announce });
+    return executor.step(portal.execution, { maxRows, announce });
   }
 
   /**
@@ -372,10 +372,10 @@ export class Series {
     if (kind.kind !== "query" && kind.kind !== "copy" && kind.kind !== "declare") {
       return ok({ parameters: [], columns: knownColumns(prepared) ?? [] });
     }
-    const { catalog, runner } = this.#parts;
+    const { catalog, executor } = this.#parts;
     const described = catalog.takes(prepared)
-      ? await runner.describeCatalog(prepared)
-      : await runner.describe(prepared, declaredNulls(prepared));
+      ? await executor.describeCatalog(prepared)
+      : await executor.describe(prepared, declaredNulls(prepared));
     return keptDescription(prepared, described);
   }
 }

@@ -7,7 +7,7 @@ import { encodeEvent, noTransaction } from "../encode.ts";
 import type { Stop } from "./execution.ts";
 import type { Implicit } from "./implicit.ts";
 import type { Outbox } from "../outbox.ts";
-import type { Runner } from "./runner.ts";
+import type { Executor } from "./executor.ts";
 import type { Failure } from "./failure.ts";
 import type { Series } from "./series.ts";
 import {
@@ -20,7 +20,7 @@ import {
 export interface SimpleParts {
   readonly session: ClientSession;
   readonly out: Outbox;
-  readonly runner: Runner;
+  readonly executor: Executor;
   readonly series: Series;
   readonly implicit: Implicit;
   readonly read: StatementReader;
@@ -91,7 +91,7 @@ interface Ran {
 
 async function run(statement: ReadStatement, text: string, parts: SimpleParts): Promise<Ran> {
   const { kind } = statement;
-  const { implicit, runner, series, session, out } = parts;
+  const { implicit, executor, series, session, out } = parts;
   if (kind.kind === "declare") {
     return { stop: await series.cursors.declare(preparedFrom(statement, text), []) };
   }
@@ -109,8 +109,8 @@ async function run(statement: ReadStatement, text: string, parts: SimpleParts): 
   }
   if (kind.kind === "transaction" && kind.ends) await series.end();
   const order = { statement, parameters: [], formats: [], promised: undefined };
-  const execution = runner.prepare(order);
-  const stop = await runner.step(execution, { maxRows: 0, announce: "rows" });
+  const execution = executor.prepare(order);
+  const stop = await executor.step(execution, { maxRows: 0, announce: "rows" });
   return { stop, queryId: execution.plan.queryId };
 }
 

@@ -20,7 +20,7 @@ export interface Portal {
   execution: Execution | undefined;
 }
 
-export class Kept {
+export class NamedObjects {
   /** Made with the first name: most connections at rest keep none. */
   #statements: Map<string, Prepared> | undefined;
   #portals: Map<string, Portal> | undefined;
@@ -56,7 +56,7 @@ export class Kept {
     }
     if (name === "") this.dropStatement("");
     const tooMany = (this.#statements?.size ?? 0) >= statementsMax;
-    return tooMany || this.#tooMuch(bytesOf(text)) ? tooManyKept() : undefined;
+    return tooMany || this.#tooMuch(bytesOf(text)) ? tooManyNamed() : undefined;
   }
 
   putStatement(name: string, prepared: Prepared): void {
@@ -80,7 +80,7 @@ export class Kept {
       return gatewayError("query.invalid", { sqlState: "42P03", message });
     }
     const tooMany = (this.#portals?.size ?? 0) >= portalsMax;
-    return tooMany || this.#tooMuch(bytes) ? tooManyKept() : undefined;
+    return tooMany || this.#tooMuch(bytes) ? tooManyNamed() : undefined;
   }
 
   putPortal(name: string, portal: Portal): void {
@@ -148,7 +148,7 @@ function unknownPortal(name: string): GatewayError {
   return gatewayError("query.invalid", { sqlState: "34000", message });
 }
 
-function tooManyKept(): GatewayError {
+function tooManyNamed(): GatewayError {
   return gatewayError("query.invalid", {
     sqlState: "54000",
     message: "the connection keeps too many prepared statements or portals",

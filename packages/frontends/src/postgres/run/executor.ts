@@ -25,7 +25,7 @@ import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
 
-export interface RunnerParts {
+export interface ExecutorParts {
   readonly door: Door;
   readonly host: Host;
   readonly session: ClientSession;
@@ -47,14 +47,14 @@ export interface Order {
   readonly promised: readonly Column[] | undefined;
 }
 
-export class Runner {
-  readonly #parts: RunnerParts;
+export class Executor {
+  readonly #parts: ExecutorParts;
   #current: { cancel(reason: GatewayError): void } | undefined;
   #left = false;
   /** Holds the transaction's connection, because its result was not read to its end. */
   #reading: Execution | undefined;
 
-  constructor(parts: RunnerParts) {
+  constructor(parts: ExecutorParts) {
     this.#parts = parts;
   }
 
