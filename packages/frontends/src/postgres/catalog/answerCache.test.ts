@@ -1,24 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { KeptAnswers } from "./answers.ts";
+import { AnswerCache } from "./answerCache.ts";
 import type { Asked, Outcome } from "./link.ts";
 import type { MirrorSession } from "./message.ts";
 
 const sql = "select relname from pg_class";
 
-describe("kept answers", () => {
+describe("cached answers", () => {
   it("are given again to the same statement with the same values of the same user", () => {
-    const kept = new KeptAnswers();
+    const cache = new AnswerCache();
     const outcome = rowsOf(10);
-    kept.keep(runOf({ values: ["a", Uint8Array.of(1), null] }), outcome);
-    expect(kept.find(runOf({ values: ["a", Uint8Array.of(1), null] }))).toBe(outcome);
+    cache.put(runOf({ values: ["a", Uint8Array.of(1), null] }), outcome);
+    expect(cache.find(runOf({ values: ["a", Uint8Array.of(1), null] }))).toBe(outcome);
     // Another connection of the same user, for a statement that says nothing of connections.
     const session = sessionOf({ process: 2 });
-    expect(kept.find(runOf({ values: ["a", Uint8Array.of(1), null], session }))).toBe(outcome);
+    expect(cache.find(runOf({ values: ["a", Uint8Array.of(1), null], session }))).toBe(outcome);
   });
 
   it("are given to nobody who might see something else", () => {
-    const kept = new KeptAnswers();
-    kept.keep(runOf({ values: ["01"] }), rowsOf(10));
+    const cache = new AnswerCache();
+    cache.put(runOf({ values: ["01"] }), rowsOf(10));
     const others: readonly Asked[] = [
       runOf({ values: ["02"] }),
       runOf({ values: [null] }),
@@ -35,7 +35,7 @@ describe("kept answers", () => {
       ].map((more) => runOf({ values: ["01"], session: sessionOf(more) })),
       { kind: "describe", sql, types: [], session: sessionOf() },
     ];
-    for (const other of others) expect(kept.find(other)).toBeUndefined();
+    for (const other of others) expect(cache.find(other)).toBeUndefined();
   });
 
   it.each([
@@ -47,56 +47,56 @@ describe("kept answers", () => {
     "select * from pg_locks",
     "select query_to_xml('select 1', true, true, '') from pg_class",
   ])("are not made of what changes by itself: %s", (text) => {
-    const kept = new KeptAnswers();
-    kept.keep(runOf({ sql: text }), rowsOf(10));
-    kept.keep(runOf({ values: [text] }), rowsOf(10));
-    expect(kept.bytes).toBe(0);
+    const cache = new AnswerCache();
+    cache.put(runOf({ sql: text }), rowsOf(10));
+    cache.put(runOf({ values: [text] }), rowsOf(10));
+    expect(cache.bytes).toBe(0);
   });
 
   it("that tell a connection of itself stay its own", () => {
-    const kept = new KeptAnswers();
+    const cache = new AnswerCache();
     const asked = "select current_setting($1) from pg_am";
-    kept.keep(runOf({ sql: asked }), rowsOf(10));
-    expect(kept.find(runOf({ sql: asked }))).toBeDefined();
-    expect(kept.find(runOf({ sql: asked, session: sessionOf({ process: 2 }) }))).toBeUndefined();
+    cache.put(runOf({ sql: asked }), rowsOf(10));
+    expect(cache.find(runOf({ sql: asked }))).toBeDefined();
+    expect(cache.find(runOf({ sql: asked, session: sessionOf({ process: 2 }) }))).toBeUndefined();
   });
 
   it("are no refusals, lost requests or results of several megabytes", () => {
-    const kept = new KeptAnswers();
-    kept.keep(runOf(), { kind: "lost", code: "timeout" });
-    kept.keep(runOf(), { id: 1, kind: "refused", error: { sqlState: "42703", message: "no" } });
-    kept.keep(runOf(), { id: 1, kind: "touched" });
-    kept.keep(runOf(), rowsOf(3 * 1024 * 1024));
-    expect(kept.find(runOf())).toBeUndefined();
-    expect(kept.bytes).toBe(0);
+    const cache = new AnswerCache();
+    cache.put(runOf(), { kind: "lost", code: "timeout" });
+    cache.put(runOf(), { id: 1, kind: "refused", error: { sqlState: "42703", message: "no" } });
+    cache.put(runOf(), { id: 1, kind: "touched" });
+    cache.put(runOf(), rowsOf(3 * 1024 * 1024));
+    expect(cache.find(runOf())).toBeUndefined();
+    expect(cache.bytes).toBe(0);
   });
 
   it("make room for newer ones, those used last staying", () => {
-    const kept = new KeptAnswers();
+    const cache = new AnswerCache();
     const bytesMax = 16 * 1024 * 1024;
-    kept.keep(runOf({ values: ["first"] }), rowsOf(1024 * 1024));
+    cache.put(runOf({ values: ["first"] }), rowsOf(1024 * 1024));
     for (let index = 0; index < 20; index += 1) {
-      kept.keep(runOf({ values: [`${index}`] }), rowsOf(1024 * 1024));
-      expect(kept.find(runOf({ values: ["first"] }))).toBeDefined();
-      expect(kept.bytes).toBeLessThanOrEqual(bytesMax);
+      cache.put(runOf({ values: [`${index}`] }), rowsOf(1024 * 1024));
+      expect(cache.find(runOf({ values: ["first"] }))).toBeDefined();
+      expect(cache.bytes).toBeLessThanOrEqual(bytesMax);
     }
-    expect(kept.find(runOf({ values: ["0"] }))).toBeUndefined();
+    expect(cache.find(runOf({ values: ["0"] }))).toBeUndefined();
     for (let index = 0; index < 600; index += 1) {
-      kept.keep(runOf({ values: [`${index}`] }), rowsOf(1));
+      cache.put(runOf({ values: [`${index}`] }), rowsOf(1));
     }
-    expect(kept.find(runOf({ values: ["80"] }))).toBeUndefined();
-    expect(kept.find(runOf({ values: ["599"] }))).toBeDefined();
+    expect(cache.find(runOf({ values: ["80"] }))).toBeUndefined();
+    expect(cache.find(runOf({ values: ["599"] }))).toBeDefined();
   });
 
   it("are counted once when they are kept twice, and not at all when they are cleared", () => {
-    const kept = new KeptAnswers();
-    kept.keep(runOf(), rowsOf(100));
-    const { bytes } = kept;
-    kept.keep(runOf(), rowsOf(100));
-    expect(kept.bytes).toBe(bytes);
-    kept.clear();
-    expect(kept.bytes).toBe(0);
-    expect(kept.find(runOf())).toBeUndefined();
+    const cache = new AnswerCache();
+    cache.put(runOf(), rowsOf(100));
+    const { bytes } = cache;
+    cache.put(runOf(), rowsOf(100));
+    expect(cache.bytes).toBe(bytes);
+    cache.clear();
+    expect(cache.bytes).toBe(0);
+    expect(cache.find(runOf())).toBeUndefined();
   });
 });
 

@@ -25,14 +25,14 @@ const changing =
 /** Words of what is told of the connection itself. */
 const ofConnection = /pid|setting/i;
 
-interface Kept {
+interface Entry {
   readonly outcome: Outcome;
   readonly bytes: number;
 }
 
-export class KeptAnswers {
+export class AnswerCache {
   /** The one used last stands last. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
   /** Bytes of keys and answers that are held. */
@@ -43,38 +43,38 @@ export class KeptAnswers {
   /** What this was answered with before; undefined when nobody asked, or it may be different now. */
   find(asked: Asked): Outcome | undefined {
     const key = keyOf(asked);
-    const found = key === undefined ? undefined : this.#kept.get(key);
+    const found = key === undefined ? undefined : this.#entries.get(key);
     if (key === undefined || found === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#kept.set(key, found);
+    this.#entries.delete(key);
+    this.#entries.set(key, found);
     return found.outcome;
   }
 
   /** Keeps an answer, if it is one that will be given again; the oldest ones make room. */
-  keep(asked: Asked, outcome: Outcome): void {
+  put(asked: Asked, outcome: Outcome): void {
     const key = keyOf(asked);
     const answerBytes = bytesOf(outcome);
     if (key === undefined || answerBytes === undefined) return;
     const bytes = answerBytes + 2 * key.length;
     if (bytes > entryBytesMax) return;
     this.#drop(key);
-    this.#kept.set(key, { outcome, bytes });
+    this.#entries.set(key, { outcome, bytes });
     this.#bytes += bytes;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= entriesMax && this.#bytes <= bytesMax) break;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= entriesMax && this.#bytes <= bytesMax) break;
       this.#drop(oldest);
     }
   }
 
   /** The mirror holds something else. */
   clear(): void {
-    this.#kept.clear();
+    this.#entries.clear();
     this.#bytes = 0;
   }
 
   #drop(key: string): void {
-    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
-    this.#kept.delete(key);
+    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
+    this.#entries.delete(key);
   }
 }
 

@@ -10,7 +10,7 @@ const startMs = 60_000;
 
 describe("a catalog statement", () => {
   it(
-    "sees the tables, columns, keys and views of the place, and no other catalog's",
+    "sees the tables, columns, keys and views of its scope, and no other catalog's",
     async () => {
       const listed = await bench.ask(
         "select table_name, table_type from information_schema.tables where table_schema = 'main' order by 1",
@@ -157,11 +157,11 @@ describe("a mirror", () => {
   it(
     "is kept apart by what may be seen, and no more than two of them live",
     async () => {
-      for (const place of ["two", "three", "one"]) {
-        bench.place = place;
-        bench.listed = [tableOf(`in_${place}`)];
+      for (const scope of ["two", "three", "one"]) {
+        bench.scope = scope;
+        bench.listed = [tableOf(`in_${scope}`)];
         const seen = await bench.ask("select tablename from pg_tables where tablename ~ '^in_'");
-        expect(seen.rows).toEqual([[`in_${place}`]]);
+        expect(seen.rows).toEqual([[`in_${scope}`]]);
       }
       expect(bench.mirrors.alive).toBe(2);
     },

@@ -1,6 +1,6 @@
 /**
- * One mirror: a thread with empty shells of the tables of one place, filled before it is asked and
- * again when what it holds is old. Statements take turns (turns.ts).
+ * One mirror: a thread with empty shells of the tables of one scope. It is filled before its first statement,
+ * and again when its listing is old. Statements take turns (turns.ts).
  */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
@@ -8,7 +8,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { abortedWith, Canceller } from "@gateway/core/tool/canceller.ts";
 import type { TableScope } from "@gateway/core/port/door.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { KeptAnswers } from "./answers.ts";
+import { AnswerCache } from "./answerCache.ts";
 import { MirrorLink, type Asked, type Outcome } from "./link.ts";
 import { defaultSchema, fillOf, shellsMax, shellsOf, type Shells } from "./shells.ts";
 import { Turns, type Turn } from "./turns.ts";
@@ -19,12 +19,6 @@ const listingMsMax = 30_000;
 export const statementMsMax = 5_000;
 /** Starting and filling may take this long: thousands of tables, on a busy machine. */
 const fillMsMax = 60_000;
-
-/** What the mirror shows: the database's name first, then those of other catalogs, and the schema of bare names. */
-export interface Place {
-  readonly catalogs: readonly string[];
-  readonly schema: string | undefined;
-}
 
 export interface MirrorParts {
   readonly host: Host;
@@ -50,10 +44,11 @@ const unfilled: Shells = new Map();
 
 export class Mirror implements AsyncDisposable {
   readonly #parts: MirrorParts;
-  readonly #answers = new KeptAnswers();
+  readonly #answers = new AnswerCache();
   #link: MirrorLink | undefined;
   #shells: Shells = unfilled;
-  #place: Place = { catalogs: [], schema: undefined };
+  /** The schema that bare names mean to the backend. */
+  #schema: string | undefined;
   #listedAtMs = Number.NEGATIVE_INFINITY;
   readonly #turns: Turns;
   #closed = false;
@@ -68,9 +63,12 @@ export class Mirror implements AsyncDisposable {
     return this.#turns.busy;
   }
 
-  /** Runs or describes one statement, in turn, over tables that are no older than `freshFromMs`. */
+  /**
+   * Runs or describes one statement, in turn, over tables that are no older than `freshFromMs`. The request is
+   * made when they are there, because only then the schema of bare names is known.
+   */
   async ask(
-    request: (place: Place) => Asked,
+    request: (schema: string | undefined) => Asked,
     scope: TableScope,
     wish: Wish,
   ): Promise<Result<Outcome, GatewayError>> {
@@ -84,7 +82,7 @@ export class Mirror implements AsyncDisposable {
 
   async #inTurn(
     turn: Turn,
-    request: (place: Place) => Asked,
+    request: (schema: string | undefined) => Asked,
     scope: TableScope,
     { freshFromMs, signal }: Wish,
   ): Promise<Result<Outcome, GatewayError>> {
@@ -94,7 +92,7 @@ export class Mirror implements AsyncDisposable {
       if (this.#closed) return ok(closed);
       const ready = await this.#fresh(scope, freshFromMs, signal);
       if (!ready.ok) return ready;
-      const outcome = await this.#answer(request(this.#place));
+      const outcome = await this.#answer(request(this.#schema));
       late = outcome.kind === "lost" && outcome.code !== "closed";
       return ok(outcome);
     } finally {
@@ -117,10 +115,10 @@ export class Mirror implements AsyncDisposable {
   }
 
   async #answer(asked: Asked): Promise<Outcome> {
-    const kept = this.#answers.find(asked);
-    if (kept !== undefined) return kept;
+    const known = this.#answers.find(asked);
+    if (known !== undefined) return known;
     const outcome = await this.#limited(asked, statementMsMax);
-    this.#answers.keep(asked, outcome);
+    this.#answers.put(asked, outcome);
     return outcome;
   }
 
@@ -191,7 +189,7 @@ export class Mirror implements AsyncDisposable {
         log.write("warn", "catalog.tablesLeftOut", { count: outcome.skipped });
     }
     this.#shells = shells;
-    this.#place = { catalogs, schema: defaultSchema(tables, catalog) };
+    this.#schema = defaultSchema(tables, catalog);
     this.#listedAtMs = nowMs;
     return ok(undefined);
   }

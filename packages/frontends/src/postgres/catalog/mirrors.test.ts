@@ -30,14 +30,14 @@ describe("Mirrors", () => {
     ]);
   });
 
-  it("lets a third place in when two that are always asked have had their turn", async () => {
+  it("lets a third scope in when two that are always asked have had their turn", async () => {
     const bench = benchOf();
-    for (const [user, place] of [
+    for (const [user, scope] of [
       ["ann", "one"],
       ["bob", "two"],
     ] as const) {
-      bench.keepAsking(user, place, 700);
-      bench.keepAsking(user, place, 700);
+      bench.keepAsking(user, scope, 700);
+      bench.keepAsking(user, scope, 700);
     }
     await bench.host.advance(2_000);
     const third = bench.ask("carl", "three", 10);
@@ -69,14 +69,14 @@ describe("Mirrors", () => {
     expect(bench.started).toBe(3);
   });
 
-  it("forgets who wanted a place and left", async () => {
+  it("forgets who wanted a mirror and left", async () => {
     const bench = benchOf();
-    for (const [user, place] of [
+    for (const [user, scope] of [
       ["ann", "one"],
       ["bob", "two"],
     ] as const) {
-      bench.keepAsking(user, place, 700);
-      bench.keepAsking(user, place, 700);
+      bench.keepAsking(user, scope, 700);
+      bench.keepAsking(user, scope, 700);
     }
     await bench.host.advance(100);
     const leaver = new Canceller();
@@ -88,7 +88,7 @@ describe("Mirrors", () => {
     expect(bench.started).toBe(2);
   });
 
-  it("lets everybody finish who asks, however many places there are and whoever asks on and on", async () => {
+  it("lets everybody finish who asks, however many scopes there are and whoever asks on and on", async () => {
     const cases = fc.array(
       fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(5), fc.integer({ min: 300, max: 6_000 })),
       {
@@ -98,9 +98,9 @@ describe("Mirrors", () => {
     );
     const served = fc.asyncProperty(cases, async (all) => {
       const bench = benchOf();
-      for (const [user, place, takesMs] of all) bench.keepAsking(user, `${place}`, takesMs);
+      for (const [user, scope, takesMs] of all) bench.keepAsking(user, `${scope}`, takesMs);
       const quiet = bench.ask("quiet", "its own", 100);
-      // Two places at a time: each has its turn of 5 s and what runs then, and a user's places come one by one.
+      // Two mirrors at a time: each has its turn of 5 s and what runs then, and a user's scopes come one by one.
       await bench.host.advance(60_000);
       expect(quiet.outcome).toBe("rows");
       expect(bench.threadsMost).toBeLessThanOrEqual(2);
@@ -114,7 +114,7 @@ interface Question {
   outcome: string | undefined;
 }
 
-/** `ask` sends a statement that takes so long in its mirror; places tell mirrors apart. */
+/** `ask` sends a statement that takes so long in its mirror; each scope has one of its own. */
 function benchOf() {
   let alive = 0;
   const bench = {
@@ -138,10 +138,10 @@ function benchOf() {
       ok({ key: query.session.schema ?? "", list: async () => ok([]) }),
   };
   const mirrors = new Mirrors("mirror", door, host);
-  const ask = (user: string, place: string, takesMs: number, leaver = new Canceller()) => {
+  const ask = (user: string, scope: string, takesMs: number, leaver = new Canceller()) => {
     const question: Question = { outcome: undefined };
     const identity = { user, groups: [], roles: [], method: "none" } as const;
-    const session = sessionOf({ identity, schema: place });
+    const session = sessionOf({ identity, schema: scope });
     texts += 1;
     const statement = {
       sql: `${takesMs} ${texts}`,
@@ -155,10 +155,10 @@ function benchOf() {
   };
   let closed = false;
   let texts = 0;
-  const keepAsking = (user: string, place: string, takesMs: number): void => {
+  const keepAsking = (user: string, scope: string, takesMs: number): void => {
     if (closed) return;
-    const again = (): void => keepAsking(user, place, takesMs);
-    const asked = ask(user, place, takesMs);
+    const again = (): void => keepAsking(user, scope, takesMs);
+    const asked = ask(user, scope, takesMs);
     // Whoever is refused waits a little; otherwise the clock would never go on.
     const over = (): unknown =>
       asked.outcome === "capacity.queueFull" ? host.clock.timer(100, again) : again();

@@ -1,9 +1,10 @@
 /**
- * The mirrors of one listener: at most two, by what their readers may see, and none that nobody asks.
+ * The pool of mirrors of one listener: at most two, one for each scope (what its readers may see). A mirror
+ * that nobody asks is ended.
  *
- * Where more than two are wanted they take turns: who wants one stands in line, by user and by age. A
- * mirror is ended for another one when nobody asks it, or when it had its turn: it has been there for
- * some seconds and has answered. What it is doing then is finished, so that everybody gets on.
+ * Where more than two scopes are wanted, mirrors take turns: statements stand in line, by user and by age.
+ * A mirror makes room for the next one when nobody asks it, or when it had its turn: it has lived for some
+ * seconds and has answered. It finishes its statement first, so that everybody gets on.
  */
 import { FairQueue, type Ticket } from "@gateway/core/capacity/queue/fairQueue.ts";
 import type { Door } from "@gateway/core/port/door.ts";
@@ -14,40 +15,41 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { CatalogMode } from "../config.ts";
 import type { Asked, Outcome } from "./link.ts";
-import { Mirror, type Place } from "./mirror.ts";
+import { Mirror } from "./mirror.ts";
 import { waitingRefusal } from "./turns.ts";
 
 /** Each takes about 300 MB. */
 const mirrorsMax = 2;
-/** A mirror that nobody asked for so long gives its memory back. */
+/** After so long without a statement a mirror is ended, which frees its memory. */
 const idleMsMax = 300_000;
-/** How long a mirror is kept that is asked, while another one is wanted. */
+/** How long a busy mirror stays while another one is wanted. */
 const turnMs = 5_000;
 
 /** What routers and policies see of a listing. */
 const listingSql = "SELECT * FROM information_schema.columns";
 
-interface Kept {
+/** A mirror with who asks it. */
+interface PooledMirror {
   readonly key: string;
   readonly mirror: Mirror;
   readonly sinceMs: number;
-  /** Statements that go to it or are there. */
+  /** Statements on their way to it or in it. */
   asking: number;
   /** It has answered somebody. */
   answered: boolean;
-  /** No statement goes there any more; its memory is still taken. */
+  /** It takes no more statements, and still takes memory. */
   leaving: boolean;
   idle: Disposable | undefined;
 }
 
-type Given = Result<Kept, GatewayError>;
+type Given = Result<PooledMirror, GatewayError>;
 
 interface Asker {
   readonly user: string;
   readonly answer: (given: Given) => void;
 }
 
-/** A mirror that is wanted and not there, and who wants it. */
+/** A mirror that is wanted and does not exist yet, and who wants it. */
 interface Wanted {
   readonly key: string;
   readonly session: Session;
@@ -58,8 +60,8 @@ export class Mirrors implements AsyncDisposable {
   readonly mode: CatalogMode;
   readonly #door: Door;
   readonly #host: Host;
-  /** The one asked last stands last. */
-  #kept: readonly Kept[] = [];
+  /** The mirror asked last stands last. */
+  #pool: readonly PooledMirror[] = [];
   readonly #line = new FairQueue<Wanted>();
   readonly #wanted = new Map<string, Ticket<Wanted>>();
   #turnOver: Disposable | undefined;
@@ -72,9 +74,9 @@ export class Mirrors implements AsyncDisposable {
     this.#host = host;
   }
 
-  /** Mirrors that are kept, started or not. */
+  /** Mirrors that take statements, whether their thread was started or not. */
   get alive(): number {
-    return this.#kept.filter(({ leaving }) => !leaving).length;
+    return this.#pool.filter(({ leaving }) => !leaving).length;
   }
 
   /** Something may have been created or dropped: the next statement sees it. */
@@ -82,10 +84,10 @@ export class Mirrors implements AsyncDisposable {
     this.#changedAtMs = this.#host.clock.nowMs();
   }
 
-  /** Asks the mirror of what this session may see. `relist`: even if its listing is young. */
+  /** Asks the mirror of the session's scope. `relist`: it lists the tables anew, however young its listing is. */
   async ask(
     session: Session,
-    request: (place: Place) => Asked,
+    request: (schema: string | undefined) => Asked,
     { signal, relist = false }: { readonly signal: AbortSignal; readonly relist?: boolean },
   ): Promise<Result<Outcome, GatewayError>> {
     const query = this.#door.query(readStatement(listingSql, "postgres"), [], session);
@@ -95,14 +97,14 @@ export class Mirrors implements AsyncDisposable {
     for (;;) {
       const given = await this.#give(scope.value.key, session, signal);
       if (!given.ok) return given;
-      const kept = given.value;
+      const pooled = given.value;
       const freshFromMs = relist ? this.#host.clock.nowMs() : this.#changedAtMs;
       const wish = { user, freshFromMs, signal };
-      const outcome = await kept.mirror.ask(request, scope.value, wish);
-      // Another place took its memory meanwhile.
+      const outcome = await pooled.mirror.ask(request, scope.value, wish);
+      // Its memory went to another scope meanwhile.
       const gone = outcome.ok && outcome.value.kind === "lost" && outcome.value.code === "closed";
-      kept.asking -= 1;
-      kept.answered ||= !gone;
+      pooled.asking -= 1;
+      pooled.answered ||= !gone;
       this.#look();
       if (!gone || signal.aborted) return outcome;
     }
@@ -114,19 +116,19 @@ export class Mirrors implements AsyncDisposable {
     for (const { item } of this.#wanted.values()) {
       for (const asker of item.askers) asker.answer(err(gatewayError("gateway.draining")));
     }
-    const all = this.#kept;
-    this.#kept = [];
+    const all = this.#pool;
+    this.#pool = [];
     for (const { idle } of all) idle?.[Symbol.dispose]();
     await Promise.all(all.map(({ mirror }) => mirror[Symbol.asyncDispose]()));
   }
 
-  /** The mirror that shows this, for one statement; waits in line where there is no place for it. */
+  /** The mirror of that scope, for one statement; waits in line where there is no room for it. */
   #give(scope: string, session: Session, signal: AbortSignal): Promise<Given> {
     if (this.#closed) return Promise.resolve(err(gatewayError("gateway.draining")));
     if (signal.aborted) return Promise.resolve(err(abortError(signal)));
     const key = JSON.stringify([scope, session.catalog ?? null]);
-    const kept = this.#kept.find((one) => one.key === key && !one.leaving);
-    if (kept !== undefined) return Promise.resolve(ok(this.#claimed(kept)));
+    const pooled = this.#pool.find((one) => one.key === key && !one.leaving);
+    if (pooled !== undefined) return Promise.resolve(ok(this.#claimed(pooled)));
     const { user } = session.identity;
     const askers = [...this.#wanted.values()].flatMap(({ item }) => [...item.askers]);
     const refusal = waitingRefusal(
@@ -166,15 +168,15 @@ export class Mirrors implements AsyncDisposable {
   }
 
   /** Counts a statement that goes to it. */
-  #claimed(kept: Kept): Kept {
-    kept.asking += 1;
-    kept.idle?.[Symbol.dispose]();
-    kept.idle = undefined;
-    this.#kept = [...this.#kept.filter((other) => other !== kept), kept];
-    return kept;
+  #claimed(pooled: PooledMirror): PooledMirror {
+    pooled.asking += 1;
+    pooled.idle?.[Symbol.dispose]();
+    pooled.idle = undefined;
+    this.#pool = [...this.#pool.filter((other) => other !== pooled), pooled];
+    return pooled;
   }
 
-  /** Gives places to who stands in line, and takes them from those that had their turn. */
+  /** Opens mirrors for who stands in line, and ends those that had their turn. */
   #look(): void {
     this.#turnOver?.[Symbol.dispose]();
     this.#turnOver = undefined;
@@ -182,11 +184,11 @@ export class Mirrors implements AsyncDisposable {
     for (;;) {
       const first = this.#line.next(0, () => true);
       if (first === undefined) break;
-      if (this.#kept.length < mirrorsMax) {
+      if (this.#pool.length < mirrorsMax) {
         this.#open(first);
         continue;
       }
-      const leaving = this.#kept.filter((kept) => kept.leaving).length;
+      const leaving = this.#pool.filter((pooled) => pooled.leaving).length;
       if (leaving >= this.#line.size) break;
       const over = this.#firstOver();
       if (over === undefined) {
@@ -195,7 +197,7 @@ export class Mirrors implements AsyncDisposable {
       }
       this.#leave(over);
     }
-    for (const kept of this.#kept) this.#rest(kept);
+    for (const pooled of this.#pool) this.#rest(pooled);
   }
 
   #open(ticket: Ticket<Wanted>): void {
@@ -209,15 +211,15 @@ export class Mirrors implements AsyncDisposable {
     });
     const sinceMs = this.#host.clock.nowMs();
     const fresh = { asking: 0, answered: false, leaving: false, idle: undefined };
-    const kept: Kept = { key, mirror, sinceMs, ...fresh };
-    this.#kept = [...this.#kept, kept];
-    for (const asker of askers) asker.answer(ok(this.#claimed(kept)));
+    const pooled: PooledMirror = { key, mirror, sinceMs, ...fresh };
+    this.#pool = [...this.#pool, pooled];
+    for (const asker of askers) asker.answer(ok(this.#claimed(pooled)));
   }
 
-  /** The mirror whose place goes to the next one: nobody asks it, or it was there first of those that had their turn. */
-  #firstOver(): Kept | undefined {
+  /** The mirror that makes room for the next one: an idle one, else the oldest of those that had their turn. */
+  #firstOver(): PooledMirror | undefined {
     const nowMs = this.#host.clock.nowMs();
-    const staying = this.#kept.filter(({ leaving }) => !leaving);
+    const staying = this.#pool.filter(({ leaving }) => !leaving);
     const over = staying.filter(({ sinceMs, answered }) => answered && nowMs - sinceMs >= turnMs);
     over.sort((a, b) => a.sinceMs - b.sinceMs);
     return staying.find(isIdle) ?? over[0];
@@ -225,32 +227,34 @@ export class Mirrors implements AsyncDisposable {
 
   #lookLater(): void {
     const nowMs = this.#host.clock.nowMs();
-    const coming = this.#kept.filter((kept) => !kept.leaving && nowMs - kept.sinceMs < turnMs);
+    const coming = this.#pool.filter(
+      (pooled) => !pooled.leaving && nowMs - pooled.sinceMs < turnMs,
+    );
     if (coming.length === 0) return;
     const nextMs = Math.min(...coming.map(({ sinceMs }) => sinceMs + turnMs - nowMs));
     this.#turnOver = this.#host.clock.timer(nextMs, () => this.#look());
   }
 
-  #rest(kept: Kept): void {
-    if (kept.idle !== undefined || kept.leaving || !isIdle(kept)) return;
-    kept.idle = this.#host.clock.timer(idleMsMax, () => this.#leave(kept));
+  #rest(pooled: PooledMirror): void {
+    if (pooled.idle !== undefined || pooled.leaving || !isIdle(pooled)) return;
+    pooled.idle = this.#host.clock.timer(idleMsMax, () => this.#leave(pooled));
   }
 
-  /** Ends it when what it does is done. Whoever else waits in it stands in line again. */
-  #leave(kept: Kept): void {
-    kept.leaving = true;
-    kept.idle?.[Symbol.dispose]();
+  /** Ends it after the statement that runs. Statements that wait in it stand in line again. */
+  #leave(pooled: PooledMirror): void {
+    pooled.leaving = true;
+    pooled.idle?.[Symbol.dispose]();
     const left = (): void => {
-      this.#kept = this.#kept.filter((other) => other !== kept);
+      this.#pool = this.#pool.filter((other) => other !== pooled);
       this.#look();
     };
-    kept.mirror.retire().then(left, (bug: unknown) => {
+    pooled.mirror.retire().then(left, (bug: unknown) => {
       this.#host.log.bug(bug);
       left();
     });
   }
 }
 
-function isIdle({ asking, mirror }: Kept): boolean {
+function isIdle({ asking, mirror }: PooledMirror): boolean {
   return asking === 0 && mirror.busy === 0;
 }

@@ -91,15 +91,15 @@ function putSync(out: ByteWriter): void {
   out.end(out.begin(letter("S")));
 }
 
-/** What an answer held. */
-export interface Answer {
+/** What PGlite answered, up to its ReadyForQuery. */
+export interface BackendResponse {
   readonly error: MirrorError | undefined;
   readonly description: MirrorDescription;
   readonly result: MirrorRows;
 }
 
-/** Reads a whole answer. Of several results the last one's columns count; a mirror asks for one. */
-export function readAnswer(bytes: Uint8Array): Answer {
+/** Reads a whole response. Of several results the last one's columns count; a mirror asks for one. */
+export function readResponse(bytes: Uint8Array): BackendResponse {
   let types: readonly number[] = [];
   let columns: readonly MirrorColumn[] = [];
   let error: MirrorError | undefined;

@@ -24,7 +24,7 @@ import type {
   MirrorSession,
   MirrorValue,
 } from "./message.ts";
-import { statementMsMax, type Place } from "./mirror.ts";
+import { statementMsMax } from "./mirror.ts";
 import type { Mirrors } from "./mirrors.ts";
 
 const text: DataType = { kind: "text" };
@@ -108,7 +108,7 @@ export class SessionCatalog {
   ): Promise<Result<Outcome, GatewayError>> {
     if (this.#mirrors.mode === "off") return err(gatewayError("query.unsupported", offRefusal));
     if (this.#session.status === "E") return err(gatewayError("query.transactionAborted"));
-    const asked = (place: Place): Asked => request(this.#seenBy(place));
+    const asked = (schema: string | undefined): Asked => request(this.#seenIn(schema));
     const { value } = this.#session;
     const first = await this.#mirrors.ask(value, asked, { signal });
     const again = first.ok && isUnknownName(first.value);
@@ -117,11 +117,12 @@ export class SessionCatalog {
     return outcome.ok ? judged(outcome.value, sql) : outcome;
   }
 
-  #seenBy(place: Place): MirrorSession {
+  /** What a statement sees of this session; `schema` is what bare names mean to the backend. */
+  #seenIn(schema: string | undefined): MirrorSession {
     const session = this.#session;
     return {
       user: session.value.identity.user,
-      searchPath: searchPathIn(session.setting("search_path"), place),
+      searchPath: searchPathIn(session.setting("search_path"), schema),
       shownPath: session.setting("search_path"),
       timeZone: session.setting("timezone"),
       applicationName: session.setting("application_name"),
@@ -135,7 +136,7 @@ const offRefusal = {
 };
 
 /** The client's own path where it names a schema; otherwise the one that bare names mean to the backend. */
-export function searchPathIn(path: string, { schema }: Place): string {
+function searchPathIn(path: string, schema: string | undefined): string {
   const named = schemaFrom(path) !== undefined || schema === undefined;
   const entries = named ? entriesOf(path) : [schema, ...entriesOf(path)];
   // Quoted as PostgreSQL quotes: a word like `default` is no name without.

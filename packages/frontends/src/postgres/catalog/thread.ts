@@ -18,7 +18,13 @@ import type {
   MirrorVector,
 } from "./message.ts";
 import { reader, seedSql } from "./seed.ts";
-import { describeMessages, queryMessage, readAnswer, runMessages, type Answer } from "./speak.ts";
+import {
+  describeMessages,
+  queryMessage,
+  readResponse,
+  runMessages,
+  type BackendResponse,
+} from "./protocol.ts";
 
 /** A result over this is refused: catalogs are small, and it is held in memory as a whole. */
 const resultBytesMax = 32 * 1024 * 1024;
@@ -118,7 +124,7 @@ async function replyTo(
     if (before.error !== undefined) return { id, kind: "refused", error: before.error };
     const raw = await pglite.execProtocolRaw(bytes, { syncToFs: false });
     if (raw.length > resultBytesMax) return { id, kind: "tooLarge" };
-    const { error, description, result } = readAnswer(raw);
+    const { error, description, result } = readResponse(raw);
     if (error !== undefined) return { id, kind: "refused", error };
     const touched = await say(pglite, queryMessage(touchedSql(shellsFrom)));
     if (touched.result.rows > 0) return { id, kind: "touched" };
@@ -173,8 +179,8 @@ async function demand(pglite: PGlite, sql: string): Promise<void> {
   if (error !== undefined) throw new Error(`${error.sqlState} in a statement of the mirror itself`);
 }
 
-async function say(pglite: PGlite, message: Uint8Array): Promise<Answer> {
-  return readAnswer(await pglite.execProtocolRaw(message, { syncToFs: false }));
+async function say(pglite: PGlite, message: Uint8Array): Promise<BackendResponse> {
+  return readResponse(await pglite.execProtocolRaw(message, { syncToFs: false }));
 }
 
 /** `standard_conforming_strings` is on and can not be changed from outside. */

@@ -82,15 +82,15 @@ export class CatalogBench implements AsyncDisposable {
   /** What the next listing answers. */
   listed: readonly TableListing[] = tables;
   listings = 0;
-  /** Which place sessions go to. */
-  place = "one";
+  /** Key of the scope that sessions see: each has a mirror of its own. */
+  scope = "one";
 
   constructor(mode: CatalogMode = "mirror", host: Host = hostOfBundle()) {
     const door = {
       ...scriptedDoor({ answers: {}, catalogs: ["memory", "other"] }),
       tables: async () =>
         ok({
-          key: this.place,
+          key: this.scope,
           list: async () => {
             this.listings += 1;
             return ok(this.listed);
