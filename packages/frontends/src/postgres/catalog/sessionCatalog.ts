@@ -15,7 +15,7 @@ import type { Format, FrontendMessage } from "@gateway/wire/postgres/message.ts"
 import type { ClientSession } from "../session/clientSession.ts";
 import { entriesOf, schemaFrom } from "../session/searchPath.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
-import type { CatalogColumn } from "../value/catalogColumn.ts";
+import type { CatalogColumn } from "../value/types.ts";
 import type { Asked, Outcome } from "./link.ts";
 import type {
   MirrorColumn,

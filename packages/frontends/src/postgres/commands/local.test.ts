@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ClientSession } from "../session/clientSession.ts";
 import { readLocal } from "./local.ts";
 import { answerLocal } from "./localAnswer.ts";
-import { firstWords } from "../read/words.ts";
+import { firstWords } from "../read/statement.ts";
 import { pinOf, sessionOf } from "../rig/session.ts";
 
 const localOf = (sql: string) => readLocal(sql, firstWords(sql));

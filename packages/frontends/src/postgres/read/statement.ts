@@ -4,6 +4,8 @@ import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
+import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { isCatalogStatement } from "./catalogStatement.ts";
@@ -11,7 +13,6 @@ import type { CopyForm } from "./copyForm.ts";
 import { readCopy } from "./copyStatement.ts";
 import { readCursor, readDeclare, type CursorStatement } from "./cursorStatement.ts";
 import { readLocal, type LocalStatement } from "../commands/local.ts";
-import { firstWords } from "./words.ts";
 
 /** Who answers a statement. */
 export type Kind =
@@ -231,3 +232,16 @@ const transactionWords: ReadonlySet<string> = new Set([
   "SAVEPOINT",
   "RELEASE",
 ]);
+
+/**
+ * The first two words in upper case; a token that is no word ends them. They tell most statements apart before
+ * anything is read in earnest.
+ */
+export function firstWords(sql: string): readonly string[] {
+  const words: string[] = [];
+  const cursor = openSql(sql, "postgres");
+  while (words.length < 2 && nextSignificant(cursor) && cursor.kind === "word") {
+    words.push(upperWord(cursor));
+  }
+  return words;
+}

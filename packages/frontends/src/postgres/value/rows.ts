@@ -13,8 +13,7 @@ import { dataRow } from "@gateway/wire/postgres/backend.ts";
 import { putInt16, putInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { Format, RowField } from "@gateway/wire/postgres/message.ts";
 import { binaryWriter } from "./binary.ts";
-import { announcedOf } from "./catalogColumn.ts";
-import { columnShape } from "./types.ts";
+import { announcedOf, columnShape } from "./types.ts";
 
 /** How a result is to be written: one format per column, and where instants are shown in text. */
 export interface RowShape {

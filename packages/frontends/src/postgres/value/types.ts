@@ -6,7 +6,7 @@
  */
 import { unreachable } from "@gateway/core/result.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
-import type { DataType } from "@gateway/core/type/type.ts";
+import type { Column, DataType } from "@gateway/core/type/type.ts";
 
 /** `pg_type` as every PostgreSQL has it: own id, id of its array, bytes of a value (-1 is variable). */
 export interface PgType {
@@ -211,4 +211,21 @@ export function postgresTypeText(type: DataType): string {
   if (modifier === -1) return name;
   if (type.kind === "decimal") return `${name}(${type.precision},${type.scale})`;
   return name.replace(/^\w+/, (word) => `${word}(${modifier})`);
+}
+
+/** A column of a catalog's result: its cells are PostgreSQL's own bytes, and so is its type. */
+export interface CatalogColumn extends Column {
+  readonly announced: Announced;
+}
+
+/** What the client is told of a column. */
+interface Announced {
+  readonly oid: number;
+  readonly size: number;
+  readonly modifier: number;
+}
+
+/** The type that came with the column; undefined for a column of a neutral type. */
+export function announcedOf(column: Column | CatalogColumn): Announced | undefined {
+  return "announced" in column ? column.announced : undefined;
 }
