@@ -11,33 +11,35 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { sslAccepted, encryptionRefused } from "@gateway/wire/postgres/backend.ts";
-import type { Frame, FrameRule } from "@gateway/wire/postgres/frame.ts";
-import { frontendTypes, parseFrontend } from "@gateway/wire/postgres/frontend.ts";
+import { encryptionRefused } from "@gateway/wire/postgres/backend.ts";
+import type { FrameRule } from "@gateway/wire/postgres/frame.ts";
+import { frontendTypes } from "@gateway/wire/postgres/frontend.ts";
 import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
-import { parseStart, startBytesMax } from "@gateway/wire/postgres/start.ts";
+import { startBytesMax } from "@gateway/wire/postgres/start.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import { secretBytes, type CancelKeys } from "./run/cancel.ts";
 import type { Mirrors } from "./catalog/mirrors.ts";
 import { encodeError } from "./encode.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
+import { incomingOf, isTyped, ownInput, type Incoming } from "./incoming.ts";
+import {
+  answerSsl,
+  startTls,
+  tlsHandshake,
+  type Encryption,
+  type EncryptionParts,
+} from "./login/encryption.ts";
 import { frontendKind, openSession, readStartup, type Opening } from "./login/handshake.ts";
 import { Desk } from "./run/desk.ts";
 import { Inbox } from "./inbox.ts";
 import { LoginExchange, type LoginStep } from "./login/login.ts";
-import { advance, beforeStart, type Effect, type Input, type Phase } from "./machine.ts";
+import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
 import { Outbox } from "./outbox.ts";
 import type { Failure } from "./run/failure.ts";
 import type { AsideRoom } from "./run/rowsAside.ts";
 import type { StatementReader } from "./read/statement.ts";
-import { sessionRule, textTooLarge } from "./read/textLimit.ts";
-import {
-  functionError,
-  protocolError,
-  textError,
-  violationError,
-  violationInput,
-} from "./violations.ts";
+import { sessionRule } from "./read/textLimit.ts";
+import { functionError, textError, violationError } from "./violations.ts";
 
 export interface ConversationParts {
   readonly door: Door;
@@ -50,27 +52,14 @@ export interface ConversationParts {
 
 /** A password and what stands around it, as in PostgreSQL (PG_MAX_AUTH_TOKEN_LENGTH). */
 const loginBytesMax = 65_535;
-/** First byte of a TLS handshake: a client that begins with it asks for no permission. */
-const tlsHandshake = 0x16;
-
 /** Messages handled in one go before other connections get a turn. A client can send millions at once. */
 const messagesPerTurn = 256;
 
-type Message = StartMessage | FrontendMessage;
-
-/** What is being answered. */
-interface Happening {
-  readonly message: Message | undefined;
-  readonly violation: Violation | undefined;
-}
-
-/** The same with the phase in which it happened and what the table says. */
-interface Performed extends Happening {
+/** What happened, with the phase in which it did and what the table says. */
+interface Performed extends Incoming {
   readonly before: Phase;
   readonly effects: readonly Effect[];
 }
-
-const nothing: Happening = { message: undefined, violation: undefined };
 
 /** Serves the connection; resolves when it is over and everything it held is given back. */
 export async function converse(
@@ -114,7 +103,9 @@ class Conversation {
     let handled = 0;
     while (this.#phase !== "closed" && !this.#connection.over) {
       if (this.#phase === "start" && this.#inbox.peek() === tlsHandshake) {
-        if (!(await this.#startTls())) return;
+        // It asks for no encryption any more.
+        this.#phase = "afterBoth";
+        await this.#encrypt(startTls(this.#encryptionParts));
         continue;
       }
       const step = this.#inbox.next(this.#rule());
@@ -126,24 +117,12 @@ class Conversation {
         if (resting) this.#connection.idle(true);
         await this.#inbox.more();
         if (resting) this.#connection.idle(false);
-      } else if (step.kind === "violation") {
-        await this.#happen("violation", { message: undefined, violation: step.violation });
-      } else if (step.kind === "skipped") {
-        const violation = textTooLarge(step, this.#connection.config);
-        const input = violationInput(violation, this.#phase);
-        await this.#happen(input, { message: undefined, violation });
       } else {
-        const pending = this.#open(step.frame);
+        const incoming = incomingOf(step, this.#phase, this.#connection.config);
+        const pending = this.#receive(incoming);
         if (pending !== undefined) await pending;
       }
     }
-  }
-
-  #open(frame: Frame): Promise<void> | undefined {
-    const parsed = beforeStart(this.#phase) ? parseStart(frame.body) : parseFrontend(frame);
-    if (parsed.kind === "message") return this.#receive(parsed.message);
-    const { violation } = parsed;
-    return this.#happen(violationInput(violation, this.#phase), { message: undefined, violation });
   }
 
   /** A bug of ours: the client is told that it is not its fault. */
@@ -174,26 +153,25 @@ class Conversation {
   }
 
   /** Most messages are answered at once: a promise is made only for those that take time. */
-  #receive(message: Message): Promise<void> | undefined {
+  #receive(incoming: Incoming): Promise<void> | undefined {
     const desk = this.#desk;
-    if (desk !== undefined && isTyped(message) && desk.waits(message)) {
-      return this.#settle(desk, message);
-    }
-    return this.#happen(message.kind, { message, violation: undefined });
+    const { message } = incoming;
+    const waits = desk !== undefined && message !== undefined && isTyped(message);
+    return waits && desk.waits(message) ? this.#settle(desk, incoming) : this.#happen(incoming);
   }
 
-  async #settle(desk: Desk, message: FrontendMessage): Promise<void> {
+  async #settle(desk: Desk, incoming: Incoming): Promise<void> {
     const failure = await desk.settle();
     if (failure !== undefined) await this.#fail(failure.error, failure.place);
-    await this.#happen(message.kind, { message, violation: undefined });
+    await this.#happen(incoming);
   }
 
   /** Takes the step of the table and performs its effects. */
-  #happen(input: Input, { message, violation }: Happening): Promise<void> | undefined {
+  #happen({ input, message, violation }: Incoming): Promise<void> | undefined {
     const before = this.#phase;
     const { next, effects } = advance(before, input);
     this.#phase = next;
-    return this.#performFrom(0, { message, violation, before, effects });
+    return this.#performFrom(0, { input, message, violation, before, effects });
   }
 
   /** Effects from that one on, in order. */
@@ -218,7 +196,7 @@ class Conversation {
   #perform(effect: Effect, { message, violation, before }: Performed): Promise<void> | undefined {
     switch (effect) {
       case "answerSsl":
-        return this.#answerSsl();
+        return this.#encrypt(answerSsl(this.#encryptionParts));
       case "answerGss":
         this.#out.writer.u8(encryptionRefused);
         return this.#out.flush();
@@ -283,7 +261,7 @@ class Conversation {
   /** Sends an error of a message; whether the series or the connection goes on is in the table. */
   async #fail(error: GatewayError, place: ErrorPlace): Promise<void> {
     if (encodeError(error, place, this.#out)) await this.#close();
-    else if (this.#phase === "extended") await this.#happen("stepFailed", nothing);
+    else if (this.#phase === "extended") await this.#happen(ownInput("stepFailed"));
   }
 
   /** An error before the session is open ends the connection, whatever it is. */
@@ -299,40 +277,15 @@ class Conversation {
     this.#connection.end();
   }
 
-  async #answerSsl(): Promise<void> {
-    if (!this.#connection.canUpgrade) {
-      this.#out.writer.u8(encryptionRefused);
-      await this.#out.flush();
-      return;
-    }
-    // What came behind the request was not encrypted and would be taken for what is.
-    if (this.#inbox.pending > 0) {
-      return await this.#fatal(protocolError("received unencrypted data after SSL request"));
-    }
-    this.#out.writer.u8(sslAccepted);
-    await this.#out.flush();
-    // The client may have begun its handshake while the answer was on its way.
-    if (!(await this.#upgrade(this.#inbox.rest()))) this.#phase = "closed";
+  /** What an attempt to encrypt leads to. */
+  async #encrypt(encrypting: Promise<Encryption>): Promise<void> {
+    const encryption = await encrypting;
+    if (encryption.kind === "failed") this.#phase = "closed";
+    if (encryption.kind === "refused") await this.#fatal(encryption.error);
   }
 
-  /** TLS without asking. Refused by silence where there is no certificate: the client speaks TLS only. */
-  async #startTls(): Promise<boolean> {
-    if (!this.#connection.canUpgrade) return false;
-    this.#phase = "afterBoth";
-    if (!(await this.#upgrade(this.#inbox.rest()))) return false;
-    if (this.#connection.protocolAgreed) return true;
-    // Another protocol's client, or one that was led here: both sides have to name what they speak.
-    const message =
-      "received direct SSL connection request without ALPN protocol negotiation extension";
-    await this.#fatal(protocolError(message));
-    return false;
-  }
-
-  async #upgrade(rest: Uint8Array): Promise<boolean> {
-    const secured = await this.#connection.upgrade(rest);
-    if (secured === undefined) return false;
-    this.#inbox.listen();
-    return true;
+  get #encryptionParts(): EncryptionParts {
+    return { connection: this.#connection, out: this.#out, inbox: this.#inbox };
   }
 
   async #start(message: Extract<StartMessage, { kind: "startup" }>): Promise<void> {
@@ -354,7 +307,7 @@ class Conversation {
     switch (step.kind) {
       case "ask":
         this.#out.put(step.message);
-        return await this.#happen("passwordWanted", nothing);
+        return await this.#happen(ownInput("passwordWanted"));
       case "refused":
         return await this.#fatal(step.error);
       case "admitted":
@@ -383,18 +336,6 @@ class Conversation {
     this.#login = undefined;
     this.#connection.handshakeDone();
     this.#desk.welcome();
-    await this.#happen("admitted", nothing);
-  }
-}
-
-function isTyped(message: Message): message is FrontendMessage {
-  switch (message.kind) {
-    case "sslRequest":
-    case "gssRequest":
-    case "cancelRequest":
-    case "startup":
-      return false;
-    default:
-      return true;
+    await this.#happen(ownInput("admitted"));
   }
 }

@@ -4,7 +4,8 @@ import type { FrameRule } from "@gateway/wire/postgres/frame.ts";
 import { frontendTypes } from "@gateway/wire/postgres/frontend.ts";
 import type { Violation } from "@gateway/wire/postgres/message.ts";
 
-type TextLimits = Pick<ListenerConfig, "maxMessageBytes" | "maxStatementBytes">;
+/** What of a listener's config limits a text. */
+export type TextLimits = Pick<ListenerConfig, "maxMessageBytes" | "maxStatementBytes">;
 
 const queryType = 0x51;
 const parseType = 0x50;

@@ -1,0 +1,60 @@
+/** What a client sent, as the table of phases takes it. Pure: `connection.ts` asks for every frame. */
+import type { FrameStep } from "@gateway/wire/postgres/frame.ts";
+import { parseFrontend } from "@gateway/wire/postgres/frontend.ts";
+import type { FrontendMessage, StartMessage, Violation } from "@gateway/wire/postgres/message.ts";
+import { parseStart } from "@gateway/wire/postgres/start.ts";
+import { beforeStart, type Input, type Phase } from "./machine.ts";
+import { textTooLarge, type TextLimits } from "./read/textLimit.ts";
+import { violationInput } from "./violations.ts";
+
+/** A message in any phase. */
+export type Message = StartMessage | FrontendMessage;
+
+/** What happened: a message, a broken one, or (with neither) how an effect of ours ended. */
+export interface Incoming {
+  readonly input: Input;
+  readonly message: Message | undefined;
+  readonly violation: Violation | undefined;
+}
+
+/** Reads a frame, or what came in place of one. */
+export function incomingOf(
+  step: Exclude<FrameStep, { kind: "wait" }>,
+  phase: Phase,
+  limits: TextLimits,
+): Incoming {
+  switch (step.kind) {
+    case "violation":
+      return { input: "violation", message: undefined, violation: step.violation };
+    case "skipped":
+      return broken(textTooLarge(step, limits), phase);
+    case "frame": {
+      const { frame } = step;
+      const parsed = beforeStart(phase) ? parseStart(frame.body) : parseFrontend(frame);
+      if (parsed.kind === "violation") return broken(parsed.violation, phase);
+      return { input: parsed.message.kind, message: parsed.message, violation: undefined };
+    }
+  }
+}
+
+/** How an effect of ours ended. */
+export function ownInput(input: Input): Incoming {
+  return { input, message: undefined, violation: undefined };
+}
+
+function broken(violation: Violation, phase: Phase): Incoming {
+  return { input: violationInput(violation, phase), message: undefined, violation };
+}
+
+/** True for a message with a type byte, which every message after the start-up packet has. */
+export function isTyped(message: Message): message is FrontendMessage {
+  switch (message.kind) {
+    case "sslRequest":
+    case "gssRequest":
+    case "cancelRequest":
+    case "startup":
+      return false;
+    default:
+      return true;
+  }
+}
