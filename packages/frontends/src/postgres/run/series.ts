@@ -5,23 +5,13 @@
  * `machine.ts`.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { Description } from "@gateway/core/query/event.ts";
-import { ok, type Result } from "@gateway/core/result.ts";
-import type { Column } from "@gateway/core/type/type.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { readParameters, type Describe, type ReadParameters } from "./binding.ts";
 import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import { Cursors } from "./cursors.ts";
-import {
-  declaredNulls,
-  formatCountError,
-  keptDescription,
-  knownColumns,
-  parameterOid,
-  promisedColumns,
-  TypeMemory,
-} from "./described.ts";
+import { promisedColumns, TypeMemory } from "./described.ts";
+import { Describer } from "./describer.ts";
 import { encodeEvent, noTransaction } from "../encode.ts";
 import type { Announce, Stop } from "./execution.ts";
 import { failure, placeOf, type Failure } from "./failure.ts";
@@ -29,7 +19,6 @@ import type { Implicit } from "./implicit.ts";
 import { NamedObjects, type Portal } from "./namedObjects.ts";
 import type { Forget } from "../commands/localAnswer.ts";
 import type { Outbox } from "../outbox.ts";
-import { formatsFor, rowFields } from "../value/rows.ts";
 import type { Executor } from "./executor.ts";
 import {
   mayChangeTypes,
@@ -64,20 +53,24 @@ export class Series {
   readonly #named: NamedObjects;
   #madeMemory: TypeMemory | undefined;
   #madeCursors: Cursors | undefined;
+  #madeDescriber: Describer | undefined;
   /** The portal that is stepping now. */
   #running: string | undefined;
-  /** A portal whose description was asked for by the last message: when it is executed next, its result describes itself. */
-  #described: { readonly name: string; readonly portal: Portal } | undefined;
 
   constructor(parts: SeriesParts) {
     this.#parts = parts;
     this.#named = new NamedObjects(parts.maxMessageBytes * namedMessagesMax);
   }
 
-  /** Made when there is a need, as most connections at rest have none. */
+  /** This and the next two are made when they are needed: most connections at rest have none. */
   get cursors(): Cursors {
-    const describe: Describe = (prepared) => this.#descriptionOf(prepared);
+    const describe: Describe = (prepared) => this.#describer.of(prepared);
     return (this.#madeCursors ??= new Cursors({ ...this.#parts, named: this.#named, describe }));
+  }
+
+  get #describer(): Describer {
+    const cursors = (): Cursors => this.cursors;
+    return (this.#madeDescriber ??= new Describer({ ...this.#parts, named: this.#named, cursors }));
   }
 
   get #memory(): TypeMemory {
@@ -115,7 +108,7 @@ export class Series {
       : readParameters(prepared, message, {
           memory: this.#memory,
           zone: this.#parts.session.zone,
-          describe: (asked) => this.#descriptionOf(asked),
+          describe: (asked) => this.#describer.of(asked),
         });
     return parameters instanceof Promise
       ? parameters.then((read) => this.#putPortal(binding, read))
@@ -141,24 +134,18 @@ export class Series {
     target,
     name,
   }: MessageOf<"describe">): Failure | Promise<Failure | undefined> | undefined {
-    return target === "statement" ? this.#describeStatement(name) : this.#describePortal(name);
+    const describer = this.#describer;
+    return target === "statement" ? describer.statement(name) : describer.portal(name);
   }
 
   /** True when a description waits that this message does not answer: the execution of its portal does. */
   waits(next: FrontendMessage): boolean {
-    if (this.#described === undefined) return false;
-    return next.kind !== "execute" || next.portal !== this.#described.name;
+    return this.#madeDescriber?.waits(next) === true;
   }
 
-  /** Answers a description of a portal that waits for its result. */
+  /** Answers a description that waits. */
   async settle(): Promise<Failure | undefined> {
-    const described = this.#described;
-    if (described === undefined) return undefined;
-    this.#described = undefined;
-    const { portal } = described;
-    const columns = await this.#columnsOf(portal.prepared);
-    if (!columns.ok) return failure(columns.error, placeOf(portal.prepared));
-    return this.#putColumns(columns.value, portal);
+    return await this.#madeDescriber?.settle();
   }
 
   async execute({ portal: name, maxRows }: MessageOf<"execute">): Promise<Failure | undefined> {
@@ -166,8 +153,8 @@ export class Series {
     const found = this.#named.portal(name);
     if (!found.ok) return failure(found.error);
     const portal = found.value;
-    const announce: Announced = this.#described?.portal === portal ? "rowsOrNone" : "no";
-    this.#described = undefined;
+    const waited = this.#madeDescriber?.taken(portal) === true;
+    const announce: Announced = waited ? "rowsOrNone" : "no";
     const { kind } = portal.prepared;
     if (kind.kind === "empty") {
       if (announce !== "no") out.put({ kind: "noData" });
@@ -232,51 +219,6 @@ export class Series {
   /** Drops all portals. A promise only when one was parked. */
   end(): Promise<void> | undefined {
     return this.#named.dropPortals();
-  }
-
-  async #describeStatement(name: string): Promise<Failure | undefined> {
-    const { out } = this.#parts;
-    const found = this.#named.statement(name);
-    if (!found.ok) return failure(found.error);
-    const prepared = found.value;
-    const described = await this.#descriptionOf(prepared);
-    if (!described.ok) return failure(described.error, placeOf(prepared));
-    const { parameters } = described.value;
-    const known = this.cursors.declaredLater(prepared) ? ok([]) : await this.#columnsOf(prepared);
-    if (!known.ok) return failure(known.error, placeOf(prepared));
-    const columns = known.value;
-    const count = Math.max(parameters.length, prepared.types.length);
-    const types = Array.from({ length: count }, (_, index) =>
-      parameterOid(prepared, parameters, index),
-    );
-    out.put({ kind: "parameterDescription", types });
-    if (columns.length === 0) out.put({ kind: "noData" });
-    else out.put({ kind: "rowDescription", fields: rowFields(columns, []) });
-    return undefined;
-  }
-
-  #describePortal(name: string): Failure | undefined {
-    const found = this.#named.portal(name);
-    if (!found.ok) return failure(found.error);
-    const portal = found.value;
-    const known = portal.execution?.columns ?? knownColumns(portal.prepared);
-    if (known !== undefined) return this.#putColumns(known, portal);
-    this.#described = { name, portal };
-    return undefined;
-  }
-
-  #putColumns(columns: readonly Column[], portal: Portal): Failure | undefined {
-    const { out } = this.#parts;
-    if (columns.length === 0) {
-      out.put({ kind: "noData" });
-      return undefined;
-    }
-    const formats = formatsFor(portal.formats, columns);
-    if (formats === undefined) {
-      return failure(formatCountError(portal.formats.length, columns.length));
-    }
-    out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
-    return undefined;
   }
 
   async #step(portal: Portal, maxRows: number, announce: Announced): Promise<Failure | undefined> {
@@ -352,31 +294,6 @@ export class Series {
     }
     const message = `portal "${name}" cannot be run`;
     return failure(gatewayError("query.invalid", { sqlState: "55000", message }));
-  }
-
-  /** Columns of the result, asked for where they are not known. */
-  async #columnsOf(prepared: Prepared): Promise<Result<readonly Column[], GatewayError>> {
-    const { kind } = prepared;
-    const known = knownColumns(prepared);
-    if (known !== undefined) return ok(known);
-    if (kind.kind === "cursor" && kind.cursor.kind === "fetch") {
-      return await this.cursors.columnsOf(kind.cursor);
-    }
-    const described = await this.#descriptionOf(prepared);
-    return described.ok ? ok(described.value.columns) : described;
-  }
-
-  async #descriptionOf(prepared: Prepared): Promise<Result<Description, GatewayError>> {
-    if (prepared.description !== undefined) return ok(prepared.description);
-    const { kind } = prepared;
-    if (kind.kind !== "query" && kind.kind !== "copy" && kind.kind !== "declare") {
-      return ok({ parameters: [], columns: knownColumns(prepared) ?? [] });
-    }
-    const { catalog, executor } = this.#parts;
-    const described = catalog.takes(prepared)
-      ? await executor.describeCatalog(prepared)
-      : await executor.describe(prepared, declaredNulls(prepared));
-    return keptDescription(prepared, described);
   }
 }
 
