@@ -10,38 +10,23 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import type { DoneEvent, LastEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { unreachable } from "@gateway/core/result.ts";
-import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import type { Batch } from "@gateway/core/type/vector.ts";
-import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import type { CopyForm } from "../read/copyForm.ts";
-import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
-import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
 import { encodeEvent } from "../encode.ts";
-import { flushBytes, type Outbox } from "../outbox.ts";
-import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
+import type { Outbox } from "../outbox.ts";
+import { ResultWriter, type Announce, type ResultForm } from "./resultWriter.ts";
 import { milliseconds } from "../session/settings.ts";
 import { RowsAside, type AsideRoom } from "./rowsAside.ts";
 import { commandTag } from "../tag.ts";
-import { textRowWriter } from "../value/textRows.ts";
 
 /** What is to run, and how its result is wanted. */
-export interface Plan {
+export interface Plan extends ResultForm {
   readonly sql: string;
   /** Shown to the client; undefined for what the frontend answers itself. */
   readonly queryId: string | undefined;
-  readonly formats: readonly Format[];
-  /** What the client was told the result will be; undefined when it was not told. */
-  readonly promised: readonly Column[] | undefined;
-  /** Rows go out as those of a COPY; undefined for an ordinary result. */
-  readonly copy: CopyForm | undefined;
   start(signal: AbortSignal): ResultStream;
 }
-
-/** Whether the result is described before its first row, and whether its absence is told too. */
-export type Announce = "no" | "rows" | "rowsOrNone";
 
 /** How far one step goes, and what happens with its rows. */
 export interface Step {
@@ -66,9 +51,6 @@ export type ExecutionState = "fresh" | "parked" | "complete" | "failed" | "aband
 
 /** A portal that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
 const parkedMsMax = 300_000;
-/** Below it a batch fits the buffer as it is. */
-const manyRows = 256;
-
 export interface ExecutionParts {
   readonly session: ClientSession;
   readonly out: Outbox;
@@ -81,14 +63,7 @@ export class Execution implements AsyncDisposable {
   readonly #parts: ExecutionParts;
   readonly #controller = new Canceller();
   #events: ResultStream | undefined;
-  /** The batch that is written, with its writer and the next row. */
-  #batch: Batch | undefined;
-  #rows: RowWriter | undefined;
-  #row = 0;
-  /** A batch with rows came. */
-  #begun = false;
-  #formats: readonly Format[] = [];
-  #columns: readonly Column[] | undefined;
+  readonly #result: ResultWriter;
   #state: ExecutionState = "fresh";
   #parked: Disposable | undefined;
   /** Rows that were taken out of the engine before they were asked for, and how it ended. */
@@ -98,11 +73,12 @@ export class Execution implements AsyncDisposable {
   constructor(plan: Plan, parts: ExecutionParts) {
     this.plan = plan;
     this.#parts = parts;
+    this.#result = new ResultWriter(plan, parts);
   }
 
   /** Columns of the result, once they are known. */
   get columns(): readonly Column[] | undefined {
-    return this.#columns;
+    return this.#result.columns;
   }
 
   /** How far it is. `fresh` and `parked` can be stepped; the others have nothing left. */
@@ -132,8 +108,7 @@ export class Execution implements AsyncDisposable {
   /** Never called while a step runs: that one is cancelled first and ends by itself. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state === "parked") this.#state = "failed";
-    this.#batch = undefined;
-    this.#rows = undefined;
+    this.#result.drop();
     this.#last = undefined;
     this.#parked?.[Symbol.dispose]();
     const [events, aside] = [this.#events, this.#aside];
@@ -173,11 +148,11 @@ export class Execution implements AsyncDisposable {
 
   async #run(wish: Step): Promise<Stop> {
     const most = wish.maxRows === 0 ? Number.POSITIVE_INFINITY : wish.maxRows;
-    const refused = this.#reshape(wish.formats);
+    const refused = this.#result.reshape(wish.formats, this.#aside !== undefined);
     if (refused !== undefined) return this.#failed(refused);
     let sent = 0;
     for (;;) {
-      const waits = this.#rows !== undefined || this.#aside !== undefined;
+      const waits = this.#result.waits || this.#aside !== undefined;
       const written = waits ? await this.#writeRows(most - sent, wish.silent === true) : 0;
       if (written === undefined) return this.#failed(abortError(this.#controller.signal));
       sent += written;
@@ -187,7 +162,7 @@ export class Execution implements AsyncDisposable {
       if (event === undefined) return this.#failed(gatewayError("engine.broken"));
       const stop = this.#take(event, sent, wish.announce);
       if (stop !== undefined) return stop;
-      const known = wish.columnsOnly === true && this.#columns !== undefined;
+      const known = wish.columnsOnly === true && this.columns !== undefined;
       if (known) return { kind: "suspended", rows: sent };
     }
   }
@@ -208,36 +183,10 @@ export class Execution implements AsyncDisposable {
       written += this.#aside.take(most - written, silent ? undefined : out.writer);
       if (out.full) await out.pass(this.#controller.signal);
     }
-    if (this.#rows === undefined) return written;
-    if (silent) return written + this.#passOver(this.#rows, most - written);
-    const more = await this.#writeBatch(this.#rows, most - written);
+    if (!this.#result.waits) return written;
+    if (silent) return written + this.#result.passOver(most - written);
+    const more = await this.#result.write(most - written, this.#controller.signal);
     return more === undefined ? undefined : written + more;
-  }
-
-  #passOver(rows: RowWriter, most: number): number {
-    const first = this.#row;
-    this.#row = Math.min(rows.rows, first + most);
-    if (this.#row >= rows.rows) this.#endBatch();
-    return this.#row - first;
-  }
-
-  async #writeBatch(rows: RowWriter, most: number): Promise<number | undefined> {
-    const { out } = this.#parts;
-    const first = this.#row;
-    const end = Math.min(rows.rows, first + most);
-    while (this.#row < end) {
-      if (this.#controller.signal.aborted) return undefined;
-      if (end - this.#row > manyRows) out.expectMuch();
-      this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
-      if (out.full) await out.pass(this.#controller.signal);
-    }
-    if (this.#row >= rows.rows) this.#endBatch();
-    return end - first;
-  }
-
-  #endBatch(): void {
-    this.#batch = undefined;
-    this.#rows = undefined;
   }
 
   /** Everything that is left, set aside. */
@@ -246,16 +195,12 @@ export class Execution implements AsyncDisposable {
     const aside = (this.#aside ??= new RowsAside(asideRoom, session.value.identity.user));
     const kept: Stop = { kind: "suspended", rows: 0 };
     while (this.#last === undefined) {
-      while (this.#rows !== undefined) {
+      while (this.#result.waits) {
         if (this.#controller.signal.aborted) {
           return this.#failed(abortError(this.#controller.signal));
         }
-        const piece = new ByteWriter();
-        const { rows } = this.#rows;
-        this.#row = this.#rows.write(piece, this.#row, { end: rows, bytesMax: flushBytes });
-        const refused = aside.add(piece.take());
+        const refused = aside.add(this.#result.piece());
         if (refused !== undefined) return this.#failed(refused);
-        if (this.#row >= rows) this.#endBatch();
       }
       const event = await this.#next();
       if (event === undefined) return this.#failed(gatewayError("engine.broken"));
@@ -279,12 +224,12 @@ export class Execution implements AsyncDisposable {
       case "notice":
         encodeEvent(event, session, out);
         return undefined;
-      case "columns":
-        return this.#takeColumns(event.columns, announce);
+      case "columns": {
+        const refused = this.#result.describe(event.columns, announce);
+        return refused && this.#failed(refused);
+      }
       case "batch":
-        this.#batch = event.batch;
-        this.#row = 0;
-        this.#chooseWriter();
+        this.#result.take(event.batch);
         return undefined;
       case "done":
         return this.#finish(event, sent, announce);
@@ -295,66 +240,10 @@ export class Execution implements AsyncDisposable {
     }
   }
 
-  #takeColumns(columns: readonly Column[], announce: Announce): Stop | undefined {
-    const { promised, copy } = this.plan;
-    if (promised !== undefined && !sameShape(promised, columns)) {
-      return this.#failed(changedResult());
-    }
-    const wide = widthError(columns);
-    if (wide !== undefined) return this.#failed(wide);
-    this.#columns = columns;
-    if (copy !== undefined) return this.#startCopy(copy, columns);
-    const formats = formatsFor(this.plan.formats, columns);
-    if (formats === undefined) {
-      return this.#failed(formatCountError(this.plan.formats.length, columns.length));
-    }
-    this.#formats = formats;
-    if (announce !== "no") {
-      this.#parts.out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
-    }
-    return undefined;
-  }
-
-  #startCopy(form: CopyForm, columns: readonly Column[]): Stop | undefined {
-    const { out, session } = this.#parts;
-    const wrong = copyProblem(form, columns);
-    if (wrong !== undefined) return this.#failed(wrong);
-    out.put({ kind: "copyOut", format: form.kind === "binary" ? 1 : 0, columns: columns.length });
-    writeCopyHead(out.writer, { form, columns, zone: session.zone });
-    return undefined;
-  }
-
-  #chooseWriter(): void {
-    const { zone } = this.#parts.session;
-    const { copy: form } = this.plan;
-    const batch = this.#batch;
-    if (batch === undefined) return;
-    this.#rows =
-      form === undefined
-        ? plainWriter(batch, { formats: this.#formats, zone })
-        : copyWriter(columnarOf(batch), { form, columns: this.#columns ?? [], zone }, !this.#begun);
-    this.#begun ||= batch.rows > 0;
-  }
-
-  /** A cursor may be fetched from in another format than before. */
-  #reshape(asked: readonly Format[] | undefined): GatewayError | undefined {
-    if (asked === undefined || this.#columns === undefined) return undefined;
-    const formats = formatsFor(asked, this.#columns);
-    if (formats === undefined) return formatCountError(asked.length, this.#columns.length);
-    if (formats.every((format, index) => format === this.#formats[index])) return undefined;
-    if (this.#aside !== undefined) {
-      const message = "a cursor can not change its format once its rows were set aside";
-      return gatewayError("query.unsupported", { message });
-    }
-    this.#formats = formats;
-    this.#chooseWriter();
-    return undefined;
-  }
-
   #finish(event: DoneEvent, sent: number, announce: Announce): Stop {
     const { out } = this.#parts;
     const { copy, sql } = this.plan;
-    const hasRows = this.#columns !== undefined;
+    const hasRows = this.columns !== undefined;
     if (!hasRows && announce === "rowsOrNone") out.put({ kind: "noData" });
     if (copy === undefined) {
       return {
@@ -363,10 +252,7 @@ export class Execution implements AsyncDisposable {
         tag: commandTag(event, hasRows ? sent : undefined, sql),
       };
     }
-    if (hasRows) {
-      writeCopyTail(out.writer, copy, this.#begun);
-      out.put({ kind: "copyDone" });
-    }
+    if (hasRows) this.#result.endCopy(copy);
     return { kind: "complete", rows: sent, tag: `COPY ${sent}` };
   }
 
@@ -382,12 +268,6 @@ export class Execution implements AsyncDisposable {
     const { signal } = this.#controller;
     return signal.aborted && error.code === "query.cancelled" ? abortError(signal) : error;
   }
-}
-
-/** Text of the source passed on where it is PostgreSQL's own, else through columns. */
-function plainWriter(batch: Batch, shape: RowShape): RowWriter {
-  const asText = batch.form === "text" ? textRowWriter(batch, shape) : undefined;
-  return asText ?? rowWriter(columnarOf(batch), shape);
 }
 
 function timeoutError(): GatewayError {

@@ -1,0 +1,181 @@
+/**
+ * Writes one statement's result: its columns, and its rows as DataRow or as the lines of a COPY.
+ *
+ * It holds the batch that is being written and the next row of it. How many rows go out, and when, is the
+ * execution's to say.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { Batch } from "@gateway/core/type/vector.ts";
+import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
+import type { Format } from "@gateway/wire/postgres/message.ts";
+import { flushBytes, type Outbox } from "../outbox.ts";
+import type { CopyForm } from "../read/copyForm.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
+import { textRowWriter } from "../value/textRows.ts";
+import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
+import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
+
+/** How the client wants a result. */
+export interface ResultForm {
+  readonly formats: readonly Format[];
+  /** What the client was told the result will be; undefined when it was not told. */
+  readonly promised: readonly Column[] | undefined;
+  /** Rows go out as those of a COPY; undefined for an ordinary result. */
+  readonly copy: CopyForm | undefined;
+}
+
+/** Whether the result is described before its first row, and whether its absence is told too. */
+export type Announce = "no" | "rows" | "rowsOrNone";
+
+/** A batch of fewer rows fits the buffer as it is. */
+const manyRows = 256;
+
+export class ResultWriter {
+  readonly #form: ResultForm;
+  readonly #session: ClientSession;
+  readonly #out: Outbox;
+  #columns: readonly Column[] | undefined;
+  #formats: readonly Format[] = [];
+  /** The batch that is being written, with its writer and the next row. */
+  #batch: Batch | undefined;
+  #rows: RowWriter | undefined;
+  #row = 0;
+  /** A batch with rows came. */
+  #begun = false;
+
+  constructor(form: ResultForm, to: { readonly session: ClientSession; readonly out: Outbox }) {
+    this.#form = form;
+    this.#session = to.session;
+    this.#out = to.out;
+  }
+
+  /** Columns of the result, once they are known. */
+  get columns(): readonly Column[] | undefined {
+    return this.#columns;
+  }
+
+  /** True while a batch is not written to its end. */
+  get waits(): boolean {
+    return this.#rows !== undefined;
+  }
+
+  /** Takes the columns, and tells them where the client wants that. Answers why it can not have them. */
+  describe(columns: readonly Column[], announce: Announce): GatewayError | undefined {
+    const { promised, copy, formats: asked } = this.#form;
+    if (promised !== undefined && !sameShape(promised, columns)) return changedResult();
+    const wide = widthError(columns);
+    if (wide !== undefined) return wide;
+    this.#columns = columns;
+    if (copy !== undefined) return this.#startCopy(copy, columns);
+    const formats = formatsFor(asked, columns);
+    if (formats === undefined) return formatCountError(asked.length, columns.length);
+    this.#formats = formats;
+    if (announce !== "no") {
+      this.#out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
+    }
+    return undefined;
+  }
+
+  /** The next batch. The one before has to be written to its end. */
+  take(batch: Batch): void {
+    this.#batch = batch;
+    this.#row = 0;
+    this.#chooseWriter();
+  }
+
+  /** Writes at most `most` rows of the batch, as fast as the client takes them; undefined when `signal` cut it short. */
+  async write(most: number, signal: AbortSignal): Promise<number | undefined> {
+    const rows = this.#rows;
+    if (rows === undefined) return 0;
+    const out = this.#out;
+    const first = this.#row;
+    const end = Math.min(rows.rows, first + most);
+    while (this.#row < end) {
+      if (signal.aborted) return undefined;
+      if (end - this.#row > manyRows) out.expectMuch();
+      this.#row = rows.write(out.writer, this.#row, { end, bytesMax: flushBytes });
+      if (out.full) await out.pass(signal);
+    }
+    if (this.#row >= rows.rows) this.drop();
+    return end - first;
+  }
+
+  /** Leaves out at most `most` rows of the batch; answers how many. */
+  passOver(most: number): number {
+    const rows = this.#rows;
+    if (rows === undefined) return 0;
+    const first = this.#row;
+    this.#row = Math.min(rows.rows, first + most);
+    if (this.#row >= rows.rows) this.drop();
+    return this.#row - first;
+  }
+
+  /** The next rows of the batch as whole messages, to be set aside. */
+  piece(): Uint8Array {
+    const piece = new ByteWriter();
+    const rows = this.#rows;
+    if (rows !== undefined) {
+      this.#row = rows.write(piece, this.#row, { end: rows.rows, bytesMax: flushBytes });
+      if (this.#row >= rows.rows) this.drop();
+    }
+    return piece.take();
+  }
+
+  /** A cursor may be fetched from in another format than before, until rows were set aside in the old one. */
+  reshape(asked: readonly Format[] | undefined, setAside: boolean): GatewayError | undefined {
+    if (asked === undefined || this.#columns === undefined) return undefined;
+    const formats = formatsFor(asked, this.#columns);
+    if (formats === undefined) return formatCountError(asked.length, this.#columns.length);
+    if (formats.every((format, index) => format === this.#formats[index])) return undefined;
+    if (setAside) {
+      const message = "a cursor can not change its format once its rows were set aside";
+      return gatewayError("query.unsupported", { message });
+    }
+    this.#formats = formats;
+    this.#chooseWriter();
+    return undefined;
+  }
+
+  /** What follows the last row of a COPY. */
+  endCopy(form: CopyForm): void {
+    writeCopyTail(this.#out.writer, form, this.#begun);
+    this.#out.put({ kind: "copyDone" });
+  }
+
+  /** Lets go of the batch. */
+  drop(): void {
+    this.#batch = undefined;
+    this.#rows = undefined;
+  }
+
+  #startCopy(form: CopyForm, columns: readonly Column[]): GatewayError | undefined {
+    const wrong = copyProblem(form, columns);
+    if (wrong !== undefined) return wrong;
+    const { writer } = this.#out;
+    const format = form.kind === "binary" ? 1 : 0;
+    this.#out.put({ kind: "copyOut", format, columns: columns.length });
+    writeCopyHead(writer, { form, columns, zone: this.#session.zone });
+    return undefined;
+  }
+
+  #chooseWriter(): void {
+    const { zone } = this.#session;
+    const { copy: form } = this.#form;
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    this.#rows =
+      form === undefined
+        ? plainWriter(batch, { formats: this.#formats, zone })
+        : copyWriter(columnarOf(batch), { form, columns: this.#columns ?? [], zone }, !this.#begun);
+    this.#begun ||= batch.rows > 0;
+  }
+}
+
+/** Text of the source passed on where it is PostgreSQL's own, else through columns. */
+function plainWriter(batch: Batch, shape: RowShape): RowWriter {
+  const asText = batch.form === "text" ? textRowWriter(batch, shape) : undefined;
+  return asText ?? rowWriter(columnarOf(batch), shape);
+}
