@@ -2,9 +2,8 @@
  * One connection from its first byte to its last: reads frames, asks `machine.ts` what they mean in
  * this phase, and performs the effects in order.
  *
- * One message is finished before the next is looked at, so nothing here runs twice at once. While a
- * statement runs the socket is still read into a bounded queue: a client that leaves is noticed by
- * reading only.
+ * It finishes one message before it looks at the next, so nothing here runs twice at once. While a
+ * statement runs, the socket is still read into a bounded queue: only reading shows that a client left.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Door } from "@gateway/core/port/door.ts";
@@ -50,12 +49,12 @@ export interface ConversationParts {
   readonly read: StatementReader;
 }
 
-/** A password and what stands around it, as in PostgreSQL (PG_MAX_AUTH_TOKEN_LENGTH). */
+/** The longest message of a login, as in PostgreSQL (PG_MAX_AUTH_TOKEN_LENGTH). */
 const loginBytesMax = 65_535;
-/** Messages handled in one go before other connections get a turn. A client can send millions at once. */
+/** After so many messages in one go, other connections get a turn. A client can send millions at once. */
 const messagesPerTurn = 256;
 
-/** What happened, with the phase in which it did and what the table says. */
+/** What happened, the phase in which it did, and the effects that the table names. */
 interface Performed extends Incoming {
   readonly before: Phase;
   readonly effects: readonly Effect[];
@@ -87,7 +86,7 @@ class Conversation {
   #opening: Opening | undefined;
   #login: LoginExchange | undefined;
   #desk: Desk | undefined;
-  /** An error that ends the connection was sent: what else the table says is left undone. */
+  /** An error that ends the connection was sent: no further effect is performed. */
   #over = false;
   #sessionRule: FrameRule | undefined;
 
@@ -103,7 +102,7 @@ class Conversation {
     let handled = 0;
     while (this.#phase !== "closed" && !this.#connection.over) {
       if (this.#phase === "start" && this.#inbox.peek() === tlsHandshake) {
-        // It asks for no encryption any more.
+        // Both requests for encryption are out of place now.
         this.#phase = "afterBoth";
         await this.#encrypt(startTls(this.#encryptionParts));
         continue;
@@ -125,9 +124,9 @@ class Conversation {
     }
   }
 
-  /** A bug of ours: the client is told that it is not its fault. */
+  /** Tells the client of a bug of ours, which is not its fault. */
   apologise(): void {
-    // What was not sent yet may end in the middle of a message.
+    // The output that was not sent yet may end in the middle of a message.
     this.#out.writer.take();
     const report = errorReport(gatewayError("internal.bug"), {}, "FATAL");
     this.#out.put({ kind: "error", report });
@@ -152,7 +151,7 @@ class Conversation {
     this.#inbox.wake();
   }
 
-  /** Most messages are answered at once: a promise is made only for those that take time. */
+  /** A promise only for a message that takes time: most are answered at once. */
   #receive(incoming: Incoming): Promise<void> | undefined {
     const desk = this.#desk;
     const { message } = incoming;
@@ -174,7 +173,7 @@ class Conversation {
     return this.#performFrom(0, { input, message, violation, before, effects });
   }
 
-  /** Effects from that one on, in order. */
+  /** Performs the effects in order, beginning with number `first`. */
   #performFrom(first: number, happening: Performed): Promise<void> | undefined {
     const { effects } = happening;
     for (let index = first; index < effects.length; index += 1) {
@@ -231,7 +230,7 @@ class Conversation {
     }
   }
 
-  /** A text that can not be taken ends an open transaction, like every error in it. */
+  /** A text that can not be read makes an open transaction fail, like every error in it. */
   async #reportText(violation: Violation | undefined): Promise<void> {
     const error = textError(violation);
     const failed = await this.#desk?.refuse({ error, place: {} });
@@ -258,7 +257,7 @@ class Conversation {
     this.#connection.end();
   }
 
-  /** Sends an error of a message; whether the series or the connection goes on is in the table. */
+  /** Sends the error of a message. The table says whether the series goes on. */
   async #fail(error: GatewayError, place: ErrorPlace): Promise<void> {
     if (encodeError(error, place, this.#out)) await this.#close();
     else if (this.#phase === "extended") await this.#happen(ownInput("stepFailed"));

@@ -1,7 +1,7 @@
 /**
  * Small events of a query as messages: notices, what changed in the session, errors.
  *
- * Rows are not here; they go from the batch into the buffer (`rows.ts`).
+ * Rows are not here: `value/rows.ts` writes them from the batch into the buffer.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
@@ -9,7 +9,7 @@ import type { ClientSession } from "./session/clientSession.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** Notices of the pipeline that PostgreSQL gives as warnings, with its own SQLSTATE. */
+/** Notices that PostgreSQL gives as warnings, each with PostgreSQL's SQLSTATE. */
 const warnings: ReadonlyMap<string, string> = new Map([
   ["noTransaction", "25P01"],
   ["inTransaction", "25001"],
@@ -22,7 +22,7 @@ export const noTransaction = {
   text: "there is no transaction in progress",
 } as const;
 
-/** Writes a notice, unless the client asked to be spared. */
+/** Writes a notice, unless `client_min_messages` hides it. */
 export function encodeEvent(
   { code, text }: Pick<Extract<ResultEvent, { kind: "notice" }>, "code" | "text">,
   session: ClientSession,
@@ -41,7 +41,7 @@ export function encodeSettings(session: ClientSession, out: Outbox): void {
   }
 }
 
-/** The id under which a query is found in logs and records; a status, because it disturbs no client. */
+/** Tells the id by which a query is found in logs and records. A parameter status disturbs no client. */
 export function encodeQueryId(id: string, session: ClientSession, out: Outbox): void {
   session.lastQueryId = id;
   if (session.setting("gateway.report_query_id") !== "on") return;

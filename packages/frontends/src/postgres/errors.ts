@@ -2,8 +2,8 @@
  * What every refusal and failure is on the PostgreSQL wire: an SQLSTATE and whether the connection
  * goes on.
  *
- * Codes that ask for a retry later are of classes 53 and 57, which pools and drivers know as
- * transient. Class 08 is used for a broken protocol only: pools throw a connection away that shows it.
+ * A code that asks for a later retry is of class 53 or 57, which pools and drivers take for transient.
+ * Class 08 means a broken protocol and nothing else: a pool discards the connection that shows it.
  */
 import { errorCatalogue, type ErrorCode } from "@gateway/contract/error.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
@@ -65,7 +65,7 @@ export const pgErrors = {
   "protocol.timeout": { sqlState: "57P05", severity: "FATAL" },
 } as const satisfies Record<ErrorCode, PgError>;
 
-/** Where an error stands in what the client sent, and which query it belongs to. */
+/** Where in the client's text an error lies, and which query it belongs to. */
 export interface ErrorPlace {
   /** The text the client sent, for turning the position into characters. */
   readonly sql?: string;
@@ -100,14 +100,14 @@ function positionOf(error: GatewayError, { sql, statementStart = 0 }: ErrorPlace
   let characters = 1;
   const end = Math.min(statementStart + error.position - 1, sql.length);
   for (let index = 0; index < end; index += 1) {
-    // The second half of a pair belongs to the character before it.
+    // The second half of a surrogate pair belongs to the character before it.
     const unit = sql.charCodeAt(index);
     if (unit < 0xdc00 || unit > 0xdfff) characters += 1;
   }
   return characters;
 }
 
-/** The id is of use where somebody else has to look; beside the client's own mistake it would be noise. */
+/** The id helps an operator to look the query up; beside the client's own mistake it would be noise. */
 function detailOf(error: GatewayError, { queryId }: ErrorPlace): string | undefined {
   if (queryId === undefined || errorCatalogue[error.code].class === "client") return undefined;
   return `Query id: ${queryId}`;

@@ -1,14 +1,14 @@
 /**
- * What a client sent and was not answered yet: a bounded queue of bytes, read as frames.
+ * What a client sent and nobody has answered yet: a bounded queue of bytes, read as frames.
  *
- * The socket is read while a statement runs, because a client that leaves is noticed by reading only.
- * It is stopped when a whole message waits for certain.
+ * The socket is read even while a statement runs, because only reading shows that a client left. Reading
+ * pauses once a whole message is certain to wait.
  */
 import { FrameReader, type FrameRule, type FrameStep } from "@gateway/wire/postgres/frame.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import type { Ahead } from "./run/series.ts";
 
-/** What may wait beside a message of the largest size. A client that leaves while more waits is noticed later. */
+/** So much may wait beside a message of the largest size. While more waits, a client's leave is noticed late. */
 const readAheadBytes = 64 * 1024;
 
 /** Sync ends a series; a Close in between changes nothing. */
@@ -22,7 +22,7 @@ export class Inbox {
   #wake: (() => void) | undefined;
   #paused = false;
 
-  /** `maxBytes` is the longest message that may come now. */
+  /** `maxBytes` tells the length of the longest message that may come now. */
   constructor(connection: FollowedConnection, maxBytes: () => number) {
     this.#connection = connection;
     this.#maxBytes = maxBytes;
@@ -33,7 +33,7 @@ export class Inbox {
   listen(): void {
     this.#connection.socket.on("data", (chunk: Buffer) => {
       this.#reader.push(chunk);
-      // A whole message is there for certain: the client waits until it was answered.
+      // At least one whole message is here: the client has to wait for its answer.
       if (this.#reader.pending > this.#maxBytes() + readAheadBytes) {
         this.#paused = true;
         this.#connection.socket.pause();
@@ -51,7 +51,7 @@ export class Inbox {
     return this.#reader.pending;
   }
 
-  /** The first byte that was not taken. */
+  /** The first byte that nobody took yet. */
   peek(): number | undefined {
     return this.#reader.peek();
   }
@@ -60,7 +60,7 @@ export class Inbox {
     return this.#reader.next(rule);
   }
 
-  /** Everything that was not taken, for a handshake that is not ours. */
+  /** Takes everything that is left, for the TLS handshake. */
   rest(): Uint8Array {
     return this.#reader.rest();
   }
@@ -77,7 +77,7 @@ export class Inbox {
     });
   }
 
-  /** What the client sent behind the message that is answered now; waits for it, as the client owes a Sync or a Flush. */
+  /** What follows the message that is answered now. Waits for it: the client still owes a Sync or a Flush. */
   ahead(): Ahead | Promise<Ahead> {
     return this.#reader.ahead(endsAhead) ?? this.#waitAhead();
   }
@@ -87,7 +87,7 @@ export class Inbox {
       const found = this.#reader.ahead(endsAhead);
       if (found !== undefined) return found;
       if (this.#connection.over) return "gone";
-      // More than the socket is let in with: what is ahead is too large to be a Sync.
+      // The message ahead is larger than what may wait: it is no Sync.
       if (this.#paused && this.#reader.pending > this.#maxBytes()) return "more";
       await this.more();
     }

@@ -1,8 +1,8 @@
 /**
  * What may come when, on one connection: a table of every phase against everything that can happen.
  *
- * Pure. It names effects and never performs one; `connection.ts` does. Every cell is written, so a
- * message that makes no sense in a phase has its answer here and nowhere else.
+ * Pure. It names effects, and `connection.ts` performs them. Every cell is filled in, so the answer to a
+ * message that makes no sense in a phase stands here and nowhere else.
  */
 import type { FrontendMessage, StartMessage } from "@gateway/wire/postgres/message.ts";
 
@@ -29,13 +29,13 @@ export type Input =
   | FrontendMessage["kind"]
   /** The protocol was broken: nothing that follows can be understood. */
   | "violation"
-  /** The text of a Query is not UTF-8; the frame around it is sound. */
+  /** The text of a Query is too long or not UTF-8; the frame around it is sound. */
   | "badQueryText"
   /** The same in any other message. */
   | "badText"
-  /** The start-up packet is good, and a password or a step of SCRAM is wanted. */
+  /** The client is asked for a password or a step of SCRAM. */
   | "passwordWanted"
-  /** The client is who it says and its session is open. */
+  /** The client proved who it is, and its session is open. */
   | "admitted"
   /** A step of the extended protocol was refused. */
   | "stepFailed"
@@ -76,7 +76,7 @@ const to = (next: Phase, ...effects: Effect[]): Transition => ({ next, effects }
 const refuse = to("closed", "refuse", "hangUp");
 const hangUp = to("closed", "hangUp");
 
-/** Everything refused: the ground on which each phase writes what it takes. */
+/** Refuses everything. Each phase writes over it what it takes. */
 const nothing = {
   sslRequest: refuse,
   gssRequest: refuse,
@@ -123,7 +123,7 @@ const working = {
   close: to("extended", "close"),
   sync: to("idle", "sync", "ready", "flush"),
   functionCall: to("idle", "refuseFunction", "ready", "flush"),
-  // What is left of a COPY that failed, as PostgreSQL treats it.
+  // The rest of a COPY that failed is ignored, as PostgreSQL does.
   copyData: to("idle"),
   copyDone: to("idle"),
   copyFail: to("idle"),
@@ -146,7 +146,7 @@ export const transitions = {
   login: {
     ...nothing,
     password: to("login", "checkPassword"),
-    // SCRAM takes two answers.
+    // SCRAM takes two messages of the client.
     passwordWanted: to("login", "flush"),
     admitted: to("idle", "ready", "flush"),
   },

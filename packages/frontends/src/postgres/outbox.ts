@@ -1,4 +1,4 @@
-/** Where answers gather until they are worth a write. Nothing is sent before `flush`. */
+/** Gathers answers until they are worth a write. Only `flush` and `pass` send. */
 import { setImmediate } from "node:timers/promises";
 import type { BackendMessage } from "@gateway/wire/postgres/message.ts";
 import { writeBackend } from "@gateway/wire/postgres/backend.ts";
@@ -6,9 +6,9 @@ import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 
 /** Bytes that are worth a write of their own. */
 export const flushBytes = 64 * 1024;
-/** Room behind them for the row that crosses the line. */
+/** Room behind them for the row that goes over that size. */
 const slackBytes = 8 * 1024;
-/** Writes that were taken at once before other connections get a turn: about a megabyte. */
+/** After so many writes that the socket took at once, other connections get a turn: about a megabyte. */
 const writesPerTurn = 16;
 
 export class Outbox {
@@ -24,7 +24,7 @@ export class Outbox {
     writeBackend(this.writer, message);
   }
 
-  /** True when what gathered should leave. */
+  /** True when enough gathered to be sent. */
   get full(): boolean {
     return this.writer.length >= flushBytes;
   }
@@ -37,8 +37,8 @@ export class Outbox {
   }
 
   /**
-   * Sends what gathered in the middle of a result: waits for a slow client, but no longer than the query
-   * lives, because its slot is not the client's to hold.
+   * Sends what gathered in the middle of a result. It waits for a slow client, but only while the query lives:
+   * a client that does not read must not hold a slot.
    */
   async pass(signal: AbortSignal): Promise<void> {
     const sent = this.flush();
@@ -54,7 +54,7 @@ export class Outbox {
     });
   }
 
-  /** A fast engine and a fast client would otherwise never let anything else of the process happen. */
+  /** Gives the rest of the process a turn: a fast engine and a fast client would never do so. */
   async #breathe(): Promise<void> {
     this.#writes += 1;
     if (this.#writes % writesPerTurn === 0) await setImmediate();

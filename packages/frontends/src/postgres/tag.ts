@@ -18,7 +18,7 @@ const shownAs: ReadonlyMap<string, string> = new Map([
   ["ROLLBACK TO SAVEPOINT", "ROLLBACK"],
 ]);
 
-/** `rows` is what was sent; `sql` gives the word when the engine said nothing. */
+/** `rows` were sent; undefined for no result. `sql` gives the word where the engine named none. */
 export function commandTag(
   { updateType, updateCount }: Pick<DoneEvent, "updateType" | "updateCount">,
   rows: number | undefined,
@@ -29,7 +29,7 @@ export function commandTag(
   const shown = shownAs.get(updateType);
   if (shown !== undefined) return shown;
   const count = updateCount ?? rows ?? 0;
-  // The zero was an object id once and is still expected.
+  // The zero was once an object id, and clients still expect it.
   if (updateType === "INSERT") return `INSERT 0 ${count}`;
   return counted.has(updateType) ? `${updateType} ${count}` : updateType;
 }

@@ -1,16 +1,16 @@
-/** What a client is told that broke the protocol, or asked for a part of it that is not there. */
+/** What a client is told when it broke the protocol, or asked for a part of it that we do not have. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Violation } from "@gateway/wire/postgres/message.ts";
 import { beforeStart, type Input, type Phase } from "./machine.ts";
 
-/** The input that a broken message is to the state machine. */
+/** The input of the state machine that a broken message is. */
 export function violationInput(violation: Violation, phase: Phase): Input {
   const isText = violation.kind === "text" || violation.kind === "textTooLarge";
   if (!isText || beforeStart(phase)) return "violation";
   return violation.what === "Query" ? "badQueryText" : "badText";
 }
 
-/** The error for it; without a violation the message was sound and came at the wrong time. */
+/** The error for a violation; without one the message was sound and came at the wrong time. */
 export function violationError(violation: Violation | undefined, before: Phase): GatewayError {
   switch (violation?.kind) {
     case "tooLarge":
@@ -35,18 +35,18 @@ export function violationError(violation: Violation | undefined, before: Phase):
   }
 }
 
-/** A violation with a text of its own. */
+/** A violation with this message. */
 export function protocolError(message: string): GatewayError {
   return gatewayError("protocol.violation", { message });
 }
 
-/** Names the user, as PostgreSQL does, and never says which of the two was wrong. */
+/** Names the user, as PostgreSQL does, and never says whether the name or the password was wrong. */
 export function passwordError(user: string): GatewayError {
   const message = `password authentication failed for user "${user}"`;
   return gatewayError("auth.refused", { message });
 }
 
-/** What is wrong with a text that is not read: it is too large, or not UTF-8. */
+/** Why a text was not read: it is too large, or not UTF-8. */
 export function textError(violation: Violation | undefined): GatewayError {
   if (violation?.kind === "textTooLarge") return textSizeError(violation.limit);
   const message = 'invalid byte sequence for encoding "UTF8"';

@@ -1,9 +1,8 @@
 /**
- * Answers that a mirror gave and would give again, for as long as what it holds stays the same.
+ * Answers that a mirror gave and would give again, as long as its tables stay the same.
  *
- * Tools ask the same questions for each connection they open, and planning one over twenty catalogs
- * costs PGlite tens of milliseconds. A statement whose answer may depend on more than the mirror's
- * contents and what is in the key is never kept.
+ * Tools ask the same questions with each connection they open, and PGlite takes tens of milliseconds to plan one
+ * over twenty catalogs. An answer that may depend on more than the mirror's tables and the key is never cached.
  */
 import type { Asked, Outcome } from "./link.ts";
 import type { MirrorValue } from "./message.ts";
@@ -11,18 +10,18 @@ import type { MirrorValue } from "./message.ts";
 const entriesMax = 512;
 /** Of all keys and answers together. */
 const bytesMax = 16 * 1024 * 1024;
-/** An answer larger than this is worth more than one of its kind. */
+/** A larger answer is not cached: it would push out too many others. */
 const entryBytesMax = 2 * 1024 * 1024;
 /** What a described column or a value costs beside its bytes. */
 const itemBytes = 64;
 
 /**
- * Words of whatever changes by itself: clocks, chance, transactions, statistics, locks; and of functions
- * that run a text, in which such a word may be put together.
+ * Words of things that change by themselves: clocks, chance, transactions, statistics, locks. Also words of
+ * functions that run a text, which may put such a word together.
  */
 const changing =
   /\bnow\b|time|(?<!up)date|\b(?:to|yester)day\b|tomorrow|\bage\b|random|uuid|txid|xact|snapshot|stat_|\bts_(?:stat|rewrite)\b|lock|wal|(?:\b|_)lsn|backend|cursor|prepared|xml/i;
-/** Words of what is told of the connection itself. */
+/** Words that ask about the connection itself. */
 const ofConnection = /pid|setting/i;
 
 interface Entry {
@@ -31,7 +30,7 @@ interface Entry {
 }
 
 export class AnswerCache {
-  /** The one used last stands last. */
+  /** The entry used last stands last. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
@@ -40,7 +39,7 @@ export class AnswerCache {
     return this.#bytes;
   }
 
-  /** What this was answered with before; undefined when nobody asked, or it may be different now. */
+  /** The answer given before; undefined when nobody asked, or when it may be another one now. */
   find(asked: Asked): Outcome | undefined {
     const key = keyOf(asked);
     const found = key === undefined ? undefined : this.#entries.get(key);
@@ -50,7 +49,7 @@ export class AnswerCache {
     return found.outcome;
   }
 
-  /** Keeps an answer, if it is one that will be given again; the oldest ones make room. */
+  /** Remembers an answer that would be given again; those used longest ago make room for it. */
   put(asked: Asked, outcome: Outcome): void {
     const key = keyOf(asked);
     const answerBytes = bytesOf(outcome);
@@ -78,14 +77,14 @@ export class AnswerCache {
   }
 }
 
-/** Everything a statement can see; undefined for one that may see more. */
+/** Everything the answer depends on; undefined for a statement that depends on more. */
 function keyOf(asked: Asked): string | undefined {
   if (asked.kind === "fill" || changing.test(asked.sql)) return undefined;
   const { kind, sql, types, session } = asked;
   const { process, ...seen } = session;
   const values = asked.kind === "run" ? asked.values.map(valueKey) : [];
   const formats = asked.kind === "run" ? asked.formats : [];
-  // A value may hold the word that the text builds something from.
+  // The statement may build such a word from a value.
   if (values.some((value) => changing.test(value ?? ""))) return undefined;
   const known = ofConnection.test(sql) || values.some((value) => ofConnection.test(value ?? ""));
   return JSON.stringify([kind, sql, types, seen, known ? process : 0, values, formats]);
@@ -98,7 +97,7 @@ function valueKey(value: MirrorValue): string | null {
   return `x${Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Undefined for what is no answer. */
+/** Bytes of an answer; undefined for an outcome that is none. */
 function bytesOf(outcome: Outcome): number | undefined {
   if (outcome.kind === "described") {
     const { types, columns } = outcome.description;

@@ -26,11 +26,11 @@ export interface MirrorParts {
   readonly catalog: string | undefined;
   /** Catalogs the session may reach, the default first. */
   catalogs(): readonly string[];
-  /** Told whenever a statement has ended. */
+  /** Called whenever a statement has ended. */
   free(): void;
 }
 
-/** Who asks, and how old the tables may be that it is asked over. */
+/** Who asks, and how old the listing of tables may be. */
 export interface Wish {
   readonly user: string;
   readonly freshFromMs: number;
@@ -64,8 +64,8 @@ export class Mirror implements AsyncDisposable {
   }
 
   /**
-   * Runs or describes one statement, in turn, over tables that are no older than `freshFromMs`. The request is
-   * made when they are there, because only then the schema of bare names is known.
+   * Runs or describes one statement, in turn, over a listing that is no older than `freshFromMs`. `request` is
+   * called when that is there, because only then the schema of bare names is known.
    */
   async ask(
     request: (schema: string | undefined) => Asked,
@@ -76,7 +76,7 @@ export class Mirror implements AsyncDisposable {
     const taken = await this.#turns.take(user, signal);
     if (!taken.ok) return taken;
     if (taken.value === undefined) return ok(closed);
-    // A client that cancels is answered now; what the thread does ends by itself.
+    // A client that cancels is answered at once; the thread ends its work by itself.
     return await Promise.race([this.#inTurn(taken.value, request, scope, wish), abortOf(signal)]);
   }
 
@@ -101,13 +101,13 @@ export class Mirror implements AsyncDisposable {
     }
   }
 
-  /** Finishes what it does and ends. Who waits for a turn is told `closed`. */
+  /** Finishes the statement that runs, then ends. Those who wait are told `closed`. */
   async retire(): Promise<void> {
     await this.#turns.close();
     await this[Symbol.asyncDispose]();
   }
 
-  /** Ends the thread; its memory goes back. Who waits for a turn is told `closed`. */
+  /** Ends the thread, which frees its memory. Those who wait are told `closed`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     void this.#turns.close();
@@ -159,7 +159,7 @@ export class Mirror implements AsyncDisposable {
       await this.#drop();
       return listed;
     }
-    // What was there a while ago says more than an error does.
+    // An older listing tells the client more than an error does.
     log.write("warn", "catalog.listingFailed", { code: listed.error.code });
     return ok(undefined);
   }
@@ -194,7 +194,7 @@ export class Mirror implements AsyncDisposable {
     return ok(undefined);
   }
 
-  /** The catalog shown first. Only names that hold something or that the session may reach. */
+  /** Catalogs that hold tables or that the session may reach; the one that the mirror shows comes first. */
   #catalogsOf(tables: readonly TableListing[]): readonly string[] {
     const held = new Set(tables.map(({ catalog }) => catalog));
     const reachable = this.#parts.catalogs();
@@ -205,7 +205,7 @@ export class Mirror implements AsyncDisposable {
     return [...all];
   }
 
-  /** Asks the thread, which is ended when it takes longer: nothing else stops it. */
+  /** Asks the thread, and ends it when it takes longer: nothing else stops it. */
   async #limited(request: Asked, limitMs: number): Promise<Outcome> {
     const link = this.#link;
     if (link === undefined) return closed;

@@ -1,4 +1,4 @@
-/** PostgreSQL's messages from the client's side: what is sent to PGlite, and what is read of its answer. Pure. */
+/** PostgreSQL's protocol from the client's side: the messages to PGlite, and the reading of its answers. Pure. */
 import { BodyReader, ByteWriter, getInt32 } from "@gateway/wire/postgres/bytes.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type {
@@ -21,7 +21,7 @@ export function queryMessage(sql: string): Uint8Array {
   return out.take();
 }
 
-/** Parse, and a description of the statement, up to Sync. */
+/** Parse, Describe of the statement, and Sync. */
 export function describeMessages(sql: string, types: readonly number[]): Uint8Array {
   const out = new ByteWriter();
   putParse(out, sql, types);
@@ -141,7 +141,7 @@ function readColumns(body: Uint8Array): readonly MirrorColumn[] {
   const reader = new BodyReader(body);
   return Array.from({ length: reader.u16() }, () => {
     const name = reader.text();
-    // Table and attribute: numbers that mean nothing outside of the mirror.
+    // Numbers of table and attribute, which mean nothing outside of the mirror.
     reader.i32();
     reader.u16();
     const oid = reader.i32() >>> 0;
@@ -168,7 +168,7 @@ function readError(body: Uint8Array): MirrorError {
   };
 }
 
-/** One column of all rows. The walk over a row begins anew per column: rows of catalogs are short. */
+/** One column of all rows. Each column walks over its rows anew, because rows of catalogs are short. */
 function vectorOf(rows: readonly Uint8Array[], column: number): MirrorVector {
   const offsets = new Int32Array(rows.length + 1);
   const starts = new Int32Array(rows.length);

@@ -1,6 +1,6 @@
 /**
- * What makes an empty PGlite a safe mirror: a reader without rights, functions with effects taken
- * away, and the answers about the server that are the gateway's.
+ * Makes an empty PGlite a safe mirror: a reader without rights and without functions that have effects, and the
+ * gateway's own answers about the server.
  *
  * It runs once, when the data folder is made; a mirror loads the result.
  */

@@ -1,6 +1,6 @@
 /**
- * Catalog statements of one connection: asks the mirror as this session, and makes events of its
- * answer, so that they are written like every other result.
+ * Catalog statements of one connection: asks the mirror as this session, and turns its answer into events, so
+ * that it is written like every other result.
  *
  * Cells are the bytes that PostgreSQL made in the format the client asked for. They travel as text
  * vectors, which are copied as they are, beside columns that carry their PostgreSQL type.
@@ -30,14 +30,14 @@ import type { Mirrors } from "./mirrors.ts";
 const text: DataType = { kind: "text" };
 const bytes: DataType = { kind: "binary" };
 
-/** Statements after which other tables may be there. */
+/** Statements that may change which tables there are. */
 const changing: ReadonlySet<string> = new Set(["CREATE", "DROP", "ALTER", "ATTACH", "DETACH"]);
 
 export class SessionCatalog {
   readonly #mirrors: Mirrors;
   readonly #session: ClientSession;
   readonly #process: number;
-  /** The transaction that is open changed tables, which others see after its COMMIT. */
+  /** The open transaction changed tables, which others see after its COMMIT. */
   #changed = false;
 
   constructor(mirrors: Mirrors, session: ClientSession, process: number) {
@@ -51,7 +51,7 @@ export class SessionCatalog {
     return kind.kind === "query" && kind.catalog === true && this.#mirrors.mode !== "backend";
   }
 
-  /** Told of every statement that ended well, by its command tag. */
+  /** Called with the command tag of every statement that succeeded. */
   completed(tag: string): void {
     const [word = ""] = tag.split(" ", 1);
     const now = changing.has(word);
@@ -80,7 +80,7 @@ export class SessionCatalog {
     yield { kind: "done", stats: { queueMs: 0, executionMs: 0, rows: result.rows, bytes: 0 } };
   }
 
-  /** Types of parameters and columns; the parameters' become those of the prepared statement. */
+  /** Describes a prepared statement, which gets the types of its parameters from the answer. */
   async describe(
     prepared: Prepared,
     signal: AbortSignal,
@@ -112,7 +112,7 @@ export class SessionCatalog {
     const { value } = this.#session;
     const first = await this.#mirrors.ask(value, asked, { signal });
     const again = first.ok && isUnknownName(first.value);
-    // A name that is not there may have come since the last listing.
+    // A name that is unknown may be newer than the last listing.
     const outcome = again ? await this.#mirrors.ask(value, asked, { signal, relist: true }) : first;
     return outcome.ok ? judged(outcome.value, sql) : outcome;
   }
@@ -135,11 +135,11 @@ const offRefusal = {
   message: "catalogs are turned off on this gateway (gateway.frontends.postgresWire.catalog)",
 };
 
-/** The client's own path where it names a schema; otherwise the one that bare names mean to the backend. */
+/** The client's path where it names a schema; otherwise the backend's schema of bare names comes first. */
 function searchPathIn(path: string, schema: string | undefined): string {
   const named = schemaFrom(path) !== undefined || schema === undefined;
   const entries = named ? entriesOf(path) : [schema, ...entriesOf(path)];
-  // Quoted as PostgreSQL quotes: a word like `default` is no name without.
+  // In quotes, because a bare word like `default` is no name.
   return entries.length === 0 ? "''" : entries.map(quotedName).join(", ");
 }
 

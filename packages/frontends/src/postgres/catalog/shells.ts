@@ -1,5 +1,5 @@
 /**
- * Tables of a backend as statements that make empty ones of the same names, types and keys. Pure.
+ * Turns a backend's tables into statements that make empty ones (shells) of the same names, types and keys. Pure.
  *
  * What PostgreSQL can not hold is left out rather than renamed: a name of more than 63 bytes, a
  * schema or column that is PostgreSQL's own. A client that asks for it by name still reaches it.
@@ -38,7 +38,7 @@ export function shellsOf(tables: readonly TableListing[], catalog: string): Shel
   return shells;
 }
 
-/** Schemas that hold something, or might: a table's schema stays when its last table goes. */
+/** Schemas of the shells. A schema stays when its last table goes. */
 function schemasOf(shells: Shells): readonly string[] {
   const schemas = new Set<string>();
   for (const name of shells.keys()) schemas.add(name.slice(0, schemaEnd(name)));
@@ -54,7 +54,7 @@ function schemaEnd(name: string): number {
   return at + 1;
 }
 
-/** From the shells a mirror holds to those it is to hold. What did not change keeps its object ids. */
+/** The statements from the shells a mirror holds to those it shall hold. Unchanged tables keep their object ids. */
 export function fillOf(before: Shells, after: Shells, catalogs: readonly string[]): MirrorFill {
   const same = ([name, shell]: readonly [string, Shell], others: Shells): boolean =>
     textOf(shell) === textOf(others.get(name));

@@ -1,6 +1,6 @@
 /**
- * Thread program: a PGlite that holds empty shells of a backend's tables and answers statements about
- * them. It blocks its thread while it works; who ends it when that takes too long is `mirror.ts`.
+ * Thread program: a PGlite that holds empty shells of a backend's tables and answers statements about them. It
+ * blocks its thread while it works; `mirror.ts` ends the thread when that takes too long.
  *
  * Every statement runs alone in a transaction that can not write, as a role without rights, and is
  * rolled back. Nothing of one statement reaches the next.
@@ -28,13 +28,13 @@ import {
 
 /** A result over this is refused: catalogs are small, and it is held in memory as a whole. */
 const resultBytesMax = 32 * 1024 * 1024;
-/** Beyond it a thread is worth more when it is started anew: WASM memory never shrinks. */
+/** Beyond this size the thread starts anew, because WASM memory never shrinks. */
 const heapBytesMax = 768 * 1024 * 1024;
 
 /** Made with the bundle (`packages/gateway/bin/build.mjs`); without it each start takes seconds longer. */
 const dataFile = new URL("catalogMirror.tar.gz", import.meta.url);
 
-/** Little memory: the data is a few megabytes, and temporary files would lie in memory too. */
+/** Settings for little memory: the data takes a few megabytes, and temporary files would lie in memory too. */
 const startParams = [
   ...PGlite.defaultStartParams,
   "-c",
@@ -76,7 +76,7 @@ async function serve(): Promise<void> {
     pglite = existsSync(fileURLToPath(dataFile))
       ? await PGlite.create({ startParams, loadDataDir: new Blob([readFileSync(dataFile)]) })
       : await seeded();
-    // Without a value of its own this setting is not put back by a rollback.
+    // Only a setting with a value of its own is restored by a rollback.
     await pglite.exec("SET SESSION AUTHORIZATION pg_gateway");
     const last = await pglite.query<{ oid: string }>(
       "SELECT max(oid)::text AS oid FROM pg_catalog.pg_class",
@@ -98,7 +98,7 @@ async function answer(pglite: PGlite, shellsFrom: string, request: MirrorRequest
   try {
     post(await replyTo(pglite, shellsFrom, request));
   } catch (error) {
-    // Not a statement that failed but PGlite itself: its memory can not be trusted any more.
+    // PGlite itself failed, not a statement: its memory can not be trusted any more.
     post({ kind: "broken", code: codeOf(error) });
     parentPort?.close();
     return;
@@ -136,9 +136,9 @@ async function replyTo(
   }
 }
 
-/** Makes the session's own what a statement may ask about itself, then gives up the right to write. */
+/** Sets all that a statement may ask about its session, then gives up the right to write. */
 function preludeOf(session: MirrorSession): string {
-  // A name that PostgreSQL keeps for itself may be taken.
+  // PostgreSQL's own roles begin with `pg_`: the user's name may be one of theirs.
   const role = session.user.startsWith("pg_") || session.user === "" ? reader : session.user;
   return [
     "BEGIN",
@@ -153,12 +153,12 @@ function preludeOf(session: MirrorSession): string {
   ].join(";");
 }
 
-/** A statement that reads a table holds its lock until it is rolled back. */
+/** Asks whether a statement read a table: it holds that table's lock until its rollback. */
 function touchedSql(shellsFrom: string): string {
   return `SELECT 1 FROM pg_catalog.pg_locks WHERE locktype = 'relation' AND relation > ${shellsFrom} LIMIT 1`;
 }
 
-/** Answers how many shells could not be made. */
+/** Makes and drops shells; answers how many could not be made. */
 async function fill(pglite: PGlite, { before, shells, after }: MirrorFill): Promise<number> {
   const together = [...before, ...shells, ...after].join(";\n");
   const whole = await say(pglite, queryMessage(together));
@@ -173,7 +173,7 @@ async function fill(pglite: PGlite, { before, shells, after }: MirrorFill): Prom
   return skipped;
 }
 
-/** A statement of ours that has no reason to fail. */
+/** Runs a statement of ours that has no reason to fail. */
 async function demand(pglite: PGlite, sql: string): Promise<void> {
   const { error } = await say(pglite, queryMessage(sql));
   if (error !== undefined) throw new Error(`${error.sqlState} in a statement of the mirror itself`);

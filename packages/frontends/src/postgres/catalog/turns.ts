@@ -1,9 +1,9 @@
 /**
- * Whose turn it is at one mirror. It answers one statement after the other; who waits is served by
- * user, so that one user's many statements do not stand in front of another's single one.
+ * Whose turn it is at one mirror, which answers one statement at a time. Users are served in turn, so that one
+ * user's many statements do not stand before another's single one.
  *
- * A statement that is ended at its time limit costs all others its time and that of a new thread.
- * Whoever sent one goes behind everybody who did not, for a while, and may have few that wait.
+ * A statement that is ended at its time limit costs all others that time and the start of a new thread. For a
+ * while its user comes after all users who sent none, and may have only few statements that wait.
  */
 import { FairQueue, type Ticket } from "@gateway/core/capacity/queue/fairQueue.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -11,19 +11,19 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 
 /**
- * Places in the line, and most of them that one user takes. Its further statements wait behind its own and
- * take none: nobody else is refused for them, however many pools of connections start at once.
+ * Places in the line, and how many of them one user takes at most. A user's further statements wait behind its
+ * own and take no place: nobody else is refused for them, however many connection pools start at once.
  */
 const placesMax = 64;
 const placesOfUserMax = 2;
 /** Statements of one user that may wait, with a place or behind their own. */
 const waitingOfUserMax = 64;
-/** Of one whose statement was ended lately. */
+/** The same for a user whose statement was ended lately. */
 const waitingOfLateMax = 2;
 /** For how long a user is late after a statement was ended. */
 const lateMs = 30_000;
 
-/** The right to ask the mirror, until it is ended. `late`: the statement was, and took the thread with it. */
+/** The right to ask the mirror, until `end`. `late`: the statement hit its time limit, and its thread was ended. */
 export interface Turn {
   end(late: boolean): void;
 }
@@ -39,7 +39,7 @@ interface Waiter {
 export class Turns {
   readonly #clock: Pick<Clock, "nowMs">;
   readonly #queue = new FairQueue<Waiter>();
-  /** By age. */
+  /** Oldest first. */
   readonly #waiting = new Set<Ticket<Waiter>>();
   /** Until when a user is late. */
   readonly #late = new Map<string, number>();
@@ -55,7 +55,7 @@ export class Turns {
     return this.#waiting.size + (this.#taken ? 1 : 0);
   }
 
-  /** Waits for a turn. Refused where too many wait, and with the signal's reason. */
+  /** Waits for a turn. Refused where too many wait, and with the signal's reason when it is aborted. */
   take(user: string, signal: AbortSignal): Promise<Taken> {
     if (signal.aborted) return Promise.resolve(err(abortError(signal)));
     if (this.#closed !== undefined) return Promise.resolve(ok(undefined));
@@ -75,7 +75,7 @@ export class Turns {
     });
   }
 
-  /** Gives no more turns: who waits is told. Resolves when the last turn has ended. */
+  /** Gives no more turns, and tells those who wait. Resolves when the last turn has ended. */
   close(): Promise<void> {
     const closed = (this.#closed ??= []);
     for (const ticket of this.#waiting) this.#answer(ticket, ok(undefined));

@@ -1,9 +1,8 @@
 /**
- * Finds the statements that are about the server or the session, which the frontend answers itself:
- * SET, RESET, SHOW, DISCARD, DEALLOCATE, and SELECTs of nothing but server functions.
+ * Finds the statements about the server or the session, which the frontend answers itself: SET, RESET, SHOW,
+ * DISCARD, DEALLOCATE, and SELECTs of nothing but server functions.
  *
- * Reading only; what they do is in `localAnswer.ts`. Everything that is not certainly such a
- * statement is the engine's.
+ * It only reads; `localAnswer.ts` does what they say. In doubt a statement is the engine's.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
@@ -30,7 +29,7 @@ export type LocalStatement =
   /** `name` undefined: all of them. */
   | { readonly kind: "deallocate"; readonly name: string | undefined }
   | { readonly kind: "discardAll" }
-  /** A statement that has nothing to do here. */
+  /** A statement that is taken and does nothing here. */
   | { readonly kind: "nothing"; readonly tag: string }
   | { readonly kind: "ask"; readonly questions: readonly Question[] }
   | { readonly kind: "arrayTypes" }
@@ -43,8 +42,8 @@ export interface NamedValue {
 }
 
 /**
- * What the statement asks of the frontend; undefined when it is the engine's. The words are its
- * first two in upper case. Cheap for the engine's.
+ * What the statement asks of the frontend; undefined, and cheap, when it is the engine's. `words` are its first
+ * two in upper case.
  */
 export function readLocal(
   sql: string,
@@ -88,7 +87,7 @@ function localOf(statement: SessionStatement | undefined): LocalStatement | unde
       if (statement.name === "all") return { kind: "showAll" };
       return isOurs(statement.name) ? statement : undefined;
     case "discard":
-      // Plans, sequences and temporary tables do not outlive a statement here.
+      // Here plans, sequences and temporary tables end with their statement.
       return statement.what === "all"
         ? { kind: "discardAll" }
         : { kind: "nothing", tag: `DISCARD ${statement.what.toUpperCase()}` };
@@ -106,7 +105,7 @@ function localOf(statement: SessionStatement | undefined): LocalStatement | unde
   }
 }
 
-/** A name with a dot is a client's own; any other that PostgreSQL does not have is the engine's. */
+/** A name with a dot is the client's own. Any other name that PostgreSQL does not have is the engine's. */
 function isOurs(name: string): boolean {
   return settings.has(name) || name.includes(".");
 }
@@ -115,7 +114,7 @@ function isIdentity(name: string): boolean {
   return name === "role" || name === "session_authorization";
 }
 
-/** PostgreSQL has one change in a SET; the list is of other dialects. */
+/** A SET of PostgreSQL has one change; a list is another dialect's. */
 function setOf(changes: readonly SettingChange[]): LocalStatement | undefined {
   const [change, second] = changes;
   if (change === undefined || second !== undefined) return undefined;
@@ -203,7 +202,7 @@ function transactionOf({
   return { kind: "set", changes, local: scope === "next" };
 }
 
-/** `SET ROLE NONE` and the like change nothing. Another identity is not for the client to choose. */
+/** `SET ROLE NONE` and the like change nothing. A client may not choose another identity. */
 function ownIdentity(value: SettingValue | undefined): LocalStatement {
   const own =
     value?.kind === "default" || (value?.kind === "word" && value.text.toUpperCase() === "NONE");

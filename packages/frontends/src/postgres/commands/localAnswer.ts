@@ -9,18 +9,18 @@ import type { Question, QuestionName } from "./localSelect.ts";
 import { settings, versionText } from "../session/settings.ts";
 import { pgTypes } from "../value/types.ts";
 
-/** What came of it. `columns` undefined: a statement without a result. */
+/** The answer to a statement. `columns` undefined: it has no result. */
 export interface LocalOutcome {
   readonly columns: readonly Column[] | undefined;
   readonly rows: readonly (readonly Value[])[];
   /** The command tag; for a result the count of rows is put behind it. */
   readonly tag: string;
   readonly warning?: string;
-  /** What is left to do with prepared statements and portals, which are not the session's. */
+  /** Prepared statements or portals to drop: the session does not hold them. */
   readonly forget?: Forget;
 }
 
-/** A name, every prepared statement, or those and the portals too. */
+/** What to drop: one prepared statement, all of them, or all of them and the portals. */
 export type Forget =
   | { readonly kind: "statement"; readonly name: string }
   | { readonly kind: "statements" }
@@ -36,7 +36,7 @@ const text: DataType = { kind: "text" };
 const int32: DataType = { kind: "integer", bits: 32, signed: true };
 const oid: DataType = { kind: "integer", bits: 64, signed: true };
 
-/** Columns of the result, known without an answer; undefined for a statement without one. */
+/** Columns of the result, known before it is made; undefined for a statement without a result. */
 export function localColumns(statement: LocalStatement): readonly Column[] | undefined {
   switch (statement.kind) {
     case "show":

@@ -1,7 +1,7 @@
 /**
  * Reads a SELECT that asks for nothing but server functions: `SELECT version(), current_setting('x')`.
  *
- * One item that is something else, a FROM, a cast: the statement is the engine's.
+ * With anything else in it (a FROM, a cast, another item) the statement is the engine's.
  */
 import { decodeString } from "@gateway/core/sql/lex/literal.ts";
 import {
@@ -24,7 +24,7 @@ export interface Question {
   readonly label: string;
 }
 
-/** The functions, with the counts of arguments they take. Some are written without brackets. */
+/** The functions, with how many arguments they take. Some are written without brackets. */
 const functions = {
   version: { brackets: true, counts: [0] },
   current_setting: { brackets: true, counts: [1, 2] },
@@ -106,7 +106,7 @@ const arrayTypes =
 
 const arrayTypesTokens = textsOf(arrayTypes);
 
-/** True for that question, however it is laid out. */
+/** True for that question, whatever its white space. */
 export function readArrayTypes(sql: string): boolean {
   const texts = textsOf(sql);
   return (

@@ -1,8 +1,8 @@
 /**
  * From a start-up packet to an open session: version, names, settings, login.
  *
- * The start-up parameters are taken by a list; what a client sends beside it is a setting or refused.
- * No parameter can name an identity other than the one that is verified.
+ * A start-up parameter is one of a list, a setting, or refused. None of them can name another identity than
+ * the one that is verified.
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -20,22 +20,22 @@ export const frontendKind = "postgresWire";
 
 type Startup = Extract<StartMessage, { kind: "startup" }>;
 
-/** Newest minor version of protocol 3 that is spoken. 3.1 was never released and is 3.0 to us. */
+/** The newest minor version of protocol 3 that we speak. 3.1 was never released, so we treat it as 3.0. */
 const minorMax = 2;
 /** Settings one start-up packet may bring. The packet itself has 10,000 bytes at most. */
 const settingsMax = 100;
 
-/** A start-up packet that can be gone on with. */
+/** What a sound start-up packet asks for. */
 export interface Opening {
   readonly user: string;
   readonly database: string;
   readonly settings: ReadonlyMap<string, string>;
   readonly minor: number;
-  /** Set when the client asked for more than is spoken and must be told. */
+  /** Options the client must be told we do not know; undefined when it asked for nothing unknown. */
   readonly unknownOptions: readonly string[] | undefined;
 }
 
-/** Reads a start-up packet, or answers why the connection ends with it. */
+/** Reads a start-up packet; an error ends the connection. */
 export function readStartup({ major, minor, parameters }: Startup): Result<Opening, GatewayError> {
   if (major !== 3) {
     const message = `unsupported frontend protocol ${major}.${minor}: server supports 3.0 to 3.${minorMax}`;
@@ -72,7 +72,7 @@ function collectSettings(
     const message = 'invalid command-line arguments in the start-up parameter "options"';
     return err(gatewayError("query.invalid", { sqlState: "22023", message }));
   }
-  // What stands by its own name comes after the options and wins.
+  // A parameter with its own name comes after `options` and wins.
   const given = [
     ...options,
     ...[...parameters].filter(([name]) => !names.has(name) && !name.startsWith("_pq_.")),
@@ -86,7 +86,7 @@ function collectSettings(
     const key = name.toLowerCase();
     const setting = settings.get(key);
     if (setting !== undefined && setting.accept === undefined) continue;
-    // A name with a dot is the client's own, as in PostgreSQL.
+    // Clients may make up names with a dot, as in PostgreSQL.
     if (setting === undefined && !name.includes(".")) return err(unknownName(name));
     const accepted = accept(name, setting, value);
     if (!accepted.ok) return accepted;
@@ -100,7 +100,7 @@ function unknownName(name: string): GatewayError {
   return gatewayError("query.unknownObject", { sqlState: "42704", message });
 }
 
-/** `-c name=value`, `-cname=value` and `--name=value`; a backslash keeps a blank. Undefined for anything else. */
+/** Reads `-c name=value`, `-cname=value` and `--name=value`; a backslash keeps a blank. Undefined for anything else. */
 export function readOptions(text: string): readonly (readonly [string, string])[] | undefined {
   const settingsGiven: (readonly [string, string])[] = [];
   const words = splitWords(text);
@@ -141,7 +141,7 @@ function splitWords(text: string): readonly string[] {
 
 const noHeaders: ReadonlyMap<string, string> = new Map();
 
-/** The session of a client that logged in. The database is a catalog where an engine has one of that name. */
+/** The session of a client that logged in. Its database selects a catalog where an engine has one of that name. */
 export function openSession(
   opening: Opening,
   { identity, credential }: Login,

@@ -1,9 +1,9 @@
 /**
- * The login of one connection: which credential is asked for, and what each answer of the client leads
- * to. It sends nothing; who the client is decides the door.
+ * The login of one connection: which credential the client is asked for, and what each of its answers leads
+ * to. It sends nothing, and the door decides who the client is.
  *
- * A certificate that was verified comes first, then a proof by SCRAM where the user has a verifier,
- * then the password in clear text where the connection may carry one.
+ * A verified certificate comes first, then SCRAM where the user has a verifier, then the password in clear
+ * text where the connection may carry one.
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -29,7 +29,7 @@ export interface LoginParts {
 export type LoginStep =
   /** The client is asked, and answers with a password message. */
   | { readonly kind: "ask"; readonly message: BackendMessage }
-  /** The client is who it says; `message` is told before. */
+  /** The client proved who it is; `message` is sent before anything else. */
   | {
       readonly kind: "admitted";
       readonly login: Login;
@@ -42,7 +42,7 @@ const nonceBytes = 18;
 export class LoginExchange {
   readonly #parts: LoginParts;
   #scram: ScramExchange | undefined;
-  /** The client's first message of SCRAM was answered. */
+  /** We answered the client's first message of SCRAM. */
   #challenged = false;
 
   constructor(parts: LoginParts) {
@@ -96,7 +96,7 @@ export class LoginExchange {
     return refusal === "binding" ? this.#unjudged(error.code, "scram", error) : refused(error);
   }
 
-  /** What can not be shown to the door is told to it. */
+  /** Refuses before the door could judge a credential, and reports that to the door. */
   #unjudged(code: ErrorCode, kind: Presented["kind"], error = gatewayError(code)): LoginStep {
     const { door, connection, user } = this.#parts;
     const { address } = connection;

@@ -8,7 +8,7 @@ import type { ScramChallenge } from "@gateway/core/port/authenticator.ts";
 export const plusMechanism = "SCRAM-SHA-256-PLUS";
 export const plainMechanism = "SCRAM-SHA-256";
 
-/** Printable characters without the comma, and no more than anybody needs. */
+/** A client's nonce: printable characters without the comma, in a length that nobody needs to exceed. */
 const noncePattern = /^[!-+\--~]{1,256}$/;
 
 export interface ScramParts {
@@ -19,7 +19,7 @@ export interface ScramParts {
   readonly binding: Uint8Array | undefined;
 }
 
-/** What the proof is made over, once the client sent it. */
+/** What the proof covers, known after the client's first message. */
 export interface Proof {
   readonly authMessage: string;
   readonly clientProof: Uint8Array;
@@ -28,7 +28,7 @@ export interface Proof {
 /** Why a login ends, for the client: a broken message, or one that shows an attack or a mismatch. */
 export type ScramRefusal = "malformed" | "binding";
 
-/** One exchange: `first`, then `last`. Each answers a refusal for what can not be gone on with. */
+/** One exchange: `first`, then `last`. Each answers a refusal where the login ends. */
 export class ScramExchange {
   readonly #parts: ScramParts;
   #header = "";
@@ -53,12 +53,12 @@ export class ScramExchange {
     const match = /^(n|y|p=([A-Za-z0-9.-]+)),(a=[^,]*)?,(n=[^,]*,r=([^,]+)(?:,.*)?)$/s.exec(text);
     if (match === null) return malformed;
     const [, flag = "", kind, identity, bare = "", nonce = ""] = match;
-    // An identity other than the one that logs in is not supported, as in PostgreSQL.
+    // Like PostgreSQL we do not let a client act as another identity than its own.
     if (identity !== undefined || !noncePattern.test(nonce)) return malformed;
     const plus = mechanism === plusMechanism;
     if (plus && kind !== "tls-server-end-point") return { refusal: "binding" };
     if (!plus && kind !== undefined) return malformed;
-    // It could bind and was told that we can not: somebody stands between us.
+    // The client supports binding and was told that we do not: somebody stands between us.
     if (flag === "y" && this.#parts.binding !== undefined) return { refusal: "binding" };
     this.#header = `${flag},,`;
     this.#bound = plus;

@@ -1,4 +1,4 @@
-/** Names by which a statement over catalogs is known: relations, functions and words of PostgreSQL. */
+/** Names that show a statement to be about catalogs: relations, functions and words of PostgreSQL. */
 
 /** Tables and views of `pg_catalog`. A name that only begins like one may be a table of the backend. */
 const relations: ReadonlySet<string> = new Set(
@@ -58,7 +58,7 @@ export function catalogFunction(name: string): boolean {
   return functions.has(name) || name.startsWith("pg_") || /^has_\w+_privilege$/.test(name);
 }
 
-/** Functions of every PostgreSQL, and keywords that stand before a bracket: they say nothing of what a statement is about. */
+/** Functions of every PostgreSQL, and keywords before a bracket: they do not show what a statement is about. */
 const plain: ReadonlySet<string> = new Set(
   `
   abs all and any array array_agg array_append array_cat array_length array_position
@@ -91,7 +91,7 @@ const words: ReadonlySet<string> = new Set([
   "session_user",
 ]);
 
-/** True for a word that asks about the session without brackets. */
+/** True for a word without brackets that asks about the session. */
 export function systemWord(word: string): boolean {
   return words.has(word);
 }

@@ -1,24 +1,24 @@
 /**
- * Tells the statements that are about catalogs and nothing else from all others, by their text. Pure.
+ * Finds the statements that are about catalogs and nothing else, by their text. Pure.
  *
- * Careful to one side: whatever may name a table of the backend is the backend's. Every place where
- * a relation can stand is looked at; a text that can not be read for certain is none of ours. The
- * mirror checks once more, in the database (`thread.ts`), that no table was touched.
+ * In doubt a statement is the backend's: so is one that may name a table of the backend, and one whose text we
+ * can not read for certain. Every position of a relation is looked at. The mirror checks once more, in the
+ * database (`catalog/thread.ts`), that no table was read.
  */
 import { asciiLower, openSql, tokenText, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { decodeIdentifier } from "@gateway/core/sql/lex/literal.ts";
 import { catalogFunction, catalogRelation, plainFunction, systemWord } from "./catalogNames.ts";
 
-/** What every statement over catalogs has somewhere; most statements of users have none of it. */
+/** Every statement over catalogs holds one of these words; most statements of users hold none. */
 const mention =
   /pg_|information_schema|current_|session_user|reg(?:class|proc|oper|type|namespace|role|dictionary|config|collation)|_privilege|format_type|_description/i;
 
-/** The longest such statement that is read, and its most tokens. Type loaders of drivers take 4 KB. */
+/** The longest statement that is looked at, and its most tokens. Type loaders of drivers take 4 KB. */
 const lengthMax = 64 * 1024;
 const tokensMax = 8_000;
 
-/** Whether the statement reads catalogs or asks their functions, and touches nothing else. Cheap for most others. */
+/** True when the statement reads catalogs or calls their functions, and touches nothing else. Cheap for most others. */
 export function isCatalogStatement(sql: string): boolean {
   if (sql.length > lengthMax || !mention.test(sql)) return false;
   const tokens = tokensOf(sql);
@@ -169,7 +169,7 @@ class Walk {
     return this.#texts[at - 1] === "distinct" && (before === "is" || before === "not");
   }
 
-  /** What stands where a relation has to. */
+  /** Reads the relation that has to stand here. */
   #relation(frame: Frame): boolean {
     if (this.#isWord(this.#at, lateral)) {
       this.#at += 1;

@@ -1,8 +1,8 @@
 /**
  * Reads `COPY … TO STDOUT`: which rows are asked for, and in which form.
  *
- * The rows become a query of their own, so that routes and policies see what is read. COPY with a
- * file is left to the engine, which refuses or allows it.
+ * The copied rows become a query, so that routes and policies see what is read. COPY with a file is left to
+ * the engine, which allows or refuses it.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -26,7 +26,7 @@ import { copyFormOf, type CopyForm, type CopyOptions } from "./copyForm.ts";
 export interface CopyOut {
   /** The query whose rows are written. */
   readonly sql: string;
-  /** UTF-16 units before it in the statement; negative where a head was put before a table's name. */
+  /** UTF-16 units before the query in the statement; negative where we put a SELECT before a table's name. */
   readonly start: number;
   readonly form: CopyForm;
 }
@@ -38,7 +38,7 @@ interface Source {
   readonly tail: string;
 }
 
-/** The COPY, or why it is refused; undefined when it is not one with the client. */
+/** Reads a COPY, or answers why it is refused; undefined when it is no COPY to or from the client. */
 export function readCopy(statement: string): Result<CopyOut, GatewayError> | undefined {
   const source = readSource(statement);
   const reader = source === undefined ? undefined : readTokens(source.tail, "postgres");
@@ -96,7 +96,7 @@ function readQuery(statement: string, cursor: SqlCursor): Source | undefined {
   return { sql, start, tail: statement.slice(cursor.end) };
 }
 
-/** To the bracket that closes the one the cursor stands on. False when the text ends before. */
+/** Moves to the bracket that closes the cursor's one. False when the text ends before. */
 function skipBrackets(cursor: SqlCursor): boolean {
   for (let depth = 1; nextSignificant(cursor);) {
     if (cursor.kind === "open") depth += 1;
@@ -106,7 +106,7 @@ function skipBrackets(cursor: SqlCursor): boolean {
   return false;
 }
 
-/** A statement that changes rows is copied by what it returns, so it must say what. */
+/** COPY of a statement that changes rows copies what it returns, so it needs RETURNING. */
 function queryProblem({ sql }: Source): GatewayError | undefined {
   const { kind } = readStatement(sql, "postgres");
   switch (kind) {

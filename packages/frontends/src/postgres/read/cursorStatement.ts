@@ -1,8 +1,8 @@
 /**
  * Reads the statements of SQL cursors: DECLARE, FETCH, MOVE and CLOSE.
  *
- * Cursors go forward only: an engine's result is read once. What would go back is refused as
- * PostgreSQL refuses it for a cursor that was declared NO SCROLL.
+ * Cursors go forward only, because an engine's result is read once. A statement that goes back is refused as
+ * PostgreSQL refuses it for a NO SCROLL cursor.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -41,10 +41,10 @@ export type CursorStatement =
   /** `name` undefined: all of them. */
   | { readonly kind: "close"; readonly name: string | undefined };
 
-/** A DECLARE, or why it is refused. Undefined when it is something else. */
+/** Reads a DECLARE, or answers why it is refused. Undefined when it is something else. */
 export function readDeclare(statement: string): Result<Declaration, GatewayError> | undefined {
   const cursor = openSql(statement, "postgres");
-  // The head is read alone: the query behind it may be long.
+  // Only the head is read: the query behind it may be long.
   while (nextSignificant(cursor) && upperWord(cursor) !== "FOR");
   if (upperWord(cursor) !== "FOR") return undefined;
   const reader = readTokens(statement.slice(0, cursor.start), "postgres");
@@ -82,7 +82,7 @@ function readDeclareOptions(reader: TokenReader): DeclareOptions | undefined {
 
 const sensitivity: readonly string[] = ["ASENSITIVE", "INSENSITIVE"];
 
-/** A FETCH, MOVE or CLOSE, or why it is refused. Undefined when it is something else. */
+/** Reads a FETCH, MOVE or CLOSE, or answers why it is refused. Undefined when it is something else. */
 export function readCursor(statement: string): Result<CursorStatement, GatewayError> | undefined {
   const reader = readTokens(statement, "postgres");
   if (reader === undefined) return undefined;
@@ -103,9 +103,9 @@ export function readCursor(statement: string): Result<CursorStatement, GatewayEr
   return ok({ kind: "fetch", name, count, shown: word === "FETCH" });
 }
 
-/** Rows to go forward; without a word it is one. */
+/** How many rows to go forward; one where nothing is said. */
 function readDirection(reader: TokenReader): number | "backward" | undefined {
-  // A cursor may be called like a direction: `FETCH next` fetches one row of the cursor "next".
+  // A cursor may have the name of a direction: `FETCH next` fetches one row of the cursor "next".
   if (peekToken(reader, 1) === undefined) return 1;
   if (takeWords(reader, "NEXT")) return 1;
   if (takeWords(reader, "ALL")) return Number.POSITIVE_INFINITY;
@@ -126,7 +126,7 @@ function readDirection(reader: TokenReader): number | "backward" | undefined {
   return looksAtWord(reader, ["FROM", "IN"]) ? 1 : undefined;
 }
 
-/** `FIRST`, `LAST` and `ABSOLUTE` may go forward too, but not by a count we know beforehand. */
+/** `FIRST`, `LAST` and `ABSOLUTE` may also go forward, but by a count that nobody knows beforehand. */
 const backwards: readonly string[] = ["PRIOR", "BACKWARD", "FIRST", "LAST", "ABSOLUTE"];
 
 function takesCount(reader: TokenReader): boolean {

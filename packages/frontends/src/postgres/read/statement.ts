@@ -1,4 +1,4 @@
-/** Prepared statements and portals as data, and what a statement's text says about how it is run. */
+/** The statements of a text as data: who answers each of them, and what its text says about how it is run. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -19,11 +19,11 @@ export type Kind =
   /** Nothing but white space and comments. */
   | { readonly kind: "empty" }
   | { readonly kind: "local"; readonly local: LocalStatement }
-  /** BEGIN, COMMIT, ROLLBACK: the door's, but known to have no result. */
+  /** BEGIN, COMMIT, ROLLBACK: the door answers it, and it has no result. */
   | { readonly kind: "transaction"; readonly ends: boolean }
-  /** SAVEPOINT, RELEASE, ROLLBACK TO: the door's, and known to have no result. */
+  /** SAVEPOINT, RELEASE, ROLLBACK TO: the door answers it, and it has no result. */
   | { readonly kind: "division"; readonly division: Division }
-  /** `catalog`: over `pg_catalog` and the like, and nothing else. */
+  /** `catalog`: it is about `pg_catalog` and the like, and nothing else. */
   | { readonly kind: "query"; readonly catalog?: boolean }
   /** COPY to the client: `sql` is the query whose rows are copied. */
   | { readonly kind: "copy"; readonly form: CopyForm }
@@ -35,7 +35,7 @@ export type Kind =
 export interface ReadStatement {
   /** The statement alone, without its semicolon; of a COPY or DECLARE the query in it. */
   readonly sql: string;
-  /** What that says, read when it is first asked for: a text may hold thousands, and end at the first. */
+  /** What `sql` says, read with the first use: a text may hold thousands of statements, and fail at the first. */
   readonly statement: Statement;
   /** UTF-16 units of the client's text before it. */
   readonly start: number;
@@ -48,7 +48,7 @@ export interface Prepared extends ReadStatement {
   readonly text: string;
   /** Object ids that the client gave; 0 or missing leaves the type open. */
   types: readonly number[];
-  /** Found once, when somebody needs it. */
+  /** Asked for once, when somebody needs it. */
   description: Description | undefined;
   /** Types the text itself gives to parameters (`casts.ts`). Found once, when somebody needs them. */
   casts: ReadonlyMap<number, number> | undefined;
@@ -57,7 +57,7 @@ export interface Prepared extends ReadStatement {
 /** Cuts a text into its statements. Empty when it holds none. */
 export type StatementReader = (text: string) => Result<readonly ReadStatement[], GatewayError>;
 
-/** What is read of short texts is remembered. One reader serves all connections of a listener. */
+/** Remembers what it read of short texts. One reader serves all connections of a listener. */
 export function statementReader(): StatementReader {
   return remembered(statementsOf, { textsMax: 256, lengthMax: 2_048 });
 }
@@ -90,8 +90,8 @@ export function preparedOf(
 }
 
 /**
- * True for a statement that has to be undone when a later one of the same message or series fails, or
- * that means something inside a transaction only. Reads do not: each sees what is committed anyway.
+ * True for a statement that must be undone when a later one of the same message or series fails, or that means
+ * something only inside a transaction. Reads need none: each sees what is committed anyway.
  */
 export function needsTransaction(read: ReadStatement): boolean {
   const { kind } = read;
@@ -112,7 +112,7 @@ export function needsTransaction(read: ReadStatement): boolean {
   }
 }
 
-/** True for a statement after which a text may mean something else: anything but reading and writing rows. */
+/** True for a statement after which the same text may have other types: all that does more than read and write rows. */
 export function mayChangeTypes({ sql, kind }: ReadStatement): boolean {
   const [first = ""] = firstWords(sql);
   return kind.kind === "query" && !rowWords.has(first);
@@ -149,7 +149,7 @@ function statementOf(sql: string, start: number): ReadStatement {
 function kindOf(sql: string, words: readonly string[]): Kind {
   const local = readLocal(sql, words);
   if (local !== undefined) return { kind: "local", local };
-  // Only these need the whole text read: `ROLLBACK TO` ends nothing.
+  // Only these words need the whole text to be read: `ROLLBACK TO` ends no transaction.
   if (!transactionWords.has(words[0] ?? "")) {
     return { kind: "query", catalog: isCatalogStatement(sql) };
   }
@@ -167,7 +167,7 @@ function kindOf(sql: string, words: readonly string[]): Kind {
   }
 }
 
-/** One that can not be read is the door's to refuse. */
+/** A statement that we can not read is left to the door, which refuses it. */
 function divisionOf(found: Statement["session"]): Kind {
   switch (found?.kind) {
     case "savepoint":

@@ -1,4 +1,4 @@
-/** The values of a Bind message as typed parameters: who says their types, and how often an engine is asked for them. */
+/** The values of a Bind message as typed parameters: who names their types, and when an engine is asked for them. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -9,7 +9,7 @@ import { leavesTypesOpen, parameterType, type TypeMemory } from "./described.ts"
 import { readParameter } from "../value/parameter.ts";
 import type { Prepared } from "../read/statement.ts";
 
-/** Asks what a prepared statement takes and gives; what is known is not asked for again. */
+/** Tells what a prepared statement takes and gives, and asks for it only once. */
 export type Describe = (prepared: Prepared) => Promise<Result<Description, GatewayError>>;
 
 type Bind = Extract<FrontendMessage, { kind: "bind" }>;
@@ -64,7 +64,7 @@ function readWith(
 
 type Types = Result<readonly DataType[], GatewayError>;
 
-/** What the engine says of the parameters, asked only where the client left a type open. */
+/** The engine's types of the parameters. It is asked only where the client left a type open. */
 function typesOf(prepared: Prepared, count: number, parts: BindingParts): Types | Promise<Types> {
   const known = prepared.description?.parameters ?? parts.memory.get(prepared);
   if (known !== undefined) return ok(known);

@@ -1,8 +1,8 @@
 /**
  * Keys by which a second connection cancels what a first one runs.
  *
- * A key is a process number and a secret of unpredictable bytes; both are needed. A wrong one is
- * answered like a right one: not at all.
+ * A key is a process number and a secret of unpredictable bytes; both are needed. Neither a right nor a wrong
+ * key gets an answer.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -15,7 +15,7 @@ export interface CancelKey {
 /** Secrets of protocol 3.0 have four bytes; since 3.2 they may be long. */
 export const secretBytes = { short: 4, long: 32 } as const;
 
-/** A key in use. Disposing gives it back. Every connection at rest has one: a text takes a tenth of an array of bytes. */
+/** A key in use; disposing gives it back. Every idle connection has one, so it is a string: an array takes ten times as much. */
 class Registration implements Disposable {
   readonly cancel: () => void;
   readonly #process: number;
@@ -69,7 +69,7 @@ export class CancelKeys {
     return this.#keys.size;
   }
 
-  /** Random, so that the number tells nothing about how many connected; positive, as process numbers are. */
+  /** Random, so that the number does not tell how many clients connected; positive, as process numbers are. */
   #freeProcess(): number {
     for (;;) {
       const bytes = this.#host.randomBytes(4);

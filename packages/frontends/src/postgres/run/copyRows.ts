@@ -1,8 +1,8 @@
 /**
- * Batches to the CopyData messages of `COPY … TO STDOUT`: text, CSV or binary, one message per row.
+ * Writes batches as the CopyData messages of `COPY … TO STDOUT`: text, CSV or binary, one message per row.
  *
- * A cell is written as the text of its value and looked over afterwards: most hold nothing that has to
- * be escaped, and those that do are spread out from their end, in place.
+ * A cell is first written as the text of its value. Most cells hold nothing to escape; the others are spread
+ * out in place, from their end.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
@@ -49,7 +49,7 @@ export function copyProblem(form: CopyForm, columns: readonly Column[]): Gateway
   return gatewayError("query.invalid", { sqlState: "42P10", message });
 }
 
-/** The line of names before the first row, where one is asked for. */
+/** Writes the line of names before the first row, if the client wants one. */
 export function writeCopyHead(out: ByteWriter, { form, columns }: CopyShape): void {
   if (form.kind === "binary") return;
   if (!form.plain.header) return;
@@ -71,7 +71,7 @@ export function writeCopyHead(out: ByteWriter, { form, columns }: CopyShape): vo
   out.end(start);
 }
 
-/** What comes behind the last row. `begun` is false when there was none. */
+/** Writes what follows the last row. `begun` is false when there was none. */
 export function writeCopyTail(out: ByteWriter, form: CopyForm, begun: boolean): void {
   if (form.kind !== "binary") return;
   const start = out.begin(copyData);
@@ -80,7 +80,7 @@ export function writeCopyTail(out: ByteWriter, form: CopyForm, begun: boolean): 
   out.end(start);
 }
 
-/** Chooses the writers for a batch. `first`: no row was written before it. */
+/** Chooses the writer of a batch. `first`: no row was written before it. */
 export function copyWriter(batch: ColumnarBatch, shape: CopyShape, first: boolean): RowWriter {
   const { form, zone, columns } = shape;
   if (form.kind !== "binary") return plainWriter(batch, form, shape);
@@ -90,7 +90,7 @@ export function copyWriter(batch: ColumnarBatch, shape: CopyShape, first: boolea
   return first ? withHead(rows) : rows;
 }
 
-/** The signature shares the first row's message: readers take the two for one piece. */
+/** Puts the signature into the first row's message, where readers expect it. */
 function withHead(rows: RowWriter): RowWriter {
   return {
     rows: rows.rows,
@@ -172,12 +172,12 @@ function plainWriter(
   };
 }
 
-/** Free bytes before a cell as it is first written: CSV puts its opening quote there. */
+/** Bytes left free before a cell: CSV puts its opening quote there. */
 function marginOf({ kind }: TextForm): number {
   return kind === "csv" ? 1 : 0;
 }
 
-/** A cell in the buffer: it may use the bytes from `start`, and its raw text is in `cell` to `end`. */
+/** A cell in the buffer: its raw text lies from `cell` to `end`, and it may use the bytes from `start` on. */
 interface Raw {
   readonly start: number;
   readonly cell: number;
@@ -204,7 +204,7 @@ const letters: ReadonlyMap<number, number> = new Map(
 );
 
 function textEscaper(delimiter: number): Escaper {
-  // What stands behind the backslash, by the byte; 0 for bytes that need none.
+  // For each byte the one that follows its backslash; 0 for bytes that need no backslash.
   const escapes = new Uint8Array(256);
   for (const [code, letter] of letters) escapes[code] = letter;
   escapes[backslash] = backslash;

@@ -1,6 +1,6 @@
 /**
- * SQL cursors of one connection: DECLARE makes a portal by a name, FETCH and MOVE step it, CLOSE drops
- * it. They share their names with the portals of the protocol, so each reaches the other's.
+ * SQL cursors of one connection: DECLARE makes a portal with a name, FETCH and MOVE step it, CLOSE drops it.
+ * Cursors and the protocol's portals share their names, so that both can reach each of them.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -43,7 +43,7 @@ export class Cursors {
     this.#parts = parts;
   }
 
-  /** DECLARE. The query is looked at now and runs with the first FETCH. */
+  /** DECLARE. The query is checked now and runs with the first FETCH. */
   async declare(prepared: Prepared, parameters: readonly Parameter[]): Promise<Stop> {
     const { named, session } = this.#parts;
     const { kind } = prepared;
@@ -65,7 +65,7 @@ export class Cursors {
     return { kind: "complete", rows: 0, tag: "DECLARE CURSOR" };
   }
 
-  /** What is wrong with the query. One that the engine can not describe begins now. */
+  /** Answers what is wrong with the query. Where the engine can not describe it, it begins now. */
   async #look(portal: Portal): Promise<Stop | undefined> {
     const { describe, executor } = this.#parts;
     const { prepared, parameters, formats } = portal;
@@ -126,7 +126,7 @@ export class Cursors {
     const state = portal.execution?.state ?? "fresh";
     if (fetch.count === 0 && state === "parked") return failed(forwardOnly());
     if (state === "abandoned") return failed(gatewayError("query.abandoned"));
-    // What broke off must never look as if it had come to its end.
+    // A result that broke off must never look complete.
     if (state === "failed") return failed(brokenCursor(fetch.name));
     if (fetch.count === 0 || state === "complete")
       return { kind: "complete", rows: 0, tag: `${word} 0` };

@@ -1,4 +1,4 @@
-/** What is known of a prepared statement's parameters and columns, and who said so. Pure. */
+/** What is known of a prepared statement's parameters and columns, and whose word counts. Pure. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, type Result } from "@gateway/core/result.ts";
@@ -27,7 +27,7 @@ export function knownColumns({ kind, description }: Prepared): readonly Column[]
   }
 }
 
-/** What the client was told, and the engine has to keep to. An own answer keeps to it by itself. */
+/** Columns that the client was told, so that the engine's result must have them. Our own answers always do. */
 export function promisedColumns({ kind, description }: Prepared): readonly Column[] | undefined {
   return kind.kind === "query" ? description?.columns : undefined;
 }
@@ -43,7 +43,7 @@ export function leavesTypesOpen({ types }: Prepared, count: number): boolean {
   return types.length < count || types.includes(0);
 }
 
-/** The type of a parameter: the client's word first, then the engine's, then a cast beside it, then text. */
+/** The type of a parameter: the client's word counts first, then the engine's, then a cast beside it, then text. */
 export function parameterType(
   prepared: Prepared,
   described: readonly DataType[],
@@ -53,7 +53,7 @@ export function parameterType(
   if (declared !== 0) return typeOf(declared);
   const type = described[index] ?? { kind: "null" };
   if (type.kind !== "null" && type.kind !== "text") return { oid: columnShape(type).oid, type };
-  // An engine that knows no better says text; what the client wrote beside the place is more.
+  // An engine that knows no better says text: the client's own cast tells more.
   prepared.casts ??= castTypes(prepared.sql);
   const cast = prepared.casts.get(index + 1);
   if (cast !== undefined) return typeOf(cast);
@@ -74,7 +74,7 @@ export function parameterOid(
   return oid === 0 ? columnShape(untyped.type).oid : oid;
 }
 
-/** What the client was told must stay true, because it reads the bytes by it. */
+/** True when the columns are as the client was told: it reads the bytes by that. */
 export function sameShape(promised: readonly Column[], columns: readonly Column[]): boolean {
   return (
     promised.length === columns.length &&
@@ -85,23 +85,23 @@ export function sameShape(promised: readonly Column[], columns: readonly Column[
   );
 }
 
-/** The answer where it is not true any more. */
+/** The error where they are not. */
 export function changedResult(): GatewayError {
   const message = "cached plan must not change result type";
   return gatewayError("query.invalid", { sqlState: "0A000", message });
 }
 
-/** A message counts its columns in 16 bits, which most clients read with a sign. */
+/** A message has 16 bits for the number of columns, and most clients read them with a sign. */
 const columnsMax = 32_767;
 
-/** Why a result can not be told to a client of this protocol; undefined when it can. */
+/** Why a result has too many columns for this protocol; undefined when it has not. */
 export function widthError(columns: readonly unknown[]): GatewayError | undefined {
   if (columns.length <= columnsMax) return undefined;
   const message = `the result has ${columns.length} columns; at most ${columnsMax} can be sent`;
   return gatewayError("query.unsupported", { message, sqlState: "54011" });
 }
 
-/** Keeps what an engine said of a statement, or refuses what no message can tell. */
+/** Remembers an engine's description in the statement, or refuses one with too many columns. */
 export function keptDescription(
   prepared: Prepared,
   described: Result<Description, GatewayError>,
@@ -119,7 +119,7 @@ export function formatCountError(formats: number, columns: number): GatewayError
   return gatewayError("query.parameters", { sqlState: "08P01", message });
 }
 
-/** Texts remembered per connection, and the longest that is. */
+/** The most texts remembered per connection, and the longest of them. */
 const textsMax = 100;
 const textLengthMax = 2000;
 
@@ -127,7 +127,7 @@ const textLengthMax = 2000;
  * Parameter types of texts that were asked about before: drivers without named statements send the
  * same text again and again, and each question to the engine costs as much as a query.
  *
- * Only how a value is read depends on it. Whoever sees a value or a statement fail forgets the text.
+ * Only the reading of values depends on it. When a value or a statement fails, its text is forgotten.
  */
 export class TypeMemory {
   #known: Map<string, readonly DataType[]> | undefined;
@@ -148,7 +148,7 @@ export class TypeMemory {
     this.#known?.delete(keyOf(prepared));
   }
 
-  /** After a statement that may have changed what tables there are. */
+  /** After a statement that may have changed the tables. */
   forgetAll(): void {
     this.#known = undefined;
   }

@@ -82,7 +82,7 @@ export class Describer {
     return next.kind !== "execute" || next.portal !== this.#waiting.name;
   }
 
-  /** A portal is executed: nothing waits from here on. Answers whether its description did, which its result then gives. */
+  /** A portal is executed, and nothing waits any more. True when its description did: its result gives it. */
   taken(portal: Portal): boolean {
     const waited = this.#waiting?.portal === portal;
     this.#waiting = undefined;

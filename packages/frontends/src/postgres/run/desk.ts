@@ -1,7 +1,7 @@
 /**
  * Where an open session is served: the simple and the extended protocol over one session value.
  *
- * It owns the cancel key and everything that is parked. Phases are not its business.
+ * It owns the cancel key and everything that is parked. It knows nothing of phases (`machine.ts`).
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -75,12 +75,12 @@ export class Desk {
     this.#series = new Series({ ...shared, executor: this.#executor, implicit: this.#implicit });
   }
 
-  /** Nothing is open that a drain would have to wait for. */
+  /** True when no transaction is open, for which a drain would have to wait. */
   get resting(): boolean {
     return this.#session.pin === undefined;
   }
 
-  /** Tells the client who it is here and how values look. */
+  /** Greets the client: it is logged in, its settings, its cancel key. */
   welcome(): void {
     this.#out.put({ kind: "authenticationOk" });
     for (const { name } of reportedSettings) {
@@ -90,7 +90,7 @@ export class Desk {
     this.#out.put({ kind: "backendKey", ...this.#registration.key });
   }
 
-  /** Between two commands. */
+  /** Tells the client that the next command may come. */
   ready(): void {
     encodeSettings(this.#session, this.#out);
     this.#out.put({ kind: "ready", status: this.#session.status });
@@ -118,7 +118,7 @@ export class Desk {
     return failure === undefined ? undefined : await this.#ended(failure);
   }
 
-  /** A failure ends the transaction it happened in: for good when it was begun for the client, otherwise up to its ROLLBACK. */
+  /** A failure ends an implicit transaction at once; in the client's own one nothing more runs until its ROLLBACK. */
   async #ended(failure: Failure | undefined): Promise<Failure | undefined> {
     if (failure === undefined || this.#session.pin === undefined) return failure;
     if (!this.#implicit.open) this.#session.fail();
@@ -129,7 +129,7 @@ export class Desk {
     return failure;
   }
 
-  /** A message that was refused before it was read. */
+  /** Takes the failure of a message that was refused before it was read. */
   refuse(failure: Failure): Promise<Failure | undefined> {
     return this.#ended(failure);
   }
@@ -170,13 +170,13 @@ export class Desk {
     }
   }
 
-  /** Goes on when the text was read, which only a long one is waited for. */
+  /** Goes on once the text was read. Only a long text takes time. */
   #readThen(
     sql: string,
     goOn: () => Failure | Promise<Failure | undefined> | undefined,
   ): Failure | Promise<Failure | undefined> | undefined {
     const { limits, client } = this.#texts;
-    // A Parse has a name and types beside its text, so that its length alone did not tell.
+    // A Parse also holds a name and types, so its length did not tell how long the text is.
     if (isLonger(sql, limits.maxStatementBytes)) {
       return { error: textSizeError(limits.maxStatementBytes), place: {} };
     }

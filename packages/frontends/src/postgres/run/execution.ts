@@ -2,8 +2,8 @@
  * One statement while it runs: asks for its events, writes them, and can stop after a number of rows
  * and go on later.
  *
- * The engine is asked for the next piece only when the last one was taken by the socket. Ending it
- * early ends the engine's work.
+ * The engine is asked for the next piece only when the socket took the last one. An execution that ends early
+ * ends the engine's work.
  */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -30,10 +30,10 @@ export interface Plan extends ResultForm {
 
 /** How far one step goes, and what happens with its rows. */
 export interface Step {
-  /** 0: all that are left. */
+  /** 0 means all that are left. */
   readonly maxRows: number;
   readonly announce: Announce;
-  /** As in a Bind message, where they are not those of the plan. */
+  /** As in a Bind message; absent where those of the plan hold. */
   readonly formats?: readonly Format[];
   /** Rows are passed over. */
   readonly silent?: boolean;
@@ -41,7 +41,7 @@ export interface Step {
   readonly columnsOnly?: boolean;
 }
 
-/** Why a step ended. The command tag is the caller's to send, and its rows are those of the step. */
+/** Why a step ended, with the rows of this step. The caller sends the command tag. */
 export type Stop =
   | { readonly kind: "complete"; readonly rows: number; readonly tag: string }
   | { readonly kind: "suspended"; readonly rows: number }
@@ -49,7 +49,7 @@ export type Stop =
 
 export type ExecutionState = "fresh" | "parked" | "complete" | "failed" | "abandoned";
 
-/** A portal that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
+/** After so long without a fetch a portal is ended: it holds a slot and an engine's query. */
 const parkedMsMax = 300_000;
 export interface ExecutionParts {
   readonly session: ClientSession;
@@ -66,7 +66,7 @@ export class Execution implements AsyncDisposable {
   readonly #result: ResultWriter;
   #state: ExecutionState = "fresh";
   #parked: Disposable | undefined;
-  /** Rows that were taken out of the engine before they were asked for, and how it ended. */
+  /** Rows that were read from the engine before the client wanted them, and how the result ended. */
   #aside: RowsAside | undefined;
   #last: LastEvent | undefined;
 
@@ -97,15 +97,15 @@ export class Execution implements AsyncDisposable {
   }
 
   /**
-   * Takes what is left of a parked result out of the engine, which is then free for another statement.
-   * Answers why that failed; the result is then over.
+   * Reads a parked result to its end, which frees the engine for another statement. Answers why that failed;
+   * the result is over then.
    */
   async setAside(): Promise<GatewayError | undefined> {
     const stop = await this.#timed(() => this.#drain());
     return stop.kind === "failed" ? stop.error : undefined;
   }
 
-  /** Never called while a step runs: that one is cancelled first and ends by itself. */
+  /** Not to be called while a step runs: cancel that first, and it ends by itself. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state === "parked") this.#state = "failed";
     this.#result.drop();
@@ -118,7 +118,7 @@ export class Execution implements AsyncDisposable {
     await events?.return();
   }
 
-  /** Under the client's own time limit; what does not stay parked gives everything back. */
+  /** Runs a step under the client's time limit. An execution that is not parked afterwards gives everything back. */
   async #timed(run: () => Promise<Stop>): Promise<Stop> {
     this.#parked?.[Symbol.dispose]();
     const { host, session } = this.#parts;
@@ -130,7 +130,7 @@ export class Execution implements AsyncDisposable {
     try {
       stop = await run();
     } finally {
-      // Also after a bug: what the engine holds is given back.
+      // After a bug, too, the engine gets everything back.
       if (stop?.kind !== "suspended") await this[Symbol.asyncDispose]();
     }
     if (stop.kind === "suspended") this.#park();
@@ -174,7 +174,7 @@ export class Execution implements AsyncDisposable {
     return next.done === true ? undefined : next.value;
   }
 
-  /** Rows that wait, at most `most`; answers how many, or undefined when it was cut short. */
+  /** Writes at most `most` of the rows that wait; answers how many, or undefined when it was cut short. */
   async #writeRows(most: number, silent: boolean): Promise<number | undefined> {
     let written = 0;
     while (this.#aside !== undefined && written < most && this.#aside.ready()) {
@@ -189,7 +189,7 @@ export class Execution implements AsyncDisposable {
     return more === undefined ? undefined : written + more;
   }
 
-  /** Everything that is left, set aside. */
+  /** Sets aside all rows that are left. */
   async #drain(): Promise<Stop> {
     const { asideRoom, session } = this.#parts;
     const aside = (this.#aside ??= new RowsAside(asideRoom, session.value.identity.user));
@@ -258,12 +258,12 @@ export class Execution implements AsyncDisposable {
 
   #failed(error: GatewayError): Stop {
     const { session } = this.#parts;
-    // A transaction that is gone without a word of its own was rolled back.
+    // A transaction that ended without an event of its own was rolled back.
     if (session.pin === undefined) session.endTransaction(false);
     return { kind: "failed", error };
   }
 
-  /** What we ended ourselves has our reason, whatever the engine made of it. */
+  /** A query that we ended fails with our reason, whatever the engine says. */
   #reasonOf(error: GatewayError): GatewayError {
     const { signal } = this.#controller;
     return signal.aborted && error.code === "query.cancelled" ? abortError(signal) : error;

@@ -1,8 +1,8 @@
 /**
- * Starts statements of a connection, whoever answers them, and knows which one runs now.
+ * Starts the statements of a connection, whoever answers them, and knows which one runs now.
  *
- * The door's statements become queries with an id; the frontend's own answers take the same events,
- * so that both are written by the same code.
+ * Statements for the door become queries with an id. The frontend's own answers come as the same events, so
+ * that the same code writes both.
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -38,7 +38,7 @@ export interface ExecutorParts {
   forget(what: Forget): Promise<GatewayError | undefined>;
 }
 
-/** A statement with what it is run with. */
+/** A statement with its values and the form of its result. */
 export interface Order {
   readonly statement: ReadStatement;
   readonly parameters: readonly Parameter[];
@@ -51,14 +51,14 @@ export class Executor {
   readonly #parts: ExecutorParts;
   #current: { cancel(reason: GatewayError): void } | undefined;
   #left = false;
-  /** Holds the transaction's connection, because its result was not read to its end. */
+  /** An execution whose result is not read to its end, and which therefore holds the transaction's connection. */
   #reading: Execution | undefined;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
   }
 
-  /** An execution that has not begun. */
+  /** Makes an execution, which begins with its first step. */
   prepare({ statement, parameters, formats, promised }: Order): Execution {
     const { door, session, out } = this.#parts;
     const { kind } = statement;
@@ -90,7 +90,7 @@ export class Executor {
     return this.#executionOf({ sql, queryId: query.id, formats, promised, copy, start });
   }
 
-  /** Lets an execution go on, as the one that a cancel request means. */
+  /** Steps an execution. Meanwhile it is the one that a cancel request ends. */
   async step(execution: Execution, wish: Step): Promise<Stop> {
     if (this.#left) return { kind: "failed", error: gatewayError("query.cancelled") };
     const busy = this.#reading !== undefined && this.#reading !== execution;
@@ -131,7 +131,7 @@ export class Executor {
     }
   }
 
-  /** The same of a statement over catalogs. Its parameters get the types that are answered. */
+  /** The same for a statement over catalogs. Its parameters get the types of the answer. */
   async describeCatalog(prepared: Prepared): Promise<Result<Description, GatewayError>> {
     const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
@@ -142,7 +142,7 @@ export class Executor {
     }
   }
 
-  /** BEGIN, COMMIT or ROLLBACK of our own: nothing of it is told to the client. */
+  /** Runs a BEGIN, COMMIT or ROLLBACK of our own, of which the client is told nothing. */
   async control(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Promise<GatewayError | undefined> {
     if (this.#left) return gatewayError("query.cancelled");
     const { door, session } = this.#parts;
@@ -174,7 +174,7 @@ export class Executor {
     this.cancel();
   }
 
-  /** A transaction has one connection: a result that is still open there is read to its end and kept. */
+  /** A transaction has one connection: a result that is open there is read to its end and set aside. */
   async #freeConnection(next: Execution | undefined): Promise<GatewayError | undefined> {
     const reading = this.#reading;
     if (reading === undefined || reading === next) return undefined;

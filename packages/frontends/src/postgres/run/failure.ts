@@ -9,12 +9,12 @@ export interface Failure {
   readonly place: ErrorPlace;
 }
 
-/** A failure that points nowhere unless told. */
+/** A failure that points nowhere unless `place` says where. */
 export function failure(error: GatewayError, place: ErrorPlace = {}): Failure {
   return { error, place };
 }
 
-/** Where errors of a prepared statement point; with the id of the query that ran, if one did. */
+/** Where errors of a prepared statement point, with the id of its query if one ran. */
 export function placeOf(prepared: Prepared, queryId?: string): ErrorPlace {
   const place = { sql: prepared.text, statementStart: prepared.start };
   return queryId === undefined ? place : { ...place, queryId };

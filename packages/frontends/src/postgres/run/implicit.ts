@@ -2,8 +2,8 @@
  * The transaction that PostgreSQL puts around the statements of one message, or of a series up to its
  * Sync, when the client began none itself.
  *
- * It is begun only where it makes a difference: before a statement that would have to be undone if a
- * later one failed. An engine without transactions runs each statement for itself.
+ * It begins only where it makes a difference: before a statement that must be undone if a later one fails. An
+ * engine without transactions runs each statement on its own.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { wordsOf } from "@gateway/core/run/transaction/savepoints.ts";
@@ -15,7 +15,7 @@ export class Implicit {
   readonly #executor: Executor;
   readonly #session: ClientSession;
   #begun = false;
-  /** The engine has none; asked once per message or series. */
+  /** The engine has no transactions; it is asked once per message or series. */
   #refused = false;
 
   constructor(executor: Executor, session: ClientSession) {
@@ -28,7 +28,7 @@ export class Implicit {
     return this.#begun && this.#session.pin !== undefined;
   }
 
-  /** Begins unless a transaction is open, or can not be. */
+  /** Begins one, unless a transaction is open or the engine has none. */
   async enter(): Promise<GatewayError | undefined> {
     if (this.#refused || this.#session.pin !== undefined) return undefined;
     const error = await this.#executor.control("BEGIN");
@@ -44,18 +44,18 @@ export class Implicit {
     return gatewayError("query.transaction", { sqlState: "25P01", message });
   }
 
-  /** BEGIN by the client makes what is open its own. */
+  /** The client's BEGIN makes the open transaction its own. */
   adopt(): void {
     this.#begun = false;
   }
 
-  /** The end of a message or series without one. */
+  /** Ends a message or series that has no transaction. */
   forget(): undefined {
     this.#begun = false;
     this.#refused = false;
   }
 
-  /** The end of the message or series: commits, or rolls back after a failure. Answers why it could not be committed. */
+  /** Ends the message or series: commits, or rolls back after a failure. Answers why it could not commit. */
   async leave(failed: boolean): Promise<GatewayError | undefined> {
     const open = this.open;
     this.#begun = false;

@@ -1,4 +1,4 @@
-/** What a client leaves on its connection: prepared statements and portals by their names, counted and limited. */
+/** Prepared statements and portals of one connection by their names, limited in number and size. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
@@ -6,7 +6,7 @@ import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { Prepared } from "../read/statement.ts";
 import type { Execution } from "./execution.ts";
 
-/** Names one connection may keep. */
+/** The most that one connection may have. */
 const statementsMax = 5000;
 const portalsMax = 500;
 
@@ -42,13 +42,13 @@ export class NamedObjects {
     return portal === undefined ? err(unknownPortal(name)) : ok(portal);
   }
 
-  /** The same for a statement about a cursor, which is what such a statement calls it. */
+  /** The same portal for FETCH and the like; their error calls it a cursor. */
   cursor(name: string): Result<Portal, GatewayError> {
     const portal = this.#portals?.get(name);
     return portal === undefined ? err(unknownCursor(name)) : ok(portal);
   }
 
-  /** Whether a statement of that name and length may be put. The unnamed one gives way. */
+  /** Answers why a statement with that name and text may not be put. The unnamed one gives way. */
   admitStatement(name: string, text: string): GatewayError | undefined {
     if (name !== "" && this.#statements?.has(name) === true) {
       const message = `prepared statement "${name}" already exists`;
@@ -64,7 +64,7 @@ export class NamedObjects {
     this.#bytes += bytesOf(prepared.text);
   }
 
-  /** Whether a portal of that name and with values of that size may be put. The unnamed one gives way. */
+  /** Answers why a portal with that name and values of that size may not be put. The unnamed one gives way. */
   admitPortal(
     name: string,
     bytes: number,
@@ -106,12 +106,12 @@ export class NamedObjects {
     this.#portals?.delete(name);
     this.#bytes -= portal.bytes;
     const { execution } = portal;
-    // One that came to its end gave everything back already.
+    // An execution that is over gave everything back already.
     const over = execution?.state === "complete" || execution?.state === "failed";
     return over ? undefined : execution?.[Symbol.asyncDispose]();
   }
 
-  /** All of them but one, which can not be ended from inside its own statement. */
+  /** Drops all portals but `except`, which can not end from inside its own statement. */
   dropPortals(except?: string): Promise<void> | undefined {
     for (const name of this.#portals?.keys() ?? []) {
       const ending = name === except ? undefined : this.dropPortal(name);

@@ -2,8 +2,8 @@
  * Rows set aside: the rest of a cursor's result, taken out of the engine so that its connection can run
  * another statement of the transaction.
  *
- * They are kept as the messages they will be sent as, in memory: a client's rows are written to no
- * file. The rows of one user are bounded, and those of a listener together: nobody takes all the room.
+ * They stay in memory, as the messages that will be sent: a client's rows are written to no file. The rows of
+ * each user are limited, and so are those of a listener, so that nobody takes all the room.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { getInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
@@ -12,10 +12,10 @@ import { getInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 const userBytesMax = 64 * 1024 * 1024;
 const allBytesMax = 256 * 1024 * 1024;
 
-/** Which room is full: that of the user, or that of everybody. */
+/** Whose room is full: the user's, or that of all users of the listener. */
 type Full = "user" | "listener";
 
-/** What the rows set aside of one listener may take together, and of it each user. */
+/** How many bytes the rows set aside may take: those of one listener together, and those of each user. */
 export class AsideRoom {
   #left: number;
   /** Bytes taken by user; who has none is not in it. */
@@ -26,7 +26,7 @@ export class AsideRoom {
     this.#left = bytes;
   }
 
-  /** Answers what is full where there is no room; nothing is taken then. */
+  /** Takes bytes, or answers whose room is full and takes nothing. */
   take(user: string, bytes: number): Full | undefined {
     const taken = (this.#taken.get(user) ?? 0) + bytes;
     if (taken > userBytesMax) return "user";
@@ -86,7 +86,7 @@ export class RowsAside implements Disposable {
     return true;
   }
 
-  /** Passes on up to `rows` of the rows that are ready, or passes over them when there is no `out`; answers how many. */
+  /** Writes up to `rows` of the rows that are ready, or drops them when there is no `out`; answers how many. */
   take(rows: number, out: ByteWriter | undefined): number {
     const from = this.#at;
     let taken = 0;

@@ -1,8 +1,7 @@
 /**
  * The extended protocol of one connection: the messages over prepared statements and portals.
  *
- * Each method answers a failure as a value; what then happens to the rest of the series is in
- * `machine.ts`.
+ * Each method answers a failure as a value; `machine.ts` says what then happens to the rest of the series.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
@@ -31,7 +30,7 @@ import {
 
 type MessageOf<Kind extends FrontendMessage["kind"]> = Extract<FrontendMessage, { kind: Kind }>;
 
-/** Texts and values one connection may keep, in messages of the largest size. */
+/** The most that prepared texts and values of one connection take, counted in messages of the largest size. */
 const namedMessagesMax = 4;
 
 export interface SeriesParts {
@@ -42,11 +41,11 @@ export interface SeriesParts {
   readonly catalog: SessionCatalog;
   readonly maxMessageBytes: number;
   readonly read: StatementReader;
-  /** Knows what follows this message in the series: nothing but its Sync, or more. A promise until that is known. */
+  /** Tells what follows this message in the series: its Sync, or more. A promise until that is known. */
   readonly inbox: { ahead(): Ahead | Promise<Ahead> };
 }
 
-/** `gone`: the client left before it said so. */
+/** `gone`: the client left before that was known. */
 export type Ahead = "sync" | "more" | "gone";
 
 export class Series {
@@ -171,7 +170,7 @@ export class Series {
       if (!kind.ends) return this.#adopt(announce);
       encodeEvent(noTransaction, this.#parts.session, out);
     }
-    // The end of a transaction ends its cursors; parked ones would keep its connection busy.
+    // The end of a transaction ends its cursors: parked ones would keep its connection busy.
     if (kind.kind === "transaction" && kind.ends) await this.#named.dropPortals(name);
     this.#running = name;
     const failed = await this.#step(portal, maxRows, announce);
@@ -198,7 +197,7 @@ export class Series {
     return error && failure(error);
   }
 
-  /** A simple query drops what has no name. */
+  /** A simple query drops the unnamed statement and portal. */
   async dropUnnamed(): Promise<void> {
     this.#named.dropStatement("");
     await this.#named.dropPortal("");
@@ -230,7 +229,7 @@ export class Series {
     if (stop.kind === "suspended") out.put({ kind: "portalSuspended" });
     if (stop.kind === "complete") out.put({ kind: "commandComplete", tag: stop.tag });
     if (stop.kind !== "failed") return undefined;
-    // What was known of it may be what was wrong.
+    // What we remember of it may be the reason.
     prepared.description = undefined;
     this.#memory.forget(prepared);
     const queryId = portal.execution?.plan.queryId;
@@ -278,7 +277,7 @@ export class Series {
     return needed ? this.#parts.implicit.enter() : undefined;
   }
 
-  /** BEGIN behind statements of the same series: their transaction is the client's from here on. */
+  /** BEGIN behind other statements of a series: their transaction is the client's own from here on. */
   #adopt(announce: Announced): undefined {
     const { implicit, out } = this.#parts;
     implicit.adopt();
@@ -286,7 +285,7 @@ export class Series {
     out.put({ kind: "commandComplete", tag: "BEGIN" });
   }
 
-  /** A portal that is complete gives no more rows; one without rows, or that failed, can not be run again. */
+  /** A complete portal gives no more rows. One that failed, or has no result, can not run again. */
   #executeAgain(name: string, { execution }: Portal): Failure | undefined {
     if (execution?.state === "abandoned") return failure(gatewayError("query.abandoned"));
     if (execution?.state === "complete" && execution.columns !== undefined) {
@@ -298,7 +297,7 @@ export class Series {
   }
 }
 
-/** Statements around which no transaction is put. */
+/** Statements that get no implicit transaction. */
 const alone: ReadonlySet<Prepared["kind"]["kind"]> = new Set(["transaction", "division", "cursor"]);
 
 type Announced = Exclude<Announce, "rows">;
@@ -307,7 +306,7 @@ type Announced = Exclude<Announce, "rows">;
 interface Binding {
   readonly message: MessageOf<"bind">;
   readonly prepared: Prepared;
-  /** What the values take. */
+  /** Bytes of the values. */
   readonly bytes: number;
 }
 

@@ -34,7 +34,7 @@ interface Piece {
   readonly last: boolean;
 }
 
-/** Answers a text. What is open afterwards is what the client itself began. */
+/** Answers a text. A transaction that is open afterwards is one that the client began. */
 export async function answerText(text: string, parts: SimpleParts): Promise<Failure | undefined> {
   const { session, out, series, implicit } = parts;
   await series.dropUnnamed();
@@ -67,7 +67,7 @@ async function answerOne(piece: Piece, parts: SimpleParts): Promise<Failure | un
     return { error: stop.error, place: queryId === undefined ? place : { ...place, queryId } };
   }
   if (stop.kind === "suspended") throw new Error("a simple query has no row limit");
-  // What was begun for the client is committed before it is told that the last statement is done.
+  // The implicit transaction commits before the client is told that its last statement is done.
   if (piece.last && implicit.open) {
     await parts.series.end();
     const error = await implicit.leave(false);

@@ -1,8 +1,8 @@
 /**
  * What one connection remembers: the immutable session value and how PostgreSQL's settings change it.
  *
- * It opens and ends no transaction: it follows the pin that the door's events bring. `SET LOCAL` and
- * the undoing of `SET` by ROLLBACK are kept here, because the engine never sees those settings.
+ * It opens and ends no transaction: it follows the pin that the door's events bring. It undoes `SET LOCAL`
+ * itself, and `SET` after a ROLLBACK, because the engine never sees those settings.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
@@ -28,7 +28,7 @@ import { noTags, parseTags } from "./tags.ts";
 const settingsMax = 500;
 const valueMax = 16_384;
 
-/** What ROLLBACK TO brings back. */
+/** The settings that ROLLBACK TO restores. */
 interface SettingsPoint {
   readonly name: string;
   readonly settings: ReadonlyMap<string, string>;
@@ -41,14 +41,14 @@ export class ClientSession {
   readonly #initial: ReadonlyMap<string, string>;
   /** Settings before the transaction, for ROLLBACK; undefined outside of one. */
   #before: ReadonlyMap<string, string> | undefined;
-  /** What SET LOCAL covered: value before it, undefined where there was none. No map while it covers nothing. */
+  /** Values that SET LOCAL hides; undefined for a setting that had none. No map while it hides nothing. */
   #local: Map<string, string | undefined> | undefined;
   /** Savepoints of the transaction, with the settings at each. No list while there is none. */
   #points: SettingsPoint[] | undefined;
   #zone: Zone;
   /** Reported settings whose value changed since they were last taken. */
   #changed: Set<string> | undefined;
-  /** A statement failed before it reached the transaction's connection, which knows nothing of it. */
+  /** A statement failed before it reached the engine, which therefore does not know that the transaction failed. */
   #failed = false;
   /** Id of the last query that went through the door. */
   lastQueryId = "";
@@ -81,7 +81,7 @@ export class ClientSession {
     }
   }
 
-  /** True in a transaction that failed here, of which its connection knows nothing. */
+  /** True in a transaction that failed here, which its engine does not know. */
   get refuses(): boolean {
     return this.#failed && this.#value.pin !== undefined;
   }
@@ -97,22 +97,22 @@ export class ClientSession {
     return this.#value.settings.get(key) ?? settings.get(key)?.initial;
   }
 
-  /** The same where a value is known to exist. */
+  /** The value of a setting that always has one. */
   setting(key: string): string {
     return this.known(key) ?? "";
   }
 
-  /** True when the client asked not to be spared messages of this level. */
+  /** True when the client wants messages of this level. */
   wants(level: "notice" | "warning"): boolean {
     return wantsMessage(this.setting("client_min_messages"), level);
   }
 
-  /** Changes a setting; `undefined` goes back to the session's first value. `local` lasts until the transaction ends. */
+  /** Changes a setting; `undefined` restores the session's first value. `local` holds until the transaction ends. */
   set(name: string, value: string | undefined, local = false): Result<void, GatewayError> {
     const key = name.toLowerCase();
     const setting = settings.get(key);
     if (setting !== undefined && setting.accept === undefined) {
-      // RESET of what never changes is no mistake.
+      // RESET of a setting that can not change is no mistake.
       return value === undefined ? ok(undefined) : err(fixedError(setting));
     }
     const accepted =
@@ -124,7 +124,7 @@ export class ClientSession {
       );
     }
     if (local) this.#cover(key);
-    // A plain SET inside the transaction outlives it, whatever SET LOCAL covered before.
+    // A plain SET outlives the transaction, even behind a SET LOCAL of the same name.
     else this.#local?.delete(key);
     this.#put(key, accepted.value);
     return ok(undefined);
@@ -137,9 +137,9 @@ export class ClientSession {
     }
   }
 
-  /** A statement failed: a transaction that is open takes nothing more but its end. */
+  /** A statement failed: an open transaction takes nothing more but its end. */
   fail(): void {
-    // Where the connection knows it, the engine's side answers for itself.
+    // Where the engine knows of it, the pin says so itself.
     this.#failed = this.#value.pin?.state === "open";
   }
 
@@ -148,7 +148,7 @@ export class ClientSession {
     this.#before ??= this.#value.settings;
   }
 
-  /** Takes over what the door says changed. */
+  /** Applies a change that the door reports. */
   apply(change: SessionChange): void {
     switch (change.kind) {
       case "catalog":
@@ -178,7 +178,7 @@ export class ClientSession {
     }
   }
 
-  /** What BEGIN asked for, shown up to the transaction's end. Only BEGIN makes one read-only. */
+  /** Shows the modes of BEGIN until the transaction ends. Only BEGIN makes a transaction read-only. */
   #begun({ isolation, readOnly, deferrable }: TransactionModes): void {
     const asked = [
       ["transaction_isolation", isolation && isolationNames[isolation]],
@@ -192,7 +192,7 @@ export class ClientSession {
     }
   }
 
-  /** A savepoint was set, released, or gone back to with the settings of then. */
+  /** A savepoint was set, released, or rolled back to, which restores its settings. */
   #divide({ kind, name }: Division): void {
     const points = (this.#points ??= []);
     if (kind === "savepoint") {
@@ -209,7 +209,7 @@ export class ClientSession {
     this.#restore(point.settings);
   }
 
-  /** The transaction is over: settings of SET LOCAL end, and after a ROLLBACK those of SET too. */
+  /** The transaction is over, and undoes its SET LOCAL; a ROLLBACK also undoes its SET. */
   endTransaction(committed: boolean): void {
     const before = this.#before;
     if (before === undefined) return;
@@ -219,7 +219,7 @@ export class ClientSession {
     this.#local = undefined;
     if (!committed) this.#restore(before);
     else for (const [key, value] of local) this.#put(key, value);
-    // COMMIT AND CHAIN: another one stands in its place already.
+    // COMMIT AND CHAIN: the next transaction is open already.
     if (this.#value.pin === undefined) return;
     this.#failed = false;
     this.mark();
@@ -259,7 +259,7 @@ export class ClientSession {
     this.#follow(key, now);
   }
 
-  /** Settings that mean more than their value. */
+  /** Settings that also change the session value. */
   #follow(key: string, value: string): void {
     switch (key) {
       case "timezone":
@@ -276,7 +276,7 @@ export class ClientSession {
   }
 }
 
-/** The value as it is kept, or the error PostgreSQL gives. */
+/** The value in the form it is stored, or PostgreSQL's error. */
 export function accept(
   name: string,
   setting: Setting | undefined,

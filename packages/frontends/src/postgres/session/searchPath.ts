@@ -1,8 +1,8 @@
 /**
- * `search_path` as a schema: its first entry that names one of the backend's own.
+ * `search_path` as one schema: its first entry that may be a schema of the backend.
  *
- * `"$user"`, `public`, `pg_catalog` and `pg_temp` are in every PostgreSQL client's path and mean
- * nothing to a backend that is not PostgreSQL: alone they leave the backend's default in force.
+ * `"$user"`, `public`, `pg_catalog` and `pg_temp` stand in every PostgreSQL client's path and mean nothing to
+ * another backend. A path of nothing else leaves the backend's default schema in force.
  */
 
 const meaningless: ReadonlySet<string> = new Set(["$user", "public", "pg_catalog", "pg_temp", ""]);
@@ -12,7 +12,7 @@ export function schemaFrom(path: string): string | undefined {
   return entriesOf(path).find((entry) => !meaningless.has(entry));
 }
 
-/** Entries in order; quotes taken off, bare names in lower case. One walk, because a client writes the text. */
+/** Entries in order, without quotes, bare names in lower case. One walk, because a client may write a long text. */
 export function entriesOf(path: string): readonly string[] {
   const entries: string[] = [];
   let entry = "";
@@ -34,7 +34,7 @@ export function entriesOf(path: string): readonly string[] {
   return [...entries, entry.trim()].filter((name) => name !== "");
 }
 
-/** An entry as it must be written to mean this name: bare where that is the same. */
+/** A name as an entry of the path: bare where quotes change nothing. */
 export function quotedEntry(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

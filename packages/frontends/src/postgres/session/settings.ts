@@ -2,8 +2,8 @@
  * The run-time settings a PostgreSQL client may ask for and change: defaults, what is reported, what
  * is accepted.
  *
- * A setting that would change how values are written and that we do not follow is refused, never
- * taken and ignored. Settings of a planner that is not there are kept for the client and mean nothing.
+ * A setting that changes how values are written is followed or refused, never taken and ignored. Settings of
+ * the planner are remembered for the client and have no effect, because there is no such planner.
  */
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
@@ -14,7 +14,7 @@ export interface Setting {
   readonly initial: string;
   /** Told to the client at the start and on every change (GUC_REPORT). */
   readonly reported: boolean;
-  /** The value as it is kept, or why it is not taken. Absent: the setting can not be changed. */
+  /** The value in the form it is stored, or why it is refused. Absent: the setting can not be changed. */
   readonly accept?: (value: string) => string | Refusal;
 }
 
@@ -23,7 +23,7 @@ export const invalid = Symbol("invalid");
 export const unsupported = Symbol("unsupported");
 export type Refusal = typeof invalid | typeof unsupported;
 
-/** Clients branch on it: catalogs of 16 are what they know. */
+/** Clients branch on it, and our catalogs are those of 16. */
 export const serverVersion = "16.0 (Query Gateway)";
 export const serverVersionNumber = "160000";
 export const versionText = `PostgreSQL ${serverVersion} on node, 64-bit`;
@@ -47,7 +47,7 @@ function boolean(value: string): "on" | "off" | Refusal {
   return /^(off|false|no|0|f|n)$/i.test(value) ? "off" : invalid;
 }
 
-/** Only one of the two values is offered; the other is refused. */
+/** We support one of the two values and refuse the other. */
 function always(wanted: "on" | "off"): (value: string) => string | Refusal {
   return (value) => {
     const given = boolean(value);
@@ -182,14 +182,14 @@ export const settings: ReadonlyMap<string, Setting> = new Map(
 /** Settings told to the client at the start, in this order. */
 export const reportedSettings: readonly Setting[] = list.filter(({ reported }) => reported);
 
-/** Whatever the encoding is called, the bytes are UTF-8: SQL_ASCII asks for no conversion. */
+/** The bytes are always UTF-8. SQL_ASCII is taken as well, because it asks for no conversion. */
 function encoding(value: string): string | Refusal {
   const name = value.replaceAll(/[^A-Za-z0-9]/g, "").toUpperCase();
   if (name === "UTF8" || name === "UNICODE") return "UTF8";
   return name === "SQLASCII" ? "SQL_ASCII" : unsupported;
 }
 
-/** Only ISO output is offered. The order of day and month is for reading dates; ours are read in ISO. */
+/** We write ISO only. The order of day and month is for reading dates, and we read them in ISO. */
 function dateStyle(value: string): string | Refusal {
   const parts = value.split(",").map((part) => part.trim().toUpperCase());
   let order = "MDY";
@@ -212,7 +212,7 @@ const dateOrders: ReadonlyMap<string, string> = new Map([
   ["YMD", "YMD"],
 ]);
 
-/** Kept for the client; how transactions are kept apart is the engine's own. */
+/** Remembered for the client; how transactions are isolated is the engine's own. */
 function isolation(value: string): string | Refusal {
   const level = value.toLowerCase().replaceAll(/\s+/g, " ");
   const known = ["serializable", "repeatable read", "read committed", "read uncommitted"];
@@ -250,10 +250,10 @@ const unitMs: ReadonlyMap<string, number> = new Map([
   ["d", 86_400_000],
 ]);
 
-/** Longer text is no duration, and is not looked at. */
+/** A longer text is no duration and is not read. */
 const durationMax = 40;
 
-/** A duration as PostgreSQL writes it (`5000`, `5s`, `1.5 min`) in milliseconds; 0 means none, undefined that it is no duration. */
+/** Milliseconds of a duration such as `5000`, `5s` or `1.5 min`; 0 means none. Undefined for no duration. */
 export function milliseconds(value: string): number | undefined {
   if (value.length > durationMax) return undefined;
   const match = /^\s*(\d{1,12}(?:\.\d{1,6})?)\s*([a-z]*)\s*$/.exec(value);

@@ -1,6 +1,6 @@
 /** Tags as a client writes them into `gateway.tags`: `team:red,job:nightly`. */
 
-/** Tags of one session and the length of a key or value. */
+/** The most tags of one session, and the longest key or value. */
 const tagsMax = 64;
 const partMax = 256;
 

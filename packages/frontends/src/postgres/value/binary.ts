@@ -1,9 +1,9 @@
 /**
  * Writes cells in PostgreSQL's binary format straight from a vector's buffers.
  *
- * One writer per column and batch. Nothing is rounded: what PostgreSQL's type can not hold
- * (nanoseconds, instants outside its range) is cut to microseconds or becomes its infinity. JSON and
- * everything nested is text in both formats and comes from the text writers.
+ * One writer per column and batch. Nothing is rounded: nanoseconds are cut to microseconds, and an instant
+ * outside of PostgreSQL's range becomes its infinity. JSON and everything nested is text in both formats and
+ * comes from the text writers.
  */
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import type { DataType, TimeUnit } from "@gateway/core/type/type.ts";
@@ -16,7 +16,7 @@ import { columnShape, pgTypes } from "./types.ts";
 const epochDays = 10_957;
 const epochMicros = 946_684_800_000_000;
 
-/** First values outside of what PostgreSQL can show, counted from 2000; beyond them lies infinity. */
+/** The first values that PostgreSQL can not show, counted from 2000; they become infinity. */
 const dayMin = -2_451_545;
 const dayEnd = 2_145_031_949;
 const microMin = -211_813_488_000_000_000n;
@@ -94,7 +94,7 @@ function integerWriter(vector: Vector, type: Extract<DataType, { kind: "integer"
   };
 }
 
-/** Integers that are widened for lack of unsigned and one-byte types. */
+/** Integers that are widened, because PostgreSQL has no unsigned and no one-byte types. */
 const narrowReaders = {
   8: (view, index, signed) => (signed ? view.getInt8(index) : view.getUint8(index)),
   16: (view, index, signed) =>
@@ -129,7 +129,7 @@ function uuidWriter({ values, offset }: Vector): CellWriter {
   };
 }
 
-/** A copy of more than this is quicker through a view than byte by byte. */
+/** From this length on a copy is quicker through a view than byte by byte. */
 const longCell = 48;
 
 function bytesWriter({ values, offset, offsets }: Vector): CellWriter {
@@ -173,7 +173,7 @@ function microsWriter({ values, offset }: Vector, unit: TimeUnit, instant: boole
       const high = view.getInt32(place + 4, true);
       const count = high * 2 ** 32 + view.getUint32(place, true);
       const micros = (unit === "ns" ? Math.floor(count / 1000) : count * microsPer[unit]) - epoch;
-      // The count itself must be exact too, not only what is made of it.
+      // The count itself must be an exact number, not only what is made of it.
       if (Math.abs(count) > Number.MAX_SAFE_INTEGER || !Number.isSafeInteger(micros)) {
         return putWideMicros(out, at, { value: view.getBigInt64(place, true), unit, instant });
       }

@@ -1,14 +1,14 @@
 /**
  * Types that a client writes beside its parameters: `$1::int[]`, `CAST($2 AS json)`.
  *
- * PostgreSQL takes such a cast for the type of the parameter, and clients rely on it to send arrays
- * and JSON. Engines often can not say it. Only a cast of the parameter itself counts.
+ * PostgreSQL takes such a cast for the parameter's type, and clients send arrays and JSON by it. Engines
+ * often can not tell that type. Only a cast of the parameter itself counts.
  */
 import { openSql, tokenText, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { pgTypes, type PgTypeName } from "./types.ts";
 
-/** Names a type goes by, in upper case. Those of more than one word are found by their first. */
+/** Names of types, in upper case. A name of several words is found by its first. */
 const typeNames: ReadonlyMap<string, PgTypeName> = new Map<string, PgTypeName>([
   ...(Object.keys(pgTypes) as PgTypeName[]).map((name) => [name.toUpperCase(), name] as const),
   ["INT", "int4"],
@@ -69,7 +69,7 @@ function readType(cursor: SqlCursor): number | undefined {
   return isArray ? pgTypes[name].array : pgTypes[name].oid;
 }
 
-/** Past `(12, 2)`. False at the end of the text. */
+/** Skips `(12, 2)`. False at the end of the text. */
 function skipBrackets(cursor: SqlCursor): boolean {
   while (nextSignificant(cursor)) if (cursor.kind === "close") return nextSignificant(cursor);
   return false;

@@ -13,7 +13,7 @@ const groupBase = 10_000;
 const groupsMax = 12;
 const headBytes = 8;
 const negativeSign = 0x4000;
-/** Three groups at once keep a 128-bit integer at four divisions, with parts that are exact numbers. */
+/** Three groups at a time: a 128-bit integer takes four divisions, and every part is an exact number. */
 const chunk = 10n ** 12n;
 const chunkGroups = 3;
 
@@ -50,7 +50,7 @@ export function numericWriter(vector: Vector, scale: number, layout: IntegerLayo
   };
 }
 
-/** The integer as a number when it is small enough to be exact; otherwise something too large. */
+/** The integer as a number where that is exact; otherwise a number that is too large. */
 function smallAt(view: DataView, place: number, { bits, signed }: IntegerLayout): number {
   const low = view.getUint32(place, true);
   const high = signed ? view.getInt32(place + 4, true) : view.getUint32(place + 4, true);
@@ -131,7 +131,7 @@ export type NumericFault = "malformed" | "notANumber" | "tooManyDigits";
 /** Digits a decimal of the neutral types holds. */
 export const decimalDigitsMax = 38;
 const decimalEnd = 10n ** BigInt(decimalDigitsMax);
-/** Text that is longer than any decimal with blanks and an exponent is refused before it is computed. */
+/** Longer than any decimal with blanks and an exponent: a longer text is refused before it is computed. */
 const textMax = 400;
 
 /** Reads the binary form. */
@@ -176,7 +176,7 @@ export function numericFromText(text: string): Numeric | NumericFault {
   return bounded(sign === "-" ? -unscaled : unscaled, scale);
 }
 
-/** Multiplies by a power of ten; a negative one drops digits that are zero in every sound numeric. */
+/** Multiplies by a power of ten; a negative power drops digits, which are zero in every sound numeric. */
 function shifted(digits: bigint, exponent: number): bigint {
   return exponent >= 0 ? digits * 10n ** BigInt(exponent) : digits / 10n ** BigInt(-exponent);
 }

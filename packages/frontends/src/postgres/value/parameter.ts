@@ -1,8 +1,8 @@
 /**
  * Reads parameter values: bytes and a format in, a typed value or the reason why not out.
  *
- * Which type a parameter has is decided before (`statement.ts`). Nothing is spliced into text. A
- * value that its type can not hold is refused, never rounded.
+ * The type was decided before (`run/described.ts`). No value is spliced into text, and a value that its type
+ * can not hold is refused, never rounded.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -23,13 +23,13 @@ import { parameterShape, pgTypes, type ParameterShape, type PgTypeName } from ".
 
 /** The type a parameter was given, by the client or by the engine's description. */
 export interface ParameterType {
-  /** Object id the client knows it by; 0 while nobody said. */
+  /** The object id; 0 while nobody named a type. */
   readonly oid: number;
-  /** The neutral type; text where nobody can tell. */
+  /** The neutral type; text where nobody named one. */
   readonly type: DataType;
 }
 
-/** Nobody said what it is: it is text, and the engine converts it. */
+/** Nobody named a type: the value is text, and the engine converts it. */
 export const untyped: ParameterType = { oid: 0, type: { kind: "text" } };
 
 /** Reads one value. `number` counts parameters from 1, for the message. */
@@ -81,10 +81,10 @@ function fromText(bytes: Uint8Array, { type }: ParameterType, zone: Zone): Param
   return parsed.ok ? { type, value: parsed.value } : "text";
 }
 
-/** A time, an offset or both behind a date, which PostgreSQL reads past: pgjdbc writes `2024-02-29 +00`. */
+/** A time, an offset or both behind a date, which PostgreSQL ignores: pgjdbc writes `2024-02-29 +00`. */
 const behindDay =
   /(?:[T\s]\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[+-]\d{1,2}(?::?\d{2}){0,2}|Z)?|\s+[+-]\d{1,2}(?::?\d{2}){0,2}|Z)$/i;
-/** Longer than any date with all of it: what is longer is no date. */
+/** The longest date with a time and an offset: a longer text is no date. */
 const dayTextMax = 64;
 
 function dayOf(text: string): string {
@@ -216,7 +216,7 @@ function timeFrom(micros: bigint): bigint | Bad {
 
 function instantFrom(micros: bigint): bigint | Bad {
   const since1970 = micros + epochMicros;
-  // PostgreSQL's infinities and what lies beside them have no neutral counterpart.
+  // PostgreSQL's infinities, and instants beyond our range, have no neutral counterpart.
   return since1970 === BigInt.asIntN(64, since1970) && micros !== -(2n ** 63n)
     ? since1970
     : badBinary;
@@ -254,7 +254,7 @@ function arrayFromBinary(bytes: Uint8Array, shape: ParameterShape): Parameter | 
     const length = view.getInt32(arrayHeadBytes + dimension * 8);
     lengths.push(length);
     count *= length;
-    // Each item takes at least its length field: a lying dimension is seen before memory is taken.
+    // Each item takes at least its length field: a dimension that lies is found before memory is taken.
     if (length < 0 || count * 4 > bytes.length - at) return "binary";
   }
 

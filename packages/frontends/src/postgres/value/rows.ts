@@ -1,8 +1,8 @@
 /**
- * Batches to DataRow frames, straight into the outgoing buffer: no object per row or cell.
+ * Writes batches as DataRow frames, straight into the outgoing buffer: no object per row or cell.
  *
- * A writer per column is chosen once per batch; how many bytes a row may take is known before it is
- * written, so the buffer is never outgrown in the middle of a frame.
+ * Each batch gets one writer per column. The most bytes a row may take are known before it is written, so the
+ * buffer never has to grow in the middle of a frame.
  */
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import { cellWriter, postgresText, type TextStyle } from "@gateway/core/type/text.ts";
@@ -43,13 +43,13 @@ export function rowFields(columns: readonly Column[], formats: readonly Format[]
 /** Writes rows of one batch, some at a time. The batch's buffers must stay as they are meanwhile. */
 export interface RowWriter {
   readonly rows: number;
-  /** Appends rows from `row` up to but not including `end`, fewer when `out` grew over `bytesMax`; answers the next row. */
+  /** Appends the rows from `row` up to (not with) `end`, or until `out` exceeds `bytesMax`; answers the next row. */
   write(out: ByteWriter, row: number, limit: RowLimit): number;
 }
 
 export interface RowLimit {
   readonly end: number;
-  /** At least one row is written, however large it is. */
+  /** One row is always written, however large it is. */
   readonly bytesMax: number;
 }
 
@@ -64,7 +64,7 @@ export function rowWriter(batch: ColumnarBatch, shape: RowShape): RowWriter {
     rowHeadBytes,
   );
 
-  /** The hot loop: everything it needs is in local constants, nothing is called that need not be. */
+  /** The hot loop: it uses local constants only and calls as little as it can. */
   function writeRow(out: ByteWriter, row: number): void {
     let most = fixedBytes;
     for (const writer of growing) most += writer.bound(row);
@@ -107,7 +107,7 @@ export function rowWriter(batch: ColumnarBatch, shape: RowShape): RowWriter {
 /** Letter, length and count of columns. */
 export const rowHeadBytes = 7;
 
-/** A column of the batch with what the loop asks of it. */
+/** A column of the batch, with all that the loop needs of it. */
 interface Cell {
   readonly vector: Vector;
   readonly writer: CellWriter;
@@ -150,7 +150,7 @@ export function textWriterOf(vector: Vector, zone: Zone): CellWriter {
   return cellWriter(vector, styleOf(vector, zone));
 }
 
-/** Nested values travel as JSON, with numbers bare and instants in ISO form, as `to_json` has them. */
+/** Nested values travel as JSON, with bare numbers and instants in ISO form, as `to_json` writes them. */
 function styleOf({ type }: Vector, zone: Zone): TextStyle {
   const plain = { ...postgresText, zone };
   if (type.kind !== "list" && type.kind !== "struct" && type.kind !== "map") return plain;

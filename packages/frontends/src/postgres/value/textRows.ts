@@ -1,6 +1,6 @@
 /**
- * Text batches as DataRow frames in text format: lengths in front of the source's own bytes. No cell is
- * read as a value, so only columns whose canonical text is nearly PostgreSQL's are written here.
+ * Writes text batches as DataRow frames in text format: a length before the source's own bytes. No cell is read
+ * as a value, so this is only for columns whose canonical text is nearly PostgreSQL's.
  */
 import { floatsAreCommon, putCell } from "@gateway/core/type/textCells.ts";
 import type { DataType } from "@gateway/core/type/type.ts";
@@ -15,14 +15,14 @@ type Form =
   | "same"
   /** `t` or `f`. */
   | "boolean"
-  /** Zeros at the end of the fraction go. */
+  /** Without the zeros at the end of its fraction. */
   | "moment"
-  /** As a moment, and the offset of UTC behind it. */
+  /** Like a timestamp, with the offset of UTC behind it. */
   | "instant"
   /** Without a fraction. */
   | "instantSecond";
 
-/** PostgreSQL takes an exponent below 10^-4, and from 10^15 or 10^6 on by the width of the float. */
+/** PostgreSQL writes an exponent below 10^-4, and from 10^15 (float8) or 10^6 (float4) on. */
 const plainFloats = {
   32: { wholeDigitsMax: 6, zerosMax: 3 },
   64: { wholeDigitsMax: 15, zerosMax: 3 },
@@ -37,7 +37,7 @@ const zero = 0x30;
 const letters = { t: 0x74, f: 0x66 };
 const trueSize = "true".length;
 
-/** The writer of a batch; undefined when a column is asked for in binary, or its cells look different in PostgreSQL. */
+/** The writer of a batch; undefined when a column is wanted in binary, or PostgreSQL writes its cells another way. */
 export function textRowWriter(batch: TextBatch, shape: RowShape): RowWriter | undefined {
   const forms: Form[] = [];
   for (const [index, type] of batch.types.entries()) {

@@ -1,5 +1,5 @@
 /**
- * What each neutral type is called on the PostgreSQL wire, and back: object ids, sizes, modifiers.
+ * Neutral types as types of the PostgreSQL wire, and back: object ids, sizes, modifiers.
  *
  * One table in each direction. How a value is written is in `binary.ts` and `rows.ts`, how a
  * parameter is read in `parameter.ts`.
@@ -43,7 +43,7 @@ export const pgTypes = {
 
 export type PgTypeName = keyof typeof pgTypes;
 
-/** How a column is announced, and which form its cells have. */
+/** What the client is told of a column, and which form its cells have. */
 export interface ColumnShape {
   readonly oid: number;
   readonly size: number;
@@ -112,7 +112,7 @@ const signedNames = {
   128: "numeric",
 } as const satisfies Record<Bits, PgTypeName>;
 
-/** PostgreSQL has no unsigned integers: each takes the next type that holds all its values. */
+/** PostgreSQL has no unsigned integers: each becomes the smallest type that holds all its values. */
 const unsignedNames = {
   8: "int2",
   16: "int4",
