@@ -1,6 +1,6 @@
 /**
  * Opens a TCP listener and hands over its connections, for every frontend alike: bind errors, caps,
- * PROXY header, handshake deadline, TLS, drain. What the bytes mean is the frontend's.
+ * PROXY header, handshake deadline, TLS, drain. Only the frontend knows what the bytes mean.
  */
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
@@ -25,11 +25,11 @@ export interface ListenerOptions {
   readonly host: Host;
   /** Name of the protocol in TLS handshakes; a client that names only others is refused. */
   readonly protocol?: string;
-  /** A client is there; nothing was read from it yet. A throw or rejection is logged as a bug and cuts it off. */
+  /** A client connected, and nothing was read from it yet. A throw or rejection is logged as a bug and cuts it off. */
   onConnection(connection: FollowedConnection): void | Promise<void>;
-  /** A client over a cap (`connection.limit`), to be told in its own protocol; closed afterwards. */
+  /** Tells a client over a cap (`connection.limit`) why, in its own protocol; it is closed afterwards. */
   onRefused?(socket: Socket, error: GatewayError): void;
-  /** An idle connection that a drain is about to close, to be told goodbye with `send`. */
+  /** Says goodbye (by `send`) on an idle connection that a drain is about to close. */
   onDrain?(connection: Connection): void;
 }
 
@@ -39,8 +39,8 @@ export interface OpenListener {
   readonly tls: boolean;
   readonly connections: ReadonlySet<Connection>;
   /**
-   * Stops accepting and closes idle connections, later ones as they become idle; the abort of
-   * `deadline` cuts off the rest. Resolves when every connection is gone. Idempotent.
+   * Stops accepting, and closes each connection once it is idle; the abort of `deadline` cuts off the
+   * rest. Resolves when every connection is gone. Idempotent.
    */
   drain(deadline: AbortSignal): Promise<void>;
 }
@@ -73,11 +73,11 @@ class Listener implements OpenListener {
   readonly #perAddress = new Map<string, number>();
   /** Sockets whose PROXY header is still read. They count against the cap. */
   readonly #unnamed = new Set<Socket>();
-  /** Sockets that are being told why they are refused. They count against a cap of their own. */
+  /** Sockets that are being told why they are refused. They have a cap of their own. */
   readonly #refused = new Set<Socket>();
   #draining = false;
   #drained: Promise<void> | undefined;
-  /** Looks, during a drain, whether the last connection is gone. */
+  /** Checks during a drain whether the last connection is gone. */
   #onForgotten: () => void = ignore;
 
   constructor(options: ListenerOptions, tls: TlsServer | undefined) {
@@ -117,7 +117,7 @@ class Listener implements OpenListener {
     });
     if (failure !== undefined) return failure;
     this.#server.removeAllListeners("error");
-    // Out of file descriptors, for instance: that one client is lost, the listener is not.
+    // For instance no file descriptor is left: that client is lost, the listener is not.
     this.#server.on("error", (error) => {
       const code = "code" in error ? String(error.code) : "unknown";
       this.#options.host.log.write("error", "listener.acceptFailed", {
@@ -147,7 +147,7 @@ class Listener implements OpenListener {
       this.#onForgotten = () => {
         if (this.connections.size === 0) resolve();
       };
-      // Calls back when the last socket is destroyed, which is before that socket says so itself.
+      // The server calls back when its last socket is destroyed, before that socket emits "close".
       this.#server.close(() => this.#onForgotten());
     });
     for (const connection of this.connections) {
@@ -167,7 +167,7 @@ class Listener implements OpenListener {
   }
 
   #accept(socket: Socket): void {
-    // Every socket has one from its first moment: an error without a listener would end the process.
+    // From its first moment on: an error without a listener would end the process.
     socket.on("error", ignore);
     if (this.#draining) return void socket.destroy();
     if (this.connections.size + this.#unnamed.size >= this.#options.config.maxConnections) {
@@ -200,11 +200,11 @@ class Listener implements OpenListener {
       if (header.kind === "bad") return void socket.destroy();
       const rest = held.subarray(header.length);
       if (rest.length > 0) socket.unshift(rest);
-      // The stream forgets its "readable" listener in the next tick; a reader may come only then.
+      // The stream drops its "readable" listener in the next tick; nobody may read before.
       process.nextTick(() => this.#connect(socket, header.address ?? peer));
     };
     socket.on("readable", read);
-    // A client that leaves before its header is through.
+    // The client leaves before its header is complete.
     socket.once("end", () => socket.destroy());
   }
 
@@ -241,7 +241,7 @@ class Listener implements OpenListener {
     this.#onForgotten();
   }
 
-  /** Tells a client over a cap why, as long as not too many are being told at once. */
+  /** Tells a client over a cap why, unless too many are being told at the same time. */
   #refuse(socket: Socket): void {
     const { host } = this.#options;
     if (this.#options.onRefused === undefined || this.#refused.size >= refusalsMax) {
@@ -258,13 +258,13 @@ class Listener implements OpenListener {
     } catch (bug) {
       host.log.bug(bug, { listener: this.#options.kind });
     }
-    // Bytes the client sent already are thrown away; left unread they would reset the answer.
+    // What the client sent is read and dropped: unread bytes would reset the connection before the answer.
     socket.resume();
     socket.end();
   }
 }
 
-/** For errors of sockets: each is followed by a "close", which is what matters. */
+/** For errors of sockets: a "close" follows each of them, and only that matters. */
 function ignore(): void {}
 
 function listenErrorOf(

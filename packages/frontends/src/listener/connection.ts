@@ -11,11 +11,11 @@ import { certificateNames, serverEndPoint } from "./peer.ts";
 import type { TlsServer } from "./tls.ts";
 
 /**
- * What a frontend gets for each client. While a query runs it keeps reading (into a queue of its own
- * with a limit): a client that left is noticed by reading only.
+ * What a frontend gets for each client. While a query runs the frontend keeps reading, into a limited queue
+ * of its own: only reading shows that a client left.
  */
 export interface Connection {
-  /** The socket to read from; after `upgrade` the TLS one. Its errors are handled here: `closed` tells. */
+  /** The socket to read from; after `upgrade` the TLS one. Its errors are handled here and lead to `closed`. */
   readonly socket: Socket;
   /** Address of the client without its port; behind PROXY protocol the one in the header. */
   readonly address: string;
@@ -23,7 +23,7 @@ export interface Connection {
   readonly secure: boolean;
   /** True when the listener has a certificate, so that `upgrade` may be called. */
   readonly canUpgrade: boolean;
-  /** True when TLS was agreed to be for this protocol by name (ALPN). */
+  /** True when client and server agreed on this protocol by its name (ALPN). */
   readonly protocolAgreed: boolean;
   /** The listener's config. */
   readonly config: ListenerConfig;
@@ -32,37 +32,36 @@ export interface Connection {
   /** True once the listener drains: answer what runs, start nothing. */
   readonly draining: boolean;
   /**
-   * TLS from the next byte on. `rest` is what was already read behind the client's request for it.
-   * The listeners for data are taken off the old socket. Undefined when the handshake failed; the
-   * connection is then closed.
+   * Starts TLS with the next byte. `rest` is what was already read behind the client's request for it. The old
+   * socket loses its listeners for data. Undefined when the handshake failed; the connection is then closed.
    */
   upgrade(rest?: Uint8Array): Promise<TLSSocket | undefined>;
-  /** Names of the client's certificate by `tls.clientCertUser`; empty without one that was verified. */
+  /** Names in the client's certificate, by `tls.clientCertUser`; empty without a verified certificate. */
   certificateNames(): readonly string[];
   /** Bytes of `tls-server-end-point`, to which a login can be bound; undefined without TLS. */
   channelBinding(): Uint8Array | undefined;
-  /** The client has shown its credential: from here on it waits for us, so it has longer. */
+  /** The client has shown its credential. From here on it waits for us, so its deadline is longer. */
   credentialShown(): void;
   /** The client has identified itself: the handshake deadline no longer counts. */
   handshakeDone(): void;
   /** Marks whether a drain may close the connection now. A new connection is busy until it says otherwise. */
   idle(idle: boolean): void;
   /**
-   * Writes. Undefined when the bytes have left this process, otherwise a promise for that: until then
-   * the buffer must not change. Resolves, and never rejects, also when the client is gone.
+   * Writes. Undefined when the bytes have left this process, otherwise a promise for that; until then the
+   * buffer must not change. The promise also resolves when the client is gone, and never rejects.
    */
   send(bytes: Uint8Array): Promise<void> | undefined;
-  /** Closes after everything sent has gone out; a client that does not take it is cut off. Idempotent. */
+  /** Closes once everything sent is out; a client that does not take it is cut off. Idempotent. */
   end(): void;
   /** Cuts off at once. Idempotent. */
   destroy(): void;
 }
 
-/** The same for a frontend that keeps very many at rest: their end without an object that tells it. */
+/** The same for a frontend with very many idle connections: it learns of an end without an object for each. */
 export interface FollowedConnection extends Connection {
   /** True once `closed` is aborted. */
   readonly over: boolean;
-  /** Called when it is over, at once when it is already. One listener for each connection. */
+  /** Calls `listener` when the connection is over, or at once when it is already. One listener for each connection. */
   whenOver(listener: () => void): void;
 }
 
@@ -72,7 +71,7 @@ export interface ConnectionOwner {
   readonly config: ListenerConfig;
   readonly tls: TlsServer | undefined;
   readonly draining: boolean;
-  /** A connection that became idle during a drain. */
+  /** Called when a connection becomes idle during a drain. */
   onIdle(connection: OwnedConnection): void;
 }
 
@@ -80,7 +79,7 @@ export interface ConnectionOwner {
 export class OwnedConnection implements FollowedConnection {
   readonly address: string;
   readonly #owner: ConnectionOwner;
-  /** Ten thousand connections at rest need none. */
+  /** Made with the first use: ten thousand idle connections need none. */
   #gone: AbortController | undefined;
   #over = false;
   #onOver: (() => void) | undefined;
@@ -88,7 +87,7 @@ export class OwnedConnection implements FollowedConnection {
   #secure = false;
   #idle = false;
   #identified = false;
-  /** Given up where it can not strike any more: ten thousand timers at rest are memory too. */
+  /** Dropped once it can not fire any more: ten thousand idle timers take memory too. */
   #deadline: Disposable | undefined;
   readonly #onEnd = () => this.#leave();
   readonly #onClose = () => this.#close();
@@ -145,7 +144,7 @@ export class OwnedConnection implements FollowedConnection {
     return this.#identified;
   }
 
-  /** True when a drain may close it: nothing runs, or nobody has identified himself yet. */
+  /** True when a drain may close it: nothing runs, or the client has not identified itself yet. */
   get closable(): boolean {
     return this.#idle || !this.#identified;
   }
@@ -156,8 +155,8 @@ export class OwnedConnection implements FollowedConnection {
       throw new Error("upgrade without a certificate or twice");
     const raw = this.#socket;
     raw.removeAllListeners("data");
-    // Only where there is one: the stream would otherwise change its mode in the next tick, and the
-    // handshake never sees what was unshifted.
+    // Only if there is one: otherwise the stream changes its mode in the next tick, and the handshake
+    // never sees the bytes that were unshifted.
     if (raw.listenerCount("readable") > 0) raw.removeAllListeners("readable");
     raw.pause();
     if (rest !== undefined && rest.length > 0) raw.unshift(rest);
@@ -168,7 +167,7 @@ export class OwnedConnection implements FollowedConnection {
     }
     this.#socket = secured;
     this.#secure = true;
-    // Its end is the secured one's.
+    // From here on the TLS socket says when it ends.
     raw.off("end", this.#onEnd);
     raw.off("close", this.#onClose);
     this.#watch(secured);
@@ -205,7 +204,7 @@ export class OwnedConnection implements FollowedConnection {
     if (this.#over) return undefined;
     let settle: (() => void) | undefined;
     const socket = this.#socket;
-    // The callback also comes, with an error, when the socket is destroyed before the bytes are out.
+    // The callback also comes (with an error) when the socket is destroyed before the bytes are out.
     socket.write(bytes, () => settle?.());
     if (socket.writableLength === 0) return undefined;
     return new Promise((resolve) => {
@@ -227,12 +226,12 @@ export class OwnedConnection implements FollowedConnection {
     this.#socket.destroy();
   }
 
-  /** Not `once`, which costs an object for each: what comes twice changes nothing. */
+  /** Not by `once`, which costs an object each: a second event changes nothing. */
   #watch(socket: Socket): void {
-    // A client that only ended its half is gone as well: no protocol here goes on after that.
+    // A client that only ended its half is gone as well: none of our protocols goes on after that.
     socket.on("end", this.#onEnd);
     socket.on("close", this.#onClose);
-    // What went wrong with a socket is nobody's business; that it is over is said by "close".
+    // The reason does not matter to anybody, and "close" follows.
     socket.on("error", ignore);
   }
 

@@ -1,6 +1,6 @@
 /**
- * What an HTTP listener believes of a request's headers: whether it was meant for this host and page,
- * and which address and scheme a balancer in front may speak for. Pure functions.
+ * What an HTTP listener believes of a request's headers: whether the request was meant for this host and page,
+ * and which address and scheme of its client a balancer may name. Pure functions.
  */
 import { BlockList, isIP } from "node:net";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
@@ -10,8 +10,8 @@ type HostConfig = Pick<ListenerConfig, "externalUrl" | "allowedHosts">;
 
 /**
  * True when `Host` names an address, `localhost`, the host of `externalUrl` or one of `allowedHosts`
- * (with or without a port). A page of another name that points at this machine is refused so
- * (DNS rebinding).
+ * (with or without a port). That refuses a page under another name that resolves to this machine (DNS
+ * rebinding).
  */
 export function hostAllowed(host: string | undefined, config: HostConfig): boolean {
   const name = hostName(host);
@@ -31,7 +31,7 @@ export function originAllowed(
 ): boolean {
   if (origin === undefined) return true;
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
-  // `null` is the origin of sandboxed pages and files: nobody we know.
+  // `null` is the origin of sandboxed pages and of files: we do not know who that is.
   if (page === undefined || (page.protocol !== "http:" && page.protocol !== "https:")) return false;
   const name = hostName(page.host);
   if (name === undefined) return false;
@@ -58,13 +58,13 @@ function hostName(host: string | undefined): string | undefined {
   return name.endsWith(".") ? name.slice(0, -1) : name;
 }
 
-/** Address and scheme of the client, as far as they can be believed. */
+/** Address and scheme of the client, as far as we believe them. */
 export interface Forwarded {
   readonly address: string;
   readonly secure: boolean;
 }
 
-/** Ranges whose word is taken. Make it once per listener with `trustedRanges`. */
+/** Ranges of proxies that we believe. Make it once per listener with `trustedRanges`. */
 export interface TrustedRanges {
   has(address: string): boolean;
 }
@@ -93,9 +93,9 @@ function bitsOf(prefix: string): number {
 }
 
 /**
- * Reads `X-Forwarded-For` from its end: each trusted proxy speaks for the one before it, and the first
- * address that is not trusted is the client. Anything a client itself wrote stands further left and
- * is never reached. `X-Forwarded-Proto` counts only from a trusted peer.
+ * Reads `X-Forwarded-For` from its end: each trusted proxy names the one before it, and the first address that
+ * is not trusted is the client. Whatever a client wrote itself stands further left and is never reached.
+ * `X-Forwarded-Proto` counts only from a trusted peer.
  */
 export function forwardedClient(
   peer: Forwarded,

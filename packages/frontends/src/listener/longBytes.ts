@@ -1,7 +1,7 @@
 /**
- * Decodes the bytes of long texts in slices: text beyond ASCII takes 5 ms a megabyte.
+ * Decodes the bytes of long texts in slices, because text beyond ASCII takes 5 ms a megabyte.
  *
- * The pieces are put together at once at the end, which is a copy and no more.
+ * The pieces are joined in one go at the end, which is a mere copy.
  */
 import type { Slices } from "@gateway/core/port/host.ts";
 import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
@@ -9,15 +9,15 @@ import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 
 /** Bytes of one step: a fraction of a millisecond. */
 const pieceBytes = 32 * 1024;
-/** A character of UTF-8 goes on for so many bytes at most. */
+/** A character of UTF-8 has at most so many bytes behind its first. */
 const continuedMax = 3;
 
-/** Undefined for bytes that are no text. It sees pieces, none of which ends inside a character of UTF-8. */
+/** Decodes a piece, which never ends inside a character of UTF-8. Undefined for bytes that are no text. */
 export type Decode = (bytes: Uint8Array) => string | undefined;
 
-/** The text of bytes. */
+/** What bytes were decoded to. */
 export interface Decoded {
-  /** Undefined where they are none. */
+  /** Undefined where the bytes are no text. */
   readonly text: string | undefined;
 }
 
@@ -26,12 +26,12 @@ export interface DecodingClient {
   readonly client: { readonly over: boolean };
 }
 
-/** Whether bytes are decoded in slices; fewer are decoded in less than a slice. */
+/** True for bytes that have to be decoded in slices; fewer take less time than one slice. */
 export function areLong(bytes: Uint8Array): boolean {
   return bytes.length > longTextUnits;
 }
 
-/** Undefined where the client left before the end. */
+/** Decodes bytes. Undefined where the client left before the end. */
 export function decodedInSlices(
   bytes: Uint8Array,
   decode: Decode,
@@ -54,7 +54,7 @@ function* decodeSteps(bytes: Uint8Array, decode: Decode): Steps<Decoded> {
   return { text: pieces.join("") };
 }
 
-/** At a wanted place or up to three bytes before it, where a character begins. */
+/** The end of a piece: where a character begins, at `wanted` or up to three bytes before it. */
 function pieceEnd(bytes: Uint8Array, wanted: number): number {
   if (wanted >= bytes.length) return bytes.length;
   for (let at = wanted; at >= wanted - continuedMax; at -= 1) {

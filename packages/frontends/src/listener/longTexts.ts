@@ -1,8 +1,8 @@
 /**
- * Reads long texts of all connections in slices, so that whoever sends a short one never waits for them.
+ * Reads the long texts of all connections in slices, so that no short text has to wait for a long one.
  *
- * What waits is limited for all of a process, and no user fills more than half of it: the rest is
- * refused, because a text that waits is held in memory.
+ * Texts that wait take memory. Their sum is limited for the whole process, and to half of that for each user;
+ * further ones are refused.
  */
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -14,18 +14,18 @@ import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { decodedInSlices, type Decode, type Decoded, type DecodingClient } from "./longBytes.ts";
 
-/** UTF-16 units of texts that wait or are read, of all users together. */
+/** The most UTF-16 units that wait or are being read, of all users together. */
 const waitingUnitsMax = 64 * 1024 * 1024;
 
 export interface LongText {
   readonly sql: string;
-  /** The client's. */
+  /** The client's dialect. */
   readonly dialect: Dialect;
-  /** What the frontend will read of it besides; false where a text that it holds has too many tokens. */
+  /** Whatever else the frontend reads of the text; false where a text inside it has too many tokens. */
   readonly also?: (sql: string, tokensMax: number) => Steps<boolean>;
   readonly limits: Pick<ListenerConfig, "maxStatementTokens">;
   readonly user: string;
-  /** Of a client that left nothing is read any more. */
+  /** The reading stops when the client is gone. */
   readonly client: { readonly over: boolean };
 }
 
@@ -38,14 +38,14 @@ export class LongTexts {
     this.#unitsMax = unitsMax;
   }
 
-  /** UTF-16 units of what waits or is read. */
+  /** UTF-16 units that wait or are being read. */
   get units(): number {
     return this.#allUnits;
   }
 
   /**
-   * Nothing for a text that may be read at once. Otherwise resolves when it was read, or with why it is
-   * refused: `query.textTooLarge` for too many tokens, `capacity.statementText` where too much waits.
+   * Undefined for a text that may be read at once. Otherwise resolves when the text was read, or with the reason
+   * of its refusal: `query.textTooLarge` for too many tokens, `capacity.statementText` where too much waits.
    */
   admit(text: LongText, slices: Slices): Promise<GatewayError | undefined> | undefined {
     const { user, sql, client, limits } = text;
@@ -59,8 +59,8 @@ export class LongTexts {
   }
 
   /**
-   * The text of long bytes. They count while they wait, as a text of so many units would: it is never
-   * longer. Refused as in `admit`, before anything is decoded.
+   * Decodes long bytes. While they wait they count as a text of as many units, and the text is never longer.
+   * Refused as in `admit`, before anything is decoded.
    */
   async decode(
     bytes: Uint8Array,
@@ -74,7 +74,7 @@ export class LongTexts {
     return decoded === undefined ? err(gatewayError("query.cancelled")) : ok(decoded);
   }
 
-  /** One text alone is always read, however long the config lets it be. */
+  /** A text that is alone is always read, whatever length the config allows. */
   #fits(user: string, units: number): boolean {
     const ofUser = this.#units.get(user) ?? 0;
     const fits = this.#allUnits + units <= this.#unitsMax && ofUser + units <= this.#unitsMax / 2;
@@ -114,5 +114,5 @@ function tooManyTokens(limit: number): GatewayError {
   return gatewayError("query.textTooLarge", { message, sqlState: "54001" });
 }
 
-/** Of the process: its one thread is what long texts share. */
+/** One for the process: all long texts share its one thread. */
 export const longTexts = new LongTexts();

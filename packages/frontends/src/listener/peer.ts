@@ -8,7 +8,7 @@ import type { TLSSocket } from "node:tls";
 /** Where the name of a client stands in its certificate. */
 export type CertificateUser = "none" | "cn" | "san";
 
-/** Names one certificate may bring, and the length of one. */
+/** The most names of one certificate, and the longest of them. */
 const namesMax = 64;
 const nameLengthMax = 256;
 
@@ -29,21 +29,21 @@ function isUsable(name: string): boolean {
   return name !== "" && name.length <= nameLengthMax && !hasControl(name);
 }
 
-/** One attribute to a line; what would break a line is escaped by the library. */
+/** Reads the subject: one attribute a line. The library escapes line breaks. */
 function commonNames(subject: string | undefined): readonly string[] {
   const lines = (subject ?? "").split("\n").filter((line) => line.startsWith("CN="));
-  // A backslash is an escape or a name of several parts: neither is a plain name.
+  // With a backslash a name holds an escape or several parts: it is no plain name.
   return lines.map((line) => line.slice(3)).filter((name) => !name.includes("\\"));
 }
 
-/** `DNS:a, email:b, URI:"c, d"`: quoted where a name could be taken for two. */
+/** Reads `DNS:a, email:b, URI:"c, d"`, where a name that could be taken for two is quoted. */
 function altNames(text: string): readonly string[] {
   const names: string[] = [];
   const entry = /(DNS|email|URI|[A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
   for (let match = entry.exec(text); match !== null; match = entry.exec(text)) {
     const [, kind = "", name = ""] = match;
     const known = kind === "DNS" || kind === "email" || kind === "URI";
-    // A quoted name holds characters that no user's name needs.
+    // Only a name with characters that no user's name needs is quoted.
     if (known && !name.startsWith('"')) names.push(name);
   }
   return names;
@@ -69,7 +69,7 @@ export function serverEndPoint(socket: TLSSocket): Uint8Array | undefined {
   return createHash(hash).update(certificate).digest();
 }
 
-/** Hash by the object identifier of the signature, in hex. */
+/** The hash of each signature, by the signature's object identifier in hex. */
 const signatureHashes: ReadonlyMap<string, string> = new Map([
   ["2a864886f70d010104", "sha256"],
   ["2a864886f70d010105", "sha256"],

@@ -7,7 +7,7 @@ import { proxyHeaderBytesMax, proxyLineBytesMax } from "./limits.ts";
 import { plainAddress } from "./tls.ts";
 
 export type ProxyHeader =
-  /** Not all of it is there yet. */
+  /** The header is not complete yet. */
   | { readonly kind: "more" }
   /** No PROXY header, or one that breaks its rules or limits. */
   | { readonly kind: "bad" }
@@ -27,7 +27,7 @@ export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
   return bad;
 }
 
-/** True as far as both have bytes. */
+/** True when they are equal as far as both have bytes. */
 function startsLike(bytes: Uint8Array, start: Uint8Array): boolean {
   const length = Math.min(bytes.length, start.length);
   for (let index = 0; index < length; index += 1) {
@@ -68,7 +68,7 @@ function readBinary(bytes: Uint8Array): ProxyHeader {
   if (length > proxyHeaderBytesMax) return bad;
   if (command !== 0x20 && command !== 0x21) return bad;
   if (bytes.length < length) return more;
-  // LOCAL: the balancer itself asks. Other families than TCP over IPv4 and IPv6 carry no address we know.
+  // LOCAL: the balancer speaks for itself. Only TCP over IPv4 and IPv6 carry an address that we know.
   if (command === 0x20) return { kind: "done", length, address: undefined };
   const body = bytes.subarray(fixedBytes, length);
   if (family === 0x11)
@@ -81,7 +81,7 @@ function done(length: number, address: string): ProxyHeader {
   return { kind: "done", length, address: plainAddress(address) };
 }
 
-/** Canonical text (RFC 5952), by way of the URL parser, which writes addresses that way. */
+/** The canonical text (RFC 5952), which the URL parser writes. */
 function ipv6Text(body: Uint8Array): string {
   const groups: string[] = [];
   for (let index = 0; index < 16; index += 2) {

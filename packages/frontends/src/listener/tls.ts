@@ -13,7 +13,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { certificatePollMs, handshakeMsMax } from "./limits.ts";
 
-/** A certificate that is loaded, and watched until it is disposed. */
+/** A loaded certificate, whose files are watched until it is disposed. */
 export interface TlsServer extends Disposable {
   /** Does the handshake on a plain socket. Undefined when it failed; the socket is then closed. */
   secure(raw: Socket): Promise<TLSSocket | undefined>;
@@ -47,7 +47,7 @@ export function loopbackOnly(host: string): boolean {
   return isIP(address) === 4 && address.startsWith("127.");
 }
 
-/** True when a client may show a password or token on this connection as it is now. */
+/** True when the connection, as it is now, may carry a password or token. */
 export function mayTakeCredentials(connection: {
   readonly secure: boolean;
   readonly config: Pick<ListenerConfig, "host" | "allowCleartext">;
@@ -56,7 +56,7 @@ export function mayTakeCredentials(connection: {
   return connection.secure || config.allowCleartext || loopbackOnly(config.host);
 }
 
-/** An IPv4 address inside IPv6 notation as itself. */
+/** The address, without the IPv6 prefix of an IPv4 address. */
 export function plainAddress(address: string): string {
   const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   return inner ?? address;
@@ -69,7 +69,7 @@ interface ContextOptions {
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
 }
 
-/** Reads and tries the files; the error names the file and the system's or OpenSSL's code. */
+/** Reads and checks the files; the error names the file and the system's or OpenSSL's code. */
 function loadContext(config: TlsConfig): Result<ContextOptions, string> {
   const files = new Map<string, Buffer>();
   for (const file of filesOf(config)) {
@@ -114,8 +114,8 @@ function reload(server: Server, kind: string, config: TlsConfig, host: Host): vo
 }
 
 /**
- * Hands sockets to a server that listens nowhere. It answers with the new socket and does not say
- * which one that was before; the peer's address and port do.
+ * Hands sockets to a server that listens nowhere. It answers with a new socket and does not say for which one;
+ * the peer's address and port show that.
  */
 function handshakes(server: Server): TlsServer["secure"] {
   const waiting = new Map<string, (secured: TLSSocket) => void>();
@@ -124,7 +124,7 @@ function handshakes(server: Server): TlsServer["secure"] {
     if (settle === undefined) secured.destroy();
     else settle(secured);
   });
-  // Without a listener the error of a failed handshake would be thrown.
+  // Without this listener a failed handshake would throw its error.
   server.on("tlsClientError", (_error, secured) => secured.destroy());
 
   return (raw) =>
@@ -146,8 +146,8 @@ function handshakes(server: Server): TlsServer["secure"] {
 }
 
 /**
- * The library keeps the buffer of its first read for as long as the connection lives: 64 KiB, or as
- * much as was read already. So the client's first bytes are read here and handed over.
+ * The library keeps the buffer of its first read as long as the connection lives: 64 KiB, or only the bytes that
+ * were read already. So we read the client's first bytes here and hand them over.
  */
 function withFirstBytes(raw: Socket, begin: () => void): void {
   if (raw.readableLength > 0) return begin();
@@ -163,7 +163,7 @@ function peerOf(socket: Socket): string {
   return `${socket.remoteAddress ?? ""} ${socket.remotePort ?? ""} ${socket.localPort ?? ""}`;
 }
 
-/** Calls `onChange` after files changed and then stayed the same for one interval, as a pair is written one by one. */
+/** Calls `onChange` once files changed and then rested for one interval: a pair is written one file after the other. */
 function watchFiles(files: readonly string[], host: Host, onChange: () => void): Disposable {
   let timer: Disposable | undefined;
   let stopped = false;
@@ -193,7 +193,7 @@ function watchFiles(files: readonly string[], host: Host, onChange: () => void):
   };
 }
 
-/** What changes with a file's content, also behind a link that is switched. */
+/** Changes whenever the file's content does, also when a link points to another file. */
 async function stampOf(file: string): Promise<string> {
   try {
     const found = await stat(file);
