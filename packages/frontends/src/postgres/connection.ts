@@ -20,7 +20,7 @@ import { secretBytes, type CancelKeys } from "./run/cancel.ts";
 import type { Mirrors } from "./catalog/mirrors.ts";
 import { encodeError } from "./encode.ts";
 import { errorReport, type ErrorPlace } from "./errors.ts";
-import { incomingOf, isTyped, ownInput, type Incoming } from "./incoming.ts";
+import { receivedOf, isTyped, ownInput, type Received } from "./received.ts";
 import {
   answerSsl,
   startTls,
@@ -28,7 +28,7 @@ import {
   type Encryption,
   type EncryptionParts,
 } from "./login/encryption.ts";
-import { frontendKind, openSession, readStartup, type Opening } from "./login/handshake.ts";
+import { frontendKind, openSession, readStartup, type StartupRequest } from "./login/handshake.ts";
 import { Desk } from "./run/desk.ts";
 import { Inbox } from "./inbox.ts";
 import { LoginExchange, type LoginStep } from "./login/login.ts";
@@ -55,7 +55,7 @@ const loginBytesMax = 65_535;
 const messagesPerTurn = 256;
 
 /** What happened, the phase in which it did, and the effects that the table names. */
-interface Performed extends Incoming {
+interface Performed extends Received {
   readonly before: Phase;
   readonly effects: readonly Effect[];
 }
@@ -83,7 +83,7 @@ class Conversation {
   readonly #inbox: Inbox;
   readonly #out: Outbox;
   #phase: Phase = "start";
-  #opening: Opening | undefined;
+  #startup: StartupRequest | undefined;
   #login: LoginExchange | undefined;
   #desk: Desk | undefined;
   /** An error that ends the connection was sent: no further effect is performed. */
@@ -117,8 +117,8 @@ class Conversation {
         await this.#inbox.more();
         if (resting) this.#connection.idle(false);
       } else {
-        const incoming = incomingOf(step, this.#phase, this.#connection.config);
-        const pending = this.#receive(incoming);
+        const received = receivedOf(step, this.#phase, this.#connection.config);
+        const pending = this.#receive(received);
         if (pending !== undefined) await pending;
       }
     }
@@ -152,21 +152,21 @@ class Conversation {
   }
 
   /** A promise only for a message that takes time: most are answered at once. */
-  #receive(incoming: Incoming): Promise<void> | undefined {
+  #receive(received: Received): Promise<void> | undefined {
     const desk = this.#desk;
-    const { message } = incoming;
+    const { message } = received;
     const waits = desk !== undefined && message !== undefined && isTyped(message);
-    return waits && desk.waits(message) ? this.#settle(desk, incoming) : this.#happen(incoming);
+    return waits && desk.waits(message) ? this.#settle(desk, received) : this.#happen(received);
   }
 
-  async #settle(desk: Desk, incoming: Incoming): Promise<void> {
+  async #settle(desk: Desk, received: Received): Promise<void> {
     const failure = await desk.settle();
     if (failure !== undefined) await this.#fail(failure.error, failure.place);
-    await this.#happen(incoming);
+    await this.#happen(received);
   }
 
   /** Takes the step of the table and performs its effects. */
-  #happen({ input, message, violation }: Incoming): Promise<void> | undefined {
+  #happen({ input, message, violation }: Received): Promise<void> | undefined {
     const before = this.#phase;
     const { next, effects } = advance(before, input);
     this.#phase = next;
@@ -288,14 +288,14 @@ class Conversation {
   }
 
   async #start(message: Extract<StartMessage, { kind: "startup" }>): Promise<void> {
-    const opening = readStartup(message);
-    if (!opening.ok) return await this.#fatal(opening.error);
-    this.#opening = opening.value;
-    const { unknownOptions, minor } = opening.value;
+    const request = readStartup(message);
+    if (!request.ok) return await this.#fatal(request.error);
+    this.#startup = request.value;
+    const { unknownOptions, minor } = request.value;
     if (unknownOptions !== undefined) {
       this.#out.put({ kind: "negotiateVersion", version: (3 << 16) | minor, unknownOptions });
     }
-    const { user } = opening.value;
+    const { user } = request.value;
     this.#login = new LoginExchange({ ...this.#parts, connection: this.#connection, user });
     await this.#logIn(await this.#login.begin());
   }
@@ -317,21 +317,21 @@ class Conversation {
 
   async #admit(login: Login): Promise<void> {
     const { door } = this.#parts;
-    const opening = this.#opening;
-    if (opening === undefined) throw new Error("a login without a start-up packet");
-    const { minor } = opening;
+    const request = this.#startup;
+    if (request === undefined) throw new Error("a login without a start-up packet");
+    const { minor } = request;
     const { address } = this.#connection;
     const keyBytes = minor >= 2 ? secretBytes.long : secretBytes.short;
     this.#desk = new Desk({
       ...this.#parts,
       out: this.#out,
-      session: openSession(opening, login, address, door),
+      session: openSession(request, login, address, door),
       keyBytes,
       inbox: this.#inbox,
       maxMessageBytes: this.#connection.config.maxMessageBytes,
       texts: { limits: this.#connection.config, client: this.#connection },
     });
-    this.#opening = undefined;
+    this.#startup = undefined;
     this.#login = undefined;
     this.#connection.handshakeDone();
     this.#desk.welcome();

@@ -6,7 +6,7 @@
  */
 import { FrameReader, type FrameRule, type FrameStep } from "@gateway/wire/postgres/frame.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
-import type { Ahead } from "./run/series.ts";
+import type { Lookahead } from "./run/series.ts";
 
 /** So much may wait beside a message of the largest size. While more waits, a client's leave is noticed late. */
 const readAheadBytes = 64 * 1024;
@@ -78,11 +78,11 @@ export class Inbox {
   }
 
   /** What follows the message that is answered now. Waits for it: the client still owes a Sync or a Flush. */
-  ahead(): Ahead | Promise<Ahead> {
+  ahead(): Lookahead | Promise<Lookahead> {
     return this.#reader.ahead(endsAhead) ?? this.#waitAhead();
   }
 
-  async #waitAhead(): Promise<Ahead> {
+  async #waitAhead(): Promise<Lookahead> {
     for (;;) {
       const found = this.#reader.ahead(endsAhead);
       if (found !== undefined) return found;

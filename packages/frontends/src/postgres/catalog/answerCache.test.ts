@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AnswerCache } from "./answerCache.ts";
-import type { Asked, Outcome } from "./link.ts";
-import type { MirrorSession } from "./message.ts";
+import type { MirrorOutcome } from "./link.ts";
+import type { MirrorCommand, MirrorSession } from "./message.ts";
 
 const sql = "select relname from pg_class";
 
@@ -19,7 +19,7 @@ describe("cached answers", () => {
   it("are given to nobody who might see something else", () => {
     const cache = new AnswerCache();
     cache.put(runOf({ values: ["01"] }), rowsOf(10));
-    const others: readonly Asked[] = [
+    const others: readonly MirrorCommand[] = [
       runOf({ values: ["02"] }),
       runOf({ values: [null] }),
       runOf({ values: [Uint8Array.of(1)] }),
@@ -112,13 +112,13 @@ function sessionOf(more: Partial<MirrorSession> = {}): MirrorSession {
   };
 }
 
-type Run = Extract<Asked, { kind: "run" }>;
+type Run = Extract<MirrorCommand, { kind: "run" }>;
 
 function runOf(more: Partial<Run> = {}): Run {
   return { kind: "run", sql, types: [], session: sessionOf(), values: [], formats: [], ...more };
 }
 
-function rowsOf(bytes: number): Outcome {
+function rowsOf(bytes: number): MirrorOutcome {
   const column = { name: "relname", oid: 19, size: 64, modifier: -1 };
   const vector = {
     values: new Uint8Array(bytes),

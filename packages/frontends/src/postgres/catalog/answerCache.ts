@@ -4,8 +4,8 @@
  * Tools ask the same questions with each connection they open, and PGlite takes tens of milliseconds to plan one
  * over twenty catalogs. An answer that may depend on more than the mirror's tables and the key is never cached.
  */
-import type { Asked, Outcome } from "./link.ts";
-import type { MirrorValue } from "./message.ts";
+import type { MirrorOutcome } from "./link.ts";
+import type { MirrorCommand, MirrorValue } from "./message.ts";
 
 const entriesMax = 512;
 /** Of all keys and answers together. */
@@ -25,7 +25,7 @@ const changing =
 const ofConnection = /pid|setting/i;
 
 interface Entry {
-  readonly outcome: Outcome;
+  readonly outcome: MirrorOutcome;
   readonly bytes: number;
 }
 
@@ -40,8 +40,8 @@ export class AnswerCache {
   }
 
   /** The answer given before; undefined when nobody asked, or when it may be another one now. */
-  find(asked: Asked): Outcome | undefined {
-    const key = keyOf(asked);
+  find(command: MirrorCommand): MirrorOutcome | undefined {
+    const key = keyOf(command);
     const found = key === undefined ? undefined : this.#entries.get(key);
     if (key === undefined || found === undefined) return undefined;
     this.#entries.delete(key);
@@ -50,8 +50,8 @@ export class AnswerCache {
   }
 
   /** Remembers an answer that would be given again; those used longest ago make room for it. */
-  put(asked: Asked, outcome: Outcome): void {
-    const key = keyOf(asked);
+  put(command: MirrorCommand, outcome: MirrorOutcome): void {
+    const key = keyOf(command);
     const answerBytes = bytesOf(outcome);
     if (key === undefined || answerBytes === undefined) return;
     const bytes = answerBytes + 2 * key.length;
@@ -78,12 +78,12 @@ export class AnswerCache {
 }
 
 /** Everything the answer depends on; undefined for a statement that depends on more. */
-function keyOf(asked: Asked): string | undefined {
-  if (asked.kind === "fill" || changing.test(asked.sql)) return undefined;
-  const { kind, sql, types, session } = asked;
+function keyOf(command: MirrorCommand): string | undefined {
+  if (command.kind === "fill" || changing.test(command.sql)) return undefined;
+  const { kind, sql, types, session } = command;
   const { process, ...seen } = session;
-  const values = asked.kind === "run" ? asked.values.map(valueKey) : [];
-  const formats = asked.kind === "run" ? asked.formats : [];
+  const values = command.kind === "run" ? command.values.map(valueKey) : [];
+  const formats = command.kind === "run" ? command.formats : [];
   // The statement may build such a word from a value.
   if (values.some((value) => changing.test(value ?? ""))) return undefined;
   const known = ofConnection.test(sql) || values.some((value) => ofConnection.test(value ?? ""));
@@ -98,7 +98,7 @@ function valueKey(value: MirrorValue): string | null {
 }
 
 /** Bytes of an answer; undefined for an outcome that is none. */
-function bytesOf(outcome: Outcome): number | undefined {
+function bytesOf(outcome: MirrorOutcome): number | undefined {
   if (outcome.kind === "described") {
     const { types, columns } = outcome.description;
     return itemBytes * (types.length + columns.length);

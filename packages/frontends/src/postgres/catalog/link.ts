@@ -1,23 +1,16 @@
 /** The main thread's end of one mirror's thread: requests with ids, replies, an end. Knows nothing of tables. */
 import type { Thread, Threads } from "@gateway/core/port/threads.ts";
-import type { MirrorData, MirrorReply, MirrorRequest } from "./message.ts";
+import type { MirrorCommand, MirrorData, MirrorReply } from "./message.ts";
 
 type Answer = Extract<MirrorReply, { id: number }>;
 /** `lost`: the thread ended, and nobody knows what became of the request. */
-export type Outcome = Answer | { readonly kind: "lost"; readonly code: string };
-
-/** A request without its number. */
-export type Asked = MirrorRequest extends infer Request
-  ? Request extends MirrorRequest
-    ? Omit<Request, "id">
-    : never
-  : never;
+export type MirrorOutcome = Answer | { readonly kind: "lost"; readonly code: string };
 
 const serve: MirrorData = { work: { kind: "serve" } };
 
 export class MirrorLink implements AsyncDisposable {
   readonly #thread: Thread;
-  readonly #pending = new Map<number, (outcome: Outcome) => void>();
+  readonly #pending = new Map<number, (outcome: MirrorOutcome) => void>();
   #count = 0;
   #ended: string | undefined;
 
@@ -34,15 +27,15 @@ export class MirrorLink implements AsyncDisposable {
     return this.#ended;
   }
 
-  /** Sends a request. The thread starts meanwhile, if it has to. Never rejects. */
-  ask(request: Asked): Promise<Outcome> {
+  /** Sends a command. The thread starts meanwhile, if it has to. Never rejects. */
+  ask(command: MirrorCommand): Promise<MirrorOutcome> {
     if (this.#ended !== undefined) return Promise.resolve({ kind: "lost", code: this.#ended });
     this.#count += 1;
     const id = this.#count;
     return new Promise((resolve) => {
       this.#pending.set(id, resolve);
       this.#thread.ref(true);
-      this.#thread.post({ ...request, id });
+      this.#thread.post({ ...command, id });
     });
   }
 

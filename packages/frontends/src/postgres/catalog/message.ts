@@ -37,15 +37,18 @@ export interface MirrorFill {
   readonly after: readonly string[];
 }
 
-export type MirrorRequest = { readonly id: number } & (
+/** What a mirror can be asked to do. */
+export type MirrorCommand =
   | ({ readonly kind: "fill" } & MirrorFill)
   | ({ readonly kind: "describe" } & MirrorStatement)
   | ({
       readonly kind: "run";
       readonly values: readonly MirrorValue[];
       readonly formats: readonly Format[];
-    } & MirrorStatement)
-);
+    } & MirrorStatement);
+
+/** The same as a message, with the number that its reply bears. */
+export type MirrorRequest = { readonly id: number } & MirrorCommand;
 
 export interface MirrorColumn {
   readonly name: string;

@@ -9,7 +9,8 @@ import { abortedWith, Canceller } from "@gateway/core/tool/canceller.ts";
 import type { TableScope } from "@gateway/core/port/door.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { AnswerCache } from "./answerCache.ts";
-import { MirrorLink, type Asked, type Outcome } from "./link.ts";
+import { MirrorLink, type MirrorOutcome } from "./link.ts";
+import type { MirrorCommand } from "./message.ts";
 import { defaultSchema, fillOf, shellsMax, shellsOf, type Shells } from "./shells.ts";
 import { Turns, type Turn } from "./turns.ts";
 
@@ -31,13 +32,13 @@ export interface MirrorParts {
 }
 
 /** Who asks, and how old the listing of tables may be. */
-export interface Wish {
+export interface AskOptions {
   readonly user: string;
   readonly freshFromMs: number;
   readonly signal: AbortSignal;
 }
 
-const closed: Outcome = { kind: "lost", code: "closed" };
+const closed: MirrorOutcome = { kind: "lost", code: "closed" };
 const failedText = "the mirror of the catalogs could not be started";
 
 const unfilled: Shells = new Map();
@@ -64,35 +65,38 @@ export class Mirror implements AsyncDisposable {
   }
 
   /**
-   * Runs or describes one statement, in turn, over a listing that is no older than `freshFromMs`. `request` is
+   * Runs or describes one statement, in turn, over a listing that is no older than `freshFromMs`. `commandFor` is
    * called when that is there, because only then the schema of bare names is known.
    */
   async ask(
-    request: (schema: string | undefined) => Asked,
+    commandFor: (schema: string | undefined) => MirrorCommand,
     scope: TableScope,
-    wish: Wish,
-  ): Promise<Result<Outcome, GatewayError>> {
-    const { user, signal } = wish;
+    options: AskOptions,
+  ): Promise<Result<MirrorOutcome, GatewayError>> {
+    const { user, signal } = options;
     const taken = await this.#turns.take(user, signal);
     if (!taken.ok) return taken;
     if (taken.value === undefined) return ok(closed);
     // A client that cancels is answered at once; the thread ends its work by itself.
-    return await Promise.race([this.#inTurn(taken.value, request, scope, wish), abortOf(signal)]);
+    return await Promise.race([
+      this.#inTurn(taken.value, commandFor, scope, options),
+      abortOf(signal),
+    ]);
   }
 
   async #inTurn(
     turn: Turn,
-    request: (schema: string | undefined) => Asked,
+    commandFor: (schema: string | undefined) => MirrorCommand,
     scope: TableScope,
-    { freshFromMs, signal }: Wish,
-  ): Promise<Result<Outcome, GatewayError>> {
+    { freshFromMs, signal }: AskOptions,
+  ): Promise<Result<MirrorOutcome, GatewayError>> {
     let late = false;
     try {
       if (signal.aborted) return err(abortError(signal));
       if (this.#closed) return ok(closed);
       const ready = await this.#fresh(scope, freshFromMs, signal);
       if (!ready.ok) return ready;
-      const outcome = await this.#answer(request(this.#schema));
+      const outcome = await this.#answer(commandFor(this.#schema));
       late = outcome.kind === "lost" && outcome.code !== "closed";
       return ok(outcome);
     } finally {
@@ -114,11 +118,11 @@ export class Mirror implements AsyncDisposable {
     await this.#drop();
   }
 
-  async #answer(asked: Asked): Promise<Outcome> {
-    const known = this.#answers.find(asked);
+  async #answer(command: MirrorCommand): Promise<MirrorOutcome> {
+    const known = this.#answers.find(command);
     if (known !== undefined) return known;
-    const outcome = await this.#limited(asked, statementMsMax);
-    this.#answers.put(asked, outcome);
+    const outcome = await this.#limited(command, statementMsMax);
+    this.#answers.put(command, outcome);
     return outcome;
   }
 
@@ -206,11 +210,11 @@ export class Mirror implements AsyncDisposable {
   }
 
   /** Asks the thread, and ends it when it takes longer: nothing else stops it. */
-  async #limited(request: Asked, limitMs: number): Promise<Outcome> {
+  async #limited(command: MirrorCommand, limitMs: number): Promise<MirrorOutcome> {
     const link = this.#link;
     if (link === undefined) return closed;
     using _limit = this.#parts.host.clock.timer(limitMs, () => void link.end("timeout"));
-    return await link.ask(request);
+    return await link.ask(command);
   }
 }
 

@@ -14,7 +14,8 @@ import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { CatalogMode } from "../config.ts";
-import type { Asked, Outcome } from "./link.ts";
+import type { MirrorOutcome } from "./link.ts";
+import type { MirrorCommand } from "./message.ts";
 import { Mirror } from "./mirror.ts";
 import { waitingRefusal } from "./turns.ts";
 
@@ -50,7 +51,7 @@ interface Asker {
 }
 
 /** A mirror that is wanted and does not exist yet, and who wants it. */
-interface Wanted {
+interface WantedMirror {
   readonly key: string;
   readonly session: Session;
   readonly askers: Set<Asker>;
@@ -62,8 +63,8 @@ export class Mirrors implements AsyncDisposable {
   readonly #host: Host;
   /** The mirror asked last stands last. */
   #pool: readonly PooledMirror[] = [];
-  readonly #line = new FairQueue<Wanted>();
-  readonly #wanted = new Map<string, Ticket<Wanted>>();
+  readonly #line = new FairQueue<WantedMirror>();
+  readonly #wanted = new Map<string, Ticket<WantedMirror>>();
   #turnOver: Disposable | undefined;
   #changedAtMs = Number.NEGATIVE_INFINITY;
   #closed = false;
@@ -87,9 +88,9 @@ export class Mirrors implements AsyncDisposable {
   /** Asks the mirror of the session's scope. `relist`: it lists the tables anew, however young its listing is. */
   async ask(
     session: Session,
-    request: (schema: string | undefined) => Asked,
+    commandFor: (schema: string | undefined) => MirrorCommand,
     { signal, relist = false }: { readonly signal: AbortSignal; readonly relist?: boolean },
-  ): Promise<Result<Outcome, GatewayError>> {
+  ): Promise<Result<MirrorOutcome, GatewayError>> {
     const query = this.#door.query(readStatement(listingSql, "postgres"), [], session);
     const scope = await this.#door.tables(query, signal);
     if (!scope.ok) return scope;
@@ -99,8 +100,8 @@ export class Mirrors implements AsyncDisposable {
       if (!given.ok) return given;
       const pooled = given.value;
       const freshFromMs = relist ? this.#host.clock.nowMs() : this.#changedAtMs;
-      const wish = { user, freshFromMs, signal };
-      const outcome = await pooled.mirror.ask(request, scope.value, wish);
+      const options = { user, freshFromMs, signal };
+      const outcome = await pooled.mirror.ask(commandFor, scope.value, options);
       // Its memory went to another scope meanwhile.
       const gone = outcome.ok && outcome.value.kind === "lost" && outcome.value.code === "closed";
       pooled.asking -= 1;
@@ -154,7 +155,7 @@ export class Mirrors implements AsyncDisposable {
     });
   }
 
-  #want(wanted: Wanted): Ticket<Wanted> {
+  #want(wanted: WantedMirror): Ticket<WantedMirror> {
     const { user } = wanted.session.identity;
     const urgentAtMs = Number.POSITIVE_INFINITY;
     const ticket = this.#line.add(wanted, { subqueue: "", group: "", weight: 1, user, urgentAtMs });
@@ -162,7 +163,7 @@ export class Mirrors implements AsyncDisposable {
     return ticket;
   }
 
-  #forget(ticket: Ticket<Wanted>): void {
+  #forget(ticket: Ticket<WantedMirror>): void {
     this.#line.remove(ticket);
     this.#wanted.delete(ticket.item.key);
   }
@@ -200,7 +201,7 @@ export class Mirrors implements AsyncDisposable {
     for (const pooled of this.#pool) this.#rest(pooled);
   }
 
-  #open(ticket: Ticket<Wanted>): void {
+  #open(ticket: Ticket<WantedMirror>): void {
     this.#line.grant(ticket);
     const { key, session, askers } = ticket.item;
     const mirror = new Mirror({

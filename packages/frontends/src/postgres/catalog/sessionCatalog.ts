@@ -16,9 +16,10 @@ import type { ClientSession } from "../session/clientSession.ts";
 import { entriesOf, schemaFrom } from "../session/searchPath.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
 import type { CatalogColumn } from "../value/types.ts";
-import type { Asked, Outcome } from "./link.ts";
+import type { MirrorOutcome } from "./link.ts";
 import type {
   MirrorColumn,
+  MirrorCommand,
   MirrorError,
   MirrorRows,
   MirrorSession,
@@ -102,13 +103,13 @@ export class SessionCatalog {
   }
 
   async #ask(
-    request: (session: MirrorSession) => Asked,
+    commandFor: (session: MirrorSession) => MirrorCommand,
     sql: string,
     signal: AbortSignal,
-  ): Promise<Result<Outcome, GatewayError>> {
+  ): Promise<Result<MirrorOutcome, GatewayError>> {
     if (this.#mirrors.mode === "off") return err(gatewayError("query.unsupported", offRefusal));
     if (this.#session.status === "E") return err(gatewayError("query.transactionAborted"));
-    const asked = (schema: string | undefined): Asked => request(this.#seenIn(schema));
+    const asked = (schema: string | undefined): MirrorCommand => commandFor(this.#seenIn(schema));
     const { value } = this.#session;
     const first = await this.#mirrors.ask(value, asked, { signal });
     const again = first.ok && isUnknownName(first.value);
@@ -173,11 +174,11 @@ export function mirrorValues(parameters: readonly Parameter[]): readonly MirrorV
   });
 }
 
-function isUnknownName(outcome: Outcome): boolean {
+function isUnknownName(outcome: MirrorOutcome): boolean {
   return outcome.kind === "refused" && /^(?:42P01|3F000)$/.test(outcome.error.sqlState);
 }
 
-function judged(outcome: Outcome, sql: string): Result<Outcome, GatewayError> {
+function judged(outcome: MirrorOutcome, sql: string): Result<MirrorOutcome, GatewayError> {
   switch (outcome.kind) {
     case "refused":
       return err(refusalOf(outcome.error, sql));

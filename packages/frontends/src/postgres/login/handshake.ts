@@ -26,7 +26,7 @@ const minorMax = 2;
 const settingsMax = 100;
 
 /** What a sound start-up packet asks for. */
-export interface Opening {
+export interface StartupRequest {
   readonly user: string;
   readonly database: string;
   readonly settings: ReadonlyMap<string, string>;
@@ -36,7 +36,11 @@ export interface Opening {
 }
 
 /** Reads a start-up packet; an error ends the connection. */
-export function readStartup({ major, minor, parameters }: Startup): Result<Opening, GatewayError> {
+export function readStartup({
+  major,
+  minor,
+  parameters,
+}: Startup): Result<StartupRequest, GatewayError> {
   if (major !== 3) {
     const message = `unsupported frontend protocol ${major}.${minor}: server supports 3.0 to 3.${minorMax}`;
     return err(gatewayError("query.unsupported", { message }));
@@ -143,7 +147,7 @@ const noHeaders: ReadonlyMap<string, string> = new Map();
 
 /** The session of a client that logged in. Its database selects a catalog where an engine has one of that name. */
 export function openSession(
-  opening: Opening,
+  request: StartupRequest,
   { identity, credential }: Login,
   clientAddress: string,
   door: Door,
@@ -155,12 +159,12 @@ export function openSession(
     clientAddress,
     dialect: "postgres",
     catalog: undefined,
-    schema: schemaFrom(opening.settings.get("search_path") ?? ""),
-    settings: opening.settings,
-    tags: parseTags(opening.settings.get("gateway.tags") ?? "") ?? noTags,
+    schema: schemaFrom(request.settings.get("search_path") ?? ""),
+    settings: request.settings,
+    tags: parseTags(request.settings.get("gateway.tags") ?? "") ?? noTags,
     headers: noHeaders,
     pin: undefined,
   };
-  const known = door.catalogs(session).includes(opening.database);
-  return known ? { ...session, catalog: opening.database } : session;
+  const known = door.catalogs(session).includes(request.database);
+  return known ? { ...session, catalog: request.database } : session;
 }

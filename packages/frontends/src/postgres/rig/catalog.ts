@@ -60,7 +60,8 @@ export function tableOf(name: string): TableListing {
   return { catalog: "memory", schema: "main", name, kind: "table", columns: [] };
 }
 
-export interface Asked {
+/** What a client of the catalog sees of an answer. */
+export interface CatalogResult {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
   /** SQLSTATE or code, and the message, of a failure. */
@@ -109,7 +110,7 @@ export class CatalogBench implements AsyncDisposable {
     sql: string,
     values: readonly MirrorValue[] = [],
     session = this.session(),
-  ): Promise<Asked> {
+  ): Promise<CatalogResult> {
     const catalog = new SessionCatalog(this.mirrors, session, 4711);
     const { signal } = new AbortController();
     const events: ResultEvent[] = [];
@@ -124,7 +125,7 @@ export class CatalogBench implements AsyncDisposable {
   }
 }
 
-function readEvents(events: readonly ResultEvent[]): Asked {
+function readEvents(events: readonly ResultEvent[]): CatalogResult {
   let columns: readonly string[] = [];
   let rows: (string | null)[][] = [];
   for (const event of events) {

@@ -30,7 +30,7 @@ export interface CursorParts {
 }
 
 /** How the rows of a FETCH are wanted. */
-export interface Wanted {
+export interface FetchForm {
   /** As in a Bind message; undefined leaves it to the cursor. */
   readonly formats: readonly Format[] | undefined;
   readonly announce: Announce;
@@ -80,10 +80,10 @@ export class Cursors {
   }
 
   /** FETCH, MOVE or CLOSE. */
-  async run(cursor: CursorStatement, wanted: Wanted): Promise<Stop> {
+  async run(cursor: CursorStatement, form: FetchForm): Promise<Stop> {
     const { named, session } = this.#parts;
     if (session.status === "E") return failed(gatewayError("query.transactionAborted"));
-    if (cursor.kind === "fetch") return await this.#fetch(cursor, wanted);
+    if (cursor.kind === "fetch") return await this.#fetch(cursor, form);
     if (cursor.name === undefined) {
       await named.dropPortals();
       return { kind: "complete", rows: 0, tag: "CLOSE CURSOR ALL" };
@@ -110,7 +110,7 @@ export class Cursors {
     return described.ok ? ok(described.value.columns) : err(described.error);
   }
 
-  async #fetch(fetch: Fetch, { formats, announce }: Wanted): Promise<Stop> {
+  async #fetch(fetch: Fetch, { formats, announce }: FetchForm): Promise<Stop> {
     const { named, executor, out } = this.#parts;
     const found = named.cursor(fetch.name);
     if (!found.ok) return failed(found.error);

@@ -21,7 +21,7 @@ import { RowsAside, type AsideRoom } from "./rowsAside.ts";
 import { commandTag } from "../tag.ts";
 
 /** What is to run, and how its result is wanted. */
-export interface Plan extends ResultForm {
+export interface ExecutionPlan extends ResultForm {
   readonly sql: string;
   /** Shown to the client; undefined for what the frontend answers itself. */
   readonly queryId: string | undefined;
@@ -59,7 +59,7 @@ export interface ExecutionParts {
 }
 
 export class Execution implements AsyncDisposable {
-  readonly plan: Plan;
+  readonly plan: ExecutionPlan;
   readonly #parts: ExecutionParts;
   readonly #controller = new Canceller();
   #events: ResultStream | undefined;
@@ -70,7 +70,7 @@ export class Execution implements AsyncDisposable {
   #aside: RowsAside | undefined;
   #last: LastEvent | undefined;
 
-  constructor(plan: Plan, parts: ExecutionParts) {
+  constructor(plan: ExecutionPlan, parts: ExecutionParts) {
     this.plan = plan;
     this.#parts = parts;
     this.#result = new ResultWriter(plan, parts);

@@ -42,11 +42,11 @@ export interface SeriesParts {
   readonly maxMessageBytes: number;
   readonly read: StatementReader;
   /** Tells what follows this message in the series: its Sync, or more. A promise until that is known. */
-  readonly inbox: { ahead(): Ahead | Promise<Ahead> };
+  readonly inbox: { ahead(): Lookahead | Promise<Lookahead> };
 }
 
 /** `gone`: the client left before that was known. */
-export type Ahead = "sync" | "more" | "gone";
+export type Lookahead = "sync" | "more" | "gone";
 
 export class Series {
   readonly #parts: SeriesParts;
@@ -154,7 +154,7 @@ export class Series {
     if (!found.ok) return failure(found.error);
     const portal = found.value;
     const waited = this.#madeDescriber?.taken(portal) === true;
-    const announce: Announced = waited ? "rowsOrNone" : "no";
+    const announce: ExecuteAnnounce = waited ? "rowsOrNone" : "no";
     const { kind } = portal.prepared;
     if (kind.kind === "empty") {
       if (announce !== "no") out.put({ kind: "noData" });
@@ -221,7 +221,11 @@ export class Series {
     return this.#named.dropPortals();
   }
 
-  async #step(portal: Portal, maxRows: number, announce: Announced): Promise<Failure | undefined> {
+  async #step(
+    portal: Portal,
+    maxRows: number,
+    announce: ExecuteAnnounce,
+  ): Promise<Failure | undefined> {
     const { out, session } = this.#parts;
     const { prepared } = portal;
     const stop = await this.#run(portal, maxRows, announce);
@@ -237,7 +241,7 @@ export class Series {
     return failure(stop.error, placeOf(prepared, queryId));
   }
 
-  #run(portal: Portal, maxRows: number, announce: Announced): Promise<Stop> {
+  #run(portal: Portal, maxRows: number, announce: ExecuteAnnounce): Promise<Stop> {
     const { executor, out } = this.#parts;
     const { prepared, parameters, formats } = portal;
     const { kind } = prepared;
@@ -271,14 +275,14 @@ export class Series {
       : this.#enterBefore(ahead, prepared);
   }
 
-  #enterBefore(next: Ahead, prepared: Prepared) {
+  #enterBefore(next: Lookahead, prepared: Prepared) {
     if (next === "gone") return gatewayError("query.cancelled");
     const needed = next === "more" && needsTransaction(prepared);
     return needed ? this.#parts.implicit.enter() : undefined;
   }
 
   /** BEGIN behind other statements of a series: their transaction is the client's own from here on. */
-  #adopt(announce: Announced): undefined {
+  #adopt(announce: ExecuteAnnounce): undefined {
     const { implicit, out } = this.#parts;
     implicit.adopt();
     if (announce !== "no") out.put({ kind: "noData" });
@@ -300,7 +304,7 @@ export class Series {
 /** Statements that get no implicit transaction. */
 const alone: ReadonlySet<Prepared["kind"]["kind"]> = new Set(["transaction", "division", "cursor"]);
 
-type Announced = Exclude<Announce, "rows">;
+type ExecuteAnnounce = Exclude<Announce, "rows">;
 
 /** A Bind message whose statement was found. */
 interface Binding {

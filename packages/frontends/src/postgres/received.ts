@@ -11,18 +11,18 @@ import { violationInput } from "./violations.ts";
 export type Message = StartMessage | FrontendMessage;
 
 /** What happened: a message, a broken one, or (with neither) how an effect of ours ended. */
-export interface Incoming {
+export interface Received {
   readonly input: Input;
   readonly message: Message | undefined;
   readonly violation: Violation | undefined;
 }
 
 /** Reads a frame, or what came in place of one. */
-export function incomingOf(
+export function receivedOf(
   step: Exclude<FrameStep, { kind: "wait" }>,
   phase: Phase,
   limits: TextLimits,
-): Incoming {
+): Received {
   switch (step.kind) {
     case "violation":
       return { input: "violation", message: undefined, violation: step.violation };
@@ -38,11 +38,11 @@ export function incomingOf(
 }
 
 /** How an effect of ours ended. */
-export function ownInput(input: Input): Incoming {
+export function ownInput(input: Input): Received {
   return { input, message: undefined, violation: undefined };
 }
 
-function broken(violation: Violation, phase: Phase): Incoming {
+function broken(violation: Violation, phase: Phase): Received {
   return { input: violationInput(violation, phase), message: undefined, violation };
 }
 
