@@ -152,8 +152,9 @@ export const rooms = {
     login: [],
     page: ["value"],
     session: ["login", "page", "value"],
-    commands: ["session", "read", "value"],
-    run: ["page", "session", "commands"],
+    catalog: ["session", "read", "value"],
+    commands: ["session", "read", "value", "catalog"],
+    run: ["page", "session", "read", "catalog", "commands"],
   },
   // `roles.ts` joins all rooms; the commands and the quick start call it.
   "gateway/src": {

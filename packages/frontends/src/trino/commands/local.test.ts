@@ -5,7 +5,7 @@ import { columnOf } from "@gateway/core/type/build.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { describe, expect, it } from "vitest";
-import type { Handling } from "./answer.ts";
+import type { Handling } from "../read/handling.ts";
 import { handle } from "./local.ts";
 import { queryOf, sessionOf } from "../rig/trino.ts";
 

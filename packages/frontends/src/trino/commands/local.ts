@@ -9,9 +9,9 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
-import { asItIs, changed, failure, refused, type Handling } from "./answer.ts";
+import { asItIs, changed, failure, refused, type Handling } from "../read/handling.ts";
 import { literalText, readLiteral } from "../read/literal.ts";
-import { show, showColumns } from "./listing.ts";
+import { show, showColumns } from "../catalog/listing.ts";
 import { deallocate, describePrepared, execution, prepare } from "./prepared.ts";
 import { setRole } from "./roles.ts";
 import {
@@ -23,7 +23,7 @@ import {
   unknownZone,
   type TrinoSession,
 } from "../session/session.ts";
-import { answersForItself } from "./systemRewrite.ts";
+import { answersForItself } from "../catalog/systemRewrite.ts";
 import { TokenReader } from "../read/tokens.ts";
 
 type LocalDoor = Pick<Door, "catalogs" | "describe">;

@@ -4,7 +4,6 @@
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
 import {
@@ -15,19 +14,19 @@ import {
   type PlacesError,
 } from "@gateway/core/sql/rewrite/places.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
-import { readStatement } from "@gateway/core/sql/statement.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
-import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import { formEncode, responseHeader } from "@gateway/wire/trino/headers.ts";
 import {
   changed,
+  described,
   failure,
   integerColumn,
   refused,
-  resultOf,
   textColumn,
+  type DescriptionTable,
   type Handling,
-} from "./answer.ts";
+} from "../read/handling.ts";
 import { readLiterals } from "../read/literal.ts";
 import type { TrinoSession } from "../session/session.ts";
 import { TokenReader } from "../read/tokens.ts";
@@ -140,30 +139,6 @@ export function describePrepared(
   if (!placed.ok) return failure(placed.error);
   const table = side === "input" ? inputTable(placed.value.count) : outputTable;
   return described(placed.value.sql, table, door);
-}
-
-/** How a description is shown. */
-export interface DescriptionTable {
-  readonly columns: readonly Column[];
-  rows(description: Description): readonly (readonly Value[])[];
-}
-
-/** Describes a statement through the door when the answer is asked for, and shows what came. */
-export function described(
-  sql: string,
-  table: DescriptionTable,
-  door: Pick<Door, "describe">,
-): Handling {
-  const events = async function* describing(
-    query: Parameters<Door["describe"]>[0],
-    signal: AbortSignal,
-  ): ResultStream {
-    const statement = readStatement(sql, "trino");
-    const description = await door.describe({ ...query, sql, statement }, signal);
-    if (description.ok) yield* resultOf(table.columns, table.rows(description.value));
-    else yield { kind: "failed", error: description.error };
-  };
-  return { kind: "answer", events, headers: [] };
 }
 
 /** Every place of the statement, also where the engine has no type for it. */

@@ -1,5 +1,5 @@
 /**
- * Roles as Trino's clients choose them: `SET ROLE`, the header that carries the choice, and the lists.
+ * Roles as Trino's clients choose them: `SET ROLE`, and the header that carries the choice.
  *
  * A role of the gateway comes with the login and is never made here. One that its user does not have is
  * refused, because somebody who asks for fewer or other rights must not be left believing it.
@@ -13,7 +13,7 @@ import {
   requestHeader,
   responseHeader,
 } from "@gateway/wire/trino/headers.ts";
-import { changed, failure, refused, rows, textColumn, type Handling } from "./answer.ts";
+import { changed, failure, refused, type Handling } from "../read/handling.ts";
 import type { TokenReader } from "../read/tokens.ts";
 
 /** The catalog of roles that belong to no catalog. */
@@ -65,24 +65,6 @@ export function setRole(
   return changed("SET ROLE", [
     [responseHeader.setRole, `${formEncode(catalog)}=${formEncode(role)}`],
   ]);
-}
-
-/** `SHOW ROLES`, `SHOW CURRENT ROLES` and `SHOW ROLE GRANTS`, behind `SHOW`; undefined for anything else. */
-export function showRoles(reader: TokenReader, { identity }: Session): Handling | undefined {
-  const heading = headingOf(reader);
-  if (heading === undefined) return undefined;
-  const place = reader.word("FROM") || reader.word("IN") ? reader.name() : systemCatalog;
-  if (place === undefined || !reader.atEnd()) return undefined;
-  const names = place === systemCatalog ? identity.roles.toSorted() : [];
-  return rows(
-    [textColumn(heading)],
-    names.map((name) => [name]),
-  );
-}
-
-function headingOf(reader: TokenReader): string | undefined {
-  if (reader.word("ROLES") || reader.words("CURRENT", "ROLES")) return "Role";
-  return reader.words("ROLE", "GRANTS") ? "Role Grants" : undefined;
 }
 
 function notGranted(name: string): GatewayError {

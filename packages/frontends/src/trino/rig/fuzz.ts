@@ -14,7 +14,7 @@ import { handle } from "../commands/local.ts";
 import { parkingDoor } from "./parking.ts";
 import { pollOf } from "../page/poll.ts";
 import { sessionFrom } from "../session/session.ts";
-import { rewriteSystem } from "../commands/systemRewrite.ts";
+import { rewriteSystem } from "../catalog/systemRewrite.ts";
 import { parseStatementPath } from "@gateway/wire/trino/path.ts";
 import { alice, numbers, resultOf } from "./trino.ts";
 

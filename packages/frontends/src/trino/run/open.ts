@@ -11,13 +11,13 @@ import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
 import { statementPathOf } from "@gateway/wire/trino/path.ts";
 import { durationMs } from "@gateway/wire/trino/results.ts";
-import { failure, type Handling } from "../commands/answer.ts";
+import { failure, type Handling } from "../read/handling.ts";
 import type { Handles, LinkedQuery } from "../page/handles.ts";
 import { handle } from "../commands/local.ts";
 import { rolesRefusal } from "../commands/roles.ts";
 import { changeHeaders, type TrinoSession } from "../session/session.ts";
 import { Statement, type StatementParts } from "./statement.ts";
-import { answersForItself, rewriteSystem } from "../commands/systemRewrite.ts";
+import { answersForItself, rewriteSystem } from "../catalog/systemRewrite.ts";
 import type { Transactions } from "../session/transactions.ts";
 
 export interface OpenParts {

@@ -4,13 +4,13 @@
  * and most tools behind them read nothing else.
  *
  * Texts are standard SQL, so that the engine's filters, orders and joins work on them. Values come as
- * places of parameters and never as text. Columns are those of Trino 476.
+ * parameters and never as text. Columns are those of Trino 476.
  */
 import { version } from "../info.ts";
 
 /** What a subquery may refer to. */
 export interface SystemScope {
-  /** Adds a text value to the statement and answers its place. */
+  /** Adds a text value to the statement and returns its placeholder. */
   text(value: string): string;
   /** The catalogs that the session may see; empty where the engine names none. */
   readonly catalogs: readonly string[];
@@ -36,8 +36,8 @@ function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined
 
 /** Rows of the catalogs that there are: engines list their own inner ones beside them. */
 function within(column: string, scope: SystemScope): string {
-  const places = scope.catalogs.map((name) => scope.text(name));
-  return places.length === 0 ? "" : ` WHERE ${column} IN (${places.join(", ")})`;
+  const names = scope.catalogs.map((name) => scope.text(name));
+  return names.length === 0 ? "" : ` WHERE ${column} IN (${names.join(", ")})`;
 }
 
 /** The same for one catalog. */

@@ -3,14 +3,13 @@
  * `information_schema`, which the engines here have in common. Values are parameters, never text.
  */
 import type { Door } from "@gateway/core/port/door.ts";
-import type { Description } from "@gateway/core/query/event.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import { columnOf } from "@gateway/core/type/build.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
-import { rows, textColumn, type Handling } from "./answer.ts";
-import { quoted, showCreateTable, showFunctions } from "./created.ts";
+import { described, resultOf, rows, textColumn, type Handling } from "../read/handling.ts";
+import { quoted, showCreateTable } from "./createTable.ts";
 import { isLike } from "./like.ts";
-import { described } from "./prepared.ts";
-import { showRoles } from "./roles.ts";
 import { timeZoneProperty, timeZoneSetting } from "../session/session.ts";
 import { answersForItself } from "./systemRewrite.ts";
 import type { TokenReader } from "../read/tokens.ts";
@@ -41,6 +40,44 @@ function showNoFunctions(reader: TokenReader): Handling | undefined {
   const named = from(reader) ? nameParts(reader) : [];
   const like = likeOf(reader);
   return named !== undefined && like !== undefined && reader.atEnd() ? showFunctions() : undefined;
+}
+
+const functionColumns = [
+  ...["Function", "Return Type", "Argument Types", "Function Type"].map(textColumn),
+  columnOf("Deterministic", { kind: "boolean" }),
+  textColumn("Description"),
+];
+
+/** No engine lists its functions in a common way, so none is shown, and a warning says so. */
+function showFunctions(): Handling {
+  return { kind: "answer", events: noFunctions, headers: [] };
+}
+
+async function* noFunctions(): ResultStream {
+  const text = "The functions of the engine are not listed.";
+  yield { kind: "notice", code: "NOT_LISTED", text };
+  yield* resultOf(functionColumns, []);
+}
+
+/** The catalog of roles that belong to no catalog: the login's. */
+const rolesCatalog = "system";
+
+/** `SHOW ROLES`, `SHOW CURRENT ROLES` and `SHOW ROLE GRANTS`; undefined for anything else. */
+function showRoles(reader: TokenReader, { identity }: Session): Handling | undefined {
+  const heading = headingOf(reader);
+  if (heading === undefined) return undefined;
+  const catalog = from(reader) ? reader.name() : rolesCatalog;
+  if (catalog === undefined || !reader.atEnd()) return undefined;
+  const names = catalog === rolesCatalog ? identity.roles.toSorted() : [];
+  return rows(
+    [textColumn(heading)],
+    names.map((name) => [name]),
+  );
+}
+
+function headingOf(reader: TokenReader): string | undefined {
+  if (reader.word("ROLES") || reader.words("CURRENT", "ROLES")) return "Role";
+  return reader.words("ROLE", "GRANTS") ? "Role Grants" : undefined;
 }
 
 /** The columns of a table, named where the reader stands; undefined when that is no plain name. */
@@ -88,15 +125,15 @@ function showSchemas(reader: TokenReader, session: Session, door: Listings): Han
   if (named === undefined || named.length > 1 || like === undefined || !reader.atEnd()) {
     return undefined;
   }
-  const places = placesOf();
+  const bindings = noBindings();
   const conditions = [
-    catalogCondition("catalog_name", named[0] ?? catalogOf(session, door), places),
-    like.condition("schema_name", places),
+    catalogCondition("catalog_name", named[0] ?? catalogOf(session, door), bindings),
+    like.condition("schema_name", bindings),
   ];
   return listed(
     { column: "schema_name", heading: "Schema", table: "schemata" },
     conditions,
-    places,
+    bindings,
   );
 }
 
@@ -106,27 +143,27 @@ function showTables(reader: TokenReader, session: Session, door: Listings): Hand
   if (named === undefined || named.length > 2 || like === undefined || !reader.atEnd()) {
     return undefined;
   }
-  const places = placesOf();
+  const bindings = noBindings();
   const schema = named.at(-1) ?? session.schema;
   const catalog = named.length === 2 ? named[0] : catalogOf(session, door);
   const conditions = [
-    catalogCondition("table_catalog", catalog, places),
+    catalogCondition("table_catalog", catalog, bindings),
     schema === undefined
       ? "table_schema = current_schema()"
-      : `table_schema = ${places.text(schema)}`,
-    like.condition("table_name", places),
+      : `table_schema = ${bindings.text(schema)}`,
+    like.condition("table_name", bindings),
   ];
-  return listed({ column: "table_name", heading: "Table", table: "tables" }, conditions, places);
+  return listed({ column: "table_name", heading: "Table", table: "tables" }, conditions, bindings);
 }
 
 /** Values that the query refers to, in order. */
-interface Places {
+interface Bindings {
   readonly parameters: readonly Parameter[];
-  /** Adds a text value and answers its place. */
+  /** Adds a text value and returns its placeholder. */
   text(value: string): string;
 }
 
-function placesOf(): Places {
+function noBindings(): Bindings {
   const parameters: Parameter[] = [];
   return {
     parameters,
@@ -146,20 +183,20 @@ interface ListedName {
 function listed(
   { column, heading, table }: ListedName,
   conditions: readonly (string | undefined)[],
-  places: Places,
+  bindings: Bindings,
 ): Handling {
   const wanted = conditions.filter((condition) => condition !== undefined);
   const where = wanted.length === 0 ? "" : ` WHERE ${wanted.join(" AND ")}`;
   const sql = `SELECT ${column} AS "${heading}" FROM information_schema.${table}${where} ORDER BY 1`;
-  return { kind: "run", sql, parameters: places.parameters, verbatim: false };
+  return { kind: "run", sql, parameters: bindings.parameters, verbatim: false };
 }
 
 function catalogCondition(
   column: string,
   catalog: string | undefined,
-  places: Places,
+  bindings: Bindings,
 ): string | undefined {
-  return catalog === undefined ? undefined : `${column} = ${places.text(catalog)}`;
+  return catalog === undefined ? undefined : `${column} = ${bindings.text(catalog)}`;
 }
 
 function catalogOf(session: Session, door: Listings): string | undefined {
@@ -185,7 +222,7 @@ function nameParts(reader: TokenReader): readonly string[] | undefined {
 interface Like {
   readonly kind: "all" | "pattern";
   fits(name: string): boolean;
-  condition(column: string, places: Places): string | undefined;
+  condition(column: string, bindings: Bindings): string | undefined;
 }
 
 const everything: Like = { kind: "all", fits: () => true, condition: () => undefined };
@@ -200,9 +237,9 @@ function likeOf(reader: TokenReader): Like | undefined {
   return {
     kind: "pattern",
     fits: (name) => isLike(name, pattern, escape === "" ? undefined : escape),
-    condition: (column, places) => {
-      const like = `${column} LIKE ${places.text(pattern)}`;
-      return escape === "" ? like : `${like} ESCAPE ${places.text(escape)}`;
+    condition: (column, bindings) => {
+      const like = `${column} LIKE ${bindings.text(pattern)}`;
+      return escape === "" ? like : `${like} ESCAPE ${bindings.text(escape)}`;
     },
   };
 }

@@ -1,12 +1,9 @@
-/** `SHOW CREATE TABLE` and `SHOW FUNCTIONS` for engines that know neither. */
+/** `SHOW CREATE TABLE` for engines that do not know it: the text is made of the columns that a query would show. */
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Door } from "@gateway/core/port/door.ts";
-import type { ResultStream } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import { columnOf } from "@gateway/core/type/build.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import { failure, resultOf, textColumn, type Handling } from "./answer.ts";
-import { described } from "./prepared.ts";
+import { described, failure, textColumn, type Handling } from "../read/handling.ts";
 import { displayName } from "../value/types.ts";
 
 /** The statement that would make a table with these columns. `parts` is its name as the client gave it. */
@@ -41,21 +38,4 @@ function plain(name: string): string {
 /** A name in quotes. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-const functionColumns = [
-  ...["Function", "Return Type", "Argument Types", "Function Type"].map(textColumn),
-  columnOf("Deterministic", { kind: "boolean" }),
-  textColumn("Description"),
-];
-
-/** No engine lists its functions in a common way, so none is shown, and a warning says so. */
-export function showFunctions(): Handling {
-  return { kind: "answer", events: noFunctions, headers: [] };
-}
-
-async function* noFunctions(): ResultStream {
-  const text = "The functions of the engine are not listed.";
-  yield { kind: "notice", code: "NOT_LISTED", text };
-  yield* resultOf(functionColumns, []);
 }

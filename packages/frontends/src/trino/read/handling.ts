@@ -1,10 +1,14 @@
-/** Answers that the frontend gives itself, as the events an engine would send, so that they take the same way to the client. */
+/**
+ * What becomes of a statement: an engine runs it, or the frontend answers it. An answer made here is the
+ * events that an engine would send, so it takes the same way to the client.
+ */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { QueryStats, ResultStream } from "@gateway/core/query/event.ts";
+import type { Door } from "@gateway/core/port/door.ts";
+import type { Description, QueryStats, ResultStream } from "@gateway/core/query/event.ts";
 import type { RunQuery } from "@gateway/core/run/poll/polled.ts";
-import type { Parameter } from "@gateway/core/type/type.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
-import type { Column, Value } from "@gateway/core/type/type.ts";
+import type { Column, Parameter, Value } from "@gateway/core/type/type.ts";
 
 /** What becomes of a statement. */
 export type Handling =
@@ -66,6 +70,30 @@ export async function* resultOf(
   yield { kind: "columns", columns };
   if (values.length > 0) yield { kind: "batch", batch: batchOf(columns, values) };
   yield { kind: "done", stats: { ...noStats, rows: values.length } };
+}
+
+/** How a description is shown. */
+export interface DescriptionTable {
+  readonly columns: readonly Column[];
+  rows(description: Description): readonly (readonly Value[])[];
+}
+
+/** Describes a statement through the door when the answer is asked for, and shows what came. */
+export function described(
+  sql: string,
+  table: DescriptionTable,
+  door: Pick<Door, "describe">,
+): Handling {
+  const events = async function* describing(
+    query: Parameters<Door["describe"]>[0],
+    signal: AbortSignal,
+  ): ResultStream {
+    const statement = readStatement(sql, "trino");
+    const description = await door.describe({ ...query, sql, statement }, signal);
+    if (description.ok) yield* resultOf(table.columns, table.rows(description.value));
+    else yield { kind: "failed", error: description.error };
+  };
+  return { kind: "answer", events, headers: [] };
 }
 
 /** A text column. */

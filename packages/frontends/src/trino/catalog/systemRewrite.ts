@@ -1,5 +1,5 @@
 /**
- * Puts subqueries in the place of Trino's own tables in a statement: `system.jdbc.tables`,
+ * Replaces Trino's own tables in a statement by subqueries: `system.jdbc.tables`,
  * `catalog.information_schema.columns`. Everything else of the statement is the engine's.
  *
  * Only a name where a table stands is replaced, read by the lexer: what is in a string, a comment or a
@@ -18,7 +18,7 @@ export interface NameScope {
   readonly catalog: string | undefined;
 }
 
-/** A statement and the values of its places. */
+/** A statement and the values of its parameters. */
 export interface Rewritten {
   readonly sql: string;
   readonly parameters: readonly Parameter[];
@@ -56,13 +56,13 @@ export function rewriteSystem(
   };
   const pieces: string[] = [];
   let copied = 0;
-  for (const place of tablesIn(sql).slice(0, replacedMax)) {
-    const source = sourceOf(place.parts, scope, names);
+  for (const table of tablesIn(sql).slice(0, replacedMax)) {
+    const source = sourceOf(table.parts, scope, names);
     if (source === undefined) continue;
     // Known names only come here, so none of them needs to be escaped.
-    const alias = place.aliased ? "" : ` AS "${place.parts.at(-1)}"`;
-    pieces.push(sql.slice(copied, place.start), source.startsWith("(") ? source + alias : source);
-    copied = place.end;
+    const alias = table.aliased ? "" : ` AS "${table.parts.at(-1)}"`;
+    pieces.push(sql.slice(copied, table.start), source.startsWith("(") ? source + alias : source);
+    copied = table.end;
   }
   if (copied === 0) return undefined;
   return { sql: pieces.join("") + sql.slice(copied), parameters: added };
@@ -90,7 +90,7 @@ function known(catalog: string | undefined, catalogs: readonly string[]): string
   return catalog !== undefined && catalogs.includes(catalog) ? catalog : undefined;
 }
 
-interface TablePlace {
+interface TableReference {
   readonly parts: readonly string[];
   readonly start: number;
   readonly end: number;
@@ -109,9 +109,9 @@ const after: ReadonlySet<string> = new Set(
 );
 
 /** Names of two or three parts where a table stands. */
-function tablesIn(sql: string): readonly TablePlace[] {
+function tablesIn(sql: string): readonly TableReference[] {
   const cursor = openSql(sql, "trino");
-  const places: TablePlace[] = [];
+  const references: TableReference[] = [];
   let last = "";
   let there = nextSignificant(cursor);
   while (there) {
@@ -123,11 +123,11 @@ function tablesIn(sql: string): readonly TablePlace[] {
     const { start } = cursor;
     const { parts, end, more } = nameAt(cursor);
     const aliased = more && isName(cursor) && !after.has(asciiLower(tokenText(cursor)));
-    if (parts.length === 2 || parts.length === 3) places.push({ parts, start, end, aliased });
+    if (parts.length === 2 || parts.length === 3) references.push({ parts, start, end, aliased });
     last = "";
     there = more;
   }
-  return places;
+  return references;
 }
 
 /** The name the cursor stands on; afterwards the cursor stands behind it. */
