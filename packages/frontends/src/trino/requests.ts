@@ -1,14 +1,13 @@
 /**
  * The HTTP endpoints of Trino's client protocol: who asks, which statement is meant, what is answered.
  *
- * Plain `node:http` requests in, answers out. Sockets, TLS and caps are listen.ts's; what a statement
- * answers is statement.ts's.
+ * Plain `node:http` requests in, answers out. Sockets, TLS and caps are in `listen.ts`; what a
+ * statement answers is in `run/statement.ts`.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { Login, Presented, PresentedAt } from "@gateway/core/port/authenticator.ts";
-import type { AuthContext } from "@gateway/core/query/identity.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
@@ -20,7 +19,7 @@ import { isOfQuery, readStatement, textIn, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
-import { claimedUser, claimsAnother, presentedBy } from "./login/identity.ts";
+import { logIn, whoPolls, type Sender } from "./login/login.ts";
 import { queryInfo, serverInfo } from "./info.ts";
 import { openStatement } from "./run/open.ts";
 import type { Page } from "./page/page.ts";
@@ -48,9 +47,6 @@ interface Exchange {
 /** As Trino itself writes them. */
 const basicChallenge = ['Basic realm="Trino"'];
 const bothChallenges = [...basicChallenge, 'Bearer realm="Trino", token_type="JWT"'];
-
-/** How long a request waits for a first configuration before it is told to come again. */
-const patienceMs = 2_000;
 
 export class Requests {
   /** Statements by id. */
@@ -143,7 +139,7 @@ export class Requests {
   async #start(exchange: Exchange): Promise<void> {
     const { request, response, peer } = exchange;
     if (this.#draining) return sendRefusal(request, response, gatewayError("gateway.draining"));
-    const login = await this.#login(exchange);
+    const login = await logIn(this.#door, senderOf(exchange));
     if (!login.ok) return refuse(exchange, login.error);
     const asked = this.#asked(exchange);
     if (!asked.ok) return refuse(exchange, asked.error);
@@ -235,7 +231,7 @@ export class Requests {
 
   /** Operators end queries of others, of every frontend, by their ids. */
   async #endForeign(exchange: Exchange, id: QueryId): Promise<void> {
-    const login = await this.#login(exchange);
+    const login = await logIn(this.#door, senderOf(exchange));
     if (!login.ok) return refuse(exchange, login.error);
     const ended = await this.#door.cancel(id, login.value.identity);
     if (!ended.ok) return refuse(exchange, ended.error);
@@ -301,7 +297,7 @@ export class Requests {
   /** The statement of that id, if it is the asker's. */
   async #find(exchange: Exchange, id: QueryId): Promise<Result<Statement, GatewayError>> {
     const statement = this.shelf.get(id);
-    const owner = await this.#asker(exchange, statement);
+    const owner = await whoPolls(this.#door, senderOf(exchange), statement?.polled.owner);
     if (!owner.ok) return owner;
     if (statement === undefined) return err(gatewayError("query.unknown"));
     const parked = this.#door.resume(id, owner.value);
@@ -309,67 +305,11 @@ export class Requests {
     if (found.ok) return ok(statement);
     return found;
   }
-
-  /**
-   * Who polls. Where names are not verified a poll needs none: its link is the secret then, and a
-   * stranger could claim the owner's name anyway.
-   */
-  async #asker(
-    exchange: Exchange,
-    statement: Statement | undefined,
-  ): Promise<Result<AuthContext, GatewayError>> {
-    const presented = presentedBy(exchange.request.headers, exchange.peer.certificateNames);
-    const nameless =
-      presented.ok && presented.value.kind === "nothing" && presented.value.user === undefined;
-    if (nameless && statement !== undefined && !this.#door.asksPassword) {
-      return ok(statement.polled.owner);
-    }
-    const login = await this.#login(exchange);
-    return login.ok ? ok(login.value.identity) : login;
-  }
-
-  #login(exchange: Exchange): Promise<Result<Login, GatewayError>> {
-    const { request, peer } = exchange;
-    const presented = presentedBy(request.headers, peer.certificateNames);
-    if (!presented.ok) {
-      return Promise.resolve(this.#refused(exchange, presented.error, "nothing"));
-    }
-    const { kind } = presented.value;
-    if (kind !== "nothing" && !peer.mayTakeCredentials) {
-      return Promise.resolve(this.#refused(exchange, gatewayError("auth.cleartext"), kind));
-    }
-    const login = this.#door.authenticate(presented.value, presentedAt(peer));
-    return kind === "nothing" ? login : this.#compared(exchange, presented.value, login);
-  }
-
-  /** A verified login, unless the request claims to be somebody else beside it. */
-  async #compared(
-    exchange: Exchange,
-    presented: Presented,
-    verified: Promise<Result<Login, GatewayError>>,
-  ): Promise<Result<Login, GatewayError>> {
-    const login = await verified;
-    if (!login.ok) return login;
-    const { identity } = login.value;
-    if (!claimsAnother(exchange.request.headers, presented, identity)) return login;
-    const message = `Access Denied: User ${identity.user} cannot impersonate another user`;
-    return this.#refused(exchange, gatewayError("query.permission", { message }), presented.kind);
-  }
-
-  /** A login that the door did not judge, told to it. */
-  #refused(
-    { request, peer }: Exchange,
-    error: GatewayError,
-    kind: Presented["kind"],
-  ): Result<never, GatewayError> {
-    const shown = { kind, user: claimedUser(request.headers) };
-    this.#door.refused(error.code, shown, presentedAt(peer));
-    return err(error);
-  }
 }
 
-function presentedAt({ address }: Peer): PresentedAt {
-  return { frontend: "trinoHttp", address, patienceMs };
+function senderOf({ request, peer }: Exchange): Sender {
+  const { address, certificateNames, mayTakeCredentials } = peer;
+  return { headers: request.headers, address, certificateNames, mayTakeCredentials };
 }
 
 function refuse({ request, response, challenges }: Exchange, error: GatewayError): void {

@@ -2,7 +2,7 @@ import { abortError, gatewayError } from "@gateway/core/error.ts";
 import { polledLimits, type RunQuery } from "@gateway/core/run/poll/polled.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
-import { holds } from "./statement.ts";
+import { holds } from "./execution.ts";
 import {
   batchOfNumbers,
   done,
