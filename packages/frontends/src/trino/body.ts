@@ -1,4 +1,4 @@
-/** Reads the text of a statement from a request, within limits that hold before memory is taken. */
+/** Reads a statement's text from a request. Limits are checked before memory is taken. */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
@@ -17,14 +17,15 @@ export interface Pending {
 }
 
 type TextLimits = Pick<ListenerConfig, "maxMessageBytes" | "maxStatementBytes">;
-/** A long text is given as its bytes, which are UTF-8 and decoded in slices (`textIn`). */
+/** A long text stays bytes of UTF-8; `textIn` decodes them in slices. */
 export type Text = Result<string | Buffer, GatewayError>;
 
 /**
- * The statement's text. Refused: a body longer than a message may be, also one that only says it is; a
- * compressed one, because no client compresses statements; one that is not UTF-8; an empty one. A
- * text over its own limit is passed over to its end, so that its answer is one of a statement.
- * Undefined when the client left before its end. At once when all of it has come.
+ * The statement's text, at once when all of it is there; undefined when the client left before its end.
+ *
+ * Refuses a body that is longer than a message may be, or says so; a compressed one, because no client
+ * compresses statements; one that is not UTF-8; and an empty one. A text over its own limit is skipped to
+ * its end, so that the client gets the answer of a failed statement.
  */
 export function readStatement(
   request: IncomingMessage,
@@ -35,8 +36,8 @@ export function readStatement(
   if (encoding !== "identity") return err(violation("compressed statements are not read"));
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > limits.maxMessageBytes) return err(gatewayError("protocol.tooLarge"));
-  // A short statement comes in one packet with its headers, and is there when its login was judged:
-  // to listen for it costs a microsecond or two.
+  // A short statement comes in one packet with its headers and is there once the login was judged.
+  // Listening for it would cost a microsecond or two.
   if (request.complete || (announced > 0 && request.readableLength === announced)) {
     const bytes = request.read() as Buffer | null;
     return bytes === null ? textOf([]) : (refusalOf(bytes.length, limits) ?? textOf([bytes]));
@@ -78,7 +79,7 @@ function refusalOf(length: number, limits: TextLimits): Text | undefined {
   return undefined;
 }
 
-/** The text of a long statement, which others take turns with. Refused also as `longTexts` refuses. */
+/** Decodes a long statement in turns with others. Refuses also what `longTexts` refuses. */
 export async function textIn(
   bytes: Buffer,
   who: DecodingClient,
@@ -94,12 +95,12 @@ const ofQueries: ReadonlySet<string> = new Set([
   "query.cancelled",
 ]);
 
-/** Whether a text was refused for its length: that is a query that failed, with a page that says so. */
+/** True for a text that was refused for its length: the client sees a failed query, not a bad request. */
 export function isOfQuery({ code }: GatewayError): boolean {
   return ofQueries.has(code);
 }
 
-/** Of bytes that were looked at. */
+/** The text of bytes that are known to be UTF-8. */
 function utf8Of({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString("utf8");
 }

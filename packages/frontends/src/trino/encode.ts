@@ -20,7 +20,7 @@ const [n, u, l] = [0x6e, 0x75, 0x6c];
 /** Room for one cell's comma and `null`. */
 const cellRoom = 5;
 
-/** What a page takes first. Up to half of Node's pool it is a piece of that, which is cheaper than memory of its own. */
+/** Memory a page begins with. Up to half of Node's pool it is a piece of the pool, which is cheaper than memory of its own. */
 const capacityMin = 512;
 const pooledMax = Buffer.poolSize >>> 1;
 
@@ -29,7 +29,7 @@ export interface RowBuffer {
   bytes: Uint8Array;
   length: number;
   rows: number;
-  /** A page is full from here on; one row more may pass it. */
+  /** The page is full from here on; its last row may reach beyond. */
   readonly targetBytes: number;
 }
 

@@ -2,8 +2,8 @@
  * What every refusal and failure is to a Trino client: a name, number and type of Trino's own
  * `StandardErrorCode`, and the HTTP status where there is no query to report it in.
  *
- * Clients decide by the type and number what to try again, and by the status whether to send the
- * same request once more: 503, and 429 with some, are sent again; every other status is final.
+ * By type and number clients decide which statements to try again, and by the status whether to repeat
+ * the request: all repeat it after 503, some after 429, none after another status.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
@@ -141,7 +141,7 @@ const bySqlState: Readonly<Record<string, TrinoErrorName>> = {
   "42P07": "TABLE_ALREADY_EXISTS",
 };
 
-/** Only what the statement itself is at fault for is told apart by its SQLSTATE. */
+/** The SQLSTATE refines only errors that the statement itself caused. */
 const refined: ReadonlySet<ErrorCode> = new Set([
   "query.unknownObject",
   "query.data",

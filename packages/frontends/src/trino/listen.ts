@@ -22,7 +22,7 @@ const headerBytesMax = 64 * 1024;
 export interface HttpTimes {
   readonly headersMs: number;
   readonly requestMs: number;
-  /** Longer than the minute that balancers keep idle connections, so that they and not we close one. */
+  /** Longer than the minute that balancers keep an idle connection, so that they close it and not we. */
   readonly keepAliveMs: number;
   /** A client that takes nothing of its answer for so long is cut off; a query it left is swept as late. */
   readonly stalledMs: number;

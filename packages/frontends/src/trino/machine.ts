@@ -1,5 +1,5 @@
 /**
- * The conversation about one statement, as data: which answer a poll gets, and what is known so far.
+ * One statement as its client sees it, as data: which answer a poll gets, and what is known so far.
  *
  * Answers are numbered from 0, the answer to the POST. Each but the last names the next number. Asking
  * again for the last one given repeats it, because a client that lost an answer can not know whether
@@ -112,7 +112,7 @@ export function observe(progress: Progress, event: ResultEvent, elapsedMs: numbe
   }
 }
 
-/** What is known after the end of a query that its client ended as it is: its cancel is its end, and says that rows may be missing. */
+/** What is known once a client ended its query early: the query is finished, with a notice that rows are missing. */
 export function endedEarly(progress: Progress, elapsedMs: number): Progress {
   const text = "The query was ended by its client; further rows are missing.";
   const noted = observe(progress, { kind: "notice", code: "PARTIAL_RESULT", text }, elapsedMs);
@@ -151,8 +151,8 @@ function running(
 }
 
 /**
- * Clients show a statement that has a type as a change only, and its rows never; without columns and
- * without a type they take it for a query whose columns got lost.
+ * Clients show a statement with an update type as a change and never show its rows. One without columns
+ * and without a type they take for a query whose columns got lost.
  */
 function finished(progress: Progress, event: DoneEvent, elapsedMs: number): Progress {
   const changes = progress.columns === undefined;
@@ -174,9 +174,9 @@ function startedMs({ state, queuedMs }: Progress, elapsedMs: number): number | u
 }
 
 /**
- * Milliseconds that rows at hand wait for the next batch or the end. Engines tell the end of a short
- * query apart from its rows, and who waited for these long gains more from an answer with both, which
- * saves a round trip, than from rows a little sooner.
+ * Milliseconds that rows at hand wait for the next batch or the end. Engines send the end of a short
+ * query after its rows. A client that waited long gains more from one answer with both, which saves a
+ * round trip, than from rows a little sooner.
  */
 export function lingerMs(elapsedMs: number, leastMs: number): number {
   return Math.max(leastMs, Math.min(elapsedMs / 2, lingerMsMax));

@@ -1,6 +1,6 @@
 /**
- * What is believed of where a request came from: the client's address, whether secrets may pass, and
- * the base of the links in its answer.
+ * What we believe about the sender of a request: its address, whether secrets may pass, and the base of
+ * the links in its answer.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -29,9 +29,9 @@ export interface Peer {
   readonly baseUrl: string;
   /** The client reads rows from the answer to its POST. */
   readonly readsFirstAnswer: boolean;
-  /** The way to the client is longer than this machine. */
+  /** The client is on another machine, so that compression may pay. */
   readonly mayCompress: boolean;
-  /** What the headers ask for a statement's session, kept here once it was read of them. */
+  /** What the headers say of a statement's session; undefined until somebody read them. */
   asked: AskedSession | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface PeerRefusal {
 const readsFirst =
   /^(?:StatementClientV1|trino-cli|trino-jdbc|trino-client|Trino Python Client|curl)\//;
 
-/** A connection, what is read of it once, and what its last statement's headers said. */
+/** A connection, the names in its certificate, and what the headers of its last statement said. */
 interface Known {
   readonly connection: Connection;
   readonly names: readonly string[];

@@ -76,7 +76,7 @@ export class Requests {
     this.#silent = new Silent(this.shelf, host);
   }
 
-  /** From now on only statements that have begun are answered. Resolves when each was answered to its end or left by its client, or at the deadline. */
+  /** Refuses new statements. Resolves when each older one is answered to its end or left by its client, or at the deadline. */
   drain(deadline: AbortSignal): Promise<void> {
     this.#draining = true;
     this.#silent.endUntil(deadline);
@@ -162,7 +162,7 @@ export class Requests {
     return this.#give(exchange, statement, holder, page);
   }
 
-  /** Waited for where the text is long. */
+  /** Decodes and admits the text; a long one takes turns with others. */
   async #read(came: string | Buffer, who: DecodingClient): Promise<Result<string, GatewayError>> {
     const { slices } = this.#host;
     const text = typeof came === "string" ? ok(came) : await textIn(came, who, slices);
@@ -180,8 +180,8 @@ export class Requests {
   }
 
   /**
-   * A link that is forged, expired, another user's or forgotten is answered alike, behind the same
-   * check of who asks. One that another instance gave out is not unknown, only not here.
+   * A forged, expired, forgotten or foreign link gets one and the same answer, after the same check of
+   * who asks. A link of another instance is told apart: its query lives, but not here.
    */
   async #poll(exchange: Exchange, path: StatementPath, asked: string): Promise<void> {
     const { request, response } = exchange;
@@ -205,7 +205,7 @@ export class Requests {
       return void response.end();
     }
     if (path.phase === "partialCancel") return notAllowed(exchange, "DELETE");
-    // A sign of life between polls; finding the query was all it asks for.
+    // A sign of life between polls: finding the query has renewed it.
     if (method === "HEAD") return void response.end();
     if (method !== "GET") return notAllowed(exchange, "GET, HEAD, DELETE");
     const holder = this.#hold(exchange, statement);
@@ -247,7 +247,7 @@ export class Requests {
       holder.hungUp();
       this.#silent.answered(statement);
     });
-    // It may have left while its login was checked, and that is told only once.
+    // It may have left during its login, and "close" is emitted only once.
     if (response.destroyed || request.socket.destroyed) holder.hungUp();
     this.#shelve(statement);
     return holder;
@@ -264,7 +264,7 @@ export class Requests {
     const refusal = page?.token === 0 ? statement.refusal : undefined;
     if (refusal !== undefined) return this.#refuseStarted(exchange, statement, refusal);
     if (page === undefined) return sendStatus(request, response, 410, "This answer is gone");
-    // Nobody was given a link to a statement that the answer to its POST ended.
+    // A statement that ended with the answer to its POST has no link, so nobody asks again.
     if (page.token === 0 && page.next === undefined) this.shelf.remove(statement.id);
     else this.#shelve(statement);
     const links = { baseUrl: peer.baseUrl, id: statement.id };
@@ -313,7 +313,7 @@ function senderOf({ request, peer }: Exchange): Sender {
 }
 
 function refuse({ request, response, challenges }: Exchange, error: GatewayError): void {
-  // The one refusal of a request that Trino answers by 403; as an error of a query it has no status.
+  // As an error of a query this code is status 200; as the refusal of a request, Trino answers 403.
   if (error.code === "query.permission") return sendStatus(request, response, 403, error.message);
   return sendRefusal(request, response, error, challenges);
 }
@@ -323,7 +323,7 @@ function notAllowed({ request, response }: Exchange, allow: string): void {
   sendStatus(request, response, 405, "Method not allowed");
 }
 
-/** Whose text it is; nothing is read any more for a client that left. */
+/** Who sent the text. Reading stops when that client leaves. */
 function whoOf({ identity }: Login, response: ServerResponse): DecodingClient {
   const client = {
     get over() {

@@ -1,12 +1,12 @@
 /** SQL's LIKE over short names, in time linear in name times pattern: the pattern is the client's. */
 
-/** True when the whole text fits: `%` is any text, `_` one character, and the one behind `escape` itself. */
+/** True when the whole text fits: `%` is any text, `_` any character; behind `escape` a character is itself. */
 export function isLike(text: string, pattern: string, escape?: string): boolean {
   const parts = partsOf(pattern, escape);
   const characters = Array.from(text);
   let at = 0;
   let part = 0;
-  // Where to go on when the text behind the last `%` does not fit: it then swallows one character more.
+  // Where to go on when the text behind the last `%` does not fit: the `%` then takes one character more.
   let retryPart = -1;
   let retryAt = 0;
   while (at < characters.length) {

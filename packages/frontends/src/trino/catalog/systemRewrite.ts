@@ -2,8 +2,8 @@
  * Replaces Trino's own tables in a statement by subqueries: `system.jdbc.tables`,
  * `catalog.information_schema.columns`. Everything else of the statement is the engine's.
  *
- * Only a name where a table stands is replaced, read by the lexer: what is in a string, a comment or a
- * quoted name of another meaning stays as it is.
+ * The lexer finds the names, and only one where a table stands is replaced: strings, comments and
+ * quoted names of another meaning stay as they are.
  */
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
@@ -24,10 +24,10 @@ export interface Rewritten {
   readonly parameters: readonly Parameter[];
 }
 
-/** Longer texts are data and not questions of a tool; they are not looked into. */
+/** Longer texts carry data. Tools ask short questions, so longer texts are not searched. */
 const textLengthMax = 64 * 1024;
 const mayName = /system|information_schema/i;
-/** More tables of one statement stay as they are: each may add a value per catalog. */
+/** Tables replaced in one statement; further ones stay. Each may add a value per catalog. */
 const replacedMax = 32;
 
 /** True for an engine that speaks Trino's own SQL: it lists the catalog `system`. */
@@ -59,7 +59,7 @@ export function rewriteSystem(
   for (const table of tablesIn(sql).slice(0, replacedMax)) {
     const source = sourceOf(table.parts, scope, names);
     if (source === undefined) continue;
-    // Known names only come here, so none of them needs to be escaped.
+    // Only known names come here, so none needs escaping.
     const alias = table.aliased ? "" : ` AS "${table.parts.at(-1)}"`;
     pieces.push(sql.slice(copied, table.start), source.startsWith("(") ? source + alias : source);
     copied = table.end;
@@ -85,7 +85,7 @@ function sourceOf(
   return first === undefined || !/^\w+$/.test(table) ? undefined : `information_schema.${table}`;
 }
 
-/** A session's catalog that the engine does not have says nothing about its tables. */
+/** The session's catalog, unless the engine does not have it. */
 function known(catalog: string | undefined, catalogs: readonly string[]): string | undefined {
   return catalog !== undefined && catalogs.includes(catalog) ? catalog : undefined;
 }
@@ -94,7 +94,7 @@ interface TableReference {
   readonly parts: readonly string[];
   readonly start: number;
   readonly end: number;
-  /** The statement names it itself. */
+  /** The statement gives it a name of its own. */
   readonly aliased: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface SystemScope {
 
 type Source = (scope: SystemScope) => string;
 
-/** `system.<schema>.<table>`; undefined for one that Trino does not have or that nobody asks for. */
+/** `system.<schema>.<table>`; undefined for a table that Trino does not have or no client asks for. */
 export function systemTable(schema: string, table: string): Source | undefined {
   return own(systemTables, `${schema}.${table}`);
 }
@@ -34,7 +34,7 @@ function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Rows of the catalogs that there are: engines list their own inner ones beside them. */
+/** Keeps the rows of the session's catalogs: engines list inner ones of their own as well. */
 function within(column: string, scope: SystemScope): string {
   const names = scope.catalogs.map((name) => scope.text(name));
   return names.length === 0 ? "" : ` WHERE ${column} IN (${names.join(", ")})`;
@@ -65,7 +65,7 @@ function tableType(table: string): string {
   return `CASE WHEN table_type LIKE '%VIEW%' THEN 'VIEW' ELSE ${table} END`;
 }
 
-/** Names that engines have for a type, and Trino's. What is not in it keeps the engine's name in lower case. */
+/** Trino's name of a type, and the names that engines have for it. Any other name is shown in lower case. */
 const typeNames: readonly (readonly [trino: string, names: readonly string[]])[] = [
   ["boolean", ["BOOL", "LOGICAL"]],
   ["tinyint", ["INT1"]],
@@ -223,7 +223,7 @@ const systemTables: Readonly<Record<string, Source>> = {
   "jdbc.udts": empty("TYPE_CAT TYPE_SCHEM TYPE_NAME CLASS_NAME DATA_TYPE# REMARKS BASE_TYPE#"),
   "runtime.nodes": () =>
     `SELECT 'gateway' AS node_id, '' AS http_uri, '${version}' AS node_version, true AS coordinator, 'active' AS state`,
-  // The gateway's queries are in its own history; an engine that is asked for Trino's has none.
+  // The gateway keeps queries in its own history, and an engine that is not Trino has no such table.
   "runtime.queries": empty(
     "query_id state user source query resource_group_id queued_time_ms# analysis_time_ms# planning_time_ms# created started last_heartbeat end error_type error_code",
   ),

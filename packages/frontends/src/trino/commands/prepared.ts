@@ -32,7 +32,7 @@ import type { TrinoSession } from "../session/session.ts";
 import { TokenReader } from "../read/tokens.ts";
 import { displayName } from "../value/types.ts";
 
-/** A statement that is to run with values for its places. */
+/** A statement to run, and the values of its parameters. */
 export interface Execution {
   readonly sql: string;
   readonly parameters: readonly Parameter[];
@@ -90,7 +90,7 @@ export function execution(
   return ok({ sql: placed.value.sql, parameters: parameters.value });
 }
 
-/** Reads a long text that `EXECUTE IMMEDIATE` holds as the statement it is, and as it is sent on; false where it has too many tokens. */
+/** Reads the long text in an `EXECUTE IMMEDIATE` twice: as the client wrote it, and as it is sent on. False where it has too many tokens. */
 export function* immediateAhead(sql: string, tokensMax: number): Steps<boolean> {
   const reader = new TokenReader(sql);
   if (!reader.words("EXECUTE", "IMMEDIATE")) return true;

@@ -16,7 +16,7 @@ import { requestHeader } from "@gateway/wire/trino/headers.ts";
 /** Headers as the HTTP parser hands them over: lower-case names, repeated ones joined or dropped. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Values of these decide who is asking or where links point, so they come once or not at all. */
+/** These decide who is asking or where links point, so each comes once or not at all. */
 const once: ReadonlySet<string> = new Set([
   "authorization",
   "host",

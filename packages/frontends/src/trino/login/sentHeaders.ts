@@ -1,8 +1,8 @@
 /**
  * The headers of a request as they were sent, to know the next one that brings the same.
  *
- * A client sends the same dozen with every statement, and to judge and read them costs more than to
- * compare them. Secrets are neither kept nor compared: nothing that is remembered may follow from them.
+ * A client sends the same dozen with every statement, and comparing them costs less than judging and
+ * reading them again. Secrets are neither kept nor compared, so nothing that is remembered depends on one.
  */
 import { requestHeader } from "@gateway/wire/trino/headers.ts";
 

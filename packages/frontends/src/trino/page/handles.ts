@@ -27,8 +27,8 @@ const tagBytes = 16;
 const instanceBytes = 6;
 
 /**
- * Longer than a client may pause between two polls, because signs of life keep its query and the link
- * it holds; short enough that a link in an old log opens nothing.
+ * Longer than a client pauses between two polls: it may keep its query, and thus its link, by signs of
+ * life. Short enough that a link in an old log opens nothing.
  */
 const handleLifeMs = 24 * 3_600_000;
 
@@ -45,7 +45,7 @@ export interface LinkedQuery {
   readonly userMark: Uint8Array;
 }
 
-/** One per listener; what another one made is strange to it. */
+/** One per listener. It does not open what another listener sealed. */
 export class Handles {
   readonly #host: Pick<Host, "clock" | "randomBytes">;
   readonly #owner: HandleOwner;
@@ -91,7 +91,7 @@ export class Handles {
   }
 }
 
-/** What was put last, by text. The older half is dropped at once, which costs less than one by one. */
+/** The texts that were put last. The older half is dropped at once, which costs less than one by one. */
 class Recent<V> {
   #young = new Map<string, V>();
   #old = new Map<string, V>();
@@ -118,7 +118,7 @@ function userMark(user: string): Uint8Array {
   return createHash("sha256").update(user).digest().subarray(0, userMarkBytes);
 }
 
-/** AES-GCM. The nonce counts, so that no two texts of one key ever share one. */
+/** AES-GCM. The nonce is a counter, so no two texts under one key share it. */
 function aesSealer(keyMaterial: Uint8Array): Sealer {
   const key = createSecretKey(keyMaterial);
   let count = 0;

@@ -9,7 +9,7 @@ export interface Poll {
   readonly targetBytes?: number;
 }
 
-/** Sizes beyond these are taken for the nearest of them: small pages cost requests, large ones memory. */
+/** Bounds of a page's size: small pages cost requests, large ones memory. */
 const targetBytesMin = 16 * 1024;
 const targetBytesMax = 16 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ const unitBytes: ReadonlyMap<string, number> = new Map([
   ["GB", 1024 ** 3],
 ]);
 
-/** `maxWait=500ms&targetResultSize=4MB`. What can not be read counts as not asked for, as every other parameter. */
+/** `maxWait=500ms&targetResultSize=4MB`. What can not be read is ignored, like every other parameter. */
 export function pollOf(query: string): Poll {
   if (query === "") return {};
   const asked = new URLSearchParams(query);

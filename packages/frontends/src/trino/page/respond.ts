@@ -90,17 +90,17 @@ export function sendStatus(
   endText(response, "text/plain; charset=utf-8", text);
 }
 
-/** Bytes of a body that are worth less than the answer to whoever sends them. As many as a statement may have. */
+/** Bytes of an unread body that we take, so that its sender reads the answer. As many as a statement may have. */
 const passedOverMax = 64 * 1024 * 1024;
 
-/** There is more of a body, and too much or nobody knows how much. */
+/** True when more of the body follows, and too much of it or nobody knows how much. */
 function hasEndless({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   if (headers["transfer-encoding"] !== undefined) return true;
   return Number(headers["content-length"] ?? 0) > passedOverMax;
 }
 
-/** What a wait of unknown length is given as. */
+/** Told as the wait when its length is not known. */
 const retryAfterMs = 1000;
 
 /** Answers a request by the status of an error; one that belongs into an answer of a query is a bug here. `challenges` go with a login that is missing or wrong. */

@@ -1,11 +1,10 @@
 /**
- * Where statements are found again by their id, and the bound on the rows they keep for clients that
- * may ask again.
+ * Statements by id, and the limit on the rows they keep for clients that may ask again.
  *
- * A statement keeps its last answer, because a client that lost it repeats the poll, and one built
- * ahead. What finished statements keep is given up first and oldest first; building ahead stops while
- * the limit is reached, which leaves one answer per unfinished statement, and those hold slots. Whose
- * a statement is and how long its query lives is the door's business.
+ * A statement keeps its last answer, because a client that lost it repeats the poll, and one answer built
+ * ahead. Over the limit, finished statements go first, the oldest before the others, and nothing more is
+ * built ahead. That leaves one answer for each unfinished statement, and each of those holds a slot. Whose
+ * a statement is, and how long its query lives, is the door's business.
  */
 import { Aged } from "@gateway/core/tool/aged.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
@@ -14,7 +13,7 @@ import type { QueryId } from "@gateway/core/query/query.ts";
 export interface Shelved {
   readonly id: QueryId;
   readonly retainedBytes: number;
-  /** Only repeated polls would ask for what it keeps. */
+  /** Only a repeated poll can still ask for what it keeps. */
   readonly over: boolean;
 }
 
@@ -23,7 +22,7 @@ export interface ShelfLimits {
   readonly overCountMax: number;
   /** A finished statement leaves after this long. */
   readonly overMs: number;
-  /** An unfinished one that was not polled for this long was forgotten by the door, and is here. */
+  /** The door forgot an unfinished one that nobody polled for this long, and so does the shelf. */
   readonly forgottenMs: number;
 }
 
@@ -76,7 +75,7 @@ export class Shelf<S extends Shelved> {
     return (this.#open.get(id) ?? this.#over.get(id))?.statement;
   }
 
-  /** Called whenever a statement was asked: counts what it keeps now, and gives up what is too old or too much. */
+  /** Called whenever a client asks a statement: counts what it keeps now, and drops what is too old or too much. */
   put(statement: S, nowMs: number): void {
     this.#take(statement.id);
     const bytes = statement.retainedBytes;

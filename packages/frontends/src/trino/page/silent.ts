@@ -1,14 +1,14 @@
 /**
  * Ends statements whose clients seem gone, while the gateway drains.
  *
- * Between two polls a client has no connection, so nothing tells that it left without a DELETE. The
- * parking place waits five minutes for its next poll; a drain that did so would only reach its deadline.
+ * Between two polls a client has no connection, so nothing tells that it left without a DELETE. A
+ * parked query waits five minutes for its next poll; a drain that waited as long would reach its deadline.
  */
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Shelf, Shelved } from "./shelf.ts";
 
-/** A client that lives asks for the next answer within this time of the last one. */
+/** A living client asks for the next answer within this time. */
 export const silentMs = 15_000;
 const lookEveryMs = 1_000;
 
@@ -34,7 +34,7 @@ export class Silent<S extends Ended> {
 
   answered(statement: S): void {
     this.#asking.delete(statement);
-    // The line may have been slow: its client's time begins now.
+    // Sending may have taken long, so the client's time begins now.
     if (this.#looks && this.#shelf.get(statement.id) === statement) this.#put(statement);
   }
 

@@ -52,7 +52,7 @@ export function failure(error: GatewayError): Handling {
   return { kind: "answer", events, headers: [] };
 }
 
-/** A text that begins like a statement about the session and goes on like none. */
+/** A syntax error: the text begins like a statement about the session and goes on like none. */
 export function refused(message: string): Handling {
   return failure(gatewayError("query.syntax", { message }));
 }
@@ -78,7 +78,7 @@ export interface DescriptionTable {
   rows(description: Description): readonly (readonly Value[])[];
 }
 
-/** Describes a statement through the door when the answer is asked for, and shows what came. */
+/** The description of a statement as rows. The door describes it when the client asks for the answer. */
 export function described(
   sql: string,
   table: DescriptionTable,

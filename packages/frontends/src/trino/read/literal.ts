@@ -121,7 +121,7 @@ function readTyped(reader: TokenReader): Read<Parameter> {
   return valueOf(fitted(type, text), text);
 }
 
-/** A literal's type takes its digits and zone from the text where the client named none. */
+/** Digits and zone of a literal's type come from its text where the client named none. */
 function fitted(type: DataType, text: string): DataType {
   switch (type.kind) {
     case "timestamp": {
@@ -156,7 +156,7 @@ function readCast(reader: TokenReader, depth: number): Read<Parameter> {
   return text === undefined ? err(notLiteral(reader)) : valueOf(type, text);
 }
 
-/** A literal as the text a cast reads; null for NULL, undefined for what casts from text do not cover. */
+/** A literal as the text that a cast reads; null for NULL, undefined where no cast from text exists. */
 export function literalText({ type, value }: Parameter): string | null | undefined {
   if (value === null || typeof value === "string") return value;
   if (typeof value === "boolean" || typeof value === "number") return String(value);

@@ -15,7 +15,7 @@ export interface Token {
 
 const endToken: Token = { kind: "whitespace", text: "", end: 0 };
 
-/** Reads tokens on demand, so that only as much is lexed as a parser looks at. */
+/** Lexes only as far as a parser looks. */
 export class TokenReader {
   readonly sql: string;
   readonly #cursor;
@@ -48,7 +48,7 @@ export class TokenReader {
     return true;
   }
 
-  /** Takes all of the words or, when the first differs, none; a later difference means the statement is another one. */
+  /** Takes the words in turn. Takes none when the first differs; after a later difference the caller gives the statement up. */
   words(...words: readonly string[]): boolean {
     return words.every((word) => this.word(word));
   }
@@ -60,7 +60,7 @@ export class TokenReader {
     return true;
   }
 
-  /** A name as it means: without quotes, and in lower case where it had none. */
+  /** A name without quotes, in lower case where it had none. */
   name(): string | undefined {
     const { kind, text } = this.peek();
     if (kind !== "word" && kind !== "quotedIdentifier") return undefined;
@@ -84,7 +84,7 @@ export class TokenReader {
     return unquoted(text);
   }
 
-  /** True behind the last token; one semicolon is let pass. */
+  /** True behind the last token, or before a semicolon at the end. */
   atEnd(): boolean {
     if (this.peek().kind === "semicolon") this.take();
     return this.peek() === endToken;

@@ -11,12 +11,11 @@ import { Handles } from "../page/handles.ts";
 import { checkHeaders, presentedBy } from "../login/identity.ts";
 import { listenWith, times } from "../listen.ts";
 import { handle } from "../commands/local.ts";
-import { parkingDoor } from "./parking.ts";
 import { pollOf } from "../page/poll.ts";
 import { sessionFrom } from "../session/session.ts";
 import { rewriteSystem } from "../catalog/systemRewrite.ts";
 import { parseStatementPath } from "@gateway/wire/trino/path.ts";
-import { alice, numbers, resultOf } from "./trino.ts";
+import { alice, numbers, parkingDoor, resultOf } from "./trino.ts";
 
 /** Chance from a seed, so that a failure can be had again. */
 export class Chance {

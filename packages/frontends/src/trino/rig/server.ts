@@ -10,8 +10,7 @@ import type { Script, ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { suiteHost, type SuiteHost } from "../../rig/host.ts";
 import { trinoConfig } from "../config.ts";
 import { listenWith, times, type HttpTimes } from "../listen.ts";
-import { parkingDoor } from "./parking.ts";
-import { batchOfNumbers, done, numbers } from "./trino.ts";
+import { batchOfNumbers, done, numbers, parkingDoor } from "./trino.ts";
 
 export interface TestServer {
   readonly door: ScriptedDoor;
@@ -21,14 +20,14 @@ export interface TestServer {
   /** A request to the listener; `user` is claimed unless the headers say otherwise. */
   ask(path: string, init?: RequestInit & { readonly sql?: string }): Promise<Response>;
   /** Posts a statement and follows its links to the end; every answer in order. */
-  follow(sql: string, headers?: Readonly<Record<string, string>>): Promise<readonly Answer[]>;
+  follow(sql: string, headers?: Readonly<Record<string, string>>): Promise<readonly PageAnswer[]>;
   /** The server's clock goes so much ahead; timers do not. */
   later(ms: number): void;
   drain(deadline: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface Answer {
+export interface PageAnswer {
   readonly headers: Headers;
   readonly results: QueryResults;
 }
@@ -71,8 +70,8 @@ async function follow(
   ask: TestServer["ask"],
   sql: string,
   headers: Readonly<Record<string, string>>,
-): Promise<readonly Answer[]> {
-  const answers: Answer[] = [];
+): Promise<readonly PageAnswer[]> {
+  const answers: PageAnswer[] = [];
   let response = await ask("/v1/statement", { sql, headers });
   for (;;) {
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
@@ -83,8 +82,8 @@ async function follow(
   }
 }
 
-/** Every row of a conversation. */
-export function rowsOf(answers: readonly Answer[]): readonly (readonly unknown[])[] {
+/** Every row of all answers to one statement. */
+export function rowsOf(answers: readonly PageAnswer[]): readonly (readonly unknown[])[] {
   return answers.flatMap(({ results }) => results.data ?? []);
 }
 

@@ -1,5 +1,6 @@
 /** Statements, sessions and batches for the tests of this folder. */
 import { virtualHost, type VirtualHost } from "@gateway/core/rig/virtual.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { DoneEvent, QueryStats, ResultEvent } from "@gateway/core/query/event.ts";
 import { PolledQueries, type RunQuery } from "@gateway/core/run/poll/polled.ts";
@@ -9,6 +10,8 @@ import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Vector } from "@gateway/core/type/vector.ts";
 import type { QueryResults } from "@gateway/wire/trino/results.ts";
+import type { SuiteHost } from "../../rig/host.ts";
+import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { pageHead, type Page } from "../page/page.ts";
 import { sessionFrom, type TrinoSession } from "../session/session.ts";
 import { trinoText } from "../value/types.ts";
@@ -111,4 +114,16 @@ export function resultsOf(page: Page | undefined): QueryResults {
 export function dataText({ data }: Page): string {
   if (data === undefined || typeof data === "string") return data ?? "";
   return data.before + new TextDecoder().decode(data.rows) + data.after;
+}
+
+/** A scripted door that parks its queries as the gateway does. */
+export function parkingDoor(script: Script, host: SuiteHost): ScriptedDoor {
+  const door = scriptedDoor(script);
+  const polled = new PolledQueries(host);
+  const parked: Pick<Door, "start" | "resume" | "cancel"> = {
+    start: (query) => polled.start(query, (started, signal) => door.run(started, signal)),
+    resume: (id, owner) => polled.resume(id, owner),
+    cancel: async (id, by) => polled.cancel(id, by),
+  };
+  return Object.assign(door, parked);
 }

@@ -3,7 +3,7 @@
  *
  * The engine is asked for the next batch only when the one before is written out, so a slow client
  * slows the engine. The end is decided here: by an event, by the client, or by the client's time limit.
- * It knows no answer and no number of one.
+ * It does not know answers and their numbers.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
@@ -55,7 +55,7 @@ export class Execution {
   #rowsTaken = 0;
   /** Rows are at hand and nothing came behind them for a moment. */
   #lingered = false;
-  /** The event that is waited for, by everybody who waits; the first of them takes it. */
+  /** The next event, shared by everybody who waits for it; the first of them takes it. */
   #step: Promise<ResultEvent | undefined> | undefined;
   #cancelled = false;
   /** Cancelled as it is, with the rows so far as its result. */
@@ -111,12 +111,12 @@ export class Execution {
     return rows;
   }
 
-  /** An answer carries the changes and notices that there are. */
+  /** Called when an answer carries the changes and notices that there are. */
   carry(): void {
     this.#progress = carried(this.#progress);
   }
 
-  /** Reads events until an answer is worth giving or the time is up. `absorbs`: takes what only tells something without a turn of its own. */
+  /** Reads events until an answer is worth giving or the time is up. `absorbs`: events without rows or an end cost no turn each. */
   async fill(holdMs: number, absorbs: boolean): Promise<void> {
     const { clock } = this.#parts;
     const absorb = absorbs ? this.#absorb : undefined;
@@ -165,7 +165,7 @@ export class Execution {
     if (isOver(this.#progress)) await this.readEnd();
   }
 
-  /** Tells the door that the client has seen the end, by the call behind the last event. */
+  /** Asks once more behind the last event, which tells the door that the client has seen the end. */
   async readEnd(): Promise<void> {
     const { polled } = this.#parts;
     await this.#step;

@@ -29,7 +29,7 @@ export interface OpenParts {
   readonly handles: Handles;
 }
 
-/** The statement, with nothing read from it yet. Whatever is wrong with it, or with its text, is its first event. */
+/** The statement, begun but not read. An error in it, or in its text, is its first event. */
 export function openStatement(
   text: Result<string, GatewayError>,
   asked: TrinoSession,
@@ -43,7 +43,10 @@ export function openStatement(
   return statementOf(sql, runnable(handling, asked, parts.door), session, parts);
 }
 
-/** What the engine runs, unless nothing can run in the session. Trino's own tables are not the engine's; one that speaks Trino's own SQL judges tables and roles itself. */
+/**
+ * What the engine runs, or why nothing can run in the session. An engine that speaks Trino's SQL judges
+ * roles itself and has Trino's own tables; for any other the roles are judged and the tables replaced here.
+ */
 function runnable(handling: Handling, { session, refusal }: TrinoSession, door: Door): Handling {
   if (handling.kind === "answer") return handling;
   if (refusal !== undefined) return failure(refusal);
@@ -99,7 +102,7 @@ function linksOf(
 ): Pick<StatementParts, "linked" | "linksTo"> {
   const { instance } = handles;
   let known: LinkedQuery | undefined;
-  // A query that its first answer ends has no link, and needs none of it.
+  // Made late: a query that ends with its first answer needs no link.
   const linked = (): LinkedQuery => (known ??= handles.linkedQuery(id, session.identity.user));
   const linksTo: StatementParts["linksTo"] = (token, phase) => {
     const sealed = handles.seal(linked(), token);
@@ -154,6 +157,6 @@ const timerMsMax = 2_147_483_647;
 function timeLimitMs({ settings }: Session): number | undefined {
   const asked = settings.get("query_max_run_time");
   const limitMs = asked === undefined ? undefined : durationMs(asked);
-  // Weeks: timers of the system do not reach further, and no query does.
+  // Timers reach no further than some weeks, and no query runs as long.
   return limitMs === undefined || limitMs > timerMsMax ? undefined : limitMs;
 }

@@ -28,7 +28,7 @@ describe("Statement.answer", () => {
       const { host, statement } = statementOf(async function* engine() {
         yield* run(host);
       });
-      const pages = await conversation(statement, host, asked, readsRows);
+      const pages = await polledToEnd(statement, host, asked, readsRows);
       expect(pages.flatMap((page) => resultsOf(page).data ?? [])).toEqual(rows);
       const last = resultsOf(pages.at(-1));
       expect([last.stats.state, last.nextUri]).toEqual(["FINISHED", undefined]);
@@ -70,7 +70,7 @@ interface Poll {
 }
 
 /** Polls in the given pattern until the end; every answer by its number. */
-async function conversation(
+async function polledToEnd(
   statement: Statement,
   host: VirtualHost,
   polls: readonly Poll[],
@@ -78,7 +78,7 @@ async function conversation(
 ): Promise<readonly Page[]> {
   const pages: Page[] = [];
   let over = false;
-  const talk = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     pages.push(await statement.first(readsRows));
     for (let index = 0; pages.at(-1)?.next !== undefined; index += 1) {
       const { back, pauseMs } = polls[index % polls.length] ?? { back: 0, pauseMs: 0 };
@@ -95,8 +95,8 @@ async function conversation(
     }
     over = true;
   };
-  const talking = talk();
+  const polling = poll();
   await host.runUntil(() => over);
-  await talking;
+  await polling;
   return pages;
 }

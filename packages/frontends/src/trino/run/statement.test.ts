@@ -269,7 +269,7 @@ describe("Statement.hold", () => {
   });
 });
 
-describe("the parking place behind a statement", () => {
+describe("the parked query behind a statement", () => {
   it("keeps it for a minute when its last answer was given", async () => {
     const { host, queries, statement } = statementOf(shortResult);
     await statement.first(false);

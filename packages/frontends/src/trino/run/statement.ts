@@ -141,8 +141,8 @@ export class Statement {
     const last = execution.drained;
     const rowOffset = execution.rowsTaken;
     const rows = execution.takeRows(last);
-    // Python's client does not look for segments in the answer to its POST, and for the few rows
-    // of it they would be a detour to every other one.
+    // Python's client does not look for segments in the answer to its POST, and no client gains from
+    // them for its few rows.
     const encoding = nextToken(this.#turn) === 0 ? undefined : this.#parts.encoding;
     const isPlain = rows !== undefined && encoding === undefined;
     let page = this.#page(last, isPlain ? plainData(rows.bytes) : undefined);
@@ -159,7 +159,7 @@ export class Statement {
     return this.#give(this.#statePage());
   }
 
-  /** What is known as an answer. Called once for each, because it takes along what only one may carry. */
+  /** Makes an answer of what is known. Called once for each, because changes and notices go with one only. */
   #page(last: boolean, data: Page["data"]): Page {
     const page: Page = {
       token: nextToken(this.#turn),
@@ -199,7 +199,7 @@ export class Statement {
   }
 
   #seeEnd({ token }: Page): void {
-    // With the answer to its POST the client got no link to ask again with.
+    // A client that got the end with its POST has no link to ask again.
     if (token === 0 && this.polled.forget !== undefined) this.polled.forget();
     else void this.#execution.readEnd();
   }

@@ -35,7 +35,7 @@ export interface TrinoSession {
   readonly style: TextStyle;
   /** The form of rows that the client asked for; undefined for plain JSON. */
   readonly encoding: Encoding | undefined;
-  /** Why nothing can run in this session; statements about the session can, for they mend it. */
+  /** Why nothing runs in this session but statements about the session, which can mend it. */
   readonly refusal: GatewayError | undefined;
 }
 
@@ -107,7 +107,7 @@ export function askedFrom(headers: RequestHeaders): Result<AskedSession, Gateway
   });
 }
 
-/** The session of a request. `asked` may be of an earlier one whose headers differ in secrets and length only. */
+/** The session of a request. `asked` may come from an earlier request whose other headers were the same. */
 export function sessionOf(
   asked: AskedSession,
   headers: RequestHeaders,

@@ -1,6 +1,6 @@
 /**
- * Transactions of a protocol without connections: the client sends the id we gave it, and here is the
- * pin behind it. The pin itself, its slot and its idle limit belong to the pipeline.
+ * Transactions of a protocol without connections: the client sends the id that we gave it, and this file
+ * finds the pin. The pin itself, its slot and its idle limit belong to the pipeline.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -27,7 +27,7 @@ export class Transactions {
     return this.#open.size;
   }
 
-  /** Remembers a transaction that began, and answers the id its client is to send. */
+  /** Remembers a transaction that began, and returns the id that its client sends from now on. */
   begin(pin: Pin, user: string): string {
     this.#forgetEnded();
     const id = uuidOf(this.#host.randomBytes(idBytes));

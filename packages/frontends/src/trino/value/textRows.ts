@@ -23,7 +23,7 @@ const utcSuffix = bytesOf(" UTC");
 
 /** What a cell may need beside its bytes: comma, quotes, a suffix, or `null`. */
 const cellRoom = 12;
-/** Up to this many bytes of a row each is taken for one with the longest escape. */
+/** In a row of up to this many bytes, each byte counts as one with the longest escape. */
 const worstCaseMax = 1024;
 
 /** How the text of a column's cells becomes JSON. */
@@ -182,7 +182,7 @@ export class OpenText {
     this.#put(zero);
   }
 
-  /** As it is when nothing in it needs an escape, which is nearly always. */
+  /** Copies the text; nearly always nothing in it needs an escape. */
   #writeEscaped(start: number, size: number): void {
     const { bytes } = this.#batch;
     const out = this.#out;
