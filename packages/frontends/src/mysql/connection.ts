@@ -1,8 +1,8 @@
 /**
- * One MySQL client: bytes in, machine, effects, bytes out.
+ * One MySQL client: packets in, machine, effects, packets out.
  *
- * Reads all the time, because a client that left is noticed by reading only; commands that come ahead
- * wait in the packet reader, and beyond a limit nothing more is read until they were performed.
+ * What comes in is read by `inbox.ts`, what may come when stands in `machine.ts`, and commands are
+ * performed in `run/`.
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError } from "@gateway/core/error.ts";
@@ -14,21 +14,19 @@ import {
   putGreeting,
   type Greeting,
 } from "@gateway/wire/mysql/handshake.ts";
-import type { Packet, SkippedPacket } from "@gateway/wire/mysql/packetReader.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
-import type { Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import { Channel } from "./channel.ts";
 import { idleMsOf, openClientSession } from "./session/clientSession.ts";
 import { codecOf } from "./compression.ts";
-import { Conversation } from "./run/conversation.ts";
+import { Responder } from "./run/responder.ts";
 import { Cursors } from "./run/cursor.ts";
+import { findDatabase } from "./run/database.ts";
 import { putErrorPacket } from "./encode.ts";
-import { pipelinedBytesMax } from "./limits.ts";
+import { Inbox, type Received } from "./inbox.ts";
 import {
   advance,
-  authPlugin,
   awaitsPacket,
   greeted,
   type Claim,
@@ -39,11 +37,12 @@ import {
   type State,
 } from "./machine.ts";
 import type { Member, Members } from "./run/members.ts";
+import { authPlugin } from "./login/authentication.ts";
 import { cipherOf, frontendKind, greetingOf, sessionOf } from "./login/opening.ts";
 import type { PasswordKey } from "./login/passwordKey.ts";
 import { PreparedStatements } from "./run/prepared.ts";
 import type { TextReader } from "./read/reading.ts";
-import { Runner } from "./run/runner.ts";
+import { Dispatcher } from "./run/dispatcher.ts";
 import { abandon } from "./run/transaction.ts";
 
 /** What all connections of a listener share. */
@@ -65,35 +64,38 @@ export class MysqlConnection implements Member {
   readonly #id: number;
   readonly #greeting: Greeting;
   readonly #channel: Channel;
-  /** For packets of the connection phase; afterwards the conversation's own. */
+  readonly #inbox: Inbox;
+  /** For packets of the connection phase; afterwards the responder has its own. */
   readonly #greetingOut = new PacketWriter();
   readonly #prepared: PreparedStatements;
   readonly #cursors = new Cursors();
   #state: State = greeted;
   #certificateNames: readonly string[] = [];
-  #talk: Conversation | undefined;
-  #runner: Runner | undefined;
-  #paused = false;
+  #responder: Responder | undefined;
+  #dispatcher: Dispatcher | undefined;
   /** True while something sent from here has not left. */
   #blocked = false;
-  /** True while a large compressed frame is being opened. */
-  #opening = false;
   /** True while a command is performed, also when the connection was closed meanwhile. */
   #working = false;
-  /** True while `#pump` is on the stack, so that effects do not start it again. */
-  #pumping = false;
 
   constructor(connection: FollowedConnection, parts: ListenerParts) {
     this.#connection = connection;
     this.#parts = parts;
     this.#channel = new Channel(connection);
+    this.#inbox = new Inbox({
+      connection,
+      channel: this.#channel,
+      wants: () => !this.#blocked && awaitsPacket(this.#state),
+      take: (received) => this.#take(received),
+      background: (task) => this.#background(task),
+    });
     this.#prepared = new PreparedStatements(connection.config.maxMessageBytes);
     this.#id = parts.members.join(this);
     this.#greeting = greetingOf(connection, this.#id, parts.host);
   }
 
   get user(): string | undefined {
-    return this.#talk?.client.session.identity.user;
+    return this.#responder?.client.session.identity.user;
   }
 
   get address(): string {
@@ -101,23 +103,23 @@ export class MysqlConnection implements Member {
   }
 
   get database(): string | undefined {
-    return this.#talk?.client.session.schema;
+    return this.#responder?.client.session.schema;
   }
 
   get running(): string | undefined {
-    return this.#talk?.running;
+    return this.#responder?.running;
   }
 
   get queryId(): Member["queryId"] {
-    return this.#talk?.queryId;
+    return this.#responder?.queryId;
   }
 
   get sinceMs(): number {
-    return this.#talk?.sinceMs ?? this.#parts.startedMs;
+    return this.#responder?.sinceMs ?? this.#parts.startedMs;
   }
 
   cancel(): void {
-    this.#talk?.cancel(gatewayError("query.cancelled"));
+    this.#responder?.cancel(gatewayError("query.cancelled"));
   }
 
   close(): void {
@@ -126,18 +128,18 @@ export class MysqlConnection implements Member {
   }
 
   closeIdle(nowMs: number): void {
-    const talk = this.#talk;
-    if (talk === undefined || this.#working) return;
-    if (nowMs - talk.sinceMs < idleMsOf(talk.client)) return;
+    const responder = this.#responder;
+    if (responder === undefined || this.#working) return;
+    if (nowMs - responder.sinceMs < idleMsOf(responder.client)) return;
     // Nobody asked, so the packet begins a sequence of its own.
-    talk.out.sequence = 0;
+    responder.out.sequence = 0;
     this.#resume({ kind: "idle" });
   }
 
   /** Greets, then serves whatever comes. Returns at once; ends with the connection. */
   start(): void {
     this.#connection.whenOver(() => this.#gone());
-    this.#listen();
+    this.#inbox.listen();
     this.#send((out) => putGreeting(out, this.#greeting));
   }
 
@@ -145,71 +147,26 @@ export class MysqlConnection implements Member {
   #gone(): void {
     this.#parts.members.leave(this.#id);
     this.cancel();
-    const talk = this.#talk;
+    const responder = this.#responder;
     // A running command ends its own statement first; the transaction is given back behind it.
-    if (talk !== undefined && !this.#working) this.#background(this.#giveBack(talk));
+    if (responder !== undefined && !this.#working) this.#background(this.#giveBack(responder));
   }
 
   /** What the session holds between two commands. */
-  async #giveBack(talk: Conversation): Promise<void> {
+  async #giveBack(responder: Responder): Promise<void> {
     await this.#cursors.clear();
-    await abandon(talk);
+    await abandon(responder);
   }
 
-  #listen(): void {
-    this.#connection.socket.on("data", (chunk: Buffer) => {
-      this.#channel.push(chunk);
-      this.#pump();
-      this.#holdBack();
-    });
-  }
-
-  /** Feeds packets to the machine as long as it wants them. */
-  #pump(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    try {
-      while (this.#takesPackets) {
-        const step = this.#channel.next();
-        if (step instanceof Promise) {
-          this.#background(this.#reopen(step));
-          break;
-        }
-        if (step.kind === "more") break;
-        this.#out.sequence = this.#answerSequence(step);
-        this.#handle(step);
-      }
-    } finally {
-      this.#pumping = false;
-    }
-  }
-
-  /** False while something is under way, or the client does not take what it was sent. */
-  get #takesPackets(): boolean {
-    return !this.#blocked && !this.#opening && awaitsPacket(this.#state);
-  }
-
-  async #reopen(opened: Promise<void>): Promise<void> {
-    this.#opening = true;
-    await opened;
-    this.#opening = false;
-    this.#pump();
-    this.#holdBack();
+  #take(received: Received): void {
+    this.#out.sequence = this.#answerSequence(received);
+    this.#handle(received);
   }
 
   /** Our next packet's number: behind the client's, which a refused one did not tell. */
-  #answerSequence(step: Packet | SkippedPacket | Violation): number {
-    if (step.kind !== "violation") return (step.lastSequence + 1) & 0xff;
+  #answerSequence(received: Received): number {
+    if (received.kind !== "violation") return (received.lastSequence + 1) & 0xff;
     return this.#state.kind === "ready" ? 1 : (this.#out.sequence + 1) & 0xff;
-  }
-
-  /** Stops reading when too much waits, and goes on when it was taken. */
-  #holdBack(): void {
-    const { socket } = this.#connection;
-    const waits = !this.#takesPackets && this.#channel.bufferedBytes > pipelinedBytesMax;
-    if (waits === this.#paused) return;
-    this.#paused = waits;
-    socket[waits ? "pause" : "resume"]();
   }
 
   #handle(message: Message): void {
@@ -221,8 +178,7 @@ export class MysqlConnection implements Member {
   /** The answer to something that took time. */
   #resume(message: Message): void {
     this.#handle(message);
-    this.#pump();
-    this.#holdBack();
+    this.#inbox.resume();
   }
 
   #context(): MachineContext {
@@ -269,7 +225,7 @@ export class MysqlConnection implements Member {
   }
 
   get #out(): PacketWriter {
-    return this.#talk?.out ?? this.#greetingOut;
+    return this.#responder?.out ?? this.#greetingOut;
   }
 
   #send(put: (out: PacketWriter) => void): void {
@@ -291,15 +247,14 @@ export class MysqlConnection implements Member {
   async #unblock(leaving: Promise<void>): Promise<void> {
     await leaving;
     this.#blocked = false;
-    this.#pump();
-    this.#holdBack();
+    this.#inbox.resume();
   }
 
   async #upgrade(): Promise<void> {
     const secured = await this.#connection.upgrade(this.#channel.takeRest());
     if (secured === undefined) return;
     this.#certificateNames = this.#connection.certificateNames();
-    this.#listen();
+    this.#inbox.listen();
     this.#resume({ kind: "secured" });
   }
 
@@ -326,9 +281,9 @@ export class MysqlConnection implements Member {
 
   /** Another user is about to enter: nothing of the old session remains. */
   #leave(): void {
-    const talk = this.#talk;
+    const responder = this.#responder;
     this.#prepared.clear();
-    if (talk !== undefined) this.#background(this.#giveBack(talk));
+    if (responder !== undefined) this.#background(this.#giveBack(responder));
   }
 
   #enter(claim: Claim, login: Login): void {
@@ -336,28 +291,36 @@ export class MysqlConnection implements Member {
     const connection = this.#connection;
     const session = sessionOf(claim, login, connection.address);
     const client = openClientSession(session, claim, this.#id);
-    const talk = new Conversation({ door, host, connection, channel: this.#channel }, client);
-    talk.out.sequence = this.#out.sequence;
-    this.#talk = talk;
+    const responder = new Responder({ door, host, connection, channel: this.#channel }, client);
+    responder.out.sequence = this.#out.sequence;
+    this.#responder = responder;
     const tls = connection.canUpgrade || connection.secure;
     const server = { port: port(), tls, startedMs, cipher: cipherOf(connection) };
     const [prepared, cursors] = [this.#prepared, this.#cursors];
-    this.#runner = new Runner({ talk, read, prepared, cursors, members, initial: client, server });
+    this.#dispatcher = new Dispatcher({
+      responder,
+      read,
+      prepared,
+      cursors,
+      members,
+      initial: client,
+      server,
+    });
     if (claim.database === undefined) {
       this.#resume({ kind: "entered", refusal: undefined });
       return;
     }
-    this.#background(this.#findDatabase(this.#runner));
+    this.#background(this.#findDatabase(responder));
   }
 
-  async #findDatabase(runner: Runner): Promise<void> {
-    const refusal = await runner.findDatabase();
+  async #findDatabase(responder: Responder): Promise<void> {
+    const refusal = await findDatabase(responder);
     if (!this.#connection.over) this.#resume({ kind: "entered", refusal });
   }
 
   #welcome(): void {
     const connection = this.#connection;
-    this.#talk?.putOk();
+    this.#responder?.putOk();
     this.#flushOut();
     if (this.#state.kind === "ready") {
       const { capabilities, zstdLevel } = this.#state.claim;
@@ -370,19 +333,19 @@ export class MysqlConnection implements Member {
   }
 
   #run(command: RunnableCommand): void {
-    const runner = this.#runner;
-    if (runner === undefined) throw new Error("a command before the login");
+    const dispatcher = this.#dispatcher;
+    if (dispatcher === undefined) throw new Error("a command before the login");
     this.#connection.idle(false);
     this.#working = true;
-    this.#background(this.#finish(runner.run(command)));
+    this.#background(this.#finish(dispatcher.run(command)));
   }
 
   async #finish(running: Promise<void>): Promise<void> {
     await running;
     this.#working = false;
-    const talk = this.#talk;
+    const responder = this.#responder;
     if (this.#connection.over) {
-      if (talk !== undefined) await this.#giveBack(talk);
+      if (responder !== undefined) await this.#giveBack(responder);
       return;
     }
     this.#resume({ kind: "finished" });

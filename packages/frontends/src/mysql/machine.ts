@@ -2,16 +2,13 @@
  * What may come when on one connection, from the greeting to the end, and what is to be done.
  *
  * Pure and total: every state answers every message. It performs nothing; `connection.ts` does. What
- * a command does is not known here, only that one runs at a time.
- *
- * Authentication is always the full form of `caching_sha2_password`: its fast form needs a hash that
- * neither bcrypt nor a directory gives. The password travels over TLS, or encrypted with our key.
+ * a command does is not known here, only that one runs at a time. How a client proves who it is stands in
+ * `login/authentication.ts`.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login, Presented } from "@gateway/core/port/authenticator.ts";
 import type { Result } from "@gateway/core/result.ts";
-import { Secret } from "@gateway/core/secret.ts";
 import { parseCommand, type Command } from "@gateway/wire/mysql/command.ts";
 import {
   parseHandshake,
@@ -23,17 +20,14 @@ import { capability, type Violation } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { charsetOf } from "./session/charset.ts";
 import { errorReply, ownErrors, violationReply } from "./errors.ts";
-import { ciphertextBytes, passwordText } from "./login/passwordKey.ts";
-
-/** Plugins by name. Everything else a client proposes is switched to the first. */
-export const authPlugin = {
-  sha2: "caching_sha2_password",
-  native: "mysql_native_password",
-  clear: "mysql_clear_password",
-} as const;
-
-/** Bytes of the plugin's own little protocol. Source: MySQL `sql/auth/sha2_password_common.h`. */
-const sha2 = { requestKey: 0x02, fastOk: 0x03, fullAuthentication: 0x04 } as const;
+import {
+  login,
+  onOpened,
+  onPassword,
+  onSha2Scramble,
+  onVerified,
+  refuse,
+} from "./login/authentication.ts";
 
 /** What holds for the whole connection. */
 export interface MachineContext {
@@ -96,7 +90,7 @@ export type Message =
   /** The running command's answer is written. */
   | { readonly kind: "finished" };
 
-/** Commands that are more than a state: the runner performs them. */
+/** Commands that are more than a state: the dispatcher performs them. */
 export type RunnableCommand = Exclude<Command, { kind: "quit" | "unknown" | "changeUser" }>;
 
 /** In order. Those that send write one packet each. */
@@ -120,8 +114,6 @@ export type Effect =
   | { readonly kind: "close" };
 
 export type Step = readonly [State, readonly Effect[]];
-
-const closed: State = { kind: "closed" };
 
 /** The state of a connection whose greeting, packet 0, was sent. */
 export const greeted: State = { kind: "greeted", secure: false, sequence: 1 };
@@ -160,9 +152,7 @@ export function advance(state: State, message: Message, context: MachineContext)
       return [{ kind: "greeted", secure: true, sequence: state.sequence }, []];
     case "opened":
       if (state.kind !== "opening") return [state, []];
-      return message.password === undefined
-        ? refuseLogin(state.claim, "auth.refused")
-        : verify(state.claim, passwordOf(state.claim, message.password));
+      return onOpened(state.claim, message.password);
     case "verified":
       return state.kind === "verifying" ? onVerified(state.claim, message.result) : [state, []];
     case "entered":
@@ -247,7 +237,7 @@ function onCommand(claim: Claim, packet: Packet, context: MachineContext): Step 
       // The frame is sound, so the connection goes on, as it does on a MySQL server.
       return [ready, [{ kind: "sendError", reply: violationReply(command) }]];
     case "quit":
-      return [closed, [{ kind: "close" }]];
+      return [{ kind: "closed" }, [{ kind: "close" }]];
     case "unknown":
       return [ready, [{ kind: "sendError", reply: ownErrors.unknownCommand() }]];
     case "changeUser": {
@@ -280,120 +270,4 @@ function claimOf(
     attributes: message.attributes,
     zstdLevel: known.zstdLevel,
   };
-}
-
-/** The first step of a login: decides by the plugin that the client already used. */
-function login(
-  claim: Claim,
-  message: HandshakeResponse | ChangeUser,
-  sequence: number,
-  context: MachineContext,
-): Step {
-  const { plugin, authData } = message;
-  if (context.refusal !== undefined) return refuse(errorReply(context.refusal));
-  if (plugin === authPlugin.sha2) return onSha2Scramble(claim, authData, sequence, context);
-
-  const known = knownOf(claim, context);
-  if (known !== undefined) {
-    const expectsOk =
-      plugin === undefined || plugin === authPlugin.native || plugin === authPlugin.clear;
-    return expectsOk ? verify(claim, known) : askForSha2(claim, sequence);
-  }
-  if (plugin === authPlugin.clear) {
-    return verifyClear(claim, authData, context);
-  }
-  const canSwitch = (claim.capabilities & capability.pluginAuth) !== 0;
-  return canSwitch ? askForSha2(claim, sequence) : refuse(ownErrors.clientTooOld());
-}
-
-function askForSha2(claim: Claim, sequence: number): Step {
-  return [{ kind: "switching", claim, sequence: after(sequence) }, [{ kind: "sendAuthSwitch" }]];
-}
-
-/** The client's hash of the password. It is not looked at: only whether there is a password at all. */
-function onSha2Scramble(
-  claim: Claim,
-  scramble: Uint8Array,
-  sequence: number,
-  context: MachineContext,
-): Step {
-  const empty = scramble.length === 0 || (scramble.length === 1 && scramble[0] === 0);
-  const known = knownOf(claim, context);
-  if (empty) return verify(claim, known ?? nothingOf(claim));
-  if (known !== undefined) {
-    const [state, effects] = verify(claim, known);
-    return [state, [moreData(sha2.fastOk), ...effects]];
-  }
-  return [
-    { kind: "challenged", claim, sequence: after(sequence) },
-    [moreData(sha2.fullAuthentication)],
-  ];
-}
-
-/** Some clients (MariaDB's library among them) send the password in clear also without TLS. */
-function onPassword(claim: Claim, packet: Packet, context: MachineContext): Step {
-  const { payload } = packet;
-  if (claim.secure) return verifyClear(claim, payload, context);
-  if (payload.length === 1 && payload[0] === sha2.requestKey) {
-    return [
-      { kind: "keySent", claim, sequence: after(packet.lastSequence) },
-      [{ kind: "sendPublicKey" }],
-    ];
-  }
-  if (payload.length !== ciphertextBytes) return verifyClear(claim, payload, context);
-  return [{ kind: "opening", claim }, [{ kind: "open", ciphertext: payload }]];
-}
-
-function verifyClear(claim: Claim, bytes: Uint8Array, context: MachineContext): Step {
-  if (!claim.secure && !context.takesCleartext) {
-    return refuseLogin(claim, "auth.cleartext");
-  }
-  const password = passwordText(bytes);
-  if (password === undefined) return refuseLogin(claim, "auth.refused");
-  return verify(claim, passwordOf(claim, password));
-}
-
-function verify(claim: Claim, presented: Presented): Step {
-  return [{ kind: "verifying", claim }, [{ kind: "authenticate", presented }]];
-}
-
-function onVerified(claim: Claim, result: Result<Login, GatewayError>): Step {
-  if (!result.ok) return refuse(errorReply(result.error));
-  return [{ kind: "entering", claim }, [{ kind: "enter", claim, login: result.value }]];
-}
-
-/** What the client is judged by without being asked for a password; undefined when it has to be asked. */
-function knownOf(
-  claim: Claim,
-  { asksPassword, certificateNames: names }: MachineContext,
-): Presented | undefined {
-  if (!asksPassword) return nothingOf(claim);
-  return names.length === 0 ? undefined : { kind: "certificate", user: claim.user, names };
-}
-
-function nothingOf(claim: Claim): Presented {
-  return { kind: "nothing", user: claim.user === "" ? undefined : claim.user, asked: true };
-}
-
-function passwordOf(claim: Claim, password: string): Presented {
-  return { kind: "password", user: claim.user, password: new Secret(password) };
-}
-
-function moreData(byte: number): Effect {
-  return { kind: "sendMoreData", bytes: Uint8Array.of(byte) };
-}
-
-/** The client's number behind one packet of ours. */
-function after(sequence: number): number {
-  return (sequence + 2) & 0xff;
-}
-
-/** Refuses what can not be shown to the door. */
-function refuseLogin({ user }: Claim, code: ErrorCode): Step {
-  const [state, effects] = refuse(errorReply(gatewayError(code)));
-  return [state, [...effects, { kind: "noteRefusal", code, user }]];
-}
-
-function refuse(reply: ErrorReply): Step {
-  return [closed, [{ kind: "sendError", reply }, { kind: "close" }]];
 }

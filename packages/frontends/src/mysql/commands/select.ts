@@ -14,7 +14,7 @@ import {
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { ClientSession, Setting } from "../session/clientSession.ts";
 import { ownErrors } from "../errors.ts";
-import { serverVersion } from "../version.ts";
+import { serverVersion } from "./server.ts";
 import { integerColumn, textColumn, type LocalAnswer } from "./answer.ts";
 import { nextText, takeLiteral, takeName, takeString } from "./take.ts";
 import { variableValue, type VariableContext } from "./variables.ts";

@@ -1,6 +1,9 @@
 /** What a MySQL server says about itself, whatever engine is behind it. Data only. */
 import type { Row } from "./filter.ts";
 
+/** Its name for itself. Drivers read a version of MySQL 8.4 out of it and act on that. */
+export const serverVersion = "8.4.0-gateway";
+
 /** Columns of SHOW CHARACTER SET. */
 export const charsetColumns = ["Charset", "Description", "Default collation", "Maxlen"];
 /** The character sets that are read. */

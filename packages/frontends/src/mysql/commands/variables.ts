@@ -13,7 +13,7 @@ import {
 } from "../session/clientSession.ts";
 import { compressionNames } from "../compression.ts";
 import { preparedMax } from "../limits.ts";
-import { serverVersion } from "../version.ts";
+import { serverVersion } from "./server.ts";
 
 /** What variables are computed from. */
 export interface VariableContext {

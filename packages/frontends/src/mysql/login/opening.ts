@@ -8,9 +8,10 @@ import { capability, collationId, serverStatus } from "@gateway/wire/mysql/proto
 import type { Connection } from "../../listener/connection.ts";
 import { compressionFlags } from "../compression.ts";
 import { forwardedDialect } from "../read/forward.ts";
-import { authPlugin, type Claim } from "../machine.ts";
+import type { Claim } from "../machine.ts";
+import { authPlugin } from "./authentication.ts";
 import { parseTags } from "../session/tags.ts";
-import { serverVersion } from "../version.ts";
+import { serverVersion } from "../commands/server.ts";
 
 /** The key in the config. */
 export const frontendKind = "mysqlWire";

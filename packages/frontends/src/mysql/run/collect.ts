@@ -4,7 +4,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Responder } from "./responder.ts";
 import type { Row } from "../commands/filter.ts";
 import type { EngineStatement } from "./statement.ts";
 
@@ -13,12 +13,12 @@ const rowsMax = 10_000;
 
 /** All rows, or the error; `query.tooManyRows` beyond the limit. */
 export async function collect(
-  talk: Conversation,
+  responder: Responder,
   { sql, parameters }: Pick<EngineStatement, "sql" | "parameters">,
 ): Promise<Result<readonly Row[], GatewayError>> {
   const rows: Row[] = [];
-  for await (const event of talk.events(talk.open({ sql, parameters }))) {
-    talk.remember(event);
+  for await (const event of responder.events(responder.open({ sql, parameters }))) {
+    responder.remember(event);
     if (event.kind === "failed") return err(event.error);
     if (event.kind !== "batch") continue;
     if (rows.length + event.batch.rows > rowsMax) return err(gatewayError("query.tooManyRows"));

@@ -12,7 +12,7 @@ import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { serverStatus } from "@gateway/wire/mysql/protocol.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Responder } from "./responder.ts";
 import { putColumns, putEvent, putRowsEnd } from "../encode.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
@@ -36,7 +36,7 @@ interface BatchRows {
 }
 
 export class Cursor implements AsyncDisposable {
-  readonly #talk: Conversation;
+  readonly #responder: Responder;
   readonly #statement: EngineStatement;
   readonly #query: Query;
   readonly #controller = new AbortController();
@@ -50,12 +50,12 @@ export class Cursor implements AsyncDisposable {
   #parked: Disposable | undefined;
 
   /** Begins nothing before `open`. */
-  constructor(talk: Conversation, statement: EngineStatement) {
-    this.#talk = talk;
+  constructor(responder: Responder, statement: EngineStatement) {
+    this.#responder = responder;
     this.#statement = statement;
     this.#left = statement.rowLimit ?? Infinity;
-    this.#query = talk.open(statement);
-    this.#events = talk.door.run(this.#query, this.#controller.signal);
+    this.#query = responder.open(statement);
+    this.#events = responder.door.run(this.#query, this.#controller.signal);
   }
 
   /** Runs up to the columns and tells them. False: there is nothing to fetch and the whole answer is written. */
@@ -71,12 +71,12 @@ export class Cursor implements AsyncDisposable {
     if (event.kind === "columns") event = await this.#next();
     await this[Symbol.asyncDispose]();
     if (event.kind === "failed") {
-      this.#talk.putError(errorReply(event.error, this.#query.id));
+      this.#responder.putError(errorReply(event.error, this.#query.id));
       return false;
     }
-    const context = this.#talk.context(false, this.#query.id);
-    if (event.kind === "done") putEvent(this.#talk.out, event, false, context);
-    this.#talk.told();
+    const context = this.#responder.context(false, this.#query.id);
+    if (event.kind === "done") putEvent(this.#responder.out, event, false, context);
+    this.#responder.told();
     return false;
   }
 
@@ -89,13 +89,13 @@ export class Cursor implements AsyncDisposable {
       if (this.#batch === undefined) await this.#advance();
       sent += await this.#putBatch(count - sent);
     }
-    const { out } = this.#talk;
+    const { out } = this.#responder;
     if (this.#failure !== undefined) {
-      this.#talk.putError(errorReply(this.#failure, this.#query.id));
+      this.#responder.putError(errorReply(this.#failure, this.#query.id));
       return await this.#end();
     }
     const last = this.#over && this.#held.length === 0;
-    const context = this.#talk.context(false, this.#query.id);
+    const context = this.#responder.context(false, this.#query.id);
     const flag = last ? serverStatus.lastRowSent : serverStatus.cursorExists;
     putRowsEnd(out, { ...context, status: context.status | flag });
     if (last) return await this.#end();
@@ -134,17 +134,17 @@ export class Cursor implements AsyncDisposable {
   }
 
   #announce(columns: readonly Column[]): void {
-    const context = this.#talk.context(false, this.#query.id);
+    const context = this.#responder.context(false, this.#query.id);
     const status = context.status | serverStatus.cursorExists;
-    putColumns(this.#talk.out, columns, { ...context, status }, true);
-    this.#talk.told();
+    putColumns(this.#responder.out, columns, { ...context, status }, true);
+    this.#responder.told();
   }
 
   /** While one runs, it is what KILL QUERY ends. */
   #step(): Disposable {
-    const { host } = this.#talk;
-    const running = this.#talk.interruptible(this.#query.sql, this.#controller);
-    this.#talk.queryId = this.#query.id;
+    const { host } = this.#responder;
+    const running = this.#responder.interruptible(this.#query.sql, this.#controller);
+    this.#responder.queryId = this.#query.id;
     const { timeMs } = this.#statement;
     const limit =
       timeMs === undefined
@@ -159,7 +159,7 @@ export class Cursor implements AsyncDisposable {
   }
 
   #park(): void {
-    const { host } = this.#talk;
+    const { host } = this.#responder;
     this.#parked = host.clock.timer(parkedMsMax, () => {
       this.#failure = gatewayError("query.abandoned");
       this[Symbol.asyncDispose]().catch((bug: unknown) => host.log.bug(bug));
@@ -173,7 +173,7 @@ export class Cursor implements AsyncDisposable {
       // A stream without a last event must not look like a complete result.
       if (step.done === true) return { kind: "failed", error: gatewayError("engine.broken") };
       const event = step.value;
-      this.#talk.remember(event);
+      this.#responder.remember(event);
       if (event.kind === "failed") return { kind: "failed", error: this.#reasonOf(event.error) };
       if (event.kind === "columns" || event.kind === "batch" || event.kind === "done") return event;
     }
@@ -188,8 +188,8 @@ export class Cursor implements AsyncDisposable {
   async #advance(): Promise<void> {
     const event = await this.#next();
     if (event.kind === "batch") {
-      const { config } = this.#talk.connection;
-      const format = { kind: "binary", zone: this.#talk.client.zone, flushBytes } as const;
+      const { config } = this.#responder.connection;
+      const format = { kind: "binary", zone: this.#responder.client.zone, flushBytes } as const;
       const batch = columnarOf(event.batch);
       this.#batch = {
         encoder: rowEncoder(batch, { ...format, rowBytesMax: config.maxMessageBytes }),
@@ -209,7 +209,7 @@ export class Cursor implements AsyncDisposable {
     while (sent < count) {
       const [held] = this.#held;
       if (held === undefined) break;
-      const relayed = relayPackets(this.#talk.out, held.bytes, {
+      const relayed = relayPackets(this.#responder.out, held.bytes, {
         from: held.at,
         rowsMax: count - sent,
         bytesMax: flushBytes,
@@ -217,7 +217,7 @@ export class Cursor implements AsyncDisposable {
       sent += relayed.rows;
       held.at = relayed.at;
       if (held.at >= held.bytes.length) this.#held.shift();
-      await this.#talk.flushFull();
+      await this.#responder.flushFull();
     }
     return sent;
   }
@@ -229,13 +229,13 @@ export class Cursor implements AsyncDisposable {
     const from = batch.next;
     const end = Math.min(batch.rows, from + most);
     while (batch.next < end) {
-      const written = batch.encoder.write(batch.next, end, this.#talk.out);
+      const written = batch.encoder.write(batch.next, end, this.#responder.out);
       if (!written.ok) {
         this.#fail(written.error);
         return 0;
       }
       batch.next = written.value;
-      await this.#talk.flushFull();
+      await this.#responder.flushFull();
     }
     this.#finishBatch(batch);
     return end - from;

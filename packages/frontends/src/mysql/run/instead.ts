@@ -5,7 +5,7 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import { forwardedStatement } from "../read/reading.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Responder } from "./responder.ts";
 import type { AskedRows, LocalAnswer } from "../commands/answer.ts";
 
 /** How an engine says that it does not list something. */
@@ -21,7 +21,7 @@ const listingSql = "SELECT * FROM information_schema.tables";
 
 /** The other answer; undefined where the engine's error is the answer. */
 export async function answerInstead(
-  talk: Conversation,
+  responder: Responder,
   asked: Pick<AskedRows, "listed" | "orElse">,
   { code }: GatewayError,
 ): Promise<LocalAnswer | undefined> {
@@ -29,7 +29,7 @@ export async function answerInstead(
   if (isUnknown && asked.orElse !== undefined) return asked.orElse();
   // Drivers nobody knows have no code for what their engine does not have.
   if (asked.listed === undefined || !(isUnknown || code === "engine.failed")) return undefined;
-  const tables = await tablesOf(talk);
+  const tables = await tablesOf(responder);
   return tables && asked.listed(tables);
 }
 
@@ -37,10 +37,10 @@ export async function answerInstead(
  * Undefined where they can not be listed. A transaction is not left for it: its slot may be the one that
  * the listing would wait for.
  */
-async function tablesOf(talk: Conversation): Promise<readonly TableListing[] | undefined> {
-  const { door, client } = talk;
+async function tablesOf(responder: Responder): Promise<readonly TableListing[] | undefined> {
+  const { door, client } = responder;
   if (client.session.pin !== undefined) return undefined;
-  using running = talk.interruptible(listingSql);
+  using running = responder.interruptible(listingSql);
   const query = door.query(forwardedStatement(listingSql), [], client.session);
   const scope = await door.tables(query, running.signal);
   const tables = scope.ok ? await scope.value.list(running.signal) : scope;

@@ -21,7 +21,8 @@ export interface PreparedStatement {
   readonly columns: readonly Column[];
 }
 
-interface Kept {
+/** A statement and what came for its next execution. */
+interface Entry {
   readonly statement: PreparedStatement;
   /** Types of the last execution. */
   types: readonly BoundType[] | undefined;
@@ -45,7 +46,7 @@ const pieceBytes = 128;
 
 export class PreparedStatements {
   readonly #bytesMax: number;
-  readonly #kept = new Map<number, Kept>();
+  readonly #entries = new Map<number, Entry>();
   #nextId = 1;
   #textBytes = 0;
   #longBytes = 0;
@@ -58,14 +59,14 @@ export class PreparedStatements {
   /** The id of the new statement, or undefined when there are too many. */
   add(statement: Omit<PreparedStatement, "id">): number | undefined {
     const bytes = textBytes(statement);
-    if (this.#kept.size >= preparedMax || this.#textBytes + bytes > this.#bytesMax * 2) {
+    if (this.#entries.size >= preparedMax || this.#textBytes + bytes > this.#bytesMax * 2) {
       return undefined;
     }
     const id = this.#nextId;
     // The id has four bytes on the wire; a connection that made 2^32 of them starts again.
     this.#nextId = id === 0xffff_ffff ? 1 : id + 1;
     this.#textBytes += bytes;
-    this.#kept.set(id, {
+    this.#entries.set(id, {
       statement: { ...statement, id },
       types: undefined,
       longData: new Map(),
@@ -76,74 +77,75 @@ export class PreparedStatements {
   }
 
   get(id: number): PreparedStatement | undefined {
-    return this.#kept.get(id)?.statement;
+    return this.#entries.get(id)?.statement;
   }
 
   types(id: number): readonly BoundType[] | undefined {
-    return this.#kept.get(id)?.types;
+    return this.#entries.get(id)?.types;
   }
 
   /** Keeps the types of an execution for later ones that leave them out. */
   bind(id: number, types: readonly BoundType[]): void {
-    const kept = this.#kept.get(id);
-    if (kept !== undefined) kept.types = types;
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) entry.types = types;
   }
 
   /** Keeps a piece of a value. Unknown statements and parameters are ignored: nobody waits for an answer. */
   append(id: number, parameter: number, bytes: Uint8Array): void {
-    const kept = this.#kept.get(id);
-    if (kept === undefined || parameter >= kept.statement.parameters.length) return;
+    const entry = this.#entries.get(id);
+    if (entry === undefined || parameter >= entry.statement.parameters.length) return;
     const cost = bytes.length + pieceBytes;
     if (this.#longBytes + cost > this.#bytesMax) {
-      kept.overflowed = true;
+      entry.overflowed = true;
       return;
     }
-    const pieces = kept.longData.get(parameter) ?? [];
+    const pieces = entry.longData.get(parameter) ?? [];
     // A piece is a view of what was received; its own copy keeps no more alive than itself. (`slice`
     // of a Buffer would be another view.)
     pieces.push(new Uint8Array(bytes));
-    kept.longData.set(parameter, pieces);
-    kept.longBytes += cost;
+    entry.longData.set(parameter, pieces);
+    entry.longBytes += cost;
     this.#longBytes += cost;
   }
 
   /** What was sent ahead; forgotten afterwards. */
   takeLongData(id: number): LongData {
-    const kept = this.#kept.get(id);
-    if (kept === undefined || (kept.longData.size === 0 && !kept.overflowed)) return nothingAhead;
+    const entry = this.#entries.get(id);
+    if (entry === undefined || (entry.longData.size === 0 && !entry.overflowed))
+      return nothingAhead;
     const values = new Map<number, Uint8Array>();
-    for (const [parameter, pieces] of kept.longData) values.set(parameter, Buffer.concat(pieces));
-    const { overflowed } = kept;
-    this.#forgetLongData(kept);
+    for (const [parameter, pieces] of entry.longData) values.set(parameter, Buffer.concat(pieces));
+    const { overflowed } = entry;
+    this.#forgetLongData(entry);
     return { values, overflowed };
   }
 
   /** COM_STMT_RESET: forgets what was sent ahead. False for an unknown statement. */
   reset(id: number): boolean {
-    const kept = this.#kept.get(id);
-    if (kept !== undefined) this.#forgetLongData(kept);
-    return kept !== undefined;
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) this.#forgetLongData(entry);
+    return entry !== undefined;
   }
 
   close(id: number): void {
-    const kept = this.#kept.get(id);
-    if (kept === undefined) return;
-    this.#forgetLongData(kept);
-    this.#textBytes -= textBytes(kept.statement);
-    this.#kept.delete(id);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#forgetLongData(entry);
+    this.#textBytes -= textBytes(entry.statement);
+    this.#entries.delete(id);
   }
 
   clear(): void {
-    this.#kept.clear();
+    this.#entries.clear();
     this.#textBytes = 0;
     this.#longBytes = 0;
   }
 
-  #forgetLongData(kept: Kept): void {
-    this.#longBytes -= kept.longBytes;
-    kept.longData.clear();
-    kept.longBytes = 0;
-    kept.overflowed = false;
+  #forgetLongData(entry: Entry): void {
+    this.#longBytes -= entry.longBytes;
+    entry.longData.clear();
+    entry.longBytes = 0;
+    entry.overflowed = false;
   }
 }
 

@@ -8,7 +8,8 @@ import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import type { AnswerForm, Conversation } from "./conversation.ts";
+import type { Responder } from "./responder.ts";
+import { putResult, type AnswerForm } from "./resultSet.ts";
 import { beforeStatement } from "./transaction.ts";
 
 /** A statement with the values of one execution. */
@@ -39,13 +40,15 @@ export interface EngineStatement {
 
 /** Runs it and writes its whole answer. False when it failed. */
 export function runStatement(
-  talk: Conversation,
+  responder: Responder,
   bound: BoundStatement,
   form: AnswerForm,
 ): Promise<boolean> | boolean {
-  const before = beforeStatement(talk, bound.statement);
-  if (before === undefined) return answer(talk, bound, form);
-  return before instanceof Promise ? behind(before, talk, bound, form) : talk.putError(before);
+  const before = beforeStatement(responder, bound.statement);
+  if (before === undefined) return answer(responder, bound, form);
+  return before instanceof Promise
+    ? behind(before, responder, bound, form)
+    : responder.putError(before);
 }
 
 /** What the engine is asked. SELECT alone ends at the session's limits. */
@@ -63,17 +66,17 @@ export function engineStatement(client: ClientSession, bound: BoundStatement): E
 
 async function behind(
   before: Promise<ErrorReply | undefined>,
-  talk: Conversation,
+  responder: Responder,
   bound: BoundStatement,
   form: AnswerForm,
 ): Promise<boolean> {
   const failed = await before;
-  return failed === undefined ? await answer(talk, bound, form) : talk.putError(failed);
+  return failed === undefined ? await answer(responder, bound, form) : responder.putError(failed);
 }
 
 /** Passes the answer's promise on: one that is only waited for costs every query a turn. */
-function answer(talk: Conversation, bound: BoundStatement, form: AnswerForm): Promise<boolean> {
-  return talk.answer(engineStatement(talk.client, bound), form);
+function answer(responder: Responder, bound: BoundStatement, form: AnswerForm): Promise<boolean> {
+  return putResult(responder, engineStatement(responder.client, bound), form);
 }
 
 function executionMs({ settings }: ClientSession): number | undefined {

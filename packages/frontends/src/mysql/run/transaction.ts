@@ -7,7 +7,7 @@
  */
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Responder } from "./responder.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 
 /** Kinds that neither read nor write tables, or that are about the transaction itself. */
@@ -23,22 +23,22 @@ const outside: ReadonlySet<StatementClass["kind"]> = new Set([
 ]);
 
 /** True while the session is in a transaction. */
-export function inTransaction({ client }: Conversation): boolean {
+export function inTransaction({ client }: Responder): boolean {
   const { pin } = client.session;
   return pin !== undefined && pin.state !== "ended";
 }
 
 /** Does what has to happen before the statement, mostly nothing. The error when it could not. */
 export function beforeStatement(
-  talk: Conversation,
+  responder: Responder,
   statement: StatementClass,
 ): Promise<ErrorReply | undefined> | ErrorReply | undefined {
-  const { client } = talk;
+  const { client } = responder;
   if (statement.kind === "begin") {
-    return inTransaction(talk) ? quietly(talk, "COMMIT") : undefined;
+    return inTransaction(responder) ? quietly(responder, "COMMIT") : undefined;
   }
   if (statement.kind === "savepoint") {
-    return client.autocommit || inTransaction(talk) ? undefined : beginQuietly(talk);
+    return client.autocommit || inTransaction(responder) ? undefined : beginQuietly(responder);
   }
   if (outside.has(statement.kind)) return undefined;
   if (statement.writes && (client.readOnly || client.readOnlyTransaction)) {
@@ -46,29 +46,32 @@ export function beforeStatement(
   }
   if (client.autocommit || client.session.pin !== undefined) return undefined;
   const repeats = client.settings.get("transaction_isolation") === "REPEATABLE-READ";
-  return statement.writes || repeats ? beginQuietly(talk) : undefined;
+  return statement.writes || repeats ? beginQuietly(responder) : undefined;
 }
 
 /** Ends an open transaction, for statements that do so implicitly. */
-export async function commitOpen(talk: Conversation): Promise<ErrorReply | undefined> {
-  return inTransaction(talk) ? await quietly(talk, "COMMIT") : undefined;
+export async function commitOpen(responder: Responder): Promise<ErrorReply | undefined> {
+  return inTransaction(responder) ? await quietly(responder, "COMMIT") : undefined;
 }
 
 /** Gives back what a transaction holds, without a word to the client. */
-export async function abandon(talk: Conversation): Promise<void> {
-  const { pin } = talk.client.session;
+export async function abandon(responder: Responder): Promise<void> {
+  const { pin } = responder.client.session;
   if (pin === undefined) return;
-  talk.client = { ...talk.client, session: { ...talk.client.session, pin: undefined } };
+  responder.client = {
+    ...responder.client,
+    session: { ...responder.client.session, pin: undefined },
+  };
   await pin.end();
 }
 
 /** An engine without transactions is like a table without them on a MySQL server: the statement simply runs. */
-async function beginQuietly(talk: Conversation): Promise<ErrorReply | undefined> {
-  const error = await talk.runQuietly("BEGIN");
+async function beginQuietly(responder: Responder): Promise<ErrorReply | undefined> {
+  const error = await responder.runQuietly("BEGIN");
   return error === undefined || error.code === "query.unsupported" ? undefined : errorReply(error);
 }
 
-async function quietly(talk: Conversation, sql: string): Promise<ErrorReply | undefined> {
-  const error = await talk.runQuietly(sql);
+async function quietly(responder: Responder, sql: string): Promise<ErrorReply | undefined> {
+  const error = await responder.runQuietly(sql);
   return error === undefined ? undefined : errorReply(error);
 }

@@ -107,7 +107,7 @@ export function askedFrom(headers: RequestHeaders): Result<AskedSession, Gateway
   });
 }
 
-/** The session of a request. `asked` may come from an earlier request whose other headers were the same. */
+/** The session of a request. `asked` may come from an earlier request whose headers differ in secrets and the length of the body only. */
 export function sessionOf(
   asked: AskedSession,
   headers: RequestHeaders,

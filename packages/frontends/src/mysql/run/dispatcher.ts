@@ -1,19 +1,19 @@
 /**
- * Performs the commands of one connection, one at a time: what the frontend answers itself, what the
- * engine answers, and prepared statements.
+ * Performs the commands of one connection, one at a time: each is answered here or by the engine.
  *
- * When `run` resolves the whole answer has been written and sent. It rejects only for a bug.
+ * When `run` resolves, the whole answer has been written and sent. It rejects only for a bug.
  */
-import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import { withSchema, type ClientSession } from "../session/clientSession.ts";
-import type { AnswerForm, Conversation } from "./conversation.ts";
+import type { ClientSession } from "../session/clientSession.ts";
+import type { Responder } from "./responder.ts";
+import { putResult, putRows, type AnswerForm } from "./resultSet.ts";
+import { initDatabase, useDatabase } from "./database.ts";
 import { collect } from "./collect.ts";
-import { Cursor, type Cursors } from "./cursor.ts";
+import type { Cursors } from "./cursor.ts";
 import { putFieldList, putRowsEnd } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
-import { forwardedSql } from "../read/forward.ts";
 import { answerLocally } from "../commands/local.ts";
 import { answerInstead } from "./instead.ts";
 import type { AskedRows, LocalAnswer, RewrittenRows } from "../commands/answer.ts";
@@ -23,19 +23,26 @@ import type { ShowContext } from "../commands/show.ts";
 import type { RunnableCommand } from "../machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
-import { executePrepared, prepare, type PreparedParts } from "./preparing.ts";
+import {
+  closePrepared,
+  executePrepared,
+  fetchPrepared,
+  prepare,
+  resetPrepared,
+  type PreparedParts,
+} from "./preparedCommands.ts";
 import {
   forwardedStatement,
   readOne,
   type ReadStatement,
   type TextReader,
 } from "../read/reading.ts";
-import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
-import { textOf, useStatement, type Text } from "./text.ts";
-import { abandon, beforeStatement, commitOpen, inTransaction } from "./transaction.ts";
+import { runStatement, type BoundStatement } from "./statement.ts";
+import { textOf, type Text } from "./text.ts";
+import { abandon, commitOpen, inTransaction } from "./transaction.ts";
 
-export interface RunnerParts {
-  readonly talk: Conversation;
+export interface DispatcherParts {
+  readonly responder: Responder;
   readonly read: TextReader;
   readonly prepared: PreparedStatements;
   readonly cursors: Cursors;
@@ -44,8 +51,6 @@ export interface RunnerParts {
   readonly initial: ClientSession;
   readonly server: ServerFacts;
 }
-
-type UseWish = Pick<Extract<LocalAnswer, { kind: "use" }>, "sql" | "catalog" | "schema">;
 
 /** What clients may ask about the listener. */
 export interface ServerFacts {
@@ -61,35 +66,35 @@ type Waited = Promise<unknown> | boolean | undefined;
 const textForm: AnswerForm = { rows: "text", moreFollow: false };
 const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
 
-export class Runner {
-  readonly #parts: RunnerParts;
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
   #madeParts: PreparedParts | undefined;
 
-  constructor(parts: RunnerParts) {
+  constructor(parts: DispatcherParts) {
     this.#parts = parts;
   }
 
   /** Performs one command and sends its answer. */
   async run(command: RunnableCommand): Promise<void> {
-    const { talk, cursors } = this.#parts;
+    const { responder, cursors } = this.#parts;
     // The engine runs one statement of a transaction at a time.
-    const waiting = cursors.size > 0 && inTransaction(talk) && command.kind !== "fetch";
-    if (waiting) await cursors.hold(talk.connection.config.maxMessageBytes);
+    const waiting = cursors.size > 0 && inTransaction(responder) && command.kind !== "fetch";
+    if (waiting) await cursors.hold(responder.connection.config.maxMessageBytes);
     const performing = this.#perform(command);
     if (performing instanceof Promise) await performing;
-    const leaving = talk.finish();
+    const leaving = responder.finish();
     if (leaving !== undefined) await leaving;
   }
 
   #perform(command: RunnableCommand): Waited {
-    const { talk, prepared, cursors } = this.#parts;
+    const { responder, prepared } = this.#parts;
     switch (command.kind) {
       case "ping":
-        return talk.putOk();
+        return responder.putOk();
       case "query":
-        return this.#query(textOf(talk, command.sql));
+        return this.#query(textOf(responder, command.sql));
       case "initDb":
-        return this.#useDatabase(command.database);
+        return initDatabase(responder, command.database);
       case "fieldList":
         return this.#fieldList(command.table, command.wildcard);
       case "statistics":
@@ -106,12 +111,11 @@ export class Runner {
         prepared.append(command.statementId, command.parameter, command.bytes);
         return undefined;
       case "closeStatement":
-        prepared.close(command.statementId);
-        return cursors.close(command.statementId);
+        return closePrepared(this.#preparedParts, command.statementId);
       case "resetStatement":
-        return this.#resetStatement(command.statementId);
+        return resetPrepared(this.#preparedParts, command.statementId);
       case "fetch":
-        return this.#fetch(command.statementId, command.rows);
+        return fetchPrepared(this.#preparedParts, command);
       case "setOption":
         return this.#setOption(command.option);
       case "resetConnection":
@@ -120,62 +124,26 @@ export class Runner {
   }
 
   get #preparedParts(): PreparedParts {
-    const { talk, prepared, cursors } = this.#parts;
+    const { responder, prepared, cursors } = this.#parts;
     return (this.#madeParts ??= {
-      talk,
+      responder,
       prepared,
+      cursors,
       answerLocally: (sql) => answerLocally(sql, this.#context()),
       catalogSql: (sql) => catalogSql(sql, this.#context()),
       answerSource: (source) => this.#statement(readOne(source), binaryForm),
-      openCursor: (id, bound) => this.#openCursor(id, bound),
-      closeCursor: (id) => cursors.close(id),
     });
   }
 
-  #resetStatement(id: number): Waited {
-    const closing = this.#parts.cursors.close(id);
-    return closing === undefined ? this.#forget(id) : closing.then(() => this.#forget(id));
-  }
-
-  /** What was sent ahead for a statement. */
-  #forget(id: number): undefined {
-    const { talk, prepared } = this.#parts;
-    if (prepared.reset(id)) return talk.putOk();
-    return this.#refuse(ownErrors.unknownStatement(id, "mysqld_stmt_reset"));
-  }
-
-  /** COM_STMT_FETCH. */
-  async #fetch(id: number, rows: number): Promise<void> {
-    const { prepared, cursors } = this.#parts;
-    const cursor = cursors.get(id);
-    if (cursor !== undefined) {
-      if (!(await cursor.fetch(rows))) await cursors.close(id);
-      return;
-    }
-    const known = prepared.get(id) !== undefined;
-    this.#refuse(
-      known ? ownErrors.noCursor(id) : ownErrors.unknownStatement(id, "mysqld_stmt_fetch"),
-    );
-  }
-
-  /** Runs a bound statement as far as its columns; rows come when they are fetched. */
-  async #openCursor(id: number, bound: BoundStatement): Promise<void> {
-    const { talk, cursors } = this.#parts;
-    const failed = await beforeStatement(talk, bound.statement);
-    if (failed !== undefined) return void talk.putError(failed);
-    const cursor = new Cursor(talk, engineStatement(talk.client, bound));
-    if (await cursor.open()) cursors.put(id, cursor);
-  }
-
   #refuse(reply: ErrorReply): undefined {
-    this.#parts.talk.putError(reply);
+    this.#parts.responder.putError(reply);
   }
 
   /** COM_QUERY: every statement of the text, until one fails. */
   #query(text: Text | Promise<Text>): Waited {
     if (text instanceof Promise) return text.then((read) => this.#query(read));
     if (!text.ok) return this.#refuse(text.error);
-    const { talk } = this.#parts;
+    const { responder } = this.#parts;
     const sql = text.value;
     const statements = this.#parts.read(sql);
     if (!statements.ok)
@@ -183,10 +151,10 @@ export class Runner {
     const [first, second] = statements.value;
     if (first === undefined) {
       // A comment alone is a statement that does nothing.
-      return /^[\s;]*$/.test(sql) ? this.#refuse(ownErrors.emptyQuery()) : talk.putOk();
+      return /^[\s;]*$/.test(sql) ? this.#refuse(ownErrors.emptyQuery()) : responder.putOk();
     }
     if (second === undefined) return this.#statement(first, textForm);
-    if (!talk.client.multiStatements) {
+    if (!responder.client.multiStatements) {
       return this.#refuse(ownErrors.syntax(sql.slice(second.start)));
     }
     return this.#several(statements.value);
@@ -203,13 +171,13 @@ export class Runner {
 
   /** One statement with its whole answer. False when it failed. */
   #statement(read: ReadStatement, form: AnswerForm): Promise<boolean> | boolean {
-    const { talk } = this.#parts;
+    const { responder } = this.#parts;
     const { source } = read;
     const context = this.#context();
     const local = answerLocally(source, context);
     if (local !== undefined) return this.#local(local, form);
     const text = read.forwarded;
-    if (!text.ok) return talk.putError(text.error);
+    if (!text.ok) return responder.putError(text.error);
     const catalog = catalogSql(text.value, context);
     const bound: BoundStatement = {
       source,
@@ -218,167 +186,125 @@ export class Runner {
       parameters: [],
       otherwise: catalog?.otherwise,
     };
-    return runStatement(talk, bound, form);
+    return runStatement(responder, bound, form);
   }
 
   async #local(answer: LocalAnswer, form: AnswerForm): Promise<boolean> {
-    const { talk } = this.#parts;
+    const { responder } = this.#parts;
     switch (answer.kind) {
       case "rows":
-        return await talk.putRows(answer.columns, answer.rows, form);
+        return await putRows(responder, answer.columns, answer.rows, form);
       case "changed": {
-        const failed = answer.commit ? await commitOpen(talk) : undefined;
-        if (failed !== undefined) return talk.putError(failed);
-        const { pin } = talk.client.session;
+        const failed = answer.commit ? await commitOpen(responder) : undefined;
+        if (failed !== undefined) return responder.putError(failed);
+        const { pin } = responder.client.session;
         const session = { ...answer.client.session, pin };
-        talk.client = { ...answer.client, session, warnings: [], rowCount: 0 };
-        talk.putOk(form.moreFollow);
+        responder.client = { ...answer.client, session, warnings: [], rowCount: 0 };
+        responder.putOk(form.moreFollow);
         return true;
       }
       case "rewritten": {
         const orElse = (error: GatewayError) => this.#instead(answer, error, form);
         const statement = { ...answer, rowLimit: undefined, timeMs: undefined, orElse };
-        return await talk.answer(statement, form);
+        return await putResult(responder, statement, form);
       }
       case "asked":
         return await this.#asked(answer, form);
       case "use":
-        return await this.#use(answer, form);
+        return await useDatabase(responder, answer, form);
       case "kill":
         return await this.#kill(answer.connectionId, answer.whole, form);
       case "error":
-        return talk.putError(answer.reply);
+        return responder.putError(answer.reply);
     }
   }
 
   /** What the engine knows becomes an answer of ours. */
   async #asked(asked: AskedRows, form: AnswerForm): Promise<boolean> {
-    const { talk } = this.#parts;
-    const rows = await collect(talk, asked);
+    const { responder } = this.#parts;
+    const rows = await collect(responder, asked);
     if (rows.ok) return await this.#local(asked.make(rows.value), form);
-    return (await this.#instead(asked, rows.error, form)) ?? talk.putError(errorReply(rows.error));
+    return (
+      (await this.#instead(asked, rows.error, form)) ?? responder.putError(errorReply(rows.error))
+    );
   }
 
   /** Undefined where the engine's error is the answer. */
   async #instead(asked: AskedRows | RewrittenRows, error: GatewayError, form: AnswerForm) {
-    const answer = await answerInstead(this.#parts.talk, asked, error);
+    const answer = await answerInstead(this.#parts.responder, asked, error);
     return answer && (await this.#local(answer, form));
   }
 
   async #kill(id: number, whole: boolean, form: AnswerForm): Promise<boolean> {
-    const { talk, members } = this.#parts;
-    const { identity } = talk.client.session;
-    const endForeign = async (query: QueryId) => (await talk.door.cancel(query, identity)).ok;
+    const { responder, members } = this.#parts;
+    const { identity } = responder.client.session;
+    const endForeign = async (query: QueryId) => (await responder.door.cancel(query, identity)).ok;
     switch (await members.kill(id, { user: identity.user, endForeign }, whole)) {
       case "done":
-        talk.putOk(form.moreFollow);
+        responder.putOk(form.moreFollow);
         return true;
       case "unknown":
-        return talk.putError(ownErrors.unknownThread(id));
+        return responder.putError(ownErrors.unknownThread(id));
       case "notOwner":
-        return talk.putError(ownErrors.notOwner(id));
+        return responder.putError(ownErrors.notOwner(id));
     }
-  }
-
-  /**
-   * Goes to the database named in the login. The error where the engine says that there is none; any
-   * other failure, and an engine that takes too long, is told by the first statement that needs it.
-   */
-  async findDatabase(): Promise<ErrorReply | undefined> {
-    const { talk } = this.#parts;
-    const { schema } = talk.client.session;
-    const text = forwardedSql(useStatement(schema ?? ""));
-    if (schema === undefined || !text.ok) return undefined;
-    const stop = () => talk.cancel(gatewayError("query.timeout"));
-    using _limit = talk.host.clock.timer(loginUseMsMax, stop);
-    const error = await talk.runQuietly(text.value);
-    talk.told();
-    return error?.code === "query.unknownObject" ? ownErrors.unknownDatabase(schema) : undefined;
-  }
-
-  /** COM_INIT_DB. */
-  async #useDatabase(bytes: Uint8Array): Promise<void> {
-    const { talk } = this.#parts;
-    const schema = talk.client.charset.decode(bytes);
-    if (schema === undefined || schema === "") return this.#refuse(ownErrors.noDatabase());
-    const sql = useStatement(schema);
-    const { catalog } = talk.client.session;
-    await this.#use({ sql, catalog, schema }, textForm);
-  }
-
-  /** The engine says where the session then stands; an engine that can not is told with each statement. */
-  async #use(wish: UseWish, form: AnswerForm): Promise<boolean> {
-    const { talk } = this.#parts;
-    const text = forwardedSql(wish.sql);
-    if (!text.ok) return talk.putError(text.error);
-    const error = await talk.runQuietly(text.value);
-    if (error?.code === "query.unknownObject") {
-      return talk.putError(ownErrors.unknownDatabase(wish.schema));
-    }
-    if (error !== undefined && error.code !== "query.unsupported") {
-      return talk.putError(errorReply(error));
-    }
-    if (error !== undefined) talk.client = withSchema(talk.client, wish.catalog, wish.schema);
-    talk.client = { ...talk.client, rowCount: 0 };
-    talk.putOk(form.moreFollow);
-    return true;
   }
 
   /** COM_FIELD_LIST: the columns of a table, found without running anything. */
   async #fieldList(tableBytes: Uint8Array, wildcardBytes: Uint8Array): Promise<void> {
-    const { talk } = this.#parts;
-    const { decode } = talk.client.charset;
+    const { responder } = this.#parts;
+    const { decode } = responder.client.charset;
     const table = decode(tableBytes);
     const wildcard = decode(wildcardBytes);
     if (table === undefined || wildcard === undefined) return this.#refuse(ownErrors.notUtf8());
     const sql = `SELECT * FROM "${table.replaceAll('"', '""')}"`;
-    using running = talk.interruptible(sql);
-    const query = talk.door.query(forwardedStatement(sql), [], talk.client.session);
-    const described = await talk.door.describe(query, running.signal);
+    using running = responder.interruptible(sql);
+    const query = responder.door.query(forwardedStatement(sql), [], responder.client.session);
+    const described = await responder.door.describe(query, running.signal);
     if (!described.ok) return this.#refuse(errorReply(described.error, query.id));
     const pattern = wildcard === "" ? "%" : wildcard;
     const columns = described.value.columns.filter(({ name }) =>
       isLike(name.toLowerCase(), pattern.toLowerCase()),
     );
-    putFieldList(talk.out, columns, table, talk.context(false));
+    putFieldList(responder.out, columns, table, responder.context(false));
   }
 
   /** COM_STATISTICS: one line of text, without a header. */
   #statistics(): undefined {
-    const { talk, members } = this.#parts;
+    const { responder, members } = this.#parts;
     const secs = this.#uptimeSecs();
-    talk.out.begin();
-    talk.out.text(`Uptime: ${secs}  Threads: ${members.size}`);
-    talk.out.end();
+    responder.out.begin();
+    responder.out.text(`Uptime: ${secs}  Threads: ${members.size}`);
+    responder.out.end();
   }
 
   /** COM_SET_OPTION: 0 allows several statements in one text, 1 does not. */
   #setOption(option: number): undefined {
-    const { talk } = this.#parts;
+    const { responder } = this.#parts;
     if (option > 1) return this.#refuse(ownErrors.unknownCommand());
-    talk.client = { ...talk.client, multiStatements: option === 0 };
-    putRowsEnd(talk.out, talk.context(false));
+    responder.client = { ...responder.client, multiStatements: option === 0 };
+    putRowsEnd(responder.out, responder.context(false));
   }
 
   /** COM_RESET_CONNECTION: as right after the login, but where the session stands, as on a MySQL server. */
   async #reset(): Promise<void> {
-    const { talk, prepared, cursors, initial } = this.#parts;
+    const { responder, prepared, cursors, initial } = this.#parts;
     await cursors.clear();
-    await abandon(talk);
+    await abandon(responder);
     prepared.clear();
-    const { catalog, schema } = talk.client.session;
-    talk.client = { ...initial, session: { ...initial.session, catalog, schema } };
-    talk.putOk();
+    const { catalog, schema } = responder.client.session;
+    responder.client = { ...initial, session: { ...initial.session, catalog, schema } };
+    responder.putOk();
   }
 
   #uptimeSecs(): number {
-    const { talk, server } = this.#parts;
-    return Math.floor((talk.host.clock.nowMs() - server.startedMs) / 1000);
+    const { responder, server } = this.#parts;
+    return Math.floor((responder.host.clock.nowMs() - server.startedMs) / 1000);
   }
 
   #context(): ShowContext {
-    const { talk, members, server } = this.#parts;
-    const { client, host, connection } = talk;
+    const { responder, members, server } = this.#parts;
+    const { client, host, connection } = responder;
     return {
       client,
       maxMessageBytes: connection.config.maxMessageBytes,
@@ -386,7 +312,7 @@ export class Runner {
       port: server.port,
       tls: server.tls,
       nowMs: host.clock.unixMs(),
-      catalog: () => client.session.catalog ?? talk.door.catalogs(client.session)[0],
+      catalog: () => client.session.catalog ?? responder.door.catalogs(client.session)[0],
       processes: () => members.list(client.session.identity.user, host.clock.nowMs()),
       uptimeSecs: this.#uptimeSecs(),
       threads: members.size,
@@ -394,6 +320,3 @@ export class Runner {
     };
   }
 }
-
-/** Less than a client waits for its login, enough for an engine that is awake. */
-const loginUseMsMax = 3000;

@@ -1,6 +1,6 @@
 /**
- * COM_STMT_PREPARE and COM_STMT_EXECUTE: places become `$1`, `$2`, …, the engine describes the
- * statement, and an execution brings typed values.
+ * The commands on prepared statements: COM_STMT_PREPARE, EXECUTE, FETCH, RESET and CLOSE. Question marks
+ * become `$1`, `$2`, …, the engine describes the statement, and an execution brings typed values.
  *
  * Statements that the frontend answers itself are prepared without the engine and answered anew at
  * each execution.
@@ -12,10 +12,12 @@ import { findPlaces, rewritePlaces, type PlacesError } from "@gateway/core/sql/r
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
-import type { Execute } from "@gateway/wire/mysql/command.ts";
+import type { Command, Execute } from "@gateway/wire/mysql/command.ts";
 import { parseExecute, type BoundParameters } from "@gateway/wire/mysql/execute.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import type { AnswerForm, Conversation } from "./conversation.ts";
+import type { Responder } from "./responder.ts";
+import type { AnswerForm } from "./resultSet.ts";
+import { Cursor, type Cursors } from "./cursor.ts";
 import { putPreparedPackets } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { forwardedDialect, forwardedSql } from "../read/forward.ts";
@@ -25,21 +27,20 @@ import type { LocalAnswer } from "../commands/answer.ts";
 import type { CatalogSql } from "../catalog/informationSchema.ts";
 import { parameterOf } from "../value/parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
-import { runStatement, type BoundStatement } from "./statement.ts";
+import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
+import { beforeStatement } from "./transaction.ts";
 import { textOf } from "./text.ts";
 
 export interface PreparedParts {
-  readonly talk: Conversation;
+  readonly responder: Responder;
   readonly prepared: PreparedStatements;
+  /** A statement has one at most; executing it again ends the last. */
+  readonly cursors: Cursors;
   answerLocally(sql: string): LocalAnswer | undefined;
   /** The statement over MySQL's own catalog tables; undefined when it names none. */
   catalogSql(sql: string): CatalogSql | undefined;
   /** Answers what the frontend answers itself, with binary rows. */
   answerSource(source: string): Promise<boolean> | boolean;
-  /** Runs and answers with the columns; rows are fetched later. */
-  openCursor(id: number, bound: BoundStatement): Promise<void>;
-  /** A statement has one cursor; executing it again ends the last. A promise only where there is one. */
-  closeCursor(id: number): Promise<void> | undefined;
 }
 
 const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
@@ -51,15 +52,15 @@ type Unsaved = Omit<PreparedStatement, "id">;
 
 /** COM_STMT_PREPARE. */
 export async function prepare(parts: PreparedParts, bytes: Uint8Array): Promise<void> {
-  const { talk, prepared } = parts;
+  const { responder, prepared } = parts;
   const made = await statementOf(parts, bytes);
-  if (!made.ok) return void talk.putError(made.error);
+  if (!made.ok) return void responder.putError(made.error);
   const statementId = prepared.add(made.value);
   if (statementId === undefined) {
-    return void talk.putError(ownErrors.tooManyStatements(preparedMax));
+    return void responder.putError(ownErrors.tooManyStatements(preparedMax));
   }
   const { parameters, columns } = made.value;
-  putPreparedPackets(talk.out, { statementId, parameters, columns }, talk.context(false));
+  putPreparedPackets(responder.out, { statementId, parameters, columns }, responder.context(false));
 }
 
 /** COM_STMT_EXECUTE. A promise only where it takes time. */
@@ -67,13 +68,13 @@ export function executePrepared(
   parts: PreparedParts,
   command: Execute,
 ): Promise<unknown> | boolean {
-  const { talk, prepared } = parts;
+  const { responder, prepared } = parts;
   const statement = prepared.get(command.statementId);
   if (statement === undefined) {
     const reply = ownErrors.unknownStatement(command.statementId, "mysqld_stmt_execute");
-    return talk.putError(reply);
+    return responder.putError(reply);
   }
-  const closing = parts.closeCursor(statement.id);
+  const closing = parts.cursors.close(statement.id);
   if (closing === undefined) return execute(parts, statement, command);
   return closing.then(() => execute(parts, statement, command));
 }
@@ -83,22 +84,72 @@ function execute(
   prepared: PreparedStatement,
   command: Execute,
 ): Promise<unknown> | boolean {
-  const { talk } = parts;
+  const { responder } = parts;
   const { source, statement, sql } = prepared;
   // What the frontend answers itself is short: all of it is sent, as the protocol allows.
   if (sql === undefined) return parts.answerSource(source);
   const values = valuesOf(parts, prepared, command.body);
-  if (!values.ok) return talk.putError(values.error);
+  if (!values.ok) return responder.putError(values.error);
   const bound = { source, statement, sql, parameters: values.value, otherwise: undefined };
   const wantsCursor = (command.cursor & cursorReadOnly) !== 0;
-  return wantsCursor ? parts.openCursor(prepared.id, bound) : runStatement(talk, bound, binaryForm);
+  return wantsCursor
+    ? openCursor(parts, prepared.id, bound)
+    : runStatement(responder, bound, binaryForm);
+}
+
+/** Runs a bound statement as far as its columns; rows come when they are fetched. */
+async function openCursor(
+  { responder, cursors }: PreparedParts,
+  id: number,
+  bound: BoundStatement,
+): Promise<void> {
+  const failed = await beforeStatement(responder, bound.statement);
+  if (failed !== undefined) return void responder.putError(failed);
+  const cursor = new Cursor(responder, engineStatement(responder.client, bound));
+  if (await cursor.open()) cursors.put(id, cursor);
+}
+
+/** COM_STMT_FETCH. */
+export async function fetchPrepared(
+  { responder, prepared, cursors }: PreparedParts,
+  { statementId: id, rows }: Extract<Command, { kind: "fetch" }>,
+): Promise<void> {
+  const cursor = cursors.get(id);
+  if (cursor !== undefined) {
+    if (!(await cursor.fetch(rows))) await cursors.close(id);
+    return;
+  }
+  const known = prepared.get(id) !== undefined;
+  responder.putError(
+    known ? ownErrors.noCursor(id) : ownErrors.unknownStatement(id, "mysqld_stmt_fetch"),
+  );
+}
+
+/** COM_STMT_RESET: ends the statement's cursor and forgets what was sent ahead. A promise only where there is a cursor. */
+export function resetPrepared(parts: PreparedParts, id: number): Promise<void> | undefined {
+  const closing = parts.cursors.close(id);
+  return closing === undefined ? forget(parts, id) : closing.then(() => forget(parts, id));
+}
+
+function forget({ responder, prepared }: PreparedParts, id: number): undefined {
+  if (prepared.reset(id)) return responder.putOk();
+  responder.putError(ownErrors.unknownStatement(id, "mysqld_stmt_reset"));
+}
+
+/** COM_STMT_CLOSE, which has no answer. A promise only where there is a cursor. */
+export function closePrepared(
+  { prepared, cursors }: PreparedParts,
+  id: number,
+): Promise<void> | undefined {
+  prepared.close(id);
+  return cursors.close(id);
 }
 
 async function statementOf(
   parts: PreparedParts,
   bytes: Uint8Array,
 ): Promise<Result<Unsaved, ErrorReply>> {
-  const decoded = await textOf(parts.talk, bytes);
+  const decoded = await textOf(parts.responder, bytes);
   if (!decoded.ok) return decoded;
   const text = decoded.value;
   const slices = splitStatements(text, "mysql", 1);
@@ -113,12 +164,12 @@ async function statementOf(
   if (!forwarded.ok) return forwarded;
   const catalog = parts.catalogSql(forwarded.value);
   const engineText = catalog?.sql ?? forwarded.value;
-  const made = await engineStatement(parts, source, engineText);
+  const made = await preparedBy(parts, source, engineText);
   if (made.ok || catalog?.otherwise === undefined) return made;
-  return await engineStatement(parts, source, catalog.otherwise);
+  return await preparedBy(parts, source, catalog.otherwise);
 }
 
-async function engineStatement(
+async function preparedBy(
   parts: PreparedParts,
   source: string,
   text: string,
@@ -126,7 +177,7 @@ async function engineStatement(
   const places = findPlaces(text, forwardedDialect, ["question"]);
   if (!places.ok) return err(placesReply(places.error, source));
   const { sql } = rewritePlaces(places.value, "dollarNumber");
-  const described = await describe(parts.talk, source, sql);
+  const described = await describe(parts.responder, source, sql);
   if (!described.ok) return described;
   const { parameters, columns } = described.value;
   return ok({
@@ -178,7 +229,7 @@ function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, Er
 
 /** Statements about a transaction are not shown to the engine: they have neither parameters nor columns. */
 async function describe(
-  talk: Conversation,
+  responder: Responder,
   source: string,
   sql: string,
 ): Promise<Result<Description, ErrorReply>> {
@@ -186,9 +237,9 @@ async function describe(
   if (kind === "begin" || kind === "commit" || kind === "rollback") {
     return ok({ parameters: [], columns: [] });
   }
-  using running = talk.interruptible(source);
-  const query = talk.door.query(forwardedStatement(sql), [], talk.client.session);
-  const described = await talk.door.describe(query, running.signal);
+  using running = responder.interruptible(source);
+  const query = responder.door.query(forwardedStatement(sql), [], responder.client.session);
+  const described = await responder.door.describe(query, running.signal);
   if (described.ok) return described;
   return comesWithTheValues(described.error)
     ? ok({ parameters: [], columns: [] })
@@ -204,7 +255,7 @@ function comesWithTheValues({ code, sqlState }: GatewayError): boolean {
 }
 
 function valuesOf(
-  { talk, prepared }: PreparedParts,
+  { responder, prepared }: PreparedParts,
   statement: PreparedStatement,
   body: Uint8Array,
 ): Result<readonly Parameter[], ErrorReply> {
@@ -218,14 +269,14 @@ function valuesOf(
   });
   if (parsed.kind === "violation") return err(ownErrors.malformedParameters());
   prepared.bind(id, parsed.types);
-  const typed = typedValues(parsed, statement, talk);
+  const typed = typedValues(parsed, statement, responder);
   return typed.ok ? typed : err(errorReply(typed.error));
 }
 
 function typedValues(
   { types, values }: BoundParameters,
   { parameters }: PreparedStatement,
-  { client }: Conversation,
+  { client }: Responder,
 ): Result<readonly Parameter[], GatewayError> {
   const context = { zone: client.zone, decode: client.charset.decode };
   const typed: Parameter[] = [];

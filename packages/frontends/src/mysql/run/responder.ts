@@ -1,0 +1,210 @@
+/**
+ * What the commands of one connection respond with: the client's session, the output buffer, and the
+ * statement that runs on the engine.
+ *
+ * It reads nothing from the client and decides no command. How a result is written is in `resultSet.ts`.
+ */
+import { setImmediate } from "node:timers/promises";
+import type { Door } from "@gateway/core/port/door.ts";
+import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { Canceller } from "@gateway/core/tool/canceller.ts";
+import type { FailedEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type { Query, QueryId } from "@gateway/core/query/query.ts";
+import type { NativeFormat } from "@gateway/core/type/vector.ts";
+import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import type { FollowedConnection } from "../../listener/connection.ts";
+import type { Channel } from "../channel.ts";
+import { statusOf, withChange, withWarning, type ClientSession } from "../session/clientSession.ts";
+import { putErrorPacket, putOkPacket, type AnswerContext } from "../encode.ts";
+import { flushBytes } from "../limits.ts";
+import { forwardedStatement } from "../read/reading.ts";
+import type { EngineStatement } from "./statement.ts";
+
+/** Buffer kept between commands: an idle connection should cost little. */
+const idleBufferBytes = 1024;
+/** The number MySQL gives to a note without one of its own. */
+const noteErrno = 1105;
+
+/** What ends a query: the platform's where an engine is asked directly, the door's own where the door runs it. */
+type Controller = AbortController | Canceller;
+
+export interface ResponderParts {
+  readonly door: Door;
+  readonly host: Host;
+  readonly connection: FollowedConnection;
+  readonly channel: Channel;
+}
+
+/** Writes that were taken at once before other connections get a turn: about two megabytes. */
+const writesPerTurn = 16;
+
+export class Responder {
+  readonly door: Door;
+  readonly host: Host;
+  readonly connection: FollowedConnection;
+  readonly out = new PacketWriter();
+  readonly #channel: Channel;
+  client: ClientSession;
+  #controller: Controller | undefined;
+  #writes = 0;
+  /** Text of the statement that runs. */
+  running: string | undefined;
+  /** Its query; undefined for what is none. */
+  queryId: QueryId | undefined;
+  /** When it began, or when the last command ended. */
+  sinceMs: number;
+
+  constructor(parts: ResponderParts, client: ClientSession) {
+    this.door = parts.door;
+    this.host = parts.host;
+    this.connection = parts.connection;
+    this.#channel = parts.channel;
+    this.client = client;
+    this.sinceMs = parts.host.clock.nowMs();
+  }
+
+  /** Ends what runs; its answer is an error with the reason. Nothing happens when nothing runs. */
+  cancel(reason: GatewayError): void {
+    this.#controller?.abort(reason);
+  }
+
+  /** Writes an OK and forgets the changes it told. */
+  putOk(moreFollow = false, affectedRows = 0): undefined {
+    putOkPacket(this.out, this.context(moreFollow), affectedRows);
+    this.told();
+  }
+
+  /** The changes of the session were in the last OK. */
+  told(): void {
+    if (this.client.tracked.length > 0) this.client = { ...this.client, tracked: [] };
+  }
+
+  /** Writes an error and keeps it for SHOW WARNINGS. */
+  putError(reply: ErrorReply): false {
+    putErrorPacket(this.out, reply);
+    const warning = { level: "Error", errno: reply.errno, text: reply.message } as const;
+    this.client = { ...this.client, warnings: [warning], rowCount: -1 };
+    return false;
+  }
+
+  /** What the next packet of an answer says about the session. */
+  context(moreFollow: boolean, queryId?: string): AnswerContext {
+    const { client } = this;
+    return {
+      capabilities: client.capabilities,
+      status: statusOf(client, moreFollow),
+      warnings: client.warnings.length,
+      tracked: client.tracked,
+      queryId,
+    };
+  }
+
+  /** Sends what is written. A promise only where it has not left at once. */
+  flush(): Promise<void> | undefined {
+    const bytes = this.out.written();
+    if (bytes.length === 0) return undefined;
+    const leaving = this.#channel.send(bytes);
+    if (leaving !== undefined) return leaving.then(() => this.out.reset(flushBytes * 2));
+    this.out.reset(flushBytes * 2);
+    return undefined;
+  }
+
+  /** The same once enough is written. */
+  flushFull(): Promise<void> | undefined {
+    return this.out.at < flushBytes ? undefined : this.#flushAndRest();
+  }
+
+  /** Gives other connections a turn now and then: a fast engine and a fast client would never give one. */
+  async #flushAndRest(): Promise<void> {
+    await this.flush();
+    this.#writes += 1;
+    if (this.#writes % writesPerTurn === 0) await setImmediate();
+  }
+
+  /** Sends the rest of a command's answer and lets a large buffer go. */
+  finish(): Promise<void> | undefined {
+    const leaving = this.flush();
+    return leaving === undefined ? this.#atRest() : leaving.then(() => this.#atRest());
+  }
+
+  #atRest(): undefined {
+    this.out.reset(idleBufferBytes);
+    this.sinceMs = this.host.clock.nowMs();
+  }
+
+  /** Runs a statement whose answer the client did not ask for. The error when it failed. */
+  async runQuietly(sql: string): Promise<GatewayError | undefined> {
+    const query = this.open({ sql, parameters: [] });
+    for await (const event of this.events(query)) {
+      this.remember(event);
+      if (event.kind === "failed") return event.error;
+    }
+    return undefined;
+  }
+
+  /** A signal that lives until the returned value is disposed, for calls that are not streams. */
+  interruptible(
+    text: string,
+    controller: Controller = new AbortController(),
+  ): { readonly signal: AbortSignal } & Disposable {
+    const { signal } = this.#begin(text, controller);
+    return { signal, [Symbol.dispose]: () => this.#ended() };
+  }
+
+  /** From here on the controller's work is what runs. */
+  #begin(text: string, controller: Controller): Controller {
+    this.#controller = controller;
+    this.running = text.length > shownTextMax ? text.slice(0, shownTextMax) : text;
+    this.sinceMs = this.host.clock.nowMs();
+    if (this.connection.over) controller.abort(gatewayError("query.cancelled"));
+    return controller;
+  }
+
+  #ended(): void {
+    this.#controller = undefined;
+    this.running = undefined;
+    this.queryId = undefined;
+    this.sinceMs = this.host.clock.nowMs();
+  }
+
+  /** The query of a statement; warnings of the last one are gone. */
+  open({ sql, parameters }: Pick<EngineStatement, "sql" | "parameters">, takes = noFormats): Query {
+    if (this.client.warnings.length > 0) this.client = { ...this.client, warnings: [] };
+    return this.door.query(forwardedStatement(sql), parameters, this.client.session, takes);
+  }
+
+  /** The events of a query, the last one with our own reason when it was ended here. */
+  async *events(query: Query): AsyncGenerator<ResultEvent, void, void> {
+    using running = this.interruptible(query.sql, new Canceller());
+    this.queryId = query.id;
+    for await (const event of this.door.run(query, running.signal)) {
+      yield event.kind === "failed" ? { kind: "failed", error: this.reasonOf(event) } : event;
+      if (event.kind === "done" || event.kind === "failed") return;
+    }
+    // A stream without a last event must not look like a complete result.
+    yield { kind: "failed", error: gatewayError("engine.broken") };
+  }
+
+  /** The error of what runs: our own reason where it was ended here, whatever the engine made of it. */
+  reasonOf({ error }: FailedEvent): GatewayError {
+    const signal = this.#controller?.signal;
+    const ours = signal?.aborted === true && error.code === "query.cancelled";
+    return ours ? abortError(signal) : error;
+  }
+
+  /** Takes over what an event changes in the session. */
+  remember(event: ResultEvent): void {
+    if (event.kind === "session") this.client = withChange(this.client, event.change);
+    if (event.kind === "notice") {
+      const warning = { level: "Note", errno: noteErrno, text: event.text } as const;
+      this.client = withWarning(this.client, warning);
+    }
+  }
+}
+
+const noFormats: readonly NativeFormat[] = [];
+
+/** Characters of a statement that SHOW PROCESSLIST keeps. */
+const shownTextMax = 1024;

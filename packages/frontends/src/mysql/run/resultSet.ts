@@ -1,0 +1,224 @@
+/**
+ * One statement's answer: rows that the frontend made, or the engine's stream turned into packets.
+ *
+ * The engine is asked for the next event only when the socket took what was written, so a slow client
+ * slows the engine.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type { Query } from "@gateway/core/query/query.ts";
+import { Canceller } from "@gateway/core/tool/canceller.ts";
+import { batchOf } from "@gateway/core/type/build.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
+import type { Column, Value } from "@gateway/core/type/type.ts";
+import type { Batch, NativeFormat } from "@gateway/core/type/vector.ts";
+import { utc } from "@gateway/core/type/zone.ts";
+import { putColumns, putEvent, putRowsEnd } from "../encode.ts";
+import { errorReply } from "../errors.ts";
+import { flushBytes } from "../limits.ts";
+import { relayEncoder } from "../value/relay.ts";
+import { rowEncoder, type RowEncoder, type RowFormat } from "../value/rows.ts";
+import { textRowEncoder } from "../value/textRows.ts";
+import type { Responder } from "./responder.ts";
+import type { EngineStatement } from "./statement.ts";
+
+/** How one statement of a command is answered. */
+export interface AnswerForm {
+  readonly rows: "text" | "binary";
+  /** Another statement's answer follows. */
+  readonly moreFollow: boolean;
+}
+
+/** A result set while its events come. */
+interface ResultSet {
+  readonly query: Query;
+  readonly statement: EngineStatement;
+  readonly form: AnswerForm;
+  hasColumns: boolean;
+  rows: number;
+}
+
+/** How it ended: as the engine said, at the session's limit of rows, or with an error. */
+type Ended = "done" | "limited" | GatewayError;
+
+/** Answers with rows the frontend made itself. */
+export async function putRows(
+  responder: Responder,
+  columns: readonly Column[],
+  rows: readonly (readonly Value[])[],
+  form: AnswerForm,
+): Promise<true> {
+  putColumns(responder.out, columns, responder.context(form.moreFollow));
+  await putBatch(responder, batchOf(columns, rows), form, rows.length);
+  // Warnings are those of the last statement that used tables; asking about the server leaves them.
+  putRowsEnd(responder.out, { ...responder.context(form.moreFollow), warnings: 0 });
+  responder.client = { ...responder.client, rowCount: -1, foundRows: rows.length };
+  return true;
+}
+
+/** Runs a statement on the engine and writes its whole answer. False when it failed. */
+export async function putResult(
+  responder: Responder,
+  statement: EngineStatement,
+  form: AnswerForm,
+): Promise<boolean> {
+  const query = responder.open(statement, takes(responder, form));
+  const result: ResultSet = { query, statement, form, hasColumns: false, rows: 0 };
+  const running = responder.interruptible(query.sql, new Canceller());
+  responder.queryId = query.id;
+  const limit = timeLimit(responder, statement.timeMs);
+  // A stream without a last event must not look like a complete result.
+  let ended: Ended = gatewayError("engine.broken");
+  try {
+    for await (const event of responder.door.run(query, running.signal)) {
+      const step =
+        event.kind === "batch"
+          ? rowsOf(responder, event.batch, result)
+          : tell(responder, event, result);
+      const over = step instanceof Promise ? await step : step;
+      if (over === undefined) continue;
+      ended = over;
+      break;
+    }
+  } finally {
+    limit?.[Symbol.dispose]();
+    running[Symbol.dispose]();
+  }
+  return await close(responder, ended, result);
+}
+
+function timeLimit(responder: Responder, timeMs: number | undefined): Disposable | undefined {
+  if (timeMs === undefined) return undefined;
+  const end = () => responder.cancel(gatewayError("query.timeout"));
+  return responder.host.clock.timer(timeMs, end);
+}
+
+/**
+ * Text rows of an engine that speaks MySQL itself are what the client reads, unless times are shown in
+ * another zone.
+ */
+function takes({ client }: Responder, { rows }: AnswerForm): readonly NativeFormat[] | undefined {
+  return rows === "text" && client.zone === utc ? nativeRows : undefined;
+}
+
+const nativeRows: readonly NativeFormat[] = ["mysqlRows"];
+
+/** Writes rows as far as they are wanted. */
+function rowsOf(
+  responder: Responder,
+  batch: Batch,
+  result: ResultSet,
+): Promise<Ended | undefined> | Ended | undefined {
+  const { rowLimit = Infinity } = result.statement;
+  const wanted = Math.min(batch.rows, rowLimit - result.rows);
+  const failed = putBatch(responder, batch, result.form, wanted);
+  const over = (error: GatewayError | undefined): Ended | undefined => {
+    result.rows += wanted;
+    return error ?? (result.rows === rowLimit ? "limited" : undefined);
+  };
+  return failed instanceof Promise ? failed.then(over) : over(failed);
+}
+
+/** Writes what an event has to say, and tells whether it was the last one. */
+function tell(
+  responder: Responder,
+  event: Exclude<ResultEvent, { kind: "batch" }>,
+  result: ResultSet,
+): Ended | undefined {
+  responder.remember(event);
+  if (event.kind === "failed") return responder.reasonOf(event);
+  if (event.kind === "columns" && event.columns.length > 0) result.hasColumns = true;
+  if (event.kind === "done") count(responder, event, result);
+  // A statement without columns is an OK here, however the engine describes it.
+  if (event.kind === "done" || (event.kind === "columns" && result.hasColumns)) {
+    const context = responder.context(result.form.moreFollow, result.query.id);
+    putEvent(responder.out, event, result.hasColumns, context);
+  }
+  return event.kind === "done" ? "done" : undefined;
+}
+
+/** Takes the counts of the end into the session. */
+function count(responder: Responder, event: DoneEvent, { hasColumns, rows }: ResultSet): void {
+  const { client } = responder;
+  const rowCount = hasColumns ? -1 : (event.updateCount ?? 0);
+  const foundRows = hasColumns ? rows : client.foundRows;
+  // The same statement again and again finds the same, and a copy of the session is not for nothing.
+  if (rowCount === client.rowCount && foundRows === client.foundRows) return;
+  responder.client = { ...client, rowCount, foundRows };
+}
+
+/** Ends the answer, or asks the other question. False when it failed. */
+async function close(
+  responder: Responder,
+  ended: Ended,
+  { query, statement, form, hasColumns, rows }: ResultSet,
+): Promise<boolean> {
+  if (typeof ended === "object") {
+    const answered = hasColumns ? undefined : await statement.orElse?.(ended);
+    if (answered !== undefined) return answered;
+    if (!mayAskOtherwise(statement, ended, hasColumns)) {
+      return responder.putError(errorReply(ended, query.id));
+    }
+    const other = { ...statement, sql: statement.otherwise, otherwise: undefined };
+    return await putResult(responder, other, form);
+  }
+  if (ended === "limited") {
+    responder.client = { ...responder.client, rowCount: -1, foundRows: rows };
+    putRowsEnd(responder.out, responder.context(form.moreFollow, query.id));
+  }
+  responder.told();
+  return true;
+}
+
+/** Refused before it ran, because of names the engine does not have. */
+function mayAskOtherwise(
+  statement: EngineStatement,
+  error: GatewayError,
+  begun: boolean,
+): statement is EngineStatement & { readonly otherwise: string } {
+  return statement.otherwise !== undefined && !begun && error.code === "query.unknownObject";
+}
+
+/** A promise only where the client has to take something first. */
+function putBatch(
+  responder: Responder,
+  batch: Batch,
+  form: AnswerForm,
+  rows: number,
+): Promise<GatewayError | undefined> | GatewayError | undefined {
+  const encoder = encoderOf(batch, {
+    kind: form.rows,
+    zone: responder.client.zone,
+    rowBytesMax: responder.connection.config.maxMessageBytes,
+    flushBytes,
+  });
+  const written = encoder.write(0, rows, responder.out);
+  if (!written.ok) return written.error;
+  const leaving = responder.flushFull();
+  return leaving && putRest(responder, encoder, leaving, { from: written.value, to: rows });
+}
+
+/** Passes on the batch's own packets, the source's text, or values. Native rows are those of the text protocol. */
+function encoderOf(batch: Batch, format: RowFormat): RowEncoder {
+  if (batch.form === "native") return relayEncoder(batch, format.flushBytes);
+  const asText = batch.form === "text" ? textRowEncoder(batch, format) : undefined;
+  return asText ?? rowEncoder(columnarOf(batch), format);
+}
+
+async function putRest(
+  responder: Responder,
+  encoder: RowEncoder,
+  leaving: Promise<void>,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<GatewayError | undefined> {
+  await leaving;
+  let row = from;
+  // Without anybody there to read the rest the stream is ended by the caller's next step.
+  while (row < to && !responder.connection.over) {
+    const written = encoder.write(row, to, responder.out);
+    if (!written.ok) return written.error;
+    row = written.value;
+    await responder.flushFull();
+  }
+  return undefined;
+}
