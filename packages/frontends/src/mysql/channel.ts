@@ -1,8 +1,8 @@
 /**
  * The packets of one connection, as they are or compressed.
  *
- * A frame is opened only when the packets before it were taken, so a client that compresses holds no
- * more of our memory than one that does not: one frame's content at a time. It decides no message.
+ * A frame is opened only when the packets before it were taken. So a client that compresses takes no more
+ * of our memory than another one: one frame's content at a time. It decides nothing about messages.
  */
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { FrameReader, frameBytesMin, frameHeader } from "@gateway/wire/mysql/compressed.ts";
@@ -15,11 +15,11 @@ import { handshakeBytesMax } from "./limits.ts";
 interface Compression {
   readonly codec: Codec;
   readonly frames: FrameReader;
-  /** Of our next frame. */
+  /** Number of our next frame. */
   sequence: number;
 }
 
-/** Content of one frame of ours: rows leave in pieces, also when the buffer holds a large one. */
+/** Most content of one frame of ours: a large row leaves in pieces. */
 const contentBytesMax = 256 * 1024;
 
 const badContent: Violation = violation("malformed", "compressed content is not what it says");
@@ -65,12 +65,12 @@ export class Channel {
     }
   }
 
-  /** Gives up what is not consumed, for TLS that takes over. */
+  /** Hands over what was not read, when TLS takes over. */
   takeRest(): Uint8Array {
     return this.#packets.takeRest();
   }
 
-  /** The client is who it says: it may send up to these sizes, compressed with `codec` if there is one. */
+  /** The login is done: the client may send up to these sizes, compressed with `codec` if there is one. */
   admit({ maxMessageBytes, maxStatementBytes }: ListenerConfig, codec: Codec | undefined): void {
     this.#packets.payloadBytesMax = maxMessageBytes;
     this.#packets.textBytesMax = maxStatementBytes;

@@ -18,10 +18,10 @@ export interface Codec {
   unpack(bytes: Uint8Array, length: number): Promise<Uint8Array | undefined>;
 }
 
-/** Content up to this is compressed and inflated on the main thread: well below a millisecond. */
+/** Content up to this size is packed and unpacked on the main thread, in well below a millisecond. */
 export const inlineBytes = 16 * 1024;
 
-/** Levels above cost hundreds of megabytes for a piece; a client may ask for up to 22. */
+/** Clients may ask for up to 22, but higher levels take hundreds of megabytes for a piece. */
 const zstdLevelMax = 9;
 const zstdLevelDefault = 3;
 

@@ -1,8 +1,8 @@
 /**
- * Events of a result → packets. Every event has its answer here; rows themselves are in rows.ts.
+ * Events of a result as packets. Every kind of event is covered here, except rows, which `value/rows.ts` writes.
  *
- * It writes into a buffer and knows no socket. What the session makes of an event (a transaction
- * began) is session.ts.
+ * It writes into a buffer and knows no socket. What an event changes in the session (a transaction
+ * began) is in `session/clientSession.ts`.
  */
 import type { ColumnsEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
@@ -23,7 +23,7 @@ import { errorReply } from "./errors.ts";
 import { relayPackets } from "./value/relay.ts";
 import { columnDefinition } from "./value/types.ts";
 
-/** Shown for a parameter whose type the engine can not tell. */
+/** Stands for a parameter whose type the engine can not tell. */
 const text: DataType = { kind: "text" };
 
 /** What an answer needs to know of its connection and session at the moment it is written. */
@@ -54,8 +54,8 @@ export function putErrorPacket(out: PacketWriter, reply: ErrorReply): void {
 }
 
 /**
- * Writes what stands before rows: count, definitions, and the EOF older clients wait for. With a
- * cursor nothing follows, so every client gets an end mark, which tells of the cursor.
+ * Writes what stands before rows: their count of columns, the definitions, and the EOF that older clients
+ * wait for. With a cursor no rows follow, so every client gets an end mark, whose status shows the cursor.
  */
 export function putColumns(
   out: PacketWriter,
@@ -99,8 +99,8 @@ export function putRowsEnd(out: PacketWriter, context: AnswerContext): void {
 }
 
 /**
- * Writes what an event has to say. MySQL's protocol has no place for progress; notices are kept for
- * SHOW WARNINGS by the session, and rows are written by rows.ts, which can stop in the middle.
+ * Writes an event. MySQL's protocol has no packet for progress, the session keeps notices for SHOW
+ * WARNINGS, and `value/rows.ts` writes rows, because it can stop in the middle of a batch.
  */
 export function putEvent(
   out: PacketWriter,

@@ -65,7 +65,7 @@ export const mysqlErrors = {
   "protocol.timeout": { errno: 1159, sqlState: "08S01" },
 } as const satisfies Record<ErrorCode, MysqlError>;
 
-/** Where the engine's SQLSTATE says more than our code, MySQL's number for that. */
+/** MySQL's number for an SQLSTATE of the engine that says more than our code. */
 const byEngineState: Readonly<Record<string, MysqlError>> = {
   "42P01": { errno: 1146, sqlState: "42S02" },
   "42703": { errno: 1054, sqlState: "42S22" },
@@ -93,7 +93,7 @@ export function errorReply(error: GatewayError, queryId?: string): ErrorReply {
   return { errno, sqlState, message: `${error.message}${hint}${id}` };
 }
 
-/** The engine's own number where it is of MySQL's family; otherwise the one of MySQL that says the same. */
+/** The engine's own number where the engine is of MySQL's family; otherwise MySQL's number for the same. */
 function numberOf({
   vendor,
   sqlState,
@@ -130,7 +130,7 @@ export const ownErrors = {
     reply(1390, "HY000", "Prepared statement contains too many placeholders"),
   longDataTooLarge: () =>
     reply(1153, "08S01", "The values sent ahead are larger than max_allowed_packet"),
-  /** Most who see it wrote no such text: their driver wrote the values of parameters into it. */
+  /** Tells of drivers, because mostly it was one that wrote the values of parameters into so long a text. */
   textTooLarge: () =>
     reply(
       mysqlErrors["query.textTooLarge"].errno,
@@ -175,7 +175,7 @@ function reply(errno: number, sqlState: string, message: string): ErrorReply {
   return { errno, sqlState, message };
 }
 
-/** What a client is told before the connection ends, because its packets can not be read. */
+/** The error for packets that can not be read; the connection ends behind it. */
 export function violationReply(violation: Violation): ErrorReply {
   switch (violation.code) {
     case "tooLarge":

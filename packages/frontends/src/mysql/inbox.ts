@@ -1,9 +1,8 @@
 /**
- * What a client sends: read all the time, because a client that left is noticed by reading only, and
- * handed on packet by packet as long as packets are wanted.
+ * What a client sends, handed on packet by packet while packets are wanted.
  *
- * Commands that come ahead wait here; beyond a limit nothing more is read until they were taken. It
- * decides no message.
+ * The socket is read all the time, because only a read shows that a client left. Commands that come ahead
+ * wait here; beyond a limit nothing more is read until they are taken. It decides nothing about messages.
  */
 import type { Packet, SkippedPacket } from "@gateway/wire/mysql/packetReader.ts";
 import type { Violation } from "@gateway/wire/mysql/protocol.ts";

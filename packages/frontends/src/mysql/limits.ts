@@ -1,12 +1,12 @@
-/** Bounds of everything on this wire that can grow and is not in the config. */
+/** Limits of what can grow on this wire and has no field in the config. */
 
-/** Longest payload before the client is who it says: a response with all its attributes is far shorter. */
+/** Longest payload before the login is done: a response with all its attributes is far shorter. */
 export const handshakeBytesMax = 64 * 1024;
 
-/** Bytes in the output buffer after which it is sent: rows are gathered up to here. */
+/** The output buffer is sent once it holds so many bytes; until then rows are gathered. */
 export const flushBytes = 128 * 1024;
 
-/** Bytes of further commands held while one runs; beyond it nothing is read from the client. */
+/** Bytes of commands that may wait while one runs. Beyond it nothing more is read from the client. */
 export const pipelinedBytesMax = 256 * 1024;
 
 /** Statements of one text. */
@@ -15,8 +15,8 @@ export const statementsPerTextMax = 1000;
 /** Prepared statements of one connection. */
 export const preparedMax = 4096;
 
-/** Texts of which is remembered what was read of them, and again as many that were asked for before. */
+/** Texts whose reading is remembered: so many that came last, and as many from before them. */
 export const rememberedTexts = 256;
 
-/** Characters of the longest of them: a bulk insert comes once. */
+/** Characters of the longest text whose reading is remembered: a longer one, a bulk insert, comes once. */
 export const rememberedLengthMax = 2048;

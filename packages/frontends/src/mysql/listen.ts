@@ -19,7 +19,7 @@ export const listen: Listen<MysqlConfig> = async (config, door, host) => {
     made ??= makePasswordKey();
     return made;
   };
-  // Made while clients connect; the first that needs it waits.
+  // The key is made while clients connect; the first client that needs it waits.
   if (door.asksPassword) {
     passwordKey().catch((bug: unknown) => host.log.bug(bug, { listener: frontendKind }));
   }

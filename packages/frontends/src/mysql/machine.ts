@@ -1,8 +1,8 @@
 /**
- * What may come when on one connection, from the greeting to the end, and what is to be done.
+ * What may come when on one connection, from the greeting to the end, and what it leads to.
  *
- * Pure and total: every state answers every message. It performs nothing; `connection.ts` does. What
- * a command does is not known here, only that one runs at a time. How a client proves who it is stands in
+ * Pure and total: every state answers every message. It performs nothing; `connection.ts` does. It knows
+ * that one command runs at a time, and not what a command does. How a client proves who it is stands in
  * `login/authentication.ts`.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
@@ -37,9 +37,9 @@ export interface MachineContext {
   readonly asksPassword: boolean;
   /** Whether a password in clear is taken without TLS: on loopback, or where the config says so. */
   readonly takesCleartext: boolean;
-  /** Of the client's certificate, where the listener takes names from one; they come before a password. */
+  /** Names in the client's certificate, where the listener takes them; they come before a password. */
   readonly certificateNames: readonly string[];
-  /** Why nobody may enter now; told behind the handshake, because clients hide earlier errors. */
+  /** Why nobody may log in now. Told behind the handshake, because clients hide earlier errors. */
   readonly refusal: GatewayError | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Claim {
   readonly database: string | undefined;
   readonly collation: number;
   readonly attributes: ReadonlyMap<string, string>;
-  /** Wanted of zstd, where it was agreed on. */
+  /** The level that the client asks of zstd, where zstd was agreed on. */
   readonly zstdLevel: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export type State =
   | { readonly kind: "keySent"; readonly claim: Claim; readonly sequence: number }
   | { readonly kind: "opening"; readonly claim: Claim }
   | { readonly kind: "verifying"; readonly claim: Claim }
-  /** Is who it says; its database is looked for. */
+  /** The login is done; its database is looked for. */
   | { readonly kind: "entering"; readonly claim: Claim }
   | { readonly kind: "ready"; readonly claim: Claim }
   | { readonly kind: "busy"; readonly claim: Claim }
@@ -101,9 +101,9 @@ export type Effect =
   | { readonly kind: "sendPublicKey" }
   | { readonly kind: "open"; readonly ciphertext: Uint8Array }
   | { readonly kind: "authenticate"; readonly presented: Presented }
-  /** A password that can not be judged. */
+  /** The password was refused before the door could judge it; the door is told. */
   | { readonly kind: "noteRefusal"; readonly code: ErrorCode; readonly user: string }
-  /** Another user asked to enter: what the old session holds is given back. */
+  /** Another user logs in: what the old session holds is given back. */
   | { readonly kind: "leave" }
   /** The session begins, in the database the client named. */
   | { readonly kind: "enter"; readonly claim: Claim; readonly login: Login }
@@ -197,7 +197,7 @@ function onPacket(
   }
 }
 
-/** A text over the limit: the session goes on. In a login it is no text but a password of absurd length. */
+/** A packet over the limit. The session goes on after a text; a login with so long a password ends. */
 function onSkipped(state: Exclude<State, { kind: "closed" }>, { sequence }: SkippedPacket): Step {
   if (state.kind !== "ready") return refuse(errorReply(gatewayError("protocol.tooLarge")));
   if (sequence !== 0) return refuse(ownErrors.outOfOrder());
@@ -215,7 +215,7 @@ function onHandshake(secure: boolean, packet: Packet, context: MachineContext): 
       return [{ kind: "securing", sequence: packet.lastSequence + 1 }, [{ kind: "upgrade" }]];
     }
     case "handshakeResponse": {
-      // The flag promises TLS before anything else is said.
+      // The flag promises that TLS comes before anything else.
       if (!secure && (message.capabilities & capability.ssl) !== 0) {
         return refuse(ownErrors.badHandshake());
       }
@@ -252,7 +252,7 @@ function onCommand(claim: Claim, packet: Packet, context: MachineContext): Step 
   }
 }
 
-/** Undefined when a name is not text in the client's character set: nobody is called that. */
+/** Undefined when a name is not text in the client's character set, so that nobody has it. */
 function claimOf(
   message: HandshakeResponse | ChangeUser,
   known: Pick<Claim, "capabilities" | "secure" | "collation" | "zstdLevel">,

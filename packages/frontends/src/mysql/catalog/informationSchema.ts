@@ -71,7 +71,7 @@ function nameOf(kind: TokenKind, text: string): string {
   return asciiUpper(decodeIdentifier(text, forwardedDialect) ?? "");
 }
 
-/** The view that `information_schema.x` names at this place. */
+/** The view that `information_schema.x` names here. */
 function viewAt(pieces: readonly Piece[], at: number): CatalogView | undefined {
   if (pieces[at]?.upper !== "INFORMATION_SCHEMA" || pieces[at + 1]?.kind !== "dot") {
     return undefined;
@@ -88,7 +88,7 @@ interface Writing {
   readonly context: CatalogContext;
   readonly keys: boolean;
   readonly catalog: string | undefined;
-  /** What stands in the place of single pieces. */
+  /** What replaces single pieces. */
   readonly rewrites: ReadonlyMap<number, string>;
 }
 
@@ -136,7 +136,7 @@ function castRewrites(
   rewrites.set(type - 1, " AS");
 }
 
-/** Places of the first comma and of the end of a call whose bracket opens here. */
+/** Where the first comma and the end of a call stand, whose bracket opens here. */
 function callAt(
   pieces: readonly Piece[],
   open: number,

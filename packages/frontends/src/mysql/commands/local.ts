@@ -59,7 +59,7 @@ function answerSession(sql: string, context: ShowContext): LocalAnswer | undefin
       return answerKill(statement);
     case "commit":
     case "rollback":
-      // RELEASE leaves, and CHAIN without a transaction begins one: neither is done, so neither is taken.
+      // RELEASE ends the connection, and CHAIN without a transaction begins one. We do neither, so we do not take them.
       return statement.release || (statement.chain && context.client.session.pin === undefined)
         ? error(ownErrors.notSupported("RELEASE, and CHAIN without a transaction"))
         : undefined;

@@ -44,7 +44,7 @@ export class Listing {
   readonly #parameters: Parameter[] = [];
   readonly #tests: TableTest[] = [];
 
-  /** Adds a condition; `?` in it becomes the place of `value`. `test` says the same of a listed table. */
+  /** Adds a condition; `?` in it stands for `value`. `test` is the same condition on a listed table. */
   where(condition: string, value: string | undefined, test: TableTest): void {
     this.#tests.push(test);
     if (value !== undefined) {
@@ -141,7 +141,7 @@ export function showTableStatus(reader: TokenReader, defaults: ListingDefaults):
   });
 }
 
-/** Of a table's state: what no engine here tells. */
+/** Fields of a table's status that no engine here tells. */
 const unknownStatus = [
   "Version",
   "Row_format",

@@ -19,7 +19,7 @@ import { integerColumn, textColumn, type LocalAnswer } from "./answer.ts";
 import { nextText, takeLiteral, takeName, takeString } from "./take.ts";
 import { variableValue, type VariableContext } from "./variables.ts";
 
-/** A cheap look before anything is cut into tokens: most statements are no candidates. */
+/** A cheap test before the text is cut into tokens: most statements fail it. */
 const candidate =
   /@|\b(?:database|schema|version|connection_id|(?:current_|session_|system_)?user|current_role|last_insert_id|found_rows|row_count)\b/i;
 /** No list of variables is longer. */
@@ -28,7 +28,7 @@ const candidateLengthMax = 16 * 1024;
 interface Item {
   readonly name: string;
   readonly value: Setting;
-  /** A literal alone does not make a statement ours. */
+  /** A statement of literals alone is the engine's. */
   readonly literal: boolean;
 }
 

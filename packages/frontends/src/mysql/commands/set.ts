@@ -130,7 +130,7 @@ function withVariable(context: VariableContext, name: string, value: Assigned): 
     case undefined:
       return err(ownErrors.unknownVariable(name));
     case "fixed": {
-      // Dumps and drivers set what is so already; only a change is refused.
+      // Dumps and drivers set the value that holds anyway; only a change is refused.
       const same = value !== byDefault && value === readVariable(`@@${name}`, context);
       return same ? ok(client) : err(ownErrors.readOnlyVariable(name));
     }
@@ -160,7 +160,7 @@ function withSettable(client: ClientSession, name: string, value: Assigned): Cha
     : ok(stored(client, name, stands));
 }
 
-/** Modes under which a statement reads in another way than it is read here. */
+/** Modes that change how a statement is read. Statements are read here as without them. */
 const lexicalModes = /ANSI|NO_BACKSLASH_ESCAPES|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/;
 
 function withSqlMode(client: ClientSession, value: Setting): Changed {
@@ -229,7 +229,7 @@ function withZone(client: ClientSession, name: string): Changed {
   return ok(tracked(stored({ ...client, zone, session }, "time_zone", name), "time_zone", name));
 }
 
-/** What the gateway's own session calls it, on every wire. */
+/** The setting's name in the gateway's own session, on every wire. */
 const zoneSetting = "timezone";
 
 function withUserVariable(client: ClientSession, name: string, value: Setting): Changed {

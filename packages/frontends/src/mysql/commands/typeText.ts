@@ -1,7 +1,7 @@
 /**
- * What a column's type is called in listings: MySQL's own names, which clients look up in tables of
- * theirs. Engines tell types as text in `information_schema`; what is not known is `text`, as which
- * every value can be read.
+ * What a column's type is called in listings: MySQL's names, which clients look up in their own tables.
+ * Engines tell types as text in `information_schema`. An unknown type becomes `text`, because every value
+ * can be read as that.
  */
 import type { DataType } from "@gateway/core/type/type.ts";
 import { isLike } from "./filter.ts";

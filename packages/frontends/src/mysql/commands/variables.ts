@@ -1,9 +1,9 @@
 /**
  * The `@@` variables: what a client may ask for and set, and what it is told.
  *
- * A variable that is here and can be set is kept in the session; those with a meaning for the
- * gateway act on it (set.ts). A variable that is not here is unknown, as on a server. Values are
- * those of a MySQL 8.4 server unless the gateway really differs.
+ * The session keeps variables that can be set, and `set.ts` acts on those that mean something to the
+ * gateway. Any other variable is unknown, as on a server. Values are those of MySQL 8.4 unless the
+ * gateway really differs.
  */
 import {
   trackedVariablesDefault,

@@ -17,7 +17,7 @@ import { errorReply, ownErrors } from "../errors.ts";
 import type { Claim, Effect, MachineContext, Step } from "../machine.ts";
 import { ciphertextBytes, passwordText } from "./passwordKey.ts";
 
-/** Plugins by name. Everything else a client proposes is switched to the first. */
+/** Plugins by name. A client that proposes another one is switched to the first. */
 export const authPlugin = {
   sha2: "caching_sha2_password",
   native: "mysql_native_password",
@@ -55,7 +55,7 @@ function askForSha2(claim: Claim, sequence: number): Step {
   return [{ kind: "switching", claim, sequence: after(sequence) }, [{ kind: "sendAuthSwitch" }]];
 }
 
-/** The client's hash of the password. It is not looked at: only whether there is a password at all. */
+/** The client's hash of the password. It shows only whether there is a password at all. */
 export function onSha2Scramble(
   claim: Claim,
   scramble: Uint8Array,
@@ -75,7 +75,7 @@ export function onSha2Scramble(
   ];
 }
 
-/** Some clients (MariaDB's library among them) send the password in clear also without TLS. */
+/** The password, in clear or encrypted. MariaDB's library and others send it in clear without TLS, too. */
 export function onPassword(claim: Claim, packet: Packet, context: MachineContext): Step {
   const { payload } = packet;
   if (claim.secure) return verifyClear(claim, payload, context);
@@ -109,13 +109,13 @@ function verify(claim: Claim, presented: Presented): Step {
   return [{ kind: "verifying", claim }, [{ kind: "authenticate", presented }]];
 }
 
-/** What the door says to what was shown. */
+/** The door judged what was shown. */
 export function onVerified(claim: Claim, result: Result<Login, GatewayError>): Step {
   if (!result.ok) return refuse(errorReply(result.error));
   return [{ kind: "entering", claim }, [{ kind: "enter", claim, login: result.value }]];
 }
 
-/** What the client is judged by without being asked for a password; undefined when it has to be asked. */
+/** What identifies the client without a password; undefined when it must be asked for one. */
 function knownOf(
   claim: Claim,
   { asksPassword, certificateNames: names }: MachineContext,
@@ -136,12 +136,12 @@ function moreData(byte: number): Effect {
   return { kind: "sendMoreData", bytes: Uint8Array.of(byte) };
 }
 
-/** The client's number behind one packet of ours. */
+/** The number of the client's packet behind one of ours. */
 function after(sequence: number): number {
   return (sequence + 2) & 0xff;
 }
 
-/** Refuses what can not be shown to the door. */
+/** Refuses a password that the door can not judge, and tells the door. */
 function refuseLogin({ user }: Claim, code: ErrorCode): Step {
   const [state, effects] = refuse(errorReply(gatewayError(code)));
   return [state, [...effects, { kind: "noteRefusal", code, user }]];

@@ -60,7 +60,7 @@ export function greetingOf(connection: Connection, connectionId: number, host: H
 /** Shared, because most sessions set nothing. */
 const none: ReadonlyMap<string, string> = new Map();
 
-/** The gateway's session of a client that is who it claims to be. */
+/** The gateway's session of a client that proved its claim. */
 export function sessionOf(claim: Claim, login: Login, clientAddress: string): Session {
   return {
     frontend: frontendKind,

@@ -1,9 +1,9 @@
 /**
  * The RSA key that clients without TLS encrypt their password with (`caching_sha2_password`).
  *
- * One key per listener, made in the background when it opens and never stored. The password is
- * masked by the challenge before it is encrypted, so a recorded answer is of no use on another
- * connection. Both operations run on the runtime's thread pool.
+ * Each listener makes one key in the background when it opens, and never stores it. The client masks the
+ * password by the challenge before it encrypts it, so a recorded answer is useless on another connection.
+ * Making a key and opening a password run on the runtime's thread pool.
  */
 import { webcrypto } from "node:crypto";
 
@@ -46,7 +46,7 @@ async function openPassword(
     const masked = new Uint8Array(await webcrypto.subtle.decrypt(algorithm.name, key, ciphertext));
     return passwordText(masked.map((byte, index) => byte ^ (nonce[index % nonce.length] ?? 0)));
   } catch {
-    // Made with another key: as wrong as a wrong password.
+    // Encrypted with another key: no better than a wrong password.
     return undefined;
   }
 }

@@ -91,7 +91,7 @@ function* rewritten(sql: string): Steps<Result<string, ErrorReply>> {
   }
   if (cursor.inVersionComment) return err(ownErrors.syntax(sql.slice(-shownOfEnd)));
   pieces.push(sql.slice(kept));
-  // Blanks in the place of its last comments: the text that goes on is the statement alone, as it was read ahead.
+  // Comments at the end became blanks. They are cut off, so that the text is the statement alone, as it was read ahead.
   return ok(withoutLastBlanks(pieces.toString()));
 }
 
@@ -162,13 +162,13 @@ function isMissing(piece: string, afterEmpty: boolean, { kind }: SqlCursor): boo
   return piece === emptyName || (afterEmpty && kind === "dot");
 }
 
-/** Whether what is written next, the piece or the token itself, begins with a quote that would hang on to what is before it. */
+/** True when what is written next begins with a quote that would join what stands before it. */
 function wouldJoin(piece: string, { sql, start }: SqlCursor, before: number): boolean {
   const first = piece === "" ? sql.charCodeAt(start) : piece.charCodeAt(0);
   return isQuote(first) && mayJoin(before);
 }
 
-/** What a quote behind it might belong to. */
+/** True for a character that a quote behind it might join. */
 function mayJoin(code: number): boolean {
   return isWordPart(code) || code === 0x26 || isQuote(code);
 }

@@ -1,6 +1,6 @@
 /**
- * What the frontend reads of a client's text before anything runs: its statements, what each is, and
- * how it goes on. All of it follows from the text alone, so that of short texts it is remembered.
+ * What the frontend reads in a client's text before anything runs: its statements, what each is, and
+ * the text that the engine gets. It all follows from the text alone, so for short texts it is remembered.
  */
 import { ok, type Result } from "@gateway/core/result.ts";
 import { remembered } from "@gateway/core/sql/reading/remembered.ts";
@@ -52,7 +52,7 @@ export function readOne(source: string, start = 0): ReadStatement {
   };
 }
 
-/** What the engine is asked: a text that was forwarded, or made of one, is another statement than its client's. */
+/** The statement that the engine is asked. It is another one than the client's, because its text is written anew. */
 export function forwardedStatement(sql: string): Statement {
   return readStatement(sql, forwardedDialect);
 }

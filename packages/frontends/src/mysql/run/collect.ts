@@ -1,4 +1,4 @@
-/** A short result of the engine as rows of text, for answers that the frontend makes of it. Never for a client's own rows. */
+/** Reads a short result whole, as rows of text, for an answer that the frontend makes of it. The client's own rows never come here. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
@@ -8,7 +8,7 @@ import type { Responder } from "./responder.ts";
 import type { Row } from "../commands/filter.ts";
 import type { EngineStatement } from "./statement.ts";
 
-/** Columns of a table, keys of a table: no listing here is longer. */
+/** A listing of a table's columns or keys is never longer. */
 const rowsMax = 10_000;
 
 /** All rows, or the error; `query.tooManyRows` beyond the limit. */

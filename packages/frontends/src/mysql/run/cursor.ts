@@ -2,8 +2,8 @@
  * Cursors: results of prepared statements whose rows the client fetches piece by piece.
  *
  * The engine's stream waits between two fetches, so a cursor holds a slot until its last row, its
- * close, or `parkedMsMax`. In a transaction the lane can run nothing beside it: before another
- * statement the rows that are left are held here, up to a limit, as a MySQL server holds all of them.
+ * close, or `parkedMsMax`. A transaction's connection runs one statement at a time: before another one
+ * the rows that are left are read and held here, up to a limit. A MySQL server holds all of them.
  */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
@@ -140,7 +140,7 @@ export class Cursor implements AsyncDisposable {
     this.#responder.told();
   }
 
-  /** While one runs, it is what KILL QUERY ends. */
+  /** While a step runs, KILL QUERY ends it. */
   #step(): Disposable {
     const { host } = this.#responder;
     const running = this.#responder.interruptible(this.#query.sql, this.#controller);
@@ -166,7 +166,7 @@ export class Cursor implements AsyncDisposable {
     });
   }
 
-  /** The next event that means something; what it does to the session is taken over. */
+  /** The next event about the result. The session takes over what others change. */
   async #next(): Promise<Extract<ResultEvent, { kind: "columns" | "batch" | "done" | "failed" }>> {
     for (;;) {
       const step = await this.#events.next();
@@ -222,7 +222,7 @@ export class Cursor implements AsyncDisposable {
     return sent;
   }
 
-  /** Writes rows of the batch at hand; answers how many. */
+  /** Writes rows of the batch at hand and returns how many. */
   async #putBatch(most: number): Promise<number> {
     const batch = this.#batch;
     if (batch === undefined) return 0;
@@ -282,7 +282,7 @@ export class Cursors {
     this.#open.set(id, cursor);
   }
 
-  /** Ends one; nothing happens when there is none, and then there is nothing to wait for. */
+  /** Ends one. Undefined when there is none, so that the caller has nothing to wait for. */
   close(id: number): Promise<void> | undefined {
     const cursor = this.#open.get(id);
     if (cursor === undefined) return undefined;

@@ -60,7 +60,7 @@ export interface ServerFacts {
   readonly cipher: { readonly name: string; readonly protocol: string };
 }
 
-/** What a command leaves to wait for: a promise only where it takes time. */
+/** The end of a command: a promise only where it takes time. */
 type Waited = Promise<unknown> | boolean | undefined;
 
 const textForm: AnswerForm = { rows: "text", moreFollow: false };
@@ -219,7 +219,7 @@ export class Dispatcher {
     }
   }
 
-  /** What the engine knows becomes an answer of ours. */
+  /** Asks the engine and makes an answer of ours of its rows. */
   async #asked(asked: AskedRows, form: AnswerForm): Promise<boolean> {
     const { responder } = this.#parts;
     const rows = await collect(responder, asked);
@@ -286,7 +286,7 @@ export class Dispatcher {
     putRowsEnd(responder.out, responder.context(false));
   }
 
-  /** COM_RESET_CONNECTION: as right after the login, but where the session stands, as on a MySQL server. */
+  /** COM_RESET_CONNECTION: everything is as right after the login but the database, as on a MySQL server. */
   async #reset(): Promise<void> {
     const { responder, prepared, cursors, initial } = this.#parts;
     await cursors.clear();

@@ -1,6 +1,6 @@
 /**
- * What a question about the engine's tables is answered by where the engine does not know what it is
- * asked: by less, or by the tables that the door lists.
+ * Answers a question about tables where the engine does not know what it is asked: with less, or with
+ * the tables that the door lists.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
@@ -8,7 +8,7 @@ import { forwardedStatement } from "../read/reading.ts";
 import type { Responder } from "./responder.ts";
 import type { AskedRows, LocalAnswer } from "../commands/answer.ts";
 
-/** How an engine says that it does not list something. */
+/** Errors by which an engine says that it does not list something. */
 const notKnown: ReadonlySet<GatewayError["code"]> = new Set([
   "query.invalid",
   "query.syntax",
@@ -16,7 +16,7 @@ const notKnown: ReadonlySet<GatewayError["code"]> = new Set([
   "query.unsupported",
 ]);
 
-/** What routers and policies see of a listing: no text of the client, which the engine may read otherwise. */
+/** What routers and policies see of a listing. The client's text is not used: the engine may read it otherwise. */
 const listingSql = "SELECT * FROM information_schema.tables";
 
 /** The other answer; undefined where the engine's error is the answer. */
@@ -27,15 +27,15 @@ export async function answerInstead(
 ): Promise<LocalAnswer | undefined> {
   const isUnknown = notKnown.has(code);
   if (isUnknown && asked.orElse !== undefined) return asked.orElse();
-  // Drivers nobody knows have no code for what their engine does not have.
+  // A driver without codes of its own reports what its engine lacks as any other failure.
   if (asked.listed === undefined || !(isUnknown || code === "engine.failed")) return undefined;
   const tables = await tablesOf(responder);
   return tables && asked.listed(tables);
 }
 
 /**
- * Undefined where they can not be listed. A transaction is not left for it: its slot may be the one that
- * the listing would wait for.
+ * Undefined where they can not be listed. Nothing is listed in a transaction, because the listing might
+ * wait for the very slot that the transaction holds.
  */
 async function tablesOf(responder: Responder): Promise<readonly TableListing[] | undefined> {
   const { door, client } = responder;

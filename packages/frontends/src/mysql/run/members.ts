@@ -1,8 +1,8 @@
 /**
  * The connections of one listener by their id: for KILL and SHOW PROCESSLIST.
  *
- * Ids live as long as their connection and mean nothing elsewhere; only the owner may use one, and
- * whoever may end the queries of others.
+ * An id lives as long as its connection and means nothing elsewhere. Its owner may use it, and users who
+ * may end the queries of others.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
@@ -24,7 +24,7 @@ export interface Member {
   cancel(): void;
   /** Ends the connection. */
   close(): void;
-  /** Ends it with the words of a MySQL server when nothing was asked for longer than the session's `wait_timeout`. */
+  /** Ends a connection that was idle for longer than its `wait_timeout`, with a MySQL server's error. */
   closeIdle(nowMs: number): void;
 }
 
@@ -39,7 +39,7 @@ export type Killed = "done" | "unknown" | "notOwner";
 /** Ids have four bytes on the wire. */
 const idMax = 0xffff_ffff;
 
-/** How often idle connections are looked for; `wait_timeout` counts whole seconds. */
+/** How often idle connections are looked for. `wait_timeout` counts whole seconds. */
 const sweepMs = 1000;
 
 export class Members {
@@ -74,7 +74,7 @@ export class Members {
     this.#sweep = undefined;
   }
 
-  /** One timer for all connections: one for each would cost more than they do. */
+  /** One timer for all connections: a timer each would cost more than the look at all of them. */
   #closeIdle(): void {
     const nowMs = this.#clock.nowMs();
     for (const member of this.#byId.values()) member.closeIdle(nowMs);
@@ -82,7 +82,7 @@ export class Members {
     this.#sweep = this.#byId.size === 0 ? undefined : this.#clock.timer(sweepMs, again);
   }
 
-  /** Ends a connection, or only what it runs. Whose it is not may do it while something runs that it may end. */
+  /** Ends a connection, or only what it runs. Others than the owner may do so only while it runs a query that they may end. */
   async kill(id: number, { user, endForeign }: Killer, whole: boolean): Promise<Killed> {
     const member = this.#byId.get(id);
     if (member?.user === undefined) return "unknown";

@@ -1,8 +1,8 @@
 /**
  * The prepared statements of one connection, and the values that were sent ahead for them.
  *
- * Bounded three ways: their count, the bytes of their texts together, and the bytes sent ahead. What
- * can not be answered at once (sending ahead has no answer) is refused at the next execution.
+ * Three limits hold: their count, the bytes of all texts, and the bytes sent ahead. Sending ahead has no
+ * answer, so the next execution tells what was too much.
  */
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
@@ -13,9 +13,9 @@ export interface PreparedStatement {
   readonly id: number;
   /** As the client sent it, for what the frontend answers itself. */
   readonly source: string;
-  /** What that is. */
+  /** What `source` is read as. */
   readonly statement: StatementClass;
-  /** With `$1`, `$2`, … in the places; undefined for what the frontend answers itself. */
+  /** With `$1`, `$2`, … as parameters; undefined for what the frontend answers itself. */
   readonly sql: string | undefined;
   readonly parameters: readonly DataType[];
   readonly columns: readonly Column[];
@@ -100,7 +100,7 @@ export class PreparedStatements {
       return;
     }
     const pieces = entry.longData.get(parameter) ?? [];
-    // A piece is a view of what was received; its own copy keeps no more alive than itself. (`slice`
+    // A piece is a view into all that was received, and would keep that alive; a copy does not. (`slice`
     // of a Buffer would be another view.)
     pieces.push(new Uint8Array(bytes));
     entry.longData.set(parameter, pieces);
@@ -108,7 +108,7 @@ export class PreparedStatements {
     this.#longBytes += cost;
   }
 
-  /** What was sent ahead; forgotten afterwards. */
+  /** Takes what was sent ahead; afterwards it is forgotten. */
   takeLongData(id: number): LongData {
     const entry = this.#entries.get(id);
     if (entry === undefined || (entry.longData.size === 0 && !entry.overflowed))

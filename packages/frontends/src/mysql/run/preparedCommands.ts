@@ -184,7 +184,7 @@ async function preparedBy(
     source,
     statement: readStatement(source, "mysql"),
     sql,
-    // The text decides the count: values are read by it.
+    // The text decides how many there are, because the values are read by that count.
     parameters: Array.from(
       { length: places.value.count },
       (_, index) => parameters[index] ?? unknown,
@@ -206,7 +206,7 @@ function placesReply(error: PlacesError, source: string): ErrorReply {
   }
 }
 
-/** Characters of the end of a text that is open there. */
+/** Characters of an unterminated text's end that the error shows. */
 const shownOfEnd = 40;
 
 function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, ErrorReply> {
@@ -227,7 +227,7 @@ function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, Er
   }
 }
 
-/** Statements about a transaction are not shown to the engine: they have neither parameters nor columns. */
+/** Asks the engine, unless the statement is about a transaction, which has neither parameters nor columns. */
 async function describe(
   responder: Responder,
   source: string,
@@ -246,7 +246,7 @@ async function describe(
     : err(errorReply(described.error, query.id));
 }
 
-/** No function takes these arguments: in `? + 1` they are not known before the values are. */
+/** No function takes these arguments. In `? + 1` their types are not known before the values come. */
 const undefinedFunction = "42883";
 
 /** A statement that can not be described may run all the same; its columns then come with its result. */

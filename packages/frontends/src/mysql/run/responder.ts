@@ -27,7 +27,7 @@ const idleBufferBytes = 1024;
 /** The number MySQL gives to a note without one of its own. */
 const noteErrno = 1105;
 
-/** What ends a query: the platform's where an engine is asked directly, the door's own where the door runs it. */
+/** What ends the work: core's own is cheaper, but only the door's `run` knows it. */
 type Controller = AbortController | Canceller;
 
 export interface ResponderParts {
@@ -37,7 +37,7 @@ export interface ResponderParts {
   readonly channel: Channel;
 }
 
-/** Writes that were taken at once before other connections get a turn: about two megabytes. */
+/** Writes after which other connections get a turn: about two megabytes. */
 const writesPerTurn = 16;
 
 export class Responder {
@@ -51,7 +51,7 @@ export class Responder {
   #writes = 0;
   /** Text of the statement that runs. */
   running: string | undefined;
-  /** Its query; undefined for what is none. */
+  /** Its query; undefined for work that is no query. */
   queryId: QueryId | undefined;
   /** When it began, or when the last command ended. */
   sinceMs: number;
@@ -101,7 +101,7 @@ export class Responder {
     };
   }
 
-  /** Sends what is written. A promise only where it has not left at once. */
+  /** Sends what is written. A promise only where it did not leave at once. */
   flush(): Promise<void> | undefined {
     const bytes = this.out.written();
     if (bytes.length === 0) return undefined;
@@ -116,7 +116,7 @@ export class Responder {
     return this.out.at < flushBytes ? undefined : this.#flushAndRest();
   }
 
-  /** Gives other connections a turn now and then: a fast engine and a fast client would never give one. */
+  /** Gives other connections a turn now and then, which a fast engine with a fast client never does. */
   async #flushAndRest(): Promise<void> {
     await this.flush();
     this.#writes += 1;
@@ -153,7 +153,7 @@ export class Responder {
     return { signal, [Symbol.dispose]: () => this.#ended() };
   }
 
-  /** From here on the controller's work is what runs. */
+  /** Notes the work that the controller ends as what runs now. */
   #begin(text: string, controller: Controller): Controller {
     this.#controller = controller;
     this.running = text.length > shownTextMax ? text.slice(0, shownTextMax) : text;
@@ -169,7 +169,7 @@ export class Responder {
     this.sinceMs = this.host.clock.nowMs();
   }
 
-  /** The query of a statement; warnings of the last one are gone. */
+  /** Makes the query of a statement and forgets the warnings of the last one. */
   open({ sql, parameters }: Pick<EngineStatement, "sql" | "parameters">, takes = noFormats): Query {
     if (this.client.warnings.length > 0) this.client = { ...this.client, warnings: [] };
     return this.door.query(forwardedStatement(sql), parameters, this.client.session, takes);

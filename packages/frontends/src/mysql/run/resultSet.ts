@@ -50,7 +50,7 @@ export async function putRows(
 ): Promise<true> {
   putColumns(responder.out, columns, responder.context(form.moreFollow));
   await putBatch(responder, batchOf(columns, rows), form, rows.length);
-  // Warnings are those of the last statement that used tables; asking about the server leaves them.
+  // A question about the server keeps the warnings of the last statement, but does not count them.
   putRowsEnd(responder.out, { ...responder.context(form.moreFollow), warnings: 0 });
   responder.client = { ...responder.client, rowCount: -1, foundRows: rows.length };
   return true;
@@ -94,8 +94,8 @@ function timeLimit(responder: Responder, timeMs: number | undefined): Disposable
 }
 
 /**
- * Text rows of an engine that speaks MySQL itself are what the client reads, unless times are shown in
- * another zone.
+ * Forms of rows that are passed on. Text rows of an engine that speaks MySQL are what the client reads,
+ * unless the session shows times in another zone.
  */
 function takes({ client }: Responder, { rows }: AnswerForm): readonly NativeFormat[] | undefined {
   return rows === "text" && client.zone === utc ? nativeRows : undefined;
@@ -142,12 +142,12 @@ function count(responder: Responder, event: DoneEvent, { hasColumns, rows }: Res
   const { client } = responder;
   const rowCount = hasColumns ? -1 : (event.updateCount ?? 0);
   const foundRows = hasColumns ? rows : client.foundRows;
-  // The same statement again and again finds the same, and a copy of the session is not for nothing.
+  // A statement that comes again and again finds the same counts, and a copy of the session costs time.
   if (rowCount === client.rowCount && foundRows === client.foundRows) return;
   responder.client = { ...client, rowCount, foundRows };
 }
 
-/** Ends the answer, or asks the other question. False when it failed. */
+/** Ends the answer, or asks the statement's other form. False when it failed. */
 async function close(
   responder: Responder,
   ended: Ended,
@@ -170,7 +170,7 @@ async function close(
   return true;
 }
 
-/** Refused before it ran, because of names the engine does not have. */
+/** True when the engine refused it before it ran, for a name that it does not have. */
 function mayAskOtherwise(
   statement: EngineStatement,
   error: GatewayError,
@@ -213,7 +213,7 @@ async function putRest(
 ): Promise<GatewayError | undefined> {
   await leaving;
   let row = from;
-  // Without anybody there to read the rest the stream is ended by the caller's next step.
+  // When the client is gone, the caller's next step ends the stream.
   while (row < to && !responder.connection.over) {
     const written = encoder.write(row, to, responder.out);
     if (!written.ok) return written.error;

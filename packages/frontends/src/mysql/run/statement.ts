@@ -32,9 +32,9 @@ export interface EngineStatement {
   readonly rowLimit: number | undefined;
   /** Milliseconds after which it fails; undefined means as long as the group allows. */
   readonly timeMs: number | undefined;
-  /** The same question for an engine that has no such tables; nothing was answered when it is asked. */
+  /** The same question for an engine that has no such tables. Asked only while nothing is answered. */
   readonly otherwise?: string | undefined;
-  /** Answers it without the engine, where nothing was answered yet; undefined where its error is the answer. */
+  /** Answers without the engine while nothing is answered; undefined where the engine's error is the answer. */
   readonly orElse?: (error: GatewayError) => Promise<boolean | undefined>;
 }
 
@@ -74,7 +74,7 @@ async function behind(
   return failed === undefined ? await answer(responder, bound, form) : responder.putError(failed);
 }
 
-/** Passes the answer's promise on: one that is only waited for costs every query a turn. */
+/** Passes the promise on: awaiting it here would cost every query a turn of the event loop's microtasks. */
 function answer(responder: Responder, bound: BoundStatement, form: AnswerForm): Promise<boolean> {
   return putResult(responder, engineStatement(responder.client, bound), form);
 }

@@ -1,4 +1,4 @@
-/** The text of a command, as the client's character set says, and read where it is long. */
+/** The text of a command, decoded from the client's character set. A long one is also read ahead, in turns with others. */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { areLong } from "../../listener/longBytes.ts";

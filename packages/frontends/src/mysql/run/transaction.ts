@@ -1,9 +1,9 @@
 /**
- * What MySQL does with a transaction around a statement, in terms of the gateway's own: BEGIN commits
- * what is open, and without autocommit the first statement that may write begins one.
+ * What MySQL does with transactions around a statement: BEGIN commits an open one, and without
+ * autocommit the first statement that may write begins one.
  *
- * Reads alone begin none, so that a client that never commits holds no slot; that is what READ
- * COMMITTED promises. Under REPEATABLE READ they do.
+ * A read begins none, so that a client that never commits holds no slot. READ COMMITTED allows that; under
+ * REPEATABLE READ a read begins one as well.
  */
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
@@ -28,7 +28,7 @@ export function inTransaction({ client }: Responder): boolean {
   return pin !== undefined && pin.state !== "ended";
 }
 
-/** Does what has to happen before the statement, mostly nothing. The error when it could not. */
+/** Does what must happen before the statement, mostly nothing. The error when that failed. */
 export function beforeStatement(
   responder: Responder,
   statement: StatementClass,
@@ -54,7 +54,7 @@ export async function commitOpen(responder: Responder): Promise<ErrorReply | und
   return inTransaction(responder) ? await quietly(responder, "COMMIT") : undefined;
 }
 
-/** Gives back what a transaction holds, without a word to the client. */
+/** Gives back what a transaction holds. The client is not told. */
 export async function abandon(responder: Responder): Promise<void> {
   const { pin } = responder.client.session;
   if (pin === undefined) return;

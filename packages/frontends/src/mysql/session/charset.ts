@@ -1,7 +1,7 @@
 /**
  * How a client's bytes are read. Results are always sent as utf8mb4, which every definition says.
  *
- * Only the character sets that clients in use speak are read; MySQL's `latin1` is Windows-1252.
+ * Only character sets that clients really use are read; MySQL's `latin1` is Windows-1252.
  */
 import { collationId } from "@gateway/wire/mysql/protocol.ts";
 
@@ -39,7 +39,7 @@ const charsets: readonly Charset[] = [
     collation: "latin1_swedish_ci",
     decode: (bytes) => latin1Decoder.decode(bytes),
   },
-  // Statements that are sent as bytes hold text all the same.
+  // A client with the set `binary` still sends its statements as text.
   { name: "binary", collation: "binary", decode: utf8 },
 ];
 

@@ -141,7 +141,7 @@ export function withSchema(
   return tracking(moved, { kind: "schema", name: schema ?? "" });
 }
 
-/** What is told of changed variables unless the session says otherwise, as on a MySQL server. */
+/** Variables whose changes the client is told by default, as on a MySQL server. */
 export const trackedVariablesDefault =
   "time_zone,autocommit,character_set_client,character_set_results,character_set_connection";
 
@@ -177,7 +177,7 @@ function transactionInfo(settings: ClientSession["settings"]): string {
   return String(settings.get("session_track_transaction_info") ?? "OFF").toUpperCase();
 }
 
-/** What a transaction has read and written so far is not told, only that there is one. */
+/** Tells only that there is a transaction, not what it has read and written. */
 function inTransaction(client: ClientSession, open: boolean): ClientSession {
   const began = client.readOnly ? "START TRANSACTION READ ONLY;" : "START TRANSACTION;";
   const first = tracking(client, { kind: "characteristics", sql: open ? began : "" });

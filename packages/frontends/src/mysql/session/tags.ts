@@ -1,10 +1,10 @@
 /** Tags as clients of this wire write them: `team:sales,app:report`. */
 
-/** More than these are dropped: they are copied into every record. */
+/** Further tags are dropped, because every record gets a copy. */
 const tagsMax = 50;
 const tagLengthMax = 256;
 
-/** The tags of a text; a piece without a colon is a tag with an empty value, the last of a name wins. */
+/** The tags of a text. A piece without a colon is a tag with an empty value; of one name the last wins. */
 export function parseTags(text: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   for (const piece of text.split(",")) {

@@ -10,7 +10,7 @@ import type { Zone } from "@gateway/core/type/zone.ts";
 import { putDate, putTime } from "@gateway/wire/mysql/row.ts";
 import type { BinaryForm } from "./types.ts";
 
-/** What `write` answers when MySQL's format has no place for the value. */
+/** Returned by `write` when MySQL's format can not hold the value. */
 export const notRepresentable = -1;
 
 const secondsPerDay = 86_400;

@@ -134,21 +134,21 @@ describe("parameterOf", () => {
   });
 });
 
-interface Place {
+interface BoundAs {
   readonly from?: number;
   readonly to?: DataType;
   readonly zone?: typeof utc;
   readonly decode?: (bytes: Uint8Array) => string | undefined;
 }
 
-function parse(value: BoundValue, place: Place = {}) {
-  const { from = columnType.varString, to = unknown, zone = utc, decode = utf8mb4.decode } = place;
+function parse(value: BoundValue, bound: BoundAs = {}) {
+  const { from = columnType.varString, to = unknown, zone = utc, decode = utf8mb4.decode } = bound;
   return parameterOf(value, { type: from, unsigned: false }, to, { zone, decode });
 }
 
-function valueOf(value: BoundValue, place: Place = {}): Parameter {
+function valueOf(value: BoundValue, bound: BoundAs = {}): Parameter {
   const from = value.kind === "integer" ? columnType.longlong : columnType.varString;
-  const parsed = parse(value, { from, ...place });
+  const parsed = parse(value, { from, ...bound });
   if (!parsed.ok) throw new Error(parsed.error.message);
   return parsed.value;
 }

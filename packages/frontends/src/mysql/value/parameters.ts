@@ -106,7 +106,7 @@ function bytesOf(
   const unknown = described.kind === "null";
   const text = unknown && isBlob(bound.type) ? undefined : context.decode(bytes);
   if (text === undefined) {
-    // Clients bind bytes as a string type too; only a place that takes bytes or anything gets them.
+    // Clients bind bytes as a string type, too. They stay bytes only where the parameter takes bytes or anything.
     return unknown
       ? ok({ type: { kind: "binary" }, value: new Uint8Array(bytes) })
       : err(refused("A text parameter is not valid in the connection's character set."));
@@ -121,7 +121,7 @@ function textOf(text: string, type: DataType, zone: Zone): Typed {
   if (type.kind === "text" || type.kind === "json") return ok({ type, value: text });
   const parsed = parseText(type, text, zone);
   if (parsed.ok) return ok({ type, value: parsed.value });
-  // `price > '12.345'` is a good question also where prices have two digits.
+  // `price > '12.345'` makes sense even where prices have two digits.
   return isNumber(type) ? ok(decimalOf(text)) : parsed;
 }
 
@@ -138,7 +138,7 @@ function isBlob(type: number): boolean {
   );
 }
 
-/** Precision and scale are the text's own, so no digit is lost; what is no decimal stays text. */
+/** Takes precision and scale from the text, so that no digit is lost; what is no decimal stays text. */
 function decimalOf(text: string): Parameter {
   const match = /^([+-]?)(\d+)(?:\.(\d*))?$/.exec(text);
   const [, sign = "", whole = "", fraction = ""] = match ?? [];

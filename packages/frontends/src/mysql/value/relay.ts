@@ -38,17 +38,17 @@ export function relayEncoder(
   };
 }
 
-/** Copies all of them. Where the client's numbers are the engine's, as they mostly are, no header is read. */
+/** Copies all of them. Mostly the client's numbers are the engine's, and then no header is read. */
 function relayWhole(out: PacketWriter, rows: number, bytes: Uint8Array): void {
   const start = out.at;
   out.raw(bytes);
-  // Only packets that are longer than this make several of one row.
+  // Only a row longer than this takes several packets.
   if (bytes[3] === out.sequence && bytes.length < packetBytesMax) {
     out.sequence = (out.sequence + rows) & 0xff;
   } else renumber(out, start);
 }
 
-/** Copies whole rows; answers how many, and the offset behind them. */
+/** Copies whole rows and returns how many, and the offset behind them. */
 export function relayPackets(
   out: PacketWriter,
   bytes: Uint8Array,

@@ -68,7 +68,7 @@ function isOwn(batch: TextBatch, type: DataType, column: number, zone: Zone): bo
   }
 }
 
-/** False when the row would be longer than the limit; then no room was made for it. */
+/** False when the row would be longer than the limit; no room is made for it then. */
 function putRow(
   batch: TextBatch,
   booleans: readonly boolean[],
