@@ -27,7 +27,7 @@ const idleBufferBytes = 1024;
 /** The number MySQL gives to a note without one of its own. */
 const noteErrno = 1105;
 
-/** What ends the work: core's own is cheaper, but only the door's `run` knows it. */
+/** What ends the work: core's cheap one where the door runs a query, the platform's where an engine is asked directly. */
 type Controller = AbortController | Canceller;
 
 export interface ResponderParts {
