@@ -1,5 +1,5 @@
 /**
- * What differs between dialects below the grammar: quotes, comments, escapes, places for parameters.
+ * What differs between dialects below the grammar: quotes, comments, escapes, placeholders of parameters.
  *
  * Every fact was taken from the engine's own answers (DuckDB 1.5, PostgreSQL 15, MariaDB 10.11,
  * ClickHouse 26) or its grammar (Trino). Defaults of the engine are assumed: a session that turns
@@ -52,13 +52,13 @@ export interface LexRules {
   readonly unicodeSpaces: ReadonlySet<number>;
   /** `@name` and `@@name` are variables. */
   readonly variables: boolean;
-  /** `?` is a place for a parameter. */
-  readonly questionPlaces: boolean;
-  /** `?1` names the place it means. */
+  /** `?` is the placeholder of a parameter. */
+  readonly questionPlaceholders: boolean;
+  /** `?1` names the parameter it means. */
   readonly numberedQuestions: boolean;
-  /** `$1` is a place. */
+  /** `$1` is a placeholder. */
   readonly dollarNumbers: boolean;
-  /** `$name` is a place. */
+  /** `$name` is a placeholder. */
   readonly dollarNames: boolean;
   /** Operators are runs of any operator characters, as PostgreSQL lets users define them. */
   readonly openOperators: boolean;
@@ -118,7 +118,7 @@ const postgres: LexRules = {
   dollarBeginsWords: false,
   unicodeSpaces: noSpaces,
   variables: false,
-  questionPlaces: false,
+  questionPlaceholders: false,
   numberedQuestions: false,
   dollarNumbers: true,
   dollarNames: false,
@@ -138,7 +138,7 @@ const trino: LexRules = {
   digitWords: true,
   dollarInWords: false,
   variables: true,
-  questionPlaces: true,
+  questionPlaceholders: true,
   dollarNumbers: false,
   openOperators: false,
 };
@@ -149,7 +149,7 @@ export const lexRules = {
   duckdb: {
     ...postgres,
     unicodeSpaces: duckdbSpaces,
-    questionPlaces: true,
+    questionPlaceholders: true,
     numberedQuestions: true,
     dollarNames: true,
     // DuckDB reads 0x1F as the number 0 with the alias x1F, so `0b1e'\''` holds an escape string.
@@ -173,7 +173,7 @@ export const lexRules = {
     digitWords: true,
     dollarBeginsWords: true,
     variables: true,
-    questionPlaces: true,
+    questionPlaceholders: true,
     dollarNumbers: false,
     openOperators: false,
   },
@@ -206,7 +206,7 @@ export const lexRules = {
     nestedComments: false,
     unicodeSpaces: clickhouseSpaces,
     variables: true,
-    questionPlaces: true,
+    questionPlaceholders: true,
     openOperators: false,
     compoundBodies: false,
     guesses: true,

@@ -2,7 +2,7 @@
  * What the text of a statement says: made once, by whoever brings the text, and carried by its query.
  *
  * Whoever comes later asks these fields and never the text. Only an engine reads a text again, in its
- * own lexis. A text that is written anew (`EXECUTE`, places, another dialect) is another statement.
+ * own lexis. A text that is written anew (`EXECUTE`, placeholders, another dialect) is another statement.
  */
 import { classify, type StatementClass } from "./classify/classify.ts";
 import type { Dialect } from "./dialect.ts";

@@ -17,7 +17,7 @@ export type TokenKind =
   | "quotedIdentifier"
   | "string"
   | "number"
-  /** `?`, `$1`, `$name`. `:name` is not one, because `a[1:b]` has the same shape; see `places.ts`. */
+  /** `?`, `$1`, `$name`. `:name` is not one, because `a[1:b]` has the same shape; see `placeholders.ts`. */
   | "parameter"
   /** MySQL's `@name` and `@@name`. */
   | "variable"

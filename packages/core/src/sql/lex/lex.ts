@@ -236,7 +236,7 @@ function readVariable(cursor: SqlCursor): void {
 
 function readQuestion(cursor: SqlCursor): void {
   const { sql, rules, start } = cursor;
-  if (!rules.questionPlaces) return readOperator(cursor);
+  if (!rules.questionPlaceholders) return readOperator(cursor);
   let end = start + 1;
   if (rules.numberedQuestions) while (isDigitAt(sql, end)) end += 1;
   become(cursor, "parameter", end);

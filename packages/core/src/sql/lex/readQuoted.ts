@@ -80,7 +80,7 @@ function readEscapeString(cursor: SqlCursor): void {
   cursor.escapeContinues = 1;
 }
 
-/** What begins with a dollar: a quoted text, a place for a parameter, or in some dialects a word. */
+/** What begins with a dollar: a quoted text, a placeholder, or in some dialects a word. */
 export function readDollar(cursor: SqlCursor): void {
   const { sql, rules, start } = cursor;
   const end = dollarQuoteEnd(sql, start, rules);

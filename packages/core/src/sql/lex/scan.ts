@@ -271,7 +271,7 @@ function openOperatorEnd(sql: string, from: number, rules: LexRules): number {
   let special = false;
   while (at < sql.length && (special || at - from < operatorCharsMax)) {
     const code = sql.charCodeAt(at);
-    const isSpecial = specialSigns[code] === true || (code === 0x3f && !rules.questionPlaces);
+    const isSpecial = specialSigns[code] === true || (code === 0x3f && !rules.questionPlaceholders);
     if (!isSpecial && plainSigns[code] !== true) break;
     if (at > from && beginsComment(code, sql.charCodeAt(at + 1))) break;
     special ||= isSpecial;

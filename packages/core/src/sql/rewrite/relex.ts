@@ -108,7 +108,7 @@ function tokenOf(cursor: SqlCursor, dialect: Dialect): Token | "plain" | undefin
       return value === undefined ? undefined : { kind: "name", value };
     }
     case "unknown":
-      // Places for parameters are `$1` in every text, also where the dialect has none.
+      // Placeholders are `$1` in every text, also where the dialect has none.
       return tokenText(cursor) === "$" ? "plain" : undefined;
     case "unterminated":
     case "versionComment":

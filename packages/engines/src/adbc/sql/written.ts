@@ -6,7 +6,11 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openSql } from "@gateway/core/sql/lex/cursor.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
-import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/rewrite/places.ts";
+import {
+  findPlaceholders,
+  placeholdersReading,
+  rewritePlaceholders,
+} from "@gateway/core/sql/rewrite/placeholders.ts";
 import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
@@ -34,7 +38,7 @@ export function writtenFor(
   // DuckDB's own tag is kept by RunningTags, and its guard has read exactly this text.
   const comment = name === "duckdb" ? "" : `/* ${tag} */ `;
   const body = bodyOf({ name, dialect }, original);
-  const found = findPlaces(body, dialect, placeForms);
+  const found = findPlaceholders(body, dialect, placeForms);
   if (!found.ok) {
     // A text that ends in the middle of a string has no places; the engine says what is wrong with it.
     if (found.error.code !== "unterminated") {
@@ -51,7 +55,7 @@ export function writtenFor(
   }
   const { sql, order } =
     places === "question"
-      ? rewritePlaces(found.value, "question")
+      ? rewritePlaceholders(found.value, "question")
       : { sql: body, order: query.parameters.map((_, index) => index + 1) };
   const parameters = order.flatMap((index) => query.parameters[index - 1] ?? []);
   const { count } = found.value;
@@ -68,7 +72,7 @@ export function writtenFor(
 /** Reads of a long text, in steps, what `writtenFor` asks of it. */
 export function* writtenAhead(profile: Profile, sql: string): Steps<void> {
   if (profile.name !== "duckdb") yield* withoutSemicolon(profile.dialect).ahead(sql);
-  yield* placesReading(profile.dialect, placeForms).ahead(bodyOf(profile, sql));
+  yield* placeholdersReading(profile.dialect, placeForms).ahead(bodyOf(profile, sql));
 }
 
 const placeForms = ["dollarNumber"] as const;

@@ -1,7 +1,11 @@
 /** Parameters in ClickHouse's own form: `{p1:Int64}` in the text, the value beside it. No value is ever part of the text. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, placesReading, type Places } from "@gateway/core/sql/rewrite/places.ts";
+import {
+  findPlaceholders,
+  placeholdersReading,
+  type Placeholders,
+} from "@gateway/core/sql/rewrite/placeholders.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
@@ -86,11 +90,11 @@ const placeForms = ["dollarNumber"] as const;
 
 /** Reads the places of a long text in steps. */
 export function placesAhead(sql: string): Steps<void> {
-  return placesReading("clickhouse", placeForms).ahead(sql);
+  return placeholdersReading("clickhouse", placeForms).ahead(sql);
 }
 
-function placesIn(sql: string, given: number | undefined): Result<Places, GatewayError> {
-  const found = findPlaces(sql, "clickhouse", placeForms);
+function placesIn(sql: string, given: number | undefined): Result<Placeholders, GatewayError> {
+  const found = findPlaceholders(sql, "clickhouse", placeForms);
   if (!found.ok) {
     const broken = found.error.code === "unterminated";
     return err(gatewayError(broken ? "query.syntax" : "query.parameters"));
@@ -102,10 +106,10 @@ function placesIn(sql: string, given: number | undefined): Result<Places, Gatewa
   return found;
 }
 
-function written({ sql, places }: Places, names: readonly string[]): string {
+function written({ sql, placeholders }: Placeholders, names: readonly string[]): string {
   let text = "";
   let from = 0;
-  for (const place of places) {
+  for (const place of placeholders) {
     text += `${sql.slice(from, place.start)}${names[place.index - 1] ?? ""}`;
     from = place.end;
   }

@@ -2,11 +2,11 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import {
-  findPlaces,
-  placesReading,
-  rewritePlaces,
-  type Places,
-} from "@gateway/core/sql/rewrite/places.ts";
+  findPlaceholders,
+  placeholdersReading,
+  rewritePlaceholders,
+  type Placeholders,
+} from "@gateway/core/sql/rewrite/placeholders.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import { literalOf } from "./quote.ts";
@@ -21,14 +21,14 @@ export function withLiterals(
 ): Result<string, GatewayError> {
   const found = placesOf(sql);
   if (!found.ok) return found;
-  const { places, count } = found.value;
+  const { placeholders, count } = found.value;
   if (count !== parameters.length) {
     const message = `the statement has ${count} parameters, not ${parameters.length}`;
     return err(gatewayError("query.parameters", { message }));
   }
   let text = "";
   let from = 0;
-  for (const place of places) {
+  for (const place of placeholders) {
     const parameter = parameters[place.index - 1];
     const literal = parameter === undefined ? undefined : literalOf(parameter);
     if (literal === undefined) {
@@ -50,18 +50,18 @@ export function withQuestions(
 > {
   const found = placesOf(sql);
   if (!found.ok) return found;
-  return ok({ ...rewritePlaces(found.value, "question"), count: found.value.count });
+  return ok({ ...rewritePlaceholders(found.value, "question"), count: found.value.count });
 }
 
 const placeForms = ["dollarNumber"] as const;
 
 /** Reads the places of a long text in steps. */
 export function placesAhead(sql: string): Steps<void> {
-  return placesReading("mysql", placeForms).ahead(sql);
+  return placeholdersReading("mysql", placeForms).ahead(sql);
 }
 
-function placesOf(sql: string): Result<Places, GatewayError> {
-  const found = findPlaces(sql, "mysql", placeForms);
+function placesOf(sql: string): Result<Placeholders, GatewayError> {
+  const found = findPlaceholders(sql, "mysql", placeForms);
   if (found.ok) return found;
   const broken = found.error.code === "unterminated";
   return err(gatewayError(broken ? "query.syntax" : "query.parameters"));

@@ -1,7 +1,11 @@
 /** A client's text with its parameters as the text Trino is sent. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, placesReading, rewritePlaces } from "@gateway/core/sql/rewrite/places.ts";
+import {
+  findPlaceholders,
+  placeholdersReading,
+  rewritePlaceholders,
+} from "@gateway/core/sql/rewrite/placeholders.ts";
 import { readingOf } from "@gateway/core/sql/reading/reading.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
@@ -35,15 +39,15 @@ function* readStatement(text: string): Steps<Result<Placed & Sent, GatewayError>
   const { sql, offset } = one.value;
   if (!/[?$]/.test(sql)) return ok({ sql, order: [], count: 0, offset });
   // Clients of every protocol come here, so both `?` and `$1` are places.
-  yield* placesReading("generic", placeForms).ahead(sql);
-  const found = findPlaces(sql, "generic", placeForms);
+  yield* placeholdersReading("generic", placeForms).ahead(sql);
+  const found = findPlaceholders(sql, "generic", placeForms);
   if (!found.ok || found.value.count === 0) {
     // Text that only our lexer can not read is Trino's to judge.
     const mixed = !found.ok && found.error.code !== "unterminated";
     if (mixed) return err(gatewayError("query.parameters", { message: "places of several kinds" }));
     return ok({ sql, order: [], count: 0, offset });
   }
-  const { sql: placed, order } = rewritePlaces(found.value, "question");
+  const { sql: placed, order } = rewritePlaceholders(found.value, "question");
   return ok({ sql: placed, order, count: found.value.count, offset });
 }
 

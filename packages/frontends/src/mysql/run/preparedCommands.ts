@@ -8,7 +8,11 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Description } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { findPlaces, rewritePlaces, type PlacesError } from "@gateway/core/sql/rewrite/places.ts";
+import {
+  findPlaceholders,
+  rewritePlaceholders,
+  type PlaceholdersError,
+} from "@gateway/core/sql/rewrite/placeholders.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
@@ -174,9 +178,9 @@ async function preparedBy(
   source: string,
   text: string,
 ): Promise<Result<Unsaved, ErrorReply>> {
-  const places = findPlaces(text, forwardedDialect, ["question"]);
+  const places = findPlaceholders(text, forwardedDialect, ["question"]);
   if (!places.ok) return err(placesReply(places.error, source));
-  const { sql } = rewritePlaces(places.value, "dollarNumber");
+  const { sql } = rewritePlaceholders(places.value, "dollarNumber");
   const described = await describe(parts.responder, source, sql);
   if (!described.ok) return described;
   const { parameters, columns } = described.value;
@@ -195,11 +199,11 @@ async function preparedBy(
 
 const unknown = { kind: "null" } as const;
 
-function placesReply(error: PlacesError, source: string): ErrorReply {
+function placesReply(error: PlaceholdersError, source: string): ErrorReply {
   switch (error.code) {
-    case "placeOutOfRange":
+    case "placeholderOutOfRange":
       return ownErrors.tooManyParameters();
-    case "mixedPlaces":
+    case "mixedPlaceholders":
       return ownErrors.syntax(source.slice(error.at));
     case "unterminated":
       return ownErrors.syntax(source.slice(-shownOfEnd));

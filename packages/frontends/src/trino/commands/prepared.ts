@@ -7,12 +7,12 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
 import {
-  findPlaces,
-  placesMax,
-  placesReading,
-  rewritePlaces,
-  type PlacesError,
-} from "@gateway/core/sql/rewrite/places.ts";
+  findPlaceholders,
+  placeholdersMax,
+  placeholdersReading,
+  rewritePlaceholders,
+  type PlaceholdersError,
+} from "@gateway/core/sql/rewrite/placeholders.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
@@ -97,7 +97,7 @@ export function* immediateAhead(sql: string, tokensMax: number): Steps<boolean> 
   const held = immediate(reader);
   if (!held.ok) return true;
   if (!(yield* readLongText(held.value, "trino", tokensMax))) return false;
-  yield* placesReading("trino").ahead(held.value);
+  yield* placeholdersReading("trino").ahead(held.value);
   const placed = placesOf(held.value);
   if (!placed.ok || placed.value.count === 0) return true;
   return yield* readLongText(placed.value.sql, "trino", tokensMax);
@@ -209,20 +209,23 @@ function syntax(message: string): GatewayError {
 function placesOf(
   sql: string,
 ): Result<{ readonly sql: string; readonly count: number }, GatewayError> {
-  const found = findPlaces(sql, "trino");
+  const found = findPlaceholders(sql, "trino");
   if (!found.ok) return err(placesError(found.error));
-  return ok({ sql: rewritePlaces(found.value, "dollarNumber").sql, count: found.value.count });
+  return ok({
+    sql: rewritePlaceholders(found.value, "dollarNumber").sql,
+    count: found.value.count,
+  });
 }
 
-function placesError({ code }: PlacesError): GatewayError {
+function placesError({ code }: PlaceholdersError): GatewayError {
   switch (code) {
     case "unterminated":
       return syntax("the statement ends inside a string or a comment");
-    case "placeOutOfRange":
+    case "placeholderOutOfRange":
       return gatewayError("query.parameters", {
-        message: `A statement has at most ${placesMax} parameters.`,
+        message: `A statement has at most ${placeholdersMax} parameters.`,
       });
-    case "mixedPlaces":
+    case "mixedPlaceholders":
       return gatewayError("query.parameters", {
         message: "The places of a statement must all be of one kind.",
       });

@@ -1,7 +1,7 @@
 /**
- * Finds the places for parameters in a query, and writes them in the form another engine takes.
+ * Finds the placeholders of parameters in a query, and writes them in the form another engine takes.
  *
- * Only the places: what is inside strings, names and comments is never touched, and no value is ever
+ * Only the placeholders: what is inside strings, names and comments is never touched, and no value is ever
  * written into the text.
  */
 import { err, ok, type Result } from "../../result.ts";
@@ -12,41 +12,41 @@ import { longTextUnits, readingOf, type Reading } from "../reading/reading.ts";
 import { inOneGo, tokensPerStep, type Steps } from "../reading/steps.ts";
 
 /**
- * How places are written: `?`, `$1` (also `?1`), `$name`, `:name` (also `:1`).
+ * How placeholders are written: `?`, `$1` (also `?1`), `$name`, `:name` (also `:1`).
  *
- * A colon is ambiguous: `a[1:b]`, `{'k':b}`, `x::int` and Snowflake's `col:path` are no places. One is
- * taken for a place only where a value may begin.
+ * A colon is ambiguous: `a[1:b]`, `{'k':b}`, `x::int` and Snowflake's `col:path` are no placeholders. One is
+ * taken for a placeholder only where a value may begin.
  */
-export type PlaceForm = "question" | "dollarNumber" | "dollarName" | "colonName";
+export type PlaceholderForm = "question" | "dollarNumber" | "dollarName" | "colonName";
 
-/** One place. `index` is the parameter it takes, from 1. Offsets are in UTF-16 units. */
-export interface Place {
+/** One placeholder. `index` is the parameter it takes, from 1. Offsets are in UTF-16 units. */
+export interface Placeholder {
   readonly start: number;
   readonly end: number;
   readonly index: number;
 }
 
-/** The places of a query in the order of the text. */
-export interface Places {
+/** The placeholders of a query in the order of the text. */
+export interface Placeholders {
   readonly sql: string;
-  readonly places: readonly Place[];
-  /** Number of parameters: the highest index, even when lower ones have no place. */
+  readonly placeholders: readonly Placeholder[];
+  /** Number of parameters: the highest index, even when lower ones have no placeholder. */
   readonly count: number;
   /** The name of each parameter; empty when they have none. */
   readonly names: readonly string[];
 }
 
-/** Why a query's places can not be told. */
-export type PlacesError =
-  /** Positional, numbered and named places in one query: which value goes where depends on the engine. */
-  | { readonly code: "mixedPlaces"; readonly at: number }
+/** Why a query's placeholders can not be told apart. */
+export type PlaceholdersError =
+  /** Positional, numbered and named placeholders in one query: which value goes where depends on the engine. */
+  | { readonly code: "mixedPlaceholders"; readonly at: number }
   /** `$0`, or more parameters than any protocol carries. */
-  | { readonly code: "placeOutOfRange"; readonly at: number }
+  | { readonly code: "placeholderOutOfRange"; readonly at: number }
   /** The text ends inside a string or comment. */
   | { readonly code: "unterminated" };
 
 /** The most parameters a query may have: PostgreSQL counts them in 16 bits. */
-export const placesMax = 65_535;
+export const placeholdersMax = 65_535;
 
 /** The forms each dialect has by itself. */
 export const formsOf = {
@@ -56,43 +56,43 @@ export const formsOf = {
   trino: ["question"],
   clickhouse: [],
   generic: ["question", "dollarNumber", "colonName"],
-} as const satisfies Record<Dialect, readonly PlaceForm[]>;
+} as const satisfies Record<Dialect, readonly PlaceholderForm[]>;
 
-/** The places of a query, looking for the given forms. Cost: linear; memory: bounded by `placesMax`. */
-export function findPlaces(
+/** The placeholders of a query, looking for the given forms. Cost: linear; memory: bounded by `placeholdersMax`. */
+export function findPlaceholders(
   sql: string,
   dialect: Dialect,
-  forms: readonly PlaceForm[] = formsOf[dialect],
-): Result<Places, PlacesError> {
-  const reading = sql.length > longTextUnits && placesReading(dialect, forms);
-  return reading ? reading(sql) : inOneGo(readPlaces(sql, dialect, forms));
+  forms: readonly PlaceholderForm[] = formsOf[dialect],
+): Result<Placeholders, PlaceholdersError> {
+  const reading = sql.length > longTextUnits && placeholdersReading(dialect, forms);
+  return reading ? reading(sql) : inOneGo(readPlaceholders(sql, dialect, forms));
 }
 
-/** What `findPlaces` answers for long texts. */
-export function placesReading(
+/** What `findPlaceholders` answers for long texts. */
+export function placeholdersReading(
   dialect: Dialect,
-  forms: readonly PlaceForm[] = formsOf[dialect],
-): Reading<Result<Places, PlacesError>> {
+  forms: readonly PlaceholderForm[] = formsOf[dialect],
+): Reading<Result<Placeholders, PlaceholdersError>> {
   const key = [dialect, ...forms].join();
-  const known = placesReadings.get(key);
+  const known = placeholderReadings.get(key);
   if (known !== undefined) return known;
-  const made = readingOf((sql) => readPlaces(sql, dialect, forms));
-  placesReadings.set(key, made);
+  const made = readingOf((sql) => readPlaceholders(sql, dialect, forms));
+  placeholderReadings.set(key, made);
   return made;
 }
 
-const placesReadings = new Map<string, Reading<Result<Places, PlacesError>>>();
+const placeholderReadings = new Map<string, Reading<Result<Placeholders, PlaceholdersError>>>();
 
-function* readPlaces(
+function* readPlaceholders(
   sql: string,
   dialect: Dialect,
-  forms: readonly PlaceForm[],
-): Steps<Result<Places, PlacesError>> {
+  forms: readonly PlaceholderForm[],
+): Steps<Result<Placeholders, PlaceholdersError>> {
   const cursor = openSql(sql, dialect);
   const search: Search = {
     cursor,
     forms,
-    places: [],
+    placeholders: [],
     indexes: new Map(),
     count: 0,
     style: undefined,
@@ -106,11 +106,16 @@ function* readPlaces(
   }
   if (cursor.kind === "unterminated" || cursor.inVersionComment)
     return err({ code: "unterminated" });
-  return ok({ sql, places: search.places, count: search.count, names: [...search.indexes.keys()] });
+  return ok({
+    sql,
+    placeholders: search.placeholders,
+    count: search.count,
+    names: [...search.indexes.keys()],
+  });
 }
 
-/** A query with its places written anew, and which parameter each place takes. */
-export interface RewrittenPlaces {
+/** A query with its placeholders written anew, and which parameter each placeholder takes. */
+export interface RewrittenPlaceholders {
   readonly sql: string;
   /**
    * For each parameter of the new text, the index (from 1) of the old one. `$1 $1` in the form of
@@ -119,23 +124,26 @@ export interface RewrittenPlaces {
   readonly order: readonly number[];
 }
 
-/** Writes the places as `$n` or `?`. The rest of the text stays as it is. */
-export function rewritePlaces(found: Places, form: "dollarNumber" | "question"): RewrittenPlaces {
-  const { sql, places } = found;
+/** Writes the placeholders as `$n` or `?`. The rest of the text stays as it is. */
+export function rewritePlaceholders(
+  found: Placeholders,
+  form: "dollarNumber" | "question",
+): RewrittenPlaceholders {
+  const { sql, placeholders } = found;
   let text = "";
   let from = 0;
-  for (const place of places) {
-    const written = form === "question" ? "?" : `$${place.index}`;
-    // `limit?` must not become the name `limit$1`, nor `?and` the place `$1and`.
+  for (const placeholder of placeholders) {
+    const written = form === "question" ? "?" : `$${placeholder.index}`;
+    // `limit?` must not become the name `limit$1`, nor `?and` the placeholder `$1and`.
     const gapBefore =
-      form === "dollarNumber" && isNameUnit(sql.charCodeAt(place.start - 1)) ? " " : "";
-    const gapAfter = isNameUnit(sql.charCodeAt(place.end)) ? " " : "";
-    text += sql.slice(from, place.start) + gapBefore + written + gapAfter;
-    from = place.end;
+      form === "dollarNumber" && isNameUnit(sql.charCodeAt(placeholder.start - 1)) ? " " : "";
+    const gapAfter = isNameUnit(sql.charCodeAt(placeholder.end)) ? " " : "";
+    text += sql.slice(from, placeholder.start) + gapBefore + written + gapAfter;
+    from = placeholder.end;
   }
   const order =
     form === "question"
-      ? places.map((place) => place.index)
+      ? placeholders.map((placeholder) => placeholder.index)
       : Array.from({ length: found.count }, (_, index) => index + 1);
   return { sql: text + sql.slice(from), order };
 }
@@ -146,8 +154,8 @@ function isNameUnit(code: number): boolean {
 
 interface Search {
   readonly cursor: SqlCursor;
-  readonly forms: readonly PlaceForm[];
-  readonly places: Place[];
+  readonly forms: readonly PlaceholderForm[];
+  readonly placeholders: Placeholder[];
   /** Index of each name. */
   readonly indexes: Map<string, number>;
   count: number;
@@ -203,7 +211,7 @@ function mayBeginValue(around: Surroundings): boolean {
   }
 }
 
-function readToken(search: Search, around: Surroundings): PlacesError | undefined {
+function readToken(search: Search, around: Surroundings): PlaceholdersError | undefined {
   const { cursor, forms } = search;
   if (cursor.kind === "parameter") return readParameter(search, tokenText(cursor));
   // Where a dollar begins words, a caller that asks for numbers means them all the same.
@@ -213,7 +221,7 @@ function readToken(search: Search, around: Surroundings): PlacesError | undefine
   return readColonName(search);
 }
 
-function readParameter(search: Search, text: string): PlacesError | undefined {
+function readParameter(search: Search, text: string): PlaceholdersError | undefined {
   const { forms } = search;
   if (text === "?")
     return forms.includes("question") ? add(search, "positional", search.count + 1) : undefined;
@@ -223,13 +231,13 @@ function readParameter(search: Search, text: string): PlacesError | undefined {
   return forms.includes("dollarName") ? addNamed(search, rest) : undefined;
 }
 
-function readNumberWord(search: Search): PlacesError | undefined {
+function readNumberWord(search: Search): PlaceholdersError | undefined {
   const number = /^\$(\d+)$/.exec(tokenText(search.cursor))?.[1];
   return number === undefined ? undefined : add(search, "numbered", Number(number));
 }
 
-/** `:name` with the cursor at the colon, which then becomes the whole place. */
-function readColonName(search: Search): PlacesError | undefined {
+/** `:name` with the cursor at the colon, which then becomes the whole placeholder. */
+function readColonName(search: Search): PlaceholdersError | undefined {
   const { cursor } = search;
   const name = /^:([A-Za-z_][A-Za-z0-9_]*|[0-9]+)/.exec(
     cursor.sql.slice(cursor.start, cursor.start + 129),
@@ -239,26 +247,27 @@ function readColonName(search: Search): PlacesError | undefined {
   return /^[0-9]/.test(name) ? add(search, "numbered", Number(name)) : addNamed(search, name);
 }
 
-function addNamed(search: Search, name: string): PlacesError | undefined {
+function addNamed(search: Search, name: string): PlaceholdersError | undefined {
   const index = search.indexes.get(name) ?? search.indexes.size + 1;
   const error = add(search, "named", index);
   if (error === undefined) search.indexes.set(name, index);
   return error;
 }
 
-/** Adds a place where the cursor stands. */
+/** Adds a placeholder where the cursor stands. */
 function add(
   search: Search,
   style: "positional" | "numbered" | "named",
   index: number,
-): PlacesError | undefined {
+): PlaceholdersError | undefined {
   const { start, end } = search.cursor;
   if (search.style !== undefined && search.style !== style)
-    return { code: "mixedPlaces", at: start };
-  const tooMany = search.places.length === placesMax;
-  if (index < 1 || index > placesMax || tooMany) return { code: "placeOutOfRange", at: start };
+    return { code: "mixedPlaceholders", at: start };
+  const tooMany = search.placeholders.length === placeholdersMax;
+  if (index < 1 || index > placeholdersMax || tooMany)
+    return { code: "placeholderOutOfRange", at: start };
   search.style = style;
   search.count = Math.max(search.count, index);
-  search.places.push({ start, end, index });
+  search.placeholders.push({ start, end, index });
   return undefined;
 }
