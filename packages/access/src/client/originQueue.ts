@@ -42,12 +42,12 @@ export class OriginQueue<Item> {
   /** Takes out an item that stops waiting by itself. */
   remove(origin: string, item: Item): void {
     const line = this.#lines.get(origin);
-    const place = line?.indexOf(item) ?? -1;
-    if (line !== undefined && place >= 0) this.#takeOut([origin, line], place);
+    const index = line?.indexOf(item) ?? -1;
+    if (line !== undefined && index >= 0) this.#takeOut([origin, line], index);
   }
 
-  #takeOut([origin, line]: readonly [string, Item[]], place: number): Item | undefined {
-    const [item] = line.splice(place, 1);
+  #takeOut([origin, line]: readonly [string, Item[]], index: number): Item | undefined {
+    const [item] = line.splice(index, 1);
     if (line.length === 0) this.#lines.delete(origin);
     this.#size -= 1;
     return item;

@@ -22,7 +22,7 @@ import { aheadMs, contendedMs } from "./lease/leaseLimits.ts";
 import { leaseMetrics, type LeaseMetrics } from "./lease/leaseMetrics.ts";
 import { LeasePool } from "./lease/leasePool.ts";
 import { LeaseReach } from "./lease/leaseReach.ts";
-import type { Place, Places } from "./queue/places.ts";
+import type { SlotSource, TakenSlot } from "./queue/slotSource.ts";
 import { Scopes } from "./queue/scopes.ts";
 import { Stopper } from "../tool/stopper.ts";
 import { boundUserOf } from "./queue/waiter.ts";
@@ -81,7 +81,7 @@ class Leased implements LeasedCapacity {
     this.#options = options;
     this.#metrics = leaseMetrics(host.metrics);
     const stopper = this.#stopper;
-    this.#admissions = new Admissions(host, this.#places());
+    this.#admissions = new Admissions(host, this.#slotSource());
     this.#reach = new LeaseReach({
       host,
       stopper,
@@ -147,7 +147,7 @@ class Leased implements LeasedCapacity {
     await this.#book.close(deadline);
   }
 
-  #places(): Places {
+  #slotSource(): SlotSource {
     return {
       load: (cluster) => this.#scopes.load(cluster),
       hear: (group, candidates, sequence) => {
@@ -178,7 +178,7 @@ class Leased implements LeasedCapacity {
     return this.#reach.away && this.#options.onUnavailable === "localLimits";
   }
 
-  #take(request: AdmitRequest, cluster: string): Place {
+  #take(request: AdmitRequest, cluster: string): TakenSlot {
     const { group, query } = request;
     const user = boundUserOf(request);
     this.#scopes.take(group, cluster);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Slot } from "../query/slot.ts";
-import { askedPerGroupMax } from "./queue/askedPlaces.ts";
+import { askedPerGroupMax } from "./queue/askWindow.ts";
 import { slotOf, type Admission } from "./rig/admission.ts";
 import { fleetOf } from "./rig/leased.ts";
 

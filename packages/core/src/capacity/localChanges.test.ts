@@ -21,7 +21,7 @@ describe("localCapacity.wake", () => {
     expect((await slotOf(waiting)).cluster).toBe("c");
   });
 
-  it("looks at the places a waiter has now, not at as many others", async () => {
+  it("looks at the clusters a waiter has now, not at as many others", async () => {
     const { admit, host, capacity } = capacityOf();
     let only = "c";
     await slotOf(admit(requestOf({})));

@@ -90,8 +90,8 @@ function breakerOf() {
   const host = virtualHost(1);
   const changes: string[] = [];
   const config = { failures: 2, openSecs: 30 };
-  const place = { group: "g", cluster: "c" };
-  const breaker = circuitBreaker(config, place, host, () => changes.push(breaker.state));
+  const labels = { group: "g", cluster: "c" };
+  const breaker = circuitBreaker(config, labels, host, () => changes.push(breaker.state));
   const attempt = (...outcomes: readonly AttemptOutcome[]) => {
     for (const outcome of outcomes) breaker.begin()(outcome);
   };

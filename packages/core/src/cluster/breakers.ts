@@ -27,8 +27,8 @@ export interface Breaker extends Disposable {
   begin(): EndAttempt;
 }
 
-/** Where the breaker stands, for log lines. */
-export interface BreakerPlace {
+/** The member of a group that a breaker guards, as its log lines name it. */
+export interface BreakerLabels {
   readonly group: string;
   readonly cluster: string;
 }
@@ -39,16 +39,16 @@ export interface BreakerPlace {
  */
 export function circuitBreaker(
   config: CircuitBreakerConfig,
-  place: BreakerPlace,
+  labels: BreakerLabels,
   host: Host,
   changed: () => void,
 ): Breaker {
-  return new CircuitBreaker(config, place, host, changed);
+  return new CircuitBreaker(config, labels, host, changed);
 }
 
 class CircuitBreaker implements Breaker {
   readonly #config: CircuitBreakerConfig;
-  readonly #place: BreakerPlace;
+  readonly #labels: BreakerLabels;
   readonly #host: Host;
   readonly #changed: () => void;
   #state: BreakerState = breakerClosed;
@@ -59,9 +59,14 @@ class CircuitBreaker implements Breaker {
   #runningThisPeriod = 0;
   #runningBefore = 0;
 
-  constructor(config: CircuitBreakerConfig, place: BreakerPlace, host: Host, changed: () => void) {
+  constructor(
+    config: CircuitBreakerConfig,
+    labels: BreakerLabels,
+    host: Host,
+    changed: () => void,
+  ) {
     this.#config = config;
-    this.#place = place;
+    this.#labels = labels;
     this.#host = host;
     this.#changed = changed;
   }
@@ -115,7 +120,7 @@ class CircuitBreaker implements Breaker {
     this.#state = breakerAfter(before, event, this.#config.failures);
     const { kind } = this.#state;
     if (kind === before.kind) return;
-    this.#host.log.write(kind === "open" ? "warn" : "info", `breaker.${kind}`, { ...this.#place });
+    this.#host.log.write(kind === "open" ? "warn" : "info", `breaker.${kind}`, { ...this.#labels });
     if (kind === "halfOpen") {
       this.#period += 1;
       this.#runningBefore += this.#runningThisPeriod;

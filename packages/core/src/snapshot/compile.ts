@@ -201,10 +201,10 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
   });
   for (const { cluster } of open) {
     if (group.circuitBreaker === undefined) continue;
-    const place = { group: name, cluster };
+    const labels = { group: name, cluster };
     breakers.set(
       cluster,
-      circuitBreaker(group.circuitBreaker, place, parts.host, () => parts.changed()),
+      circuitBreaker(group.circuitBreaker, labels, parts.host, () => parts.changed()),
     );
   }
   return {

@@ -78,7 +78,7 @@ export class Directory implements AsyncDisposable {
     using _timer = this.#host.clock.timer(this.#config.timeoutMs, () => limit.abort());
     this.#busy.add(limit);
     try {
-      const may = await this.#place(origin, limit.signal);
+      const may = await this.#permit(origin, limit.signal);
       return may ? await this.#answer(limit.signal, ask) : "unavailable";
     } finally {
       this.#busy.delete(limit);
@@ -94,7 +94,7 @@ export class Directory implements AsyncDisposable {
       this.#host.log.write("warn", "auth.directoryUnavailable", { reason });
       return "unavailable";
     } finally {
-      // The next in line takes this login's place at once, so that nobody slips in between.
+      // The next in line takes over this login's permit at once, so that nobody slips in between.
       const next = this.#line.take();
       if (next === undefined) this.#running -= 1;
       else next.come(true);
@@ -102,7 +102,7 @@ export class Directory implements AsyncDisposable {
   }
 
   /** True when this login may have a connection; false when its time is over first, or too many wait. */
-  #place(origin: string, signal: AbortSignal): Promise<boolean> {
+  #permit(origin: string, signal: AbortSignal): Promise<boolean> {
     if (this.#running < this.#config.poolSize) {
       this.#running += 1;
       return Promise.resolve(true);

@@ -11,7 +11,7 @@ import { gatewayError } from "../../error.ts";
 import type { Host } from "../../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../../port/leases.ts";
 import type { Admissions } from "../queue/admissions.ts";
-import { AskedPlaces } from "../queue/askedPlaces.ts";
+import { AskWindow } from "../queue/askWindow.ts";
 import { leadOf } from "./clockLead.ts";
 import type { Grant } from "./leaseBook.ts";
 import { doubtsMax, heldAcquireMs, retryMs } from "./leaseLimits.ts";
@@ -50,7 +50,7 @@ const userCharsMax = 1_024;
 
 export class LeaseAsking {
   readonly #parts: LeaseAskingParts;
-  readonly #places = new AskedPlaces();
+  readonly #window = new AskWindow();
   /** Of whom the other side may know. */
   readonly #known = new Set<Waiter>();
 
@@ -62,10 +62,10 @@ export class LeaseAsking {
   askMore(): void {
     const { admissions, reach, stopper } = this.#parts;
     while (!stopper.stopped && !reach.away) {
-      const waiter = admissions.nextToAsk(this.#places);
+      const waiter = admissions.nextToAsk(this.#window);
       if (waiter === undefined) return;
       void this.#askFor(waiter).finally(() => {
-        const next = this.#places.end(waiter);
+        const next = this.#window.end(waiter);
         if (next !== undefined) admissions.mayAskFor(next);
         this.askMore();
       });
@@ -74,7 +74,7 @@ export class LeaseAsking {
 
   /** A query stops waiting. The other side is told, unless its own answer ended the wait. */
   left(waiter: Waiter): void {
-    this.#places.left(waiter);
+    this.#window.left(waiter);
     if (this.#known.delete(waiter)) void this.#leave(waiter.request.query.id);
   }
 
@@ -165,7 +165,7 @@ export class LeaseAsking {
     }
     if (first) denied(waiter.request.group);
     waiter.userFull = answer.userFull ?? false;
-    if (this.#places.heard(waiter, waiter.userFull)) this.askMore();
+    if (this.#window.heard(waiter, waiter.userFull)) this.askMore();
     if (answer.position !== undefined) admissions.tell(waiter, answer.position, answer.estimateMs);
     return answer.retryAfterMs ?? 0;
   }

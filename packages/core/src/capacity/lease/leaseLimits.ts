@@ -14,7 +14,7 @@ export const aheadMs = 1_000;
 /** After a lease ahead was denied none is kept or asked for. */
 export const contendedMs = 1_000;
 
-/** The first question for a waiting query is answered at once, to learn its place; later ones are held. */
+/** The first question for a waiting query is answered at once, to learn its position; later ones are held. */
 export const heldAcquireMs = 5_000;
 /** Without an answer for this long, the control plane counts as away. */
 export const awayAfterMs = 2_000;

@@ -6,8 +6,8 @@ interface Unused {
   readonly sinceMs: number;
 }
 
-/** Where a query runs. Whose it is matters only where the group has a limit for each user. */
-export interface LeasePlace {
+/** What a lease must match. Whose the query is matters only where the group has a limit for each user. */
+export interface LeaseKey {
   readonly group: string;
   readonly cluster: string;
   readonly user: string | undefined;
@@ -27,8 +27,8 @@ export class LeasePool {
     return this.#size;
   }
 
-  has(place: LeasePlace): boolean {
-    return this.#unused(place.group, place.cluster)?.some(this.#fits(place)) ?? false;
+  has(key: LeaseKey): boolean {
+    return this.#unused(key.group, key.cluster)?.some(this.#fits(key)) ?? false;
   }
 
   /** Of all groups. */
@@ -51,9 +51,9 @@ export class LeasePool {
   }
 
   /** The newest that is valid. */
-  take(place: LeasePlace): Lease | undefined {
-    const unused = this.#unused(place.group, place.cluster);
-    const index = unused?.findLastIndex(this.#fits(place)) ?? -1;
+  take(key: LeaseKey): Lease | undefined {
+    const unused = this.#unused(key.group, key.cluster);
+    const index = unused?.findLastIndex(this.#fits(key)) ?? -1;
     const [taken] = index < 0 ? [] : (unused?.splice(index, 1) ?? []);
     if (taken === undefined) return undefined;
     this.#size -= 1;
@@ -76,7 +76,7 @@ export class LeasePool {
     return drained;
   }
 
-  #fits({ user }: LeasePlace): (unused: Unused) => boolean {
+  #fits({ user }: LeaseKey): (unused: Unused) => boolean {
     return ({ lease }) => lease.user === user && this.#valid(lease);
   }
 

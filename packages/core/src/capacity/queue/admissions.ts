@@ -1,6 +1,6 @@
 /**
- * Who waits for a slot and who gets the next one, the same for every capacity. Its places (local.ts,
- * leased.ts) say where slots come from and how many there are.
+ * Who waits for a slot and who gets the next one, the same for every capacity. Its slot source (local.ts,
+ * leased.ts) says where slots come from and how many there are.
  *
  * Everything happens in the turn of the event loop that causes it, so nothing can come between
  * looking and taking. After every change all waiters that fit have been granted; a newcomer that
@@ -15,8 +15,8 @@ import type { Host } from "../../port/host.ts";
 import type { Queued } from "../../query/event.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { FairQueue, type Ticket } from "./fairQueue.ts";
-import type { AskedPlaces } from "./askedPlaces.ts";
-import { PlacedSlot, type Places } from "./places.ts";
+import type { AskWindow } from "./askWindow.ts";
+import { GrantedSlot, type SlotSource } from "./slotSource.ts";
 import { Positions } from "./positions.ts";
 import { UserSlots } from "./userSlots.ts";
 import { subqueueOf, namesOf, resume, sameNames, userOf, type Waiter } from "./waiter.ts";
@@ -26,22 +26,22 @@ const awayMsMax = 10_000;
 /** What a client is told that found the queue full or waited in vain. */
 const retryAfterMs = 1_000;
 
-/** A capacity over places. */
+/** A capacity over a source of slots. */
 export class Admissions implements Capacity {
   readonly #host: Host;
-  readonly #places: Places;
+  readonly #source: SlotSource;
   readonly #queue = new FairQueue<Waiter>();
   readonly #users = new UserSlots();
   /** In order of admission. */
   readonly #waiters = new Set<Waiter>();
   readonly #positions: Positions;
-  readonly #load = (cluster: string) => this.#places.load(cluster);
+  readonly #load = (cluster: string) => this.#source.load(cluster);
   #sequence = 0;
 
-  constructor(host: Host, places: Places) {
+  constructor(host: Host, source: SlotSource) {
     this.#host = host;
-    this.#places = places;
-    this.#positions = new Positions(host.clock, this.#queue, places);
+    this.#source = source;
+    this.#positions = new Positions(host.clock, this.#queue, source);
   }
 
   admitNow(request: AdmitRequest): Slot | undefined {
@@ -85,13 +85,13 @@ export class Admissions implements Capacity {
   }
 
   wake(): void {
-    this.#places.forgetStatements();
+    this.#source.forgetStatements();
     for (const waiter of this.#waiters) this.#ask(waiter);
     this.grantAll();
   }
 
   counts(): readonly CapacityCount[] {
-    const running = this.#places.counts();
+    const running = this.#source.counts();
     const groups = new Set([...running.map((count) => count.group), ...this.#queue.groups()]);
     return [...groups].flatMap((group): CapacityCount[] => {
       const members = running.filter((count) => count.group === group);
@@ -113,15 +113,15 @@ export class Admissions implements Capacity {
     return waiter.ticket !== undefined;
   }
 
-  /** The waiter to ask the control plane for next, if `places` has room for it; it takes that place. */
-  nextToAsk(places: Pick<AskedPlaces, "hasRoom" | "take">): Waiter | undefined {
+  /** The waiter to ask the control plane for next, if `window` has room for it; it is then in the window. */
+  nextToAsk(window: Pick<AskWindow, "hasRoom" | "take">): Waiter | undefined {
     const nowMs = this.#host.clock.nowMs();
     for (;;) {
       const ticket = this.#queue.next(nowMs, ({ item, group }) => {
-        return item.asking === "new" && places.hasRoom(group);
+        return item.asking === "new" && window.hasRoom(group);
       });
       if (ticket === undefined) return undefined;
-      const taken = places.take(ticket.item);
+      const taken = window.take(ticket.item);
       this.#asking(ticket.item, taken ? "asked" : "back");
       if (taken) return ticket.item;
     }
@@ -167,7 +167,7 @@ export class Admissions implements Capacity {
     if (position !== waiter.positionTold) resume(waiter);
   }
 
-  /** Tells every waiter its place in this process's own order. */
+  /** Tells every waiter its position in this process's own order. */
   tellOwnOrder(): void {
     for (const waiter of this.#waiters) this.#positions.moved(waiter.request.group);
   }
@@ -175,7 +175,7 @@ export class Admissions implements Capacity {
   #enter(
     request: AdmitRequest,
   ):
-    | { readonly kind: "decided"; readonly outcome: Result<PlacedSlot, GatewayError> }
+    | { readonly kind: "decided"; readonly outcome: Result<GrantedSlot, GatewayError> }
     | { readonly kind: "waits"; readonly waiter: Waiter } {
     const candidates = this.#heard(request);
     const { group } = request;
@@ -194,15 +194,15 @@ export class Admissions implements Capacity {
   #heard(request: AdmitRequest): readonly Candidate[] {
     this.#sequence += 1;
     const candidates = request.candidates(this.#load);
-    const rose = this.#places.hear(request.group, candidates, this.#sequence);
+    const rose = this.#source.hear(request.group, candidates, this.#sequence);
     const changed = this.#users.hear(request.group, request.maxRunningPerUser);
     if (changed) this.#giveRooms(request.group);
     if (rose || changed) this.grantAll();
-    if (changed) this.#places.opened?.();
+    if (changed) this.#source.opened?.();
     return candidates;
   }
 
-  #free(request: AdmitRequest, candidates: readonly Candidate[]): PlacedSlot | undefined {
+  #free(request: AdmitRequest, candidates: readonly Candidate[]): GrantedSlot | undefined {
     if (!this.#userHasRoom(request)) return undefined;
     const cluster = this.#firstWithRoom(request, candidates);
     return cluster === undefined ? undefined : this.#take(request, cluster);
@@ -254,11 +254,11 @@ export class Admissions implements Capacity {
     });
     this.#waiters.add(waiter);
     this.#watch(waiter);
-    if (this.#places.ordersHere()) {
-      waiter.position = this.#queue.placeOfYoungest(waiter.ticket);
+    if (this.#source.ordersHere()) {
+      waiter.position = this.#queue.positionOfYoungest(waiter.ticket);
       this.#positions.moved(request.group);
     }
-    this.#places.entered?.(waiter);
+    this.#source.entered?.(waiter);
     return waiter;
   }
 
@@ -266,7 +266,7 @@ export class Admissions implements Capacity {
   grantAll(): void {
     const nowMs = this.#host.clock.nowMs();
     const fits = ({ item }: Ticket<Waiter>) =>
-      item.clusters.some((cluster) => this.#places.hasRoom(item.request, cluster));
+      item.clusters.some((cluster) => this.#source.hasRoom(item.request, cluster));
     for (;;) {
       const ticket = this.#queue.next(nowMs, fits);
       if (ticket === undefined) return;
@@ -288,7 +288,7 @@ export class Admissions implements Capacity {
   #ask(waiter: Waiter): readonly Candidate[] {
     const { request, ticket, sequence } = waiter;
     const candidates = this.#candidatesOf(request);
-    this.#places.hear(request.group, candidates, sequence);
+    this.#source.hear(request.group, candidates, sequence);
     const clusters = namesOf(candidates);
     // Mostly nothing changed, and ten thousand waiters may be asked in one turn.
     if (ticket !== undefined && !sameNames(clusters, waiter.clusters)) {
@@ -310,20 +310,20 @@ export class Admissions implements Capacity {
   }
 
   #firstWithRoom(request: AdmitRequest, candidates: readonly Candidate[]): string | undefined {
-    return candidates.find(({ cluster }) => this.#places.hasRoom(request, cluster))?.cluster;
+    return candidates.find(({ cluster }) => this.#source.hasRoom(request, cluster))?.cluster;
   }
 
-  #take(request: AdmitRequest, cluster: string): PlacedSlot {
+  #take(request: AdmitRequest, cluster: string): GrantedSlot {
     const { group } = request;
     const user = userOf(request);
-    const place = this.#places.take(request, cluster);
+    const taken = this.#source.take(request, cluster);
     this.#users.take(group, user);
     this.#giveRoom(group, user);
-    return new PlacedSlot(cluster, place, () => {
+    return new GrantedSlot(cluster, taken, () => {
       this.#users.give(group, user);
       this.#giveRoom(group, user);
       this.grantAll();
-      if (this.#users.caps(group)) this.#places.opened?.();
+      if (this.#users.caps(group)) this.#source.opened?.();
     });
   }
 
@@ -348,13 +348,13 @@ export class Admissions implements Capacity {
   }
 
   /** Ends the waiting. A refusal that comes after the grant but before its delivery takes the slot back. */
-  #decide(waiter: Waiter, outcome: Result<PlacedSlot, GatewayError>): void {
+  #decide(waiter: Waiter, outcome: Result<GrantedSlot, GatewayError>): void {
     this.#leave(waiter);
     waiter.outcome = outcome;
     resume(waiter);
   }
 
-  /** Leaves nothing behind: no place in the queue, no timer, no slot that nobody was told of. */
+  /** Leaves nothing behind: no ticket in the queue, no timer, no slot that nobody was told of. */
   #leave(waiter: Waiter): void {
     waiter.timeout?.[Symbol.dispose]();
     waiter.timeout = undefined;
@@ -365,7 +365,7 @@ export class Admissions implements Capacity {
     if (waiter.ticket !== undefined) this.#queue.remove(waiter.ticket);
     waiter.ticket = undefined;
     if (this.#waiters.size === 0) this.#positions.stop();
-    if (waited) this.#places.left?.(waiter);
+    if (waited) this.#source.left?.(waiter);
     const { outcome } = waiter;
     waiter.outcome = undefined;
     if (outcome?.ok === true) outcome.value.release();

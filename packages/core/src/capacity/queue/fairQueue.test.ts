@@ -226,7 +226,7 @@ describe("FairQueue.inOrder", () => {
   });
 });
 
-describe("FairQueue.placeOfYoungest", () => {
+describe("FairQueue.positionOfYoungest", () => {
   it("agrees with the whole order", () => {
     const users = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 30 });
     const same = fc.property(users, fc.nat(10), (all, granted) => {
@@ -234,15 +234,15 @@ describe("FairQueue.placeOfYoungest", () => {
       drain(queue, { count: granted });
       const youngest = queue.add(99, traitsOf({ user: "a" }));
       const shown = queue.inOrder("g", 0).findIndex(({ item }) => item === 99) + 1;
-      expect(queue.placeOfYoungest(youngest)).toBe(shown);
+      expect(queue.positionOfYoungest(youngest)).toBe(shown);
     });
     fc.assert(same);
   });
 
-  it("is the last place where many users wait", () => {
+  it("is the last position where many users wait", () => {
     const queue = queueOf(Array.from({ length: 300 }, (_, item) => ({ user: `u${item % 150}` })));
     const youngest = queue.add(300, traitsOf({ user: "new" }));
-    expect(queue.placeOfYoungest(youngest)).toBe(301);
+    expect(queue.positionOfYoungest(youngest)).toBe(301);
     expect(queue.inOrder("g", 0).findIndex(({ item }) => item === 300) + 1).toBe(151);
   });
 });

@@ -5,7 +5,7 @@
  * leading. Then the group with the least virtual time (each grant adds 1 / weight), then the user
  * with the fewest grants, then age.
  *
- * Waiters stand in subqueues (subqueue.ts). All waiters of a subqueue can use the same places, so "does it fit?"
+ * Waiters stand in subqueues (subqueue.ts). All waiters of a subqueue can use the same clusters, so "does it fit?"
  * is asked once per subqueue and not once per waiter; ten thousand waiters make a handful of subqueues. This
  * file knows no slots, no clusters and no clock.
  *
@@ -32,7 +32,7 @@ import {
 
 /** What orders a waiter. */
 export interface WaiterTraits {
-  /** Names the set of places it can use, within its group. */
+  /** Names the set of clusters it can use, within its group. */
   readonly subqueue: string;
   readonly group: string;
   /** Share of the group against others, above 0. The last one told counts for the whole group. */
@@ -51,7 +51,7 @@ export interface Ticket<T> {
   readonly group: string;
 }
 
-/** Waiting users up to which the place of a newcomer is counted exactly. */
+/** Waiting users up to which the position of a newcomer is counted exactly. */
 const usersLookedAtMax = 100;
 
 interface Group<T> {
@@ -113,7 +113,7 @@ export class FairQueue<T> {
     const waiter = ticket as Waiting<T>;
     if (waiter.line === undefined) return false;
     const group = this.#group(waiter.group);
-    this.#leaveLane(group, waiter);
+    this.#leaveSubqueue(group, waiter);
     group.size -= 1;
     this.#size -= 1;
     this.#forgetContest(group);
@@ -139,7 +139,7 @@ export class FairQueue<T> {
     if (waiter.line === undefined || waiter.subqueue === subqueue) return;
     const group = this.#group(waiter.group);
     const { room } = waiter.line;
-    this.#leaveLane(group, waiter);
+    this.#leaveSubqueue(group, waiter);
     waiter.subqueue = subqueue;
     enter(this.#subqueue(group, subqueue), waiter, room);
   }
@@ -188,11 +188,11 @@ export class FairQueue<T> {
   }
 
   /**
-   * Place of the youngest waiter of its group, from 1, as if nobody were urgent. With many waiting
-   * users it is the last place, which is never too low: ten thousand arrivals must not look at ten
+   * Position of the youngest waiter of its group, from 1, as if nobody were urgent. With many waiting
+   * users it is the last position, which is never too low: ten thousand arrivals must not look at ten
    * thousand users each.
    */
-  placeOfYoungest(ticket: Ticket<T>): number {
+  positionOfYoungest(ticket: Ticket<T>): number {
     const { line, group: name } = ticket as Waiting<T>;
     if (line === undefined) return 0;
     const group = this.#group(name);
@@ -220,7 +220,7 @@ export class FairQueue<T> {
     return subqueue;
   }
 
-  #leaveLane(group: Group<T>, waiter: Waiting<T>): void {
+  #leaveSubqueue(group: Group<T>, waiter: Waiting<T>): void {
     const subqueue = this.#subqueue(group, waiter.subqueue);
     leave(subqueue, waiter);
     if (subqueue.lines.size === 0) group.subqueues.delete(waiter.subqueue);

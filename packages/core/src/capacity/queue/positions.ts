@@ -1,7 +1,7 @@
-/** Tells waiters their place: again after changes, and less often the more of them wait. */
+/** Tells waiters their position: again after changes, and less often the more of them wait. */
 import type { Clock } from "../../port/clock.ts";
 import type { FairQueue } from "./fairQueue.ts";
-import type { Places } from "./places.ts";
+import type { SlotSource } from "./slotSource.ts";
 import { resume, type Waiter } from "./waiter.ts";
 
 /** Positions are told again no sooner than this after a change, and later the more wait. */
@@ -13,19 +13,19 @@ const waitersPerPositionMs = 10;
 export class Positions {
   readonly #clock: Clock;
   readonly #queue: FairQueue<Waiter>;
-  readonly #places: Places;
+  readonly #source: SlotSource;
   readonly #moved = new Set<string>();
   #timer: Disposable | undefined;
 
-  constructor(clock: Clock, queue: FairQueue<Waiter>, places: Places) {
+  constructor(clock: Clock, queue: FairQueue<Waiter>, source: SlotSource) {
     this.#clock = clock;
     this.#queue = queue;
-    this.#places = places;
+    this.#source = source;
   }
 
   /** Something changed in the order of a group. */
   moved(group: string): void {
-    if (!this.#places.ordersHere()) return;
+    if (!this.#source.ordersHere()) return;
     this.#moved.add(group);
     if (this.#timer !== undefined) return;
     const wishMs = this.#queue.size / waitersPerPositionMs;
@@ -46,7 +46,7 @@ export class Positions {
     for (const group of this.#moved) {
       for (const [index, { item }] of this.#queue.inOrder(group, nowMs).entries()) {
         item.position = index + 1;
-        item.estimateMs = this.#places.estimateMs?.(item);
+        item.estimateMs = this.#source.estimateMs?.(item);
         if (item.position !== item.positionTold) resume(item);
       }
     }

@@ -1,5 +1,5 @@
 /**
- * A subqueue: the waiters of one group that can all use the same places, by user and by urgency.
+ * A subqueue: the waiters of one group that can all use the same clusters, by user and by urgency.
  *
  * Within a subqueue the least served user goes first, then age. A user may have room for so many and no
  * more: only so many of its waiters, the oldest, are open, and the others are in nobody's way. Subqueues

@@ -3,7 +3,7 @@ import type { GatewayError } from "../../error.ts";
 import type { AdmitRequest, Candidate } from "../../port/capacity.ts";
 import type { Result } from "../../result.ts";
 import type { Ticket } from "./fairQueue.ts";
-import type { PlacedSlot } from "./places.ts";
+import type { GrantedSlot } from "./slotSource.ts";
 
 /** A query that waits, or whose answer was not delivered yet. */
 export interface Waiter {
@@ -23,7 +23,7 @@ export interface Waiter {
   /** Runs while there is no cluster that it could run on. */
   away: Disposable | undefined;
   /** Set when the decision is made, cleared when it is delivered. */
-  outcome: Result<PlacedSlot, GatewayError> | undefined;
+  outcome: Result<GrantedSlot, GatewayError> | undefined;
   position: number;
   estimateMs: number | undefined;
   positionTold: number;

@@ -1,9 +1,10 @@
 /**
  * Chooses the waiting queries for which the control plane is asked at the same time. It asks nothing itself.
  *
- * Each group has a number of places; queries beyond it stand in line here. Where the group limits each user,
- * a user takes at most as many places as it may run queries, and its other queries stand back, so that they
- * take no place from other users. A query whose user already runs all it may elsewhere takes no place either.
+ * Each group has a window: so many of its queries are asked for, and the others wait for their turn here. Where
+ * the group limits each user, a user fills at most as much of the window as it may run queries. Its other queries
+ * stand back and leave the window to other users. A query whose user already runs all it may elsewhere does not
+ * count in the window either.
  */
 import { boundUserOf, type Waiter } from "./waiter.ts";
 
@@ -14,7 +15,7 @@ const asidePerGroupMax = 1_000;
 
 interface Group {
   asked: number;
-  /** Asked for, in nobody's place. */
+  /** Asked for, but not counted in the window. */
   readonly aside: Set<Waiter>;
   readonly users: Map<string, Own>;
 }
@@ -26,7 +27,7 @@ interface Own {
   readonly back: Set<Waiter>;
 }
 
-export class AskedPlaces {
+export class AskWindow {
   readonly #groups = new Map<string, Group>();
 
   /** Whether one more of the group may be asked for. */
@@ -34,7 +35,7 @@ export class AskedPlaces {
     return this.#group(group).asked < askedPerGroupMax;
   }
 
-  /** Takes a place. False when the query has to stand back, until `end` names it. */
+  /** Counts the query in. False when the query has to stand back, until `end` names it. */
   take(waiter: Waiter): boolean {
     const group = this.#group(waiter.request.group);
     const user = boundUserOf(waiter.request);
@@ -52,7 +53,7 @@ export class AskedPlaces {
     return true;
   }
 
-  /** Notes whether the query's user already runs all it may. True when that frees a place. */
+  /** Notes whether the query's user already runs all it may. True when that makes room in the window. */
   heard(waiter: Waiter, userFull: boolean): boolean {
     const group = this.#group(waiter.request.group);
     if (userFull === group.aside.has(waiter)) return false;

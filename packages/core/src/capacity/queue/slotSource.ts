@@ -5,7 +5,7 @@ import type { RunningCount } from "./scopes.ts";
 import type { Waiter } from "./waiter.ts";
 
 /** Where slots come from. Its methods are called within one turn; none of them calls back. */
-export interface Places {
+export interface SlotSource {
   /** Running on a cluster here, over all groups. */
   load(cluster: string): number;
   /** Takes over the caps as the admission `sequence` states them. True when one of them rose. */
@@ -13,8 +13,8 @@ export interface Places {
   /** Forgets whose word the caps are. */
   forgetStatements(): void;
   hasRoom(request: AdmitRequest, cluster: string): boolean;
-  /** Takes a place where `hasRoom` said so in the same turn. */
-  take(request: AdmitRequest, cluster: string): Place;
+  /** Takes a slot where `hasRoom` said so in the same turn. */
+  take(request: AdmitRequest, cluster: string): TakenSlot;
   counts(): readonly RunningCount[];
   /** Whether positions in the queue are those of this process. */
   ordersHere(): boolean;
@@ -28,8 +28,8 @@ export interface Places {
   left?(waiter: Waiter): void;
 }
 
-/** A place taken. */
-export interface Place {
+/** What a source knows of a slot it gave. */
+export interface TakenSlot {
   readonly fence: number;
   readonly holder: string;
   readonly lease?: SlotLease;
@@ -37,30 +37,30 @@ export interface Place {
   give(): void;
 }
 
-/** A place as a slot. Giving it back has an effect once. */
-export class PlacedSlot implements Slot {
+/** A taken slot as the query holds it. Giving it back has an effect once. */
+export class GrantedSlot implements Slot {
   readonly cluster: string;
   readonly fence: number;
   readonly holder: string;
   readonly lease?: SlotLease;
   readonly #given: () => void;
-  #place: Place | undefined;
+  #taken: TakenSlot | undefined;
 
-  constructor(cluster: string, place: Place, given: () => void) {
+  constructor(cluster: string, taken: TakenSlot, given: () => void) {
     this.cluster = cluster;
-    this.fence = place.fence;
-    this.holder = place.holder;
-    if (place.lease !== undefined) this.lease = place.lease;
-    this.#place = place;
+    this.fence = taken.fence;
+    this.holder = taken.holder;
+    if (taken.lease !== undefined) this.lease = taken.lease;
+    this.#taken = taken;
     this.#given = given;
   }
 
   /** Gives the slot back; the second time nothing happens. */
   release(): void {
-    const place = this.#place;
-    if (place === undefined) return;
-    this.#place = undefined;
-    place.give();
+    const taken = this.#taken;
+    if (taken === undefined) return;
+    this.#taken = undefined;
+    taken.give();
     this.#given();
   }
 
