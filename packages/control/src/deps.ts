@@ -3,7 +3,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
 import type { Metrics } from "@gateway/core/port/metrics.ts";
 import type { Result } from "@gateway/core/result.ts";
-import type { RouteAnswer, RouteQuestion } from "@gateway/core/route/explain.ts";
+import type { RouteExplanation, RouteQuestion } from "@gateway/core/route/explain.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Configuration } from "./config/configuration.ts";
 import type { Store } from "./store/store.ts";
@@ -56,7 +56,7 @@ export interface ControlDeps {
   caller(request: Request): Caller;
   readonly queries: LocalQueries | undefined;
   /** The routing stage over the current configuration; also in a function, for it opens nothing. */
-  explainRoute(question: RouteQuestion): Promise<RouteAnswer>;
+  explainRoute(question: RouteQuestion): Promise<RouteExplanation>;
   /** Opens a cluster for a moment and asks it for a sign of life; undefined where no engine can be loaded. */
   readonly testCluster:
     | ((name: string, body: unknown) => Promise<Result<{ readonly tookMs: number }, string>>)

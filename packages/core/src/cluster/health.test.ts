@@ -9,10 +9,10 @@ import {
   healthLimits,
   watchBackend,
   type HealthState,
-  type ProbeAnswer,
+  type ProbeResult,
 } from "./health.ts";
 
-type Probe = (signal: AbortSignal) => Promise<ProbeAnswer>;
+type Probe = (signal: AbortSignal) => Promise<ProbeResult>;
 
 describe("healthAfter", () => {
   it("lets the first answer decide", () => {
@@ -22,7 +22,7 @@ describe("healthAfter", () => {
   });
 
   it("changes its mind only after enough answers in a row", () => {
-    const answers = fc.array(fc.constantFrom<ProbeAnswer>("healthy", "unhealthy"), {
+    const answers = fc.array(fc.constantFrom<ProbeResult>("healthy", "unhealthy"), {
       minLength: 1,
     });
     const limits = { failuresDown: 3, successesUp: 2 };
@@ -50,7 +50,7 @@ describe("watchBackend", () => {
   });
 
   it("ejects after failures in a row and takes back after successes in a row", async () => {
-    const answers: ProbeAnswer[] = [
+    const answers: ProbeResult[] = [
       "healthy",
       "unhealthy",
       "healthy",
@@ -75,7 +75,7 @@ describe("watchBackend", () => {
   });
 
   it("takes back within two seconds of the first answer, before those who wait for it give up", async () => {
-    let answer: ProbeAnswer = "unhealthy";
+    let answer: ProbeResult = "unhealthy";
     const { watch, host, probes } = watchOf(async () => answer);
     await host.runUntil(() => probes.length === 3);
     expect(watch.usable()).toBe(false);
@@ -87,7 +87,7 @@ describe("watchBackend", () => {
   });
 
   it("tells of a change once, after it holds", async () => {
-    const answers: ProbeAnswer[] = [
+    const answers: ProbeResult[] = [
       "healthy",
       "unhealthy",
       "unhealthy",
@@ -128,7 +128,7 @@ describe("watchBackend", () => {
 
   it("never has two probes in an engine that does not return from one", async () => {
     let inside = 0;
-    let release: (answer: ProbeAnswer) => void = () => {};
+    let release: (answer: ProbeResult) => void = () => {};
     const { watch, host, probes } = watchOf(() => {
       inside += 1;
       expect(inside).toBe(1);
@@ -170,7 +170,7 @@ describe("watchBackend", () => {
   });
 
   it("does not take a suspicion for an answer while a probe is under way", async () => {
-    let answer: (answer: ProbeAnswer) => void = () => {};
+    let answer: (answer: ProbeResult) => void = () => {};
     const { watch, host } = watchOf(
       () =>
         new Promise((resolve) => {

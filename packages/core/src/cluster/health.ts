@@ -39,15 +39,15 @@ export interface HealthState {
   readonly streak: number;
 }
 
-export type ProbeAnswer = "healthy" | "unhealthy";
+export type ProbeResult = "healthy" | "unhealthy";
 
 /** The state after one more answer. */
 export function healthAfter(
   state: HealthState,
-  answer: ProbeAnswer,
+  result: ProbeResult,
   limits: Pick<HealthLimits, "failuresDown" | "successesUp">,
 ): HealthState {
-  const towards = answer === "healthy" ? "up" : "down";
+  const towards = result === "healthy" ? "up" : "down";
   if (state.kind === "starting" || state.kind === towards) return { kind: towards, streak: 0 };
   const streak = state.streak + 1;
   const needed = towards === "up" ? limits.successesUp : limits.failuresDown;
@@ -138,22 +138,22 @@ class BackendWatch implements Watch {
 
   /** Never rejects. An answer after the time limit only makes room for the next probe. */
   async #run(probe: AbortController): Promise<void> {
-    let answer: ProbeAnswer = "unhealthy";
+    let result: ProbeResult = "unhealthy";
     try {
-      answer = await this.#backend.probe(probe.signal);
+      result = await this.#backend.probe(probe.signal);
     } catch (bug) {
       if (!probe.signal.aborted) this.#host.log.bug(bug, { cluster: this.cluster });
     }
     this.#probe = undefined;
-    if (!this.#answered) this.#answer(answer);
+    if (!this.#answered) this.#answer(result);
   }
 
-  #answer(answer: ProbeAnswer): void {
+  #answer(result: ProbeResult): void {
     this.#answered = true;
     if (this.#disposed) return;
     this.#timer?.[Symbol.dispose]();
     const usableBefore = this.usable();
-    this.#state = healthAfter(this.#state, answer, this.#limits);
+    this.#state = healthAfter(this.#state, result, this.#limits);
     this.#timer = this.#host.clock.timer(this.#pauseMs(), () => this.#begin());
     if (this.usable() === usableBefore) return;
     const [level, event] = usableBefore

@@ -22,7 +22,7 @@ export interface RouteQuestion {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface RouteAnswer {
+export interface RouteExplanation {
   /** Undefined when the query would be refused, and when this process can not know. */
   readonly group: string | undefined;
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
@@ -41,7 +41,7 @@ export interface ExplainedBy {
 export function routeExplainer(
   config: RoutesConfig,
   { authorizer, complete }: ExplainedBy,
-): (question: RouteQuestion) => Promise<RouteAnswer> {
+): (question: RouteQuestion) => Promise<RouteExplanation> {
   const routes = compileRoutes(config, authorizer);
   return async (question) => {
     const trace: RoutingStep[] = [];

@@ -17,7 +17,7 @@ import { compoundRule } from "./rule/compound.ts";
 import { headerRule } from "./rule/header.ts";
 import { protocolRule } from "./rule/protocol.ts";
 import { queryRegexRule } from "./rule/queryRegex.ts";
-import type { Rule, RuleAnswer } from "./rule/rule.ts";
+import type { Rule, RuleDecision } from "./rule/rule.ts";
 import { tagsRule } from "./rule/tags.ts";
 import { userGroupRule } from "./rule/userGroup.ts";
 
@@ -77,14 +77,14 @@ class CompiledRoutes implements Routes {
     signal: AbortSignal,
   ): Promise<Result<Routed, GatewayError>> {
     for (const { step, rule, passed } of this.#routers) {
-      const answer = rule(query);
-      if (answer.kind === "none") {
+      const decision = rule(query);
+      if (decision.kind === "none") {
         trace.push(passed);
         continue;
       }
-      trace.push({ step, outcome: outcomeOf(answer) });
-      if (answer.kind === "deny") return Promise.resolve(err(denied(answer.error)));
-      return this.#matched(query, answer.group, trace, signal);
+      trace.push({ step, outcome: outcomeOf(decision) });
+      if (decision.kind === "deny") return Promise.resolve(err(denied(decision.error)));
+      return this.#matched(query, decision.group, trace, signal);
     }
     return this.#unmatched(query, trace, signal);
   }
@@ -167,9 +167,9 @@ function ruleOf(router: RouterConfig): Rule {
   }
 }
 
-function outcomeOf(answer: Exclude<RuleAnswer, { kind: "none" }>): string {
-  const decision = answer.kind === "deny" ? "denied" : `group ${answer.group}`;
-  return answer.rule === undefined ? decision : `rule ${answer.rule}: ${decision}`;
+function outcomeOf(decision: Exclude<RuleDecision, { kind: "none" }>): string {
+  const outcome = decision.kind === "deny" ? "denied" : `group ${decision.group}`;
+  return decision.rule === undefined ? outcome : `rule ${decision.rule}: ${outcome}`;
 }
 
 function denied(text: string | undefined): GatewayError {

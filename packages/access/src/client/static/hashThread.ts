@@ -11,7 +11,7 @@ export interface HashRequest {
   readonly hash: string | undefined;
 }
 
-export interface HashAnswer {
+export interface HashResponse {
   readonly id: number;
   /** Of a comparison. */
   readonly match: boolean;
@@ -28,9 +28,9 @@ const niceness = 15;
 if (process.platform === "linux") setPriority(niceness);
 
 parentPort?.on("message", ({ id, password, hash }: HashRequest) => {
-  const answer: HashAnswer =
+  const response: HashResponse =
     hash === undefined
       ? { id, match: false, hash: hashSync(password, hashCost) }
       : { id, match: compareSync(password, hash), hash: "" };
-  parentPort?.postMessage(answer);
+  parentPort?.postMessage(response);
 });

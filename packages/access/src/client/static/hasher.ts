@@ -7,7 +7,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Thread } from "@gateway/core/port/threads.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import { OriginQueue } from "../originQueue.ts";
-import type { HashAnswer, HashRequest } from "./hashThread.ts";
+import type { HashResponse, HashRequest } from "./hashThread.ts";
 
 /** Logins that may wait at once; with one thread, at 70 ms each, the last one waits about 18 s. */
 const pendingMax = 256;
@@ -18,7 +18,7 @@ const threadsMax = Math.min(4, availableParallelism());
 export type NoAnswer = "busy" | "failed";
 export type HashOutcome = "match" | "differs" | NoAnswer;
 
-type Settle = (answer: HashAnswer | NoAnswer) => void;
+type Settle = (answer: HashResponse | NoAnswer) => void;
 
 interface Waiting {
   readonly request: HashRequest;
@@ -64,7 +64,11 @@ export class Hasher implements AsyncDisposable {
     await Promise.all(workers.map(({ thread }) => thread.terminate()));
   }
 
-  #ask(password: Secret, hash: string | undefined, origin: string): Promise<HashAnswer | NoAnswer> {
+  #ask(
+    password: Secret,
+    hash: string | undefined,
+    origin: string,
+  ): Promise<HashResponse | NoAnswer> {
     this.#count += 1;
     const request: HashRequest = { id: this.#count, password: password.reveal(), hash };
     return new Promise((settle) => {
@@ -95,7 +99,7 @@ export class Hasher implements AsyncDisposable {
       const { settle } = worker;
       worker.settle = undefined;
       thread.ref(false);
-      settle?.(message as HashAnswer);
+      settle?.(message as HashResponse);
       this.#next();
     });
     thread.onExit((error) => {

@@ -9,7 +9,7 @@ import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import {
   routeExplainer as explainerOf,
   type ExplainedBy,
-  type RouteAnswer,
+  type RouteExplanation,
   type RouteQuestion,
 } from "@gateway/core/route/explain.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
@@ -18,7 +18,7 @@ import { fileOf } from "../file.ts";
 import { fileSchema } from "../objects.ts";
 import { objectsOfBody } from "./build.ts";
 
-type Explain = (question: RouteQuestion) => Promise<RouteAnswer>;
+type Explain = (question: RouteQuestion) => Promise<RouteExplanation>;
 type ExplainBy = (by: Authorizer | undefined) => Explain;
 
 /** Answers `config.notReady` as the refusal while there is no configuration. `generations`: what this process serves, if it serves. */

@@ -12,8 +12,8 @@ type Combined = Pick<Extract<ConditionConfig, { type: "compound" }>, "combine" |
 
 export function compoundRule(config: Combined & { readonly targetGroup: string }): Rule {
   const matches = compoundCondition(config);
-  const answer = { kind: "group", group: config.targetGroup } as const;
-  return (query) => (matches(query) ? answer : noMatch);
+  const decision = { kind: "group", group: config.targetGroup } as const;
+  return (query) => (matches(query) ? decision : noMatch);
 }
 
 function compoundCondition({ combine, conditions }: Combined): Condition {

@@ -1,7 +1,7 @@
 /** Routes or refuses by the text of the SQL, in linear time. */
 import type { RouterConfig } from "@gateway/contract/config/router.ts";
 import { compileRegex, type LinearRegex } from "../../regex/regex.ts";
-import { noMatch, type Condition, type Rule, type RuleAnswer } from "./rule.ts";
+import { noMatch, type Condition, type Rule, type RuleDecision } from "./rule.ts";
 
 /** Code units of the SQL that are looked at; the rest of a longer text is not. */
 export const matchedTextMax = 65_536;
@@ -13,11 +13,11 @@ type Pattern = Pick<QueryRegexRule, "regex" | "caseSensitive">;
 export function queryRegexRule(rules: readonly QueryRegexRule[]): Rule {
   const compiled = rules.map((rule, index) => ({
     regex: compiledPattern(rule),
-    answer: answerOf(rule, index),
+    decision: decisionOf(rule, index),
   }));
   return ({ sql }) => {
     const text = matchedText(sql);
-    return compiled.find(({ regex }) => regex.test(text))?.answer ?? noMatch;
+    return compiled.find(({ regex }) => regex.test(text))?.decision ?? noMatch;
   };
 }
 
@@ -30,7 +30,7 @@ function matchedText(sql: string): string {
   return sql.length > matchedTextMax ? sql.slice(0, matchedTextMax) : sql;
 }
 
-function answerOf(rule: QueryRegexRule, index: number): RuleAnswer {
+function decisionOf(rule: QueryRegexRule, index: number): RuleDecision {
   if (rule.action === "deny") return { kind: "deny", error: rule.error, rule: index };
   if (rule.targetGroup === undefined)
     throw new Error("a routing rule without a target passed the schema");

@@ -2,22 +2,22 @@
 import type { Query } from "../../query/query.ts";
 
 /** What a router says to a query. `rule` is the index of the rule that decided, where the router has rules. */
-export type RuleAnswer =
+export type RuleDecision =
   | { readonly kind: "none" }
   | { readonly kind: "group"; readonly group: string; readonly rule?: number }
   /** `error` is the rule's own text for the client. */
   | { readonly kind: "deny"; readonly error: string | undefined; readonly rule: number };
 
 /** A router, compiled once per generation. Constant time but for text. */
-export type Rule = (query: Query) => RuleAnswer;
+export type Rule = (query: Query) => RuleDecision;
 
 /** A router without a target: does it match. */
 export type Condition = (query: Query) => boolean;
 
-/** The answer of a router that does not match. */
-export const noMatch: RuleAnswer = { kind: "none" };
+/** The decision of a router that does not match. */
+export const noMatch: RuleDecision = { kind: "none" };
 
-/** The answer of a router that looks a value up in a table of targets. */
-export function groupOrNone(group: string | undefined): RuleAnswer {
+/** The decision of a router that looks a value up in a table of targets. */
+export function groupOrNone(group: string | undefined): RuleDecision {
   return group === undefined ? noMatch : { kind: "group", group };
 }

@@ -11,9 +11,9 @@ export function tagsRule(
 ): Rule {
   const compiled = rules.map(({ tags, targetGroup }, rule) => ({
     matches: tagsCondition(tags),
-    answer: { kind: "group", group: targetGroup, rule } as const,
+    decision: { kind: "group", group: targetGroup, rule } as const,
   }));
-  return (query) => compiled.find(({ matches }) => matches(query))?.answer ?? noMatch;
+  return (query) => compiled.find(({ matches }) => matches(query))?.decision ?? noMatch;
 }
 
 export function tagsCondition(tags: Wanted): Condition {
