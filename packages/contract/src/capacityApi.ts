@@ -57,10 +57,10 @@ export interface GrantedLease {
   readonly maxExecutionMs?: number;
 }
 
-export interface AcquireAnswer {
+export interface AcquireResponse {
   /** At most `count`; empty when nothing became free. */
   readonly granted: readonly GrantedLease[];
-  /** Place in the queue of the group, from 1; only for a query that waits. */
+  /** Position in the queue of the group, from 1; only for a query that waits. */
   readonly position?: number;
   /** How long the wait may still take, where that can be said. */
   readonly estimateMs?: number;
@@ -87,7 +87,7 @@ export const leasesSchema = z.strictObject({
 });
 export type LeasesRequest = z.output<typeof leasesSchema>;
 
-export interface RenewAnswer {
+export interface RenewResponse {
   /** Lease ids. */
   readonly renewed: readonly string[];
   /** Lease ids that are not the caller's any more: what runs under them is to be ended. */
@@ -95,7 +95,7 @@ export interface RenewAnswer {
   readonly expiresInMs: number;
 }
 
-export interface ReleaseAnswer {
+export interface ReleaseResponse {
   /** How many of them were held. */
   readonly released: number;
 }
@@ -119,7 +119,7 @@ export interface SuspectLease {
 }
 
 /** `GET /worker/capacity/suspects` */
-export interface SuspectsAnswer {
+export interface SuspectsResponse {
   readonly suspects: readonly SuspectLease[];
   /** Names what engines say when they are asked from now on: the moment on the clock of the store. */
   readonly listing: number;
@@ -150,7 +150,7 @@ export const observedSchema = z.strictObject({
   lease: leaseId,
   seen: z.enum(sightings),
   delayMs: z.int().min(0).max(600_000).default(0),
-  /** The `listing` of the suspects answer after which the engine was asked. An absence without it, or with an older one than already heard, counts for nothing. */
+  /** The `listing` of the suspects response after which the engine was asked. An absence without it, or with an older one than already heard, counts for nothing. */
   listing: z.number().min(0).optional(),
 });
 export type ObservedRequest = z.output<typeof observedSchema>;
@@ -158,7 +158,7 @@ export type ObservedRequest = z.output<typeof observedSchema>;
 /** What the reaper does next about the lease: nothing, ask again, end it in the engine and ask again, or nothing because it goes on. */
 export type ReaperAdvice = "freed" | "wait" | "end" | "goesOn" | "unknown";
 
-export interface ObservedAnswer {
+export interface ObservedResponse {
   /** False when the token is not the lock's present one: the caller reaps no more. */
   readonly fenced: boolean;
   readonly advice: ReaperAdvice;
@@ -175,7 +175,7 @@ export const publishRunningSchema = z.strictObject({
 export type PublishRunning = z.output<typeof publishRunningSchema>;
 
 /** `GET /worker/capacity/running` */
-export interface RunningAnswer {
+export interface RunningResponse {
   readonly clusters: Readonly<
     Record<
       string,
@@ -209,7 +209,7 @@ export const heldSweepLockSchema = z.strictObject({
 });
 export type HeldSweepLock = z.output<typeof heldSweepLockSchema>;
 
-export interface SweepLockAnswer {
+export interface SweepLockResponse {
   readonly acquired: boolean;
   /** A fence: grows with every holder. */
   readonly token: number;

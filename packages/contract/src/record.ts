@@ -80,7 +80,7 @@ export const recordBatchSchema = z.strictObject({
 });
 export type RecordBatch = z.output<typeof recordBatchSchema>;
 
-export interface RecordBatchAnswer {
+export interface RecordBatchResponse {
   readonly accepted: number;
   readonly duplicates: number;
   /** Will never be taken: the sender drops and counts them. */

@@ -62,7 +62,7 @@ export function predecessorText(predecessorId: string, successorId: string): str
 
 export type RegisterRequest = z.output<typeof registerSchema>;
 
-export interface RegisterAnswer {
+export interface RegisterResponse {
   readonly instanceToken: string;
   /** Another live instance has this name; both are listed, and an operator should rename one. */
   readonly duplicateName: boolean;
@@ -97,7 +97,7 @@ export const heartbeatSchema = z.strictObject({
 });
 export type HeartbeatRequest = z.output<typeof heartbeatSchema>;
 export type ReportedQuery = HeartbeatRequest["queries"][number];
-export interface HeartbeatAnswer {
+export interface HeartbeatResponse {
   readonly head: SnapshotHead | undefined;
   /** Leases that were given to others; empty while capacity is local. */
   readonly lostLeases: readonly string[];
@@ -106,7 +106,7 @@ export interface HeartbeatAnswer {
 }
 
 /** Body of a 200 from `GET /worker/config/wait`, and one line of `/worker/config/stream`. */
-export interface WaitAnswer {
+export interface WaitResponse {
   readonly head: SnapshotHead;
 }
 

@@ -10,11 +10,11 @@
  * for a call to touch it, so that late, repeated and foreign calls touch nothing.
  */
 import type {
-  AcquireAnswer,
+  AcquireResponse,
   NamedLease,
-  RunningAnswer,
-  SuspectsAnswer,
-  SweepLockAnswer,
+  RunningResponse,
+  SuspectsResponse,
+  SweepLockResponse,
 } from "@gateway/contract/capacityApi.ts";
 import type { ReaperVerdict, SuspectFacts } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import type { Stored } from "./store.ts";
@@ -98,7 +98,7 @@ export type Refusable<Value> = Value | "refused";
 
 /** A lease that was given to a waiter whose call this process held. */
 export interface HandOver extends WaiterName {
-  readonly answer: AcquireAnswer;
+  readonly answer: AcquireResponse;
 }
 
 /** Answers in the order of the step's lists. */
@@ -107,7 +107,7 @@ export interface SteppedCapacity {
   readonly leaves: readonly Refusable<boolean>[];
   /** How many of the leases were held. */
   readonly releases: readonly Refusable<number>[];
-  readonly acquires: readonly Refusable<AcquireAnswer>[];
+  readonly acquires: readonly Refusable<AcquireResponse>[];
   readonly handed: readonly HandOver[];
 }
 
@@ -170,7 +170,7 @@ export interface CapacityStore {
   /** Marks what ran out as suspect, unless the tick was away for long; forgets what is over. Answers the number of suspects. */
   tick(terms: CapacityTerms): Stored<number>;
   /** The suspects whose engine may be asked now, and the moment that names a listing made from now on. */
-  suspects(): Stored<SuspectsAnswer>;
+  suspects(): Stored<SuspectsResponse>;
   readSuspect(name: SuspectName): Stored<SuspectRead>;
   /** Does what the verdict says if the facts still have `version`. The verdict rests on `listing`. */
   settle(name: SuspectName, verdict: ReaperVerdict, context: SettleContext): Stored<Settled>;
@@ -180,16 +180,16 @@ export interface CapacityStore {
     context: Pick<SettleContext, "process" | "terms">,
   ): Stored<readonly HandOver[] | undefined>;
   /** Takes the reaper's lock, or keeps it for the instance that has it. */
-  lock(instance: string, ttlMs: number): Stored<SweepLockAnswer>;
+  lock(instance: string, ttlMs: number): Stored<SweepLockResponse>;
   /** For as long again, while nobody else has it. */
-  keepLock(instance: string, token: number): Stored<SweepLockAnswer>;
+  keepLock(instance: string, token: number): Stored<SweepLockResponse>;
   unlock(instance: string, token: number): Stored<boolean>;
   /** False when `token` is not the lock's. */
   publish(
     cluster: string,
     count: { readonly token: number; readonly running: number; readonly complete: boolean },
   ): Stored<boolean>;
-  running(): Stored<RunningAnswer>;
+  running(): Stored<RunningResponse>;
   /** Queries that wait, by group. */
   waiting(): Stored<ReadonlyMap<string, number>>;
   /** Calls `wake` soon after a lease was handed to a waiter of another process. Spurious calls are allowed. */

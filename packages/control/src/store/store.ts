@@ -7,7 +7,7 @@
  * parameters (which may be secrets) into messages.
  */
 import type { RecordParts } from "./written.ts";
-import type { RecordBatchAnswer, QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
+import type { RecordBatchResponse, QueryRecord, QueryStatus } from "@gateway/contract/record.ts";
 import type { Revision } from "@gateway/contract/revision.ts";
 import type { ReportedQuery, WorkerStatus } from "@gateway/contract/workerApi.ts";
 import type { Json } from "@gateway/contract/canonical.ts";
@@ -171,7 +171,7 @@ export interface RecordConflict {
   readonly lastAt: number;
 }
 
-export interface Ingested extends Pick<RecordBatchAnswer, "accepted" | "duplicates"> {
+export interface Ingested extends Pick<RecordBatchResponse, "accepted" | "duplicates"> {
   /** Ids for which a different record is kept already; the new one went to the conflicts. */
   readonly conflicts: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import type { QueryRecord, RecordBatchAnswer } from "@gateway/contract/record.ts";
+import type { QueryRecord, RecordBatchResponse } from "@gateway/contract/record.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../store/memory.ts";
@@ -212,9 +212,9 @@ function recordOf(proxyQueryId: string, more: Partial<QueryRecord> = {}): QueryR
   };
 }
 
-async function answerOf(answer: Response): Promise<RecordBatchAnswer> {
+async function answerOf(answer: Response): Promise<RecordBatchResponse> {
   expect(answer.status).toBe(200);
-  return (await answer.json()) as RecordBatchAnswer;
+  return (await answer.json()) as RecordBatchResponse;
 }
 
 async function keptOf(control: TestControl, id: string): Promise<QueryRecord | undefined> {

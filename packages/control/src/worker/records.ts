@@ -8,7 +8,7 @@ import {
   queryRecordSchema,
   recordBatchSchema,
   recordSchemaVersion,
-  type RecordBatchAnswer,
+  type RecordBatchResponse,
 } from "@gateway/contract/record.ts";
 import { instanceIdHeader, instanceTokenHeader } from "@gateway/contract/workerApi.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -69,7 +69,7 @@ export function ingestRecords(deps: ControlDeps): (ctx: WorkerContext) => Promis
       const [first] = stored.value.conflicts;
       deps.log.write("warn", "records.conflict", { worker: name, count: differing, first });
     }
-    const answer: RecordBatchAnswer = { accepted, duplicates, rejected };
+    const answer: RecordBatchResponse = { accepted, duplicates, rejected };
     return Response.json(answer, { headers: { "cache-control": "no-store" } });
   }
 

@@ -6,16 +6,16 @@
  * Every call may be repeated, and is told apart by its own id or lease.
  */
 import type {
-  AcquireAnswer,
+  AcquireResponse,
   AcquireRequest,
   NamedLease,
-  ObservedAnswer,
+  ObservedResponse,
   ObservedRequest,
   PublishRunning,
-  ReleaseAnswer,
-  RenewAnswer,
-  SuspectsAnswer,
-  SweepLockAnswer,
+  ReleaseResponse,
+  RenewResponse,
+  SuspectsResponse,
+  SweepLockResponse,
 } from "@gateway/contract/capacityApi.ts";
 import type { Result } from "../result.ts";
 
@@ -28,19 +28,19 @@ type Own<Request extends { readonly instanceId: string }> = Omit<Request, "insta
 export interface LeaseSource {
   /** Name of this process in every lease, and in the tags of its statements. */
   readonly instance: string;
-  acquire(request: Own<AcquireRequest>, signal: AbortSignal): LeaseResult<AcquireAnswer>;
-  renew(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<RenewAnswer>;
-  release(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<ReleaseAnswer>;
+  acquire(request: Own<AcquireRequest>, signal: AbortSignal): LeaseResult<AcquireResponse>;
+  renew(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<RenewResponse>;
+  release(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<ReleaseResponse>;
   /** The query waits no more. */
   leave(queryId: string, signal: AbortSignal): LeaseResult<void>;
 }
 
 /** What the process that asks the engines says and hears. */
 export interface ReaperLink {
-  lock(ttlSecs: number, signal: AbortSignal): LeaseResult<SweepLockAnswer>;
-  keepLock(token: number, signal: AbortSignal): LeaseResult<SweepLockAnswer>;
+  lock(ttlSecs: number, signal: AbortSignal): LeaseResult<SweepLockResponse>;
+  keepLock(token: number, signal: AbortSignal): LeaseResult<SweepLockResponse>;
   unlock(token: number, signal: AbortSignal): LeaseResult<void>;
-  suspects(signal: AbortSignal): LeaseResult<SuspectsAnswer>;
-  observed(report: Own<ObservedRequest>, signal: AbortSignal): LeaseResult<ObservedAnswer>;
+  suspects(signal: AbortSignal): LeaseResult<SuspectsResponse>;
+  observed(report: Own<ObservedRequest>, signal: AbortSignal): LeaseResult<ObservedResponse>;
   publish(cluster: string, count: Own<PublishRunning>, signal: AbortSignal): LeaseResult<void>;
 }

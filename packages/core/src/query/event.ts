@@ -58,7 +58,7 @@ export type Outcome = "committed" | "rolledBack";
 
 export interface Queued {
   readonly kind: "queued";
-  /** Place in the queue, 1 is next. */
+  /** Position in the queue, 1 is next. */
   readonly position: number;
   /** How many milliseconds the wait may still take, as far as that can be said. */
   readonly estimateMs?: number;

@@ -1,5 +1,5 @@
 /** The JSON in which a step of capacity goes to the database and comes back. Not the statements. */
-import type { AcquireAnswer, GrantedLease } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse, GrantedLease } from "@gateway/contract/capacityApi.ts";
 import type { Caller, CapacityStep, HandOver, Refusable, SteppedCapacity } from "../capacity.ts";
 
 interface LeaseJson {
@@ -83,7 +83,7 @@ export function steppedOf(
     releases: step.releases.map(({ caller }, op) =>
       known(caller) ? (freed.get(op) ?? 0) : "refused",
     ),
-    acquires: step.acquires.map((_, op): Refusable<AcquireAnswer> => {
+    acquires: step.acquires.map((_, op): Refusable<AcquireResponse> => {
       const answer = answers.get(op);
       if (answer === undefined || answer.refused === true) return "refused";
       const { granted = [], position, estimateMs, queueFull, userFull } = answer;

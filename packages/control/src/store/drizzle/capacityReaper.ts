@@ -2,10 +2,10 @@
 import { sql, type SQL } from "drizzle-orm";
 import {
   reconcileLock,
-  type RunningAnswer,
+  type RunningResponse,
   type SuspectLease,
-  type SuspectsAnswer,
-  type SweepLockAnswer,
+  type SuspectsResponse,
+  type SweepLockResponse,
 } from "@gateway/contract/capacityApi.ts";
 import { submissionMsMax, type ReaperVerdict } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import { ok } from "@gateway/core/result.ts";
@@ -70,7 +70,7 @@ export function json({ rows }: StatementResult): unknown {
 }
 
 /** The suspects that may be asked about now. Reads all rows of the table: there are few. */
-async function suspectLeases(run: Run): Stored<SuspectsAnswer> {
+async function suspectLeases(run: Run): Stored<SuspectsResponse> {
   const answer = await run(sql`
     select now.ms, n.cluster, n.cluster_group, s.slot, s.lease, s.instance, now.ms - s.expires_at,
       ${holderCells}
@@ -181,7 +181,7 @@ async function freeByHand(
 }
 
 /** Inserting or moving the row takes the lock; everybody else is told whose fence holds. */
-async function takeLock(run: Run, instance: string, ttlMs: number): Stored<SweepLockAnswer> {
+async function takeLock(run: Run, instance: string, ttlMs: number): Stored<SweepLockResponse> {
   const answer = await run(sql`
     insert into sweep_locks as l (name, instance, token, ttl_ms, expires_at)
     values (${reconcileLock}::text, ${instance}::text, 1, ${ttlMs}::bigint, capacity_now() + ${ttlMs}::bigint)
@@ -199,7 +199,7 @@ async function takeLock(run: Run, instance: string, ttlMs: number): Stored<Sweep
   return other.ok ? ok(lockOf(other.value, false)) : other;
 }
 
-function lockOf({ rows }: StatementResult, acquired: boolean): SweepLockAnswer {
+function lockOf({ rows }: StatementResult, acquired: boolean): SweepLockResponse {
   const [row] = rows;
   if (row === undefined) return { acquired: false, token: 0, expiresInMs: 0 };
   return { acquired, token: Number(row[0]), expiresInMs: Number(row[1]) };
@@ -212,7 +212,7 @@ async function publishedRunning(run: Run): ReturnType<CapacityStore["running"]> 
       where n.cluster = r.cluster and n.cluster_group <> '' and s.state <> 'free')
     from capacity_running r order by r.cluster`);
   if (!answer.ok) return answer;
-  const clusters: Record<string, RunningAnswer["clusters"][string]> = {};
+  const clusters: Record<string, RunningResponse["clusters"][string]> = {};
   for (const [cluster, running, complete, asOfMsAgo, held] of answer.value.rows) {
     clusters[cluster ?? ""] = {
       running: Number(running),

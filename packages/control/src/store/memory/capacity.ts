@@ -1,10 +1,10 @@
 /** Shared capacity in memory: the steps of the port over slots and queue, each in one turn of the event loop. */
 import type {
-  AcquireAnswer,
+  AcquireResponse,
   GrantedLease,
   NamedLease,
   SuspectLease,
-  SuspectsAnswer,
+  SuspectsResponse,
 } from "@gateway/contract/capacityApi.ts";
 import { mayBeAsked } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
@@ -181,7 +181,7 @@ class MemoryCapacity {
     return [...this.slots.leases()].filter(({ state }) => state === "suspect").length;
   }
 
-  suspects(): SuspectsAnswer {
+  suspects(): SuspectsResponse {
     const nowMs = this.#clock.nowMs();
     const suspects = [...this.slots.leases()]
       .filter(({ state, expiresAt }) => state === "suspect" && mayBeAsked(nowMs - expiresAt))
@@ -255,7 +255,7 @@ class MemoryCapacity {
     return count;
   }
 
-  #acquire(asked: AcquireStep, process: string, terms: CapacityTerms): Refusable<AcquireAnswer> {
+  #acquire(asked: AcquireStep, process: string, terms: CapacityTerms): Refusable<AcquireResponse> {
     const { caller, queryId, requestId, sendsLimits } = asked;
     if (!this.#mayspeak(caller)) return "refused";
     if (sendsLimits) this.#limiting.add(caller.instance);
@@ -319,7 +319,7 @@ class MemoryCapacity {
       readonly terms: CapacityTerms;
       readonly nowMs: number;
     },
-  ): AcquireAnswer {
+  ): AcquireResponse {
     const { leases, terms, nowMs } = answer;
     const expiresAt = nowMs + terms.leaseMs;
     this.#answers.set(answerKey(instance, requestId), { leases, expiresAt });

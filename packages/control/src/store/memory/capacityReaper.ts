@@ -1,8 +1,8 @@
 /** What the process that asks the engines says to the store in memory: its lock, what it saw, what runs. */
 import type {
-  RunningAnswer,
+  RunningResponse,
   SuspectLease,
-  SweepLockAnswer,
+  SweepLockResponse,
 } from "@gateway/contract/capacityApi.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type {
@@ -81,7 +81,7 @@ export function memoryReaper(parts: ReaperParts): ReaperSteps {
       return stored(true);
     },
     running: () => {
-      const clusters: Record<string, RunningAnswer["clusters"][string]> = {};
+      const clusters: Record<string, RunningResponse["clusters"][string]> = {};
       for (const [cluster, { running, complete, atMs }] of published) {
         const held = slots.heldOn(cluster);
         clusters[cluster] = { running, complete, held, asOfMsAgo: clock.nowMs() - atMs };
@@ -123,7 +123,7 @@ function read(parts: ReaperParts, name: SuspectName): SuspectRead {
 function sweepLock(clock: Clock) {
   let lock: Lock | undefined;
 
-  function take(instance: string, ttlMs: number): SweepLockAnswer {
+  function take(instance: string, ttlMs: number): SweepLockResponse {
     const nowMs = clock.nowMs();
     const free = lock === undefined || lock.expiresAt <= nowMs;
     if (lock !== undefined && !free && lock.instance !== instance) {
@@ -134,7 +134,7 @@ function sweepLock(clock: Clock) {
     return { acquired: true, token, expiresInMs: ttlMs };
   }
 
-  function keep(instance: string, token: number): SweepLockAnswer {
+  function keep(instance: string, token: number): SweepLockResponse {
     if (lock?.instance !== instance || lock.token !== token) {
       return { acquired: false, token: 0, expiresInMs: 0 };
     }

@@ -1,5 +1,5 @@
 /** Questions and caps for the suites of shared capacity. */
-import type { AcquireAnswer, NamedLease } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse, NamedLease } from "@gateway/contract/capacityApi.ts";
 import { expect } from "vitest";
 import type {
   AcquireStep,
@@ -111,7 +111,7 @@ export async function stepped(
 }
 
 /** An answer that is no refusal. */
-export function granted(answer: Refusable<AcquireAnswer> | undefined): AcquireAnswer {
+export function granted(answer: Refusable<AcquireResponse> | undefined): AcquireResponse {
   if (answer === undefined || answer === "refused") throw new Error("refused");
   return answer;
 }
@@ -121,7 +121,7 @@ export async function acquired(
   capacity: CapacityStore,
   more: Partial<AcquireStep>,
   within: CapacityTerms = terms,
-): Promise<AcquireAnswer> {
+): Promise<AcquireResponse> {
   const asked = acquireOf({ waits: false, ...more });
   const { acquires } = await stepped(capacity, { acquires: [asked] }, within);
   return granted(acquires[0]);
@@ -132,18 +132,18 @@ export async function waitFor(
   capacity: CapacityStore,
   queryId: string,
   more: Partial<AcquireStep> = {},
-): Promise<AcquireAnswer> {
+): Promise<AcquireResponse> {
   const answer = await acquired(capacity, { queryId, waits: true, ...more });
   expect(answer.granted).toEqual([]);
   return answer;
 }
 
-export function leasesOf({ granted: leases }: AcquireAnswer): readonly string[] {
+export function leasesOf({ granted: leases }: AcquireResponse): readonly string[] {
   return leases.map(({ lease }) => lease);
 }
 
 /** The only lease of an answer. */
-export function named({ granted: [first] }: AcquireAnswer): NamedLease {
+export function named({ granted: [first] }: AcquireResponse): NamedLease {
   if (first === undefined) throw new Error("nothing was granted");
   const { cluster, slot, lease } = first;
   return { cluster, slot, lease };
@@ -152,7 +152,7 @@ export function named({ granted: [first] }: AcquireAnswer): NamedLease {
 /** Answers how many were held. */
 export async function release(
   capacity: CapacityStore,
-  { granted: leases }: Pick<AcquireAnswer, "granted">,
+  { granted: leases }: Pick<AcquireResponse, "granted">,
   caller: Caller = local("w"),
 ): Promise<number> {
   const { releases } = await stepped(capacity, { releases: [{ caller, leases }] });

@@ -1,5 +1,5 @@
 /** The queue of shared capacity: a freed slot goes to the first live waiter, in the fair order, in the step that frees it. */
-import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import { expect } from "vitest";
 import type { CapacityStore } from "../capacity.ts";
 import type { Check } from "../store.suite.ts";
@@ -229,7 +229,7 @@ async function drained(
   return (await served(capacity, leases, 100)).order;
 }
 
-async function served(capacity: CapacityStore, leases: AcquireAnswer["granted"], count: number) {
+async function served(capacity: CapacityStore, leases: AcquireResponse["granted"], count: number) {
   const order: string[] = [];
   let held = leases;
   while (order.length < count) {

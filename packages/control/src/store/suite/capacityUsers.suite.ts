@@ -1,5 +1,5 @@
 /** Limits of users in shared capacity: what one user holds of a group, over all workers and clusters, and who goes on beside it. */
-import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import { expect } from "vitest";
 import type { CapacityStore } from "../capacity.ts";
 import type { Check } from "../store.suite.ts";
@@ -111,9 +111,9 @@ export function capacityUsersSuite(check: Check): void {
   check("never gives a user more than its limit, whoever asks in what order", async (store) => {
     const { capacity } = store;
     await capsOf(capacity, { members: { g: { c: 6, d: 6 } }, perUser: { g: 2 } });
-    const held = new Map<string, { readonly user: string; readonly lease: AcquireAnswer }>();
+    const held = new Map<string, { readonly user: string; readonly lease: AcquireResponse }>();
     const users = new Map<string, string>();
-    const note = (queryId: string, lease: AcquireAnswer): void => {
+    const note = (queryId: string, lease: AcquireResponse): void => {
       if (lease.granted.length > 0) held.set(queryId, { user: users.get(queryId) ?? "", lease });
     };
     for (let round = 0; round < 60; round += 1) {
@@ -145,14 +145,14 @@ export function capacityUsersSuite(check: Check): void {
   });
 }
 
-function grantedCount(answer: AcquireAnswer | "refused"): number {
+function grantedCount(answer: AcquireResponse | "refused"): number {
   return answer === "refused" ? Number.NaN : answer.granted.length;
 }
 
 /** Gives a lease back; answers which queries were served. */
 async function servedBy(
   capacity: CapacityStore,
-  lease: AcquireAnswer | undefined,
+  lease: AcquireResponse | undefined,
 ): Promise<readonly string[]> {
   const { handed } = await stepped(capacity, {
     releases: [{ caller: local("w"), leases: lease?.granted ?? [] }],

@@ -1,10 +1,10 @@
 import type {
-  AcquireAnswer,
-  ObservedAnswer,
-  RenewAnswer,
-  RunningAnswer,
-  SuspectsAnswer,
-  SweepLockAnswer,
+  AcquireResponse,
+  ObservedResponse,
+  RenewResponse,
+  RunningResponse,
+  SuspectsResponse,
+  SweepLockResponse,
 } from "@gateway/contract/capacityApi.ts";
 import { submissionMsMax } from "@gateway/core/capacity/reaper/reaperCases.ts";
 import { describe, expect, it } from "vitest";
@@ -192,7 +192,7 @@ describe("POST /worker/capacity/renew", () => {
       instanceId: first,
       leases: granted.map(({ cluster, slot, lease }) => ({ cluster, slot, lease })),
     });
-    const renewed = (await answer.json()) as RenewAnswer;
+    const renewed = (await answer.json()) as RenewResponse;
     expect(renewed).toEqual({
       renewed: [kept?.lease],
       lost: [given?.lease],
@@ -345,7 +345,7 @@ async function waiting(control: TestControl, count: number): Promise<void> {
   expect(control.host.timerCount).toBeGreaterThanOrEqual(count);
 }
 
-function namedOf({ granted }: AcquireAnswer) {
+function namedOf({ granted }: AcquireResponse) {
   return granted.map(({ cluster, slot, lease }) => ({ cluster, slot, lease }));
 }
 
@@ -354,7 +354,7 @@ type Headers = Readonly<Record<string, string>>;
 async function lock(control: TestControl, headers: Headers, instanceId: string) {
   const json = { name: "engine-reconcile", instanceId, ttlSecs: 300 };
   const answer = await post(control, "/sweep-lock/acquire", headers, json);
-  return (await answer.json()) as SweepLockAnswer;
+  return (await answer.json()) as SweepLockResponse;
 }
 
 async function suspects(control: TestControl, headers: Headers) {
@@ -364,7 +364,7 @@ async function suspects(control: TestControl, headers: Headers) {
 async function asked(control: TestControl, headers: Headers) {
   const answer = await control.call("/capacity/suspects", { headers });
   expect(answer.status).toBe(200);
-  return (await answer.json()) as SuspectsAnswer;
+  return (await answer.json()) as SuspectsResponse;
 }
 
 /** Of a listing that is made now, unless it says which. */
@@ -372,12 +372,12 @@ async function observe(control: TestControl, headers: Headers, seen: object) {
   const { listing } = await asked(control, headers);
   const json = { instanceId: second, cluster: "duck", slot: 0, listing, ...seen };
   const answer = await post(control, "/capacity/observed", headers, json);
-  return (await answer.json()) as ObservedAnswer;
+  return (await answer.json()) as ObservedResponse;
 }
 
 async function running(control: TestControl, headers: Headers) {
   const answer = await control.call("/capacity/running", { headers });
-  return (await answer.json()) as RunningAnswer;
+  return (await answer.json()) as RunningResponse;
 }
 
 /** Slots that count, by what the page of the reaper says. */

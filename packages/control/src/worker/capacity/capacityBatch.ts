@@ -2,7 +2,7 @@
  * Combines what is asked about capacity at the same moment into one statement, with one in flight:
  * while the database works on one, the next collects. It knows no held calls and no HTTP.
  */
-import type { AcquireAnswer, NamedLease } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse, NamedLease } from "@gateway/contract/capacityApi.ts";
 import type { Log } from "@gateway/core/port/log.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type {
@@ -42,7 +42,7 @@ type Leave = CapacityStep["leaves"][number];
 
 export class CapacityBatch {
   readonly #parts: BatchParts;
-  #acquires: Pending<AcquireStep, Refusable<AcquireAnswer>>[] = [];
+  #acquires: Pending<AcquireStep, Refusable<AcquireResponse>>[] = [];
   #releases: Pending<Release, Refusable<number>>[] = [];
   #leaves: Pending<Leave, Refusable<boolean>>[] = [];
   #taken: WaiterName[] = [];
@@ -59,7 +59,7 @@ export class CapacityBatch {
     return this.#acquires.length + this.#releases.length + this.#leaves.length >= capacityOpsMax;
   }
 
-  acquire(op: AcquireStep, settle: Settle<Refusable<AcquireAnswer>>): void {
+  acquire(op: AcquireStep, settle: Settle<Refusable<AcquireResponse>>): void {
     this.#acquires.push({ op, settle });
     this.#start();
   }
@@ -142,8 +142,8 @@ export class CapacityBatch {
   }
 
   /** A step holds a question once; a repeat goes into a later step and finds the answer. */
-  #nextAcquires(): Pending<AcquireStep, Refusable<AcquireAnswer>>[] {
-    const next: Pending<AcquireStep, Refusable<AcquireAnswer>>[] = [];
+  #nextAcquires(): Pending<AcquireStep, Refusable<AcquireResponse>>[] {
+    const next: Pending<AcquireStep, Refusable<AcquireResponse>>[] = [];
     const later: typeof next = [];
     const asked = new Set<string>();
     for (const pending of this.#acquires) {

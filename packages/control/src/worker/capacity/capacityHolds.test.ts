@@ -1,10 +1,10 @@
-import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
 import { CapacityHolds, type Hold } from "./capacityHolds.ts";
 
 const waiter = { instance: "instance-00000001", queryId: "q1" };
-const given: AcquireAnswer = {
+const given: AcquireResponse = {
   granted: [{ cluster: "duck", slot: 0, lease: "lease-of-q1", expiresInMs: 60_000 }],
 };
 
@@ -64,7 +64,7 @@ function open() {
   const holds = new CapacityHolds(host.clock, stopping.signal);
   const held = () => {
     const signal = new AbortController();
-    const answers: (AcquireAnswer | undefined)[] = [];
+    const answers: (AcquireResponse | undefined)[] = [];
     const call = { answers, left: 0, hangUp: () => signal.abort() };
     const hold: Hold = {
       waiter,

@@ -2,7 +2,7 @@
  * Calls of waiting queries that are held open: each ends when its query was given a lease or left, when
  * its time is over, when the caller hung up, or when the process stops. It asks no store.
  */
-import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { WaiterName } from "../../store/capacity.ts";
 
@@ -11,7 +11,7 @@ export interface Hold {
   readonly waitMs: number;
   readonly signal: AbortSignal;
   /** `undefined`: nothing came of it. */
-  readonly end: (answer: AcquireAnswer | undefined) => void;
+  readonly end: (answer: AcquireResponse | undefined) => void;
   /** Before `end`, when the caller hung up. */
   readonly left: () => void;
 }
@@ -19,8 +19,8 @@ export interface Hold {
 export class CapacityHolds {
   readonly #clock: Clock;
   readonly #stopping: AbortSignal;
-  readonly #expected = new Map<string, AcquireAnswer | undefined>();
-  readonly #ends = new Map<string, (answer: AcquireAnswer | undefined) => void>();
+  readonly #expected = new Map<string, AcquireResponse | undefined>();
+  readonly #ends = new Map<string, (answer: AcquireResponse | undefined) => void>();
 
   constructor(clock: Clock, stopping: AbortSignal) {
     this.#clock = clock;
@@ -40,7 +40,7 @@ export class CapacityHolds {
     const key = keyOf(waiter);
     // The same query asks again while its last call is open, so nobody reads that one any more.
     this.#ends.get(key)?.(undefined);
-    const finish = (answer: AcquireAnswer | undefined): void => {
+    const finish = (answer: AcquireResponse | undefined): void => {
       if (this.#ends.get(key) === finish) this.#ends.delete(key);
       timer[Symbol.dispose]();
       signal.removeEventListener("abort", abort);
@@ -70,14 +70,14 @@ export class CapacityHolds {
   }
 
   /** Takes back what was given meanwhile, now that the question is answered. */
-  expected(waiter: WaiterName): AcquireAnswer | undefined {
+  expected(waiter: WaiterName): AcquireResponse | undefined {
     const given = this.#expected.get(keyOf(waiter));
     this.#expected.delete(keyOf(waiter));
     return given;
   }
 
   /** `told`: its call was answered; `kept`: it will be, by its own question; `absent`: no call of it is open here. */
-  give(waiter: WaiterName, answer: AcquireAnswer): "told" | "kept" | "absent" {
+  give(waiter: WaiterName, answer: AcquireResponse): "told" | "kept" | "absent" {
     const key = keyOf(waiter);
     const end = this.#ends.get(key);
     if (end !== undefined) {

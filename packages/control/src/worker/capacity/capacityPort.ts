@@ -3,17 +3,17 @@
  * its own data plane. One per process, so that everything that waits at one moment is one statement.
  */
 import type {
-  AcquireAnswer,
+  AcquireResponse,
   AcquireRequest,
   NamedLease,
-  ObservedAnswer,
+  ObservedResponse,
   ObservedRequest,
   PublishRunning,
-  ReleaseAnswer,
-  RenewAnswer,
-  RunningAnswer,
-  SuspectsAnswer,
-  SweepLockAnswer,
+  ReleaseResponse,
+  RenewResponse,
+  RunningResponse,
+  SuspectsResponse,
+  SweepLockResponse,
 } from "@gateway/contract/capacityApi.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { Caller } from "../../store/capacity.ts";
@@ -39,22 +39,22 @@ export interface SharedCapacity {
     caller: Caller,
     request: Omit<AcquireRequest, "instanceId">,
     signal: AbortSignal,
-  ): Answered<AcquireAnswer>;
-  renew(caller: Caller, leases: readonly NamedLease[]): Answered<RenewAnswer>;
-  release(caller: Caller, leases: readonly NamedLease[]): Answered<ReleaseAnswer>;
+  ): Answered<AcquireResponse>;
+  renew(caller: Caller, leases: readonly NamedLease[]): Answered<RenewResponse>;
+  release(caller: Caller, leases: readonly NamedLease[]): Answered<ReleaseResponse>;
   leave(caller: Caller, queryId: string): Answered<void>;
   /** A sign of life. Answers the leases that were taken from it. */
   seen(instance: string): Stored<readonly string[]>;
   /** Its end is proven. */
   dead(instance: string): Stored<number>;
-  suspects(): Stored<SuspectsAnswer>;
-  observed(report: Omit<ObservedRequest, "instanceId">): Stored<ObservedAnswer>;
+  suspects(): Stored<SuspectsResponse>;
+  observed(report: Omit<ObservedRequest, "instanceId">): Stored<ObservedResponse>;
   /** Frees a suspect on an operator's word. False when there is no such suspect. */
   freeByHand(name: SlotName): Stored<boolean>;
-  lock(instance: string, ttlSecs: number): Stored<SweepLockAnswer>;
-  keepLock(instance: string, token: number): Stored<SweepLockAnswer>;
+  lock(instance: string, ttlSecs: number): Stored<SweepLockResponse>;
+  keepLock(instance: string, token: number): Stored<SweepLockResponse>;
   unlock(instance: string, token: number): Stored<boolean>;
   /** False when the token is not the lock's. */
   publish(cluster: string, count: Omit<PublishRunning, "instanceId">): Stored<boolean>;
-  running(): Stored<RunningAnswer>;
+  running(): Stored<RunningResponse>;
 }

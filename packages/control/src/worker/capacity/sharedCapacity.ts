@@ -1,8 +1,8 @@
 /** Shared capacity of one process over its store: the limits of the configuration, combined statements, held calls, the reaper's table. */
 import type {
-  AcquireAnswer,
+  AcquireResponse,
   AcquireRequest,
-  ObservedAnswer,
+  ObservedResponse,
   ObservedRequest,
   PublishRunning,
 } from "@gateway/contract/capacityApi.ts";
@@ -93,7 +93,7 @@ class StoredCapacity implements SharedCapacity {
     caller: Caller,
     asking: Omit<AcquireRequest, "instanceId">,
     signal: AbortSignal,
-  ): Answered<AcquireAnswer> {
+  ): Answered<AcquireResponse> {
     const { waitMs, queryId, user = "", ageMs = 0, sendsLimits = false, ...asked } = asking;
     const limited = await this.#limits();
     if (!limited.ok) return limited;
@@ -177,10 +177,11 @@ class StoredCapacity implements SharedCapacity {
     return this.#deps.store.capacity.suspects();
   }
 
-  async observed(report: Omit<ObservedRequest, "instanceId">): Stored<ObservedAnswer> {
+  async observed(report: Omit<ObservedRequest, "instanceId">): Stored<ObservedResponse> {
     for (let tries = 0; tries < verdictTriesMax; tries += 1) {
       const answer = await this.#judge(report);
-      if (!answer.ok || answer.value !== "moved") return answer as Awaited<Stored<ObservedAnswer>>;
+      if (!answer.ok || answer.value !== "moved")
+        return answer as Awaited<Stored<ObservedResponse>>;
     }
     return ok({ fenced: true, advice: "wait" });
   }
@@ -226,7 +227,7 @@ class StoredCapacity implements SharedCapacity {
 
   async #judge(
     report: Omit<ObservedRequest, "instanceId">,
-  ): Promise<Result<ObservedAnswer | "moved", StoreUnavailable>> {
+  ): Promise<Result<ObservedResponse | "moved", StoreUnavailable>> {
     const { capacity } = this.#deps.store;
     const read = await capacity.readSuspect(report);
     if (!read.ok) return read;
@@ -352,6 +353,6 @@ class StoredCapacity implements SharedCapacity {
   }
 }
 
-function mayWait({ granted, queueFull }: AcquireAnswer): boolean {
+function mayWait({ granted, queueFull }: AcquireResponse): boolean {
   return granted.length === 0 && queueFull !== true;
 }

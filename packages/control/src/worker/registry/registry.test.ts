@@ -1,4 +1,4 @@
-import { instanceTokenHeader, type HeartbeatAnswer } from "@gateway/contract/workerApi.ts";
+import { instanceTokenHeader, type HeartbeatResponse } from "@gateway/contract/workerApi.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { describe, expect, it } from "vitest";
 import { headKeyOf, verifyHead } from "../../config/snapshot/head.ts";
@@ -100,7 +100,7 @@ describe("POST /worker/heartbeat", () => {
     await control.host.advance(5_000);
     const answer = await heartbeat(control, first, token, { secret: previousSecret });
     expect(answer.status).toBe(200);
-    const { head, lostLeases, cancel } = (await answer.json()) as HeartbeatAnswer;
+    const { head, lostLeases, cancel } = (await answer.json()) as HeartbeatResponse;
     expect(lostLeases).toEqual([]);
     expect(cancel).toEqual([]);
     expect(head && verifyHead(head, headKeyOf(new Secret(previousSecret)))).toBe(true);
@@ -114,7 +114,7 @@ describe("POST /worker/heartbeat", () => {
   it("has no head while there is no configuration", async () => {
     const control = await testControl();
     const token = await control.register("a", first);
-    const answer = (await (await heartbeat(control, first, token)).json()) as HeartbeatAnswer;
+    const answer = (await (await heartbeat(control, first, token)).json()) as HeartbeatResponse;
     expect(answer.head).toBeUndefined();
   });
 
@@ -126,7 +126,7 @@ describe("POST /worker/heartbeat", () => {
     for (const queries of [undefined, undefined, []]) {
       const report = queries === undefined ? {} : { queries };
       const answer = await heartbeat(control, first, token, report);
-      const { cancel } = (await answer.json()) as HeartbeatAnswer;
+      const { cancel } = (await answer.json()) as HeartbeatResponse;
       expect(cancel).toEqual(queries === undefined ? ["q1"] : []);
     }
   });

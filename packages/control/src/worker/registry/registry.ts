@@ -8,8 +8,8 @@ import {
   heartbeatSchema,
   instanceTokenHeader,
   registerSchema,
-  type HeartbeatAnswer,
-  type RegisterAnswer,
+  type HeartbeatResponse,
+  type RegisterResponse,
   type RegisterRequest,
 } from "@gateway/contract/workerApi.ts";
 import type { Context } from "hono";
@@ -58,7 +58,7 @@ export function register(deps: ControlDeps, shared: SharedCapacity): Handler {
     const { name, instanceId, version } = worker;
     log.write("info", "worker.registered", { name, instanceId, version });
     if (duplicateName) log.write("warn", "worker.duplicateName", { name, instanceId });
-    const answer: RegisterAnswer = { instanceToken, duplicateName };
+    const answer: RegisterResponse = { instanceToken, duplicateName };
     return Response.json(answer, { headers: noStore });
   };
 }
@@ -123,7 +123,7 @@ export function heartbeat(
       current(ctx.get("secretIndex")),
       shared.seen(report.instanceId),
     ]);
-    const answer: HeartbeatAnswer = {
+    const answer: HeartbeatResponse = {
       head: served?.head,
       // What is not told now is told with the next renewal.
       lostLeases: lost.ok ? lost.value : [],

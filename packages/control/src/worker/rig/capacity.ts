@@ -1,5 +1,9 @@
 /** A control plane with one cluster in one group, and a registered worker, for the tests of capacity. */
-import type { AcquireAnswer, NamedLease, ReleaseAnswer } from "@gateway/contract/capacityApi.ts";
+import type {
+  AcquireResponse,
+  NamedLease,
+  ReleaseResponse,
+} from "@gateway/contract/capacityApi.ts";
 import { instanceIdHeader, instanceTokenHeader } from "@gateway/contract/workerApi.ts";
 import {
   registrationOf,
@@ -80,10 +84,10 @@ export async function acquire(
   control: TestControl,
   headers: Headers,
   more: Readonly<Record<string, unknown>>,
-): Promise<AcquireAnswer> {
+): Promise<AcquireResponse> {
   const answer = await post(control, "/capacity/acquire", headers, acquireBody(more));
   if (answer.status !== 200) throw new Error(`acquire: ${answer.status}`);
-  return (await answer.json()) as AcquireAnswer;
+  return (await answer.json()) as AcquireResponse;
 }
 
 export async function release(
@@ -91,9 +95,9 @@ export async function release(
   headers: Headers,
   leases: readonly NamedLease[],
   instanceId = first,
-): Promise<ReleaseAnswer> {
+): Promise<ReleaseResponse> {
   const named = leases.map(({ cluster, slot, lease }) => ({ cluster, slot, lease }));
   const answer = await post(control, "/capacity/release", headers, { instanceId, leases: named });
   if (answer.status !== 200) throw new Error(`release: ${answer.status}`);
-  return (await answer.json()) as ReleaseAnswer;
+  return (await answer.json()) as ReleaseResponse;
 }

@@ -1,5 +1,5 @@
 /** One of several control planes on one database, as far as capacity goes: its own store, and the shared capacity over it. */
-import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Database } from "../../store/database.ts";
 import { drizzleStore } from "../../store/drizzle.ts";
@@ -7,8 +7,8 @@ import { sharedCapacity, type CapacityDeps } from "../capacity/sharedCapacity.ts
 
 export interface TestReplica extends Disposable {
   /** Asks for the one slot that there is. With `queryId` the call is held while it waits. */
-  acquire(queryId?: string): Promise<AcquireAnswer>;
-  release(answer: AcquireAnswer): Promise<void>;
+  acquire(queryId?: string): Promise<AcquireResponse>;
+  release(answer: AcquireResponse): Promise<void>;
   /** Queries that wait, as the database has them. */
   waiting(): Promise<number>;
 }

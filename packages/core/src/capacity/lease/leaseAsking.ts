@@ -6,7 +6,7 @@
  * A question whose answer was lost is put again under the same id, also when its query is gone: the
  * answer may hold a lease that nobody else would give back before it runs out.
  */
-import type { AcquireAnswer } from "@gateway/contract/capacityApi.ts";
+import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import { gatewayError } from "../../error.ts";
 import type { Host } from "../../port/host.ts";
 import type { LeaseFailure, LeaseSource } from "../../port/leases.ts";
@@ -136,7 +136,7 @@ export class LeaseAsking {
   async #askAfterLeaving(
     { queryId, ...question }: Question,
     signal: AbortSignal,
-  ): Promise<AcquireAnswer | undefined> {
+  ): Promise<AcquireResponse | undefined> {
     const { source, host, failed } = this.#parts;
     const sentAtMs = host.clock.nowMs();
     const left = queryId === undefined ? undefined : await source.leave(queryId, signal);
@@ -148,7 +148,7 @@ export class LeaseAsking {
   }
 
   /** Takes an answer; answers how long to rest before the next question. */
-  #take(waiter: Waiter, answer: AcquireAnswer, first: boolean): number {
+  #take(waiter: Waiter, answer: AcquireResponse, first: boolean): number {
     const { admissions, surplus, denied } = this.#parts;
     if (answer.granted.length > 0) {
       this.#known.delete(waiter);
@@ -192,7 +192,7 @@ export class LeaseAsking {
   async #ask(
     { first, boundUser: user, ...question }: Question,
     signal: AbortSignal,
-  ): Promise<AcquireAnswer | undefined> {
+  ): Promise<AcquireResponse | undefined> {
     const { host, source, failed, reached, granted } = this.#parts;
     const sentAtMs = host.clock.nowMs();
     const answer = await source.acquire(question, signal);

@@ -5,9 +5,9 @@
  * `Flaws` plant a mistake each, so that a test that should find it can be shown to.
  */
 import type {
-  AcquireAnswer,
+  AcquireResponse,
   GrantedLease,
-  ObservedAnswer,
+  ObservedResponse,
   SuspectLease,
 } from "@gateway/contract/capacityApi.ts";
 import type { Clock } from "../../port/clock.ts";
@@ -210,7 +210,7 @@ export class TestLeases {
   async #acquire(
     instance: string,
     request: Parameters<LeaseSource["acquire"]>[0],
-  ): Promise<AcquireAnswer> {
+  ): Promise<AcquireResponse> {
     this.#spoke(instance);
     this.acquires += 1;
     const { requestId, group, candidates, queryId, count, waitMs, ageMs = 0, user } = request;
@@ -351,7 +351,7 @@ export class TestLeases {
       });
   }
 
-  #observed(report: Parameters<ReaperLink["observed"]>[0]): ObservedAnswer {
+  #observed(report: Parameters<ReaperLink["observed"]>[0]): ObservedResponse {
     if (report.token !== this.#lock.token) return { fenced: false, advice: "unknown" };
     const held = this.#held.get(report.lease);
     const suspect = this.#suspects().find(({ lease }) => lease === report.lease);
