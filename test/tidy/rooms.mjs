@@ -3,6 +3,17 @@
  * which rooms do not import unless their list names the file, or the data that `shared` names.
  */
 export const rooms = {
+  // Each protocol stands alone: what two of them share would be a protocol of its own.
+  "wire/src": {
+    shared: [],
+    mysql: [],
+    postgres: [],
+    trino: [],
+  },
+  "contract/src": {
+    shared: [],
+    config: [],
+  },
   "core/src": {
     shared: ["error", "result", "secret"],
     handle: [],
@@ -18,6 +29,15 @@ export const rooms = {
     snapshot: ["cluster", "port", "query", "regex", "route", "sql", "tool"],
     capacity: ["port", "query", "snapshot", "tool"],
     run: ["cluster", "port", "query", "snapshot", "sql", "tool", "type"],
+  },
+  "core/src/type": {
+    shared: ["calendar", "cellWriter", "name", "type", "vector", "zone"],
+    text: [],
+    parse: [],
+  },
+  "core/src/route": {
+    shared: [],
+    rule: [],
   },
   "core/src/run": {
     shared: [],

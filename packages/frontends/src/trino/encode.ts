@@ -5,9 +5,8 @@
  * A batch is written piece by piece, because a page ends in the middle of one. What surrounds the
  * rows in an answer is in page.ts.
  */
-import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
+import type { CellWriter, TextStyle } from "@gateway/core/type/cellWriter.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import type { TextStyle } from "@gateway/core/type/text.ts";
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { pureIntervalWriter, trinoWriter } from "./value/cells.ts";
 import { pureInterval, trinoText } from "./value/types.ts";

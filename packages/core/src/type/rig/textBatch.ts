@@ -1,7 +1,8 @@
 /** Text batches for the property tests of whoever reads them. */
 import fc from "fast-check";
 import { batchOf, columnOf } from "../build.ts";
-import { cellWriter, postgresText, type TextStyle } from "../text.ts";
+import type { TextStyle } from "../cellWriter.ts";
+import { cellWriter, postgresText } from "../text.ts";
 import type { DataType, TimeUnit, Value } from "../type.ts";
 import { isNull, type ColumnarBatch, type TextBatch } from "../vector.ts";
 

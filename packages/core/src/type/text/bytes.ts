@@ -1,6 +1,5 @@
 /** Text of what is bytes already (text, json, binary, uuid) and of booleans. */
-import type { CellWriter } from "../cellWriter.ts";
-import type { TextStyle } from "../text.ts";
+import type { CellWriter, TextStyle } from "../cellWriter.ts";
 import type { Vector } from "../vector.ts";
 import { putAscii, quote } from "./digits.ts";
 import { cellsOf, quotedWriter } from "./integer.ts";

@@ -1,6 +1,5 @@
 /** Text of decimals: every digit of the scale, trailing zeros included. */
-import type { CellWriter } from "../cellWriter.ts";
-import type { TextStyle } from "../text.ts";
+import type { CellWriter, TextStyle } from "../cellWriter.ts";
 import type { DataType } from "../type.ts";
 import type { Vector } from "../vector.ts";
 import { minus, point, putLongPadded, putNumber } from "./digits.ts";

@@ -2,8 +2,7 @@
  * Text of floats: the fewest digits that read back as the same float of its own width, so that the
  * float32 nearest to 0.1 is `0.1` and not the digits of its double.
  */
-import type { CellWriter } from "../cellWriter.ts";
-import type { TextStyle } from "../text.ts";
+import type { CellWriter, TextStyle } from "../cellWriter.ts";
 import type { Vector } from "../vector.ts";
 import { minus, point, putAscii, putNumber, putPadded, zero } from "./digits.ts";
 import { cellsOf } from "./integer.ts";

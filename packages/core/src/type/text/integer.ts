@@ -1,6 +1,5 @@
 /** Text of integers of every width. */
-import type { CellWriter } from "../cellWriter.ts";
-import type { TextStyle } from "../text.ts";
+import type { CellWriter, TextStyle } from "../cellWriter.ts";
 import type { DataType } from "../type.ts";
 import type { Vector } from "../vector.ts";
 import { minus, putLong, putNumber, putWide, quote } from "./digits.ts";

@@ -1,6 +1,5 @@
 /** Text of intervals in the forms that clients parse. Months, days and nanoseconds stay apart. */
-import type { CellWriter } from "../cellWriter.ts";
-import type { TextStyle } from "../text.ts";
+import type { CellWriter, TextStyle } from "../cellWriter.ts";
 import type { Interval } from "../type.ts";
 import type { Vector } from "../vector.ts";
 import { putAscii } from "./digits.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { vectorOf } from "../build.ts";
-import { cellWriter, jsonText, mysqlText, postgresText, type TextStyle } from "../text.ts";
+import type { TextStyle } from "../cellWriter.ts";
+import { cellWriter, jsonText, mysqlText, postgresText } from "../text.ts";
 import type { DataType, Value } from "../type.ts";
 import { sliceOf, textOf } from "../rig/values.ts";
 

@@ -4,8 +4,7 @@
  * The writers of the parts are made once per vector by the caller's `cellWriter`, so that a nested
  * cell costs no more objects than its parts do.
  */
-import type { CellWriter } from "../cellWriter.ts";
-import type { TextStyle } from "../text.ts";
+import type { CellWriter, TextStyle } from "../cellWriter.ts";
 import type { DataType } from "../type.ts";
 import { isNull, type Vector } from "../vector.ts";
 import { escapeMax, putEscaped } from "./bytes.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { vectorOf } from "../build.ts";
-import { cellWriter, jsonText, mysqlText, postgresText, type TextStyle } from "../text.ts";
+import type { TextStyle } from "../cellWriter.ts";
+import { cellWriter, jsonText, mysqlText, postgresText } from "../text.ts";
 import type { DataType, Interval, Value } from "../type.ts";
 import { textOf } from "../rig/values.ts";
 import { utc, zoneOf } from "../zone.ts";

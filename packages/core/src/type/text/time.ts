@@ -3,9 +3,8 @@
  * one without is a wall-clock reading and is never moved.
  */
 import { civilOf } from "../calendar.ts";
-import type { CellWriter } from "../cellWriter.ts";
+import type { CellWriter, TextStyle } from "../cellWriter.ts";
 import { fractionDigits } from "../name.ts";
-import type { TextStyle } from "../text.ts";
 import type { TimeUnit } from "../type.ts";
 import type { Vector } from "../vector.ts";
 import { utc } from "../zone.ts";

@@ -9,7 +9,8 @@ import {
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
-import { cellWriter, postgresText, type TextStyle } from "@gateway/core/type/text.ts";
+import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
+import { cellWriter, postgresText } from "@gateway/core/type/text.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import { quoteText } from "./quote.ts";
 

@@ -7,8 +7,8 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
-import { cellWriter, mysqlText, type TextStyle } from "@gateway/core/type/text.ts";
+import type { CellWriter, TextStyle } from "@gateway/core/type/cellWriter.ts";
+import { cellWriter, mysqlText } from "@gateway/core/type/text.ts";
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import type { Zone } from "@gateway/core/type/zone.ts";
 import { lenencBytes, type PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";

@@ -4,8 +4,8 @@
  * Each batch gets one writer per column. The most bytes a row may take are known before it is written, so the
  * buffer never has to grow in the middle of a frame.
  */
-import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
-import { cellWriter, postgresText, type TextStyle } from "@gateway/core/type/text.ts";
+import type { CellWriter, TextStyle } from "@gateway/core/type/cellWriter.ts";
+import { cellWriter, postgresText } from "@gateway/core/type/text.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import type { Zone } from "@gateway/core/type/zone.ts";

@@ -7,7 +7,7 @@
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { Batch } from "@gateway/core/type/vector.ts";
-import type { TextStyle } from "@gateway/core/type/text.ts";
+import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
 import { append, openBatch, rowBuffer, writeRows, type RowBuffer } from "../encode.ts";
 import { pageTargetBytes } from "../machine.ts";
 import { OpenText, textForms } from "../value/textRows.ts";

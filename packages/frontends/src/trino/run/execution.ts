@@ -10,7 +10,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import { neverAborted } from "@gateway/core/tool/canceller.ts";
 import type { DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import type { Absorb, PolledQuery } from "@gateway/core/port/door.ts";
-import type { TextStyle } from "@gateway/core/type/text.ts";
+import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
 import { Draft, type DraftRows } from "../page/draft.ts";
 import {

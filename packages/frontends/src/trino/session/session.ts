@@ -9,7 +9,7 @@ import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { TextStyle } from "@gateway/core/type/text.ts";
+import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
 import {
   formEncode,

@@ -4,8 +4,8 @@
  * Its Java clients refuse a float without a point or an exponent, at any depth, and its Python client
  * an interval without exactly three digits behind the second.
  */
-import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
-import { cellWriter, type TextStyle } from "@gateway/core/type/text.ts";
+import type { CellWriter, TextStyle } from "@gateway/core/type/cellWriter.ts";
+import { cellWriter } from "@gateway/core/type/text.ts";
 import { nestedWriter } from "@gateway/core/type/text/nested.ts";
 import type { Interval } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";

@@ -3,7 +3,7 @@
  * JSON wants some, and escapes where a text needs them. No cell is read as a value.
  */
 import { escapeMax, putEscaped } from "@gateway/core/type/text/bytes.ts";
-import type { TextStyle } from "@gateway/core/type/text.ts";
+import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
 import type { DataType } from "@gateway/core/type/type.ts";
 import type { TextBatch } from "@gateway/core/type/vector.ts";
 import { reserve, type RowBuffer } from "../encode.ts";

@@ -5,7 +5,8 @@
  * signed one or a decimal, and intervals text, because ours mix months with days and Trino's do not.
  */
 import { fractionDigits } from "@gateway/core/type/name.ts";
-import { jsonText, type TextStyle } from "@gateway/core/type/text.ts";
+import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
+import { jsonText } from "@gateway/core/type/text.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type {
   NamedType,
