@@ -2,11 +2,11 @@
  * Slots leased from the control plane, which counts for the whole fleet. This process decides nothing about
  * caps: it asks, keeps and gives back (leaseBook.ts), and says which of its own queries wait (admissions.ts).
  *
- * A waiting query is asked for by name, so that the order is that of the fleet; while the control
- * plane is away it is the order of this process. A busy process holds a few unused leases, so that the
- * next query starts without a question; a lease is used again only while it is young, which is what
- * lets another process, whose queries wait, have its turn. Where a group limits each user a lease is for
- * one query: the control plane must know whose each lease is.
+ * A waiting query is asked for by name, so the fleet has one order. While the control plane is away, each
+ * process has its own. A busy process holds a few unused leases, so that the next query starts without a
+ * question. It reuses a lease only while that is young, so that queries that wait in another process get
+ * their turn. Where a group limits each user, a lease serves one query only: the control plane must know
+ * whose each lease is.
  */
 import type { GatewayError } from "../error.ts";
 import type { AdmitRequest, Capacity, CapacityCount } from "../port/capacity.ts";
@@ -35,7 +35,7 @@ export interface LeasedOptions {
 }
 
 export interface LeasedCapacity extends Capacity {
-  /** Whoever gives leases says that these are not ours any more. */
+  /** The control plane says that these leases are no longer ours. */
   lost(leases: readonly string[]): void;
   /** Gives back what is unused; waits until all that was given back is acknowledged, or for `deadline`. */
   close(deadline: AbortSignal): Promise<void>;
@@ -192,7 +192,7 @@ class Leased implements LeasedCapacity {
       return { fence, holder, give: () => this.#scopes.give(group, cluster) };
     }
     lease.queryId = query.id;
-    // Unused leases of a limited user would be missing where it asks: none ahead, and none used again.
+    // An unused lease of a limited user would count against it elsewhere: none is held ahead, none is reused.
     if (user === undefined) this.#askAhead(group, cluster);
     return {
       fence,
@@ -222,7 +222,7 @@ class Leased implements LeasedCapacity {
 
   #mayServeAgain(lease: Lease): boolean {
     if (!this.#book.valid(lease) || this.#stopper.stopped || lease.user !== undefined) return false;
-    // It could not be given back now, and queries that wait here can use it.
+    // Nobody is there to take it back now, and queries that wait here can use it.
     if (this.#reach.away) return true;
     const { group, cluster, grantedAtMs } = lease;
     const nowMs = this.#host.clock.nowMs();

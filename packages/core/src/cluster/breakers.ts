@@ -23,7 +23,7 @@ export interface Breaker extends Disposable {
   readonly state: BreakerState["kind"];
   /** Queries that may run on the member within the group now; Infinity when closed, 0 when open. */
   runningMax(): number;
-  /** Called with the slot in hand, before the engine is. The answer is called when the query is over. */
+  /** Called with the slot in hand, before the engine is asked. The returned function is called when the query is over. */
   begin(): EndAttempt;
 }
 
@@ -111,7 +111,7 @@ class CircuitBreaker implements Breaker {
     if (this.#disposed) return;
     const before = this.#state;
     if (outcome !== "neutral") this.#tell(outcome);
-    // The cap of a trial counts the old queries that still run: one of them less changes it.
+    // The cap of a trial includes the old queries that still run, so each one that ends changes it.
     if (this.#state === before && before.kind === "halfOpen") this.#changed();
   }
 

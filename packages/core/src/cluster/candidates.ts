@@ -24,7 +24,7 @@ export interface GroupMembers {
   readonly strategy: Strategy;
 }
 
-/** What became of asking a group for candidates. */
+/** The result of asking a group for candidates. */
 export type CandidateSource =
   /** Every member is excluded, or there is none: waiting changes nothing. The answer is `cluster.unavailable`. */
   | { readonly kind: "none" }

@@ -20,7 +20,7 @@ export interface HealthLimits {
   readonly failuresDown: number;
   /** Successes in a row that take back. */
   readonly successesUp: number;
-  /** `suspect` does not probe sooner than this after the last probe began; one that answers again is asked once more after it. */
+  /** `suspect` does not probe sooner than this after the last probe began. A backend that answers again is probed again after it. */
   readonly suspectAfterMs: number;
 }
 
@@ -41,7 +41,7 @@ export interface HealthState {
 
 export type ProbeResult = "healthy" | "unhealthy";
 
-/** The state after one more answer. */
+/** The state after one more probe. */
 export function healthAfter(
   state: HealthState,
   result: ProbeResult,
@@ -163,7 +163,7 @@ class BackendWatch implements Watch {
     this.#changed();
   }
 
-  /** One that answers again is asked again soon: whoever waits for it gives up before two turns are over. */
+  /** A backend that answers again is probed again soon: queries that wait for it give up before two intervals are over. */
   #pauseMs(): number {
     const { intervalMs, suspectAfterMs, jitter } = this.#limits;
     const answersAgain = this.#state.kind === "down" && this.#state.streak > 0;

@@ -47,7 +47,7 @@ export function strategyOf(config: StrategyConfig): Strategy {
   }
 }
 
-/** Orders after turning the list by one more place per query; the order must be stable, so that equals take turns. */
+/** Turns the list by one more position per query, then orders it; the order must be stable, so that equals take turns. */
 function turning(order: Draw): Strategy {
   let turn = 0;
   return {

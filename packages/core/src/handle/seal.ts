@@ -1,16 +1,16 @@
 /**
- * The sealed part of a handle: what a client is given to ask for its query again over separate requests.
+ * The sealed part of a handle, with which a client asks for its query again over separate requests.
  *
- * It names the query, its user, the answer that is due and when it ends to be good, and can be read and
- * made by its owner only. The owner's instance stands beside it in clear, so that another instance knows
- * that it is not meant. Ciphers and digests are the caller's; here is what is sealed and what is refused.
+ * It holds the query, its user, the number of the answer that is due, and an expiry. Only its owner can make
+ * or read it. The owner's instance stands beside it in clear, so that another instance sees that the handle is
+ * not its own. The caller brings ciphers and digests; this file says what is sealed and what is refused.
  */
 
 /** Authenticated encryption under the owner's key. */
 export interface Sealer {
-  /** As text of letters, digits, `-` and `_`. `bound` is authenticated with it and not part of it. */
+  /** Text of letters, digits, `-` and `_`. `bound` is authenticated with it but not part of it. */
   seal(plain: Uint8Array, bound: string): string;
-  /** The plain bytes; undefined for any text that `seal` did not answer under this key and `bound`. */
+  /** The plain bytes; undefined for any text that `seal` did not return under this key and `bound`. */
   open(sealed: string, bound: string): Uint8Array | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface HandleOwner {
 /** Enough that no two names share one by chance or by trying. */
 export const userMarkBytes = 16;
 
-/** Another layout gets another number, and a handle of another one is refused like a forged one. */
+/** A new layout gets a new number; a handle of another layout is refused like a forged one. */
 const layout = 1;
 const tokenAt = 1;
 const expiryAt = 9;
@@ -58,7 +58,7 @@ export function sealHandle(facts: HandleFacts, { instance, sealer }: HandleOwner
   return sealer.seal(bytes, instance);
 }
 
-/** What was sealed; undefined, whatever the reason, for one that is forged, of another owner, or past its end. */
+/** What was sealed; undefined, whatever the reason, for a handle that is forged, expired, or another owner's. */
 export function openHandle(
   sealed: string,
   { instance, sealer }: HandleOwner,

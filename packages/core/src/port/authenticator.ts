@@ -59,9 +59,9 @@ export interface ScramChallenge {
 
 export interface Authenticator {
   /**
-   * The identity as this configuration knows it: the same value when nothing changed, one with the
-   * groups and roles of now, or undefined when the user is gone or would have to log in anew. Asked
-   * for every statement, so it only looks things up.
+   * The identity as this configuration knows it: the same value when nothing changed, a new one with
+   * today's groups and roles, or undefined when the user is gone or has to log in again. Called for
+   * every statement, so it only looks things up.
    */
   renew(identity: AuthContext): AuthContext | undefined;
   /** True when PostgreSQL and MySQL must ask for a password. False only under provider `none`. */
@@ -70,7 +70,7 @@ export interface Authenticator {
   readonly takesTokens?: boolean;
   /**
    * The challenge for a login by SCRAM, or undefined where the user is to be asked for the password
-   * itself. Names of nobody get the answer of a user, and always the same one.
+   * itself. An unknown name gets a challenge too, and always the same one, so that it tells nobody who exists.
    */
   scram?(user: string): ScramChallenge | undefined;
   /**

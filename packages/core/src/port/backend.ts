@@ -20,14 +20,14 @@ export interface Lane {
   describe(query: Identified, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
 }
 
-/** A connection of its own with a transaction begun on it. Disposing rolls back what is open and gives it back; it never rejects. */
+/** A connection of its own with an open transaction. Disposing rolls it back and returns the connection; it never rejects. */
 export interface PinnedLane extends Lane, AsyncDisposable {
-  /** Ends the transaction. After an error it is over too. */
+  /** Ends the transaction. It is over even when this fails. */
   commit(signal: AbortSignal): Promise<Result<void, GatewayError>>;
   rollback(signal: AbortSignal): Promise<Result<void, GatewayError>>;
   /**
-   * Whether the transaction goes on, and its last statement changed nothing if it failed. Missing where
-   * a statement that only reads by its words may change something: the transaction is then not divided.
+   * Whether the transaction goes on, and its last statement, if it failed, changed nothing. Missing where
+   * a statement that reads as a query may still change something: such a transaction has no savepoints.
    */
   goesOn?(signal: AbortSignal): Promise<boolean>;
 }
@@ -37,14 +37,14 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly engine: string;
   /** What the engine reads, for records; undefined where no lexer of ours knows it. */
   readonly dialect?: Dialect;
-  /** Reads of a long text, in steps, what the lane's statements will ask of it. Its class and digest are read already. */
+  /** Reads a long text in steps for what the lane's statements will ask of it. Its class and digest are known already. */
   readAhead?(engineSql: string): Steps<void>;
   /** Opens a lane and begins a transaction with the modes of `query.statement`, the client's own BEGIN. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;
   /**
-   * Tags (query/tag.ts) of the statements of ours, of every instance, that the engine runs now.
-   * `complete` only when the engine was proved to show the statements of all users and nodes.
+   * Tags (query/tag.ts) of our statements, from every instance, that the engine runs now.
+   * `complete` only when the engine has been proved to show the statements of all users and nodes.
    */
   running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>>;
   /**
@@ -55,13 +55,13 @@ export interface Backend extends Lane, AsyncDisposable {
   /** Where statements run. Those that run in this `process` end with it; those in an `engine` live on. */
   readonly runsIn: "engine" | "process";
   /**
-   * Every statement with a `maxExecutionMs` was sent with it as the engine's own limit, which no text and no
-   * setting of a client raises, and by which the engine ends it wherever it stands. False until that is known.
+   * True when the engine itself holds each statement's `maxExecutionMs`: it ends the statement at that limit,
+   * whatever it is doing, and no text or setting of a client can raise it. False until that is known.
    */
   readonly limitsExecution: boolean;
   /** Kinds of credentials that the engine takes from a client, for `passthrough`. */
   readonly forwards: readonly ForwardableKind[];
-  /** What there is to query, as the identity of `query` sees it, for catalogs and listings. */
+  /** The tables that the identity of `query` sees, for catalogs and listings. */
   listTables(
     query: Identified,
     signal: AbortSignal,
@@ -87,7 +87,7 @@ export interface TableListing {
   readonly keys?: readonly TableKey[];
 }
 
-/** Columns that tell the rows of a table apart (at most one primary key), or that are such columns of another table of the same schema. */
+/** A primary key (at most one), a unique key, or a foreign key to another table of the same schema. */
 export type TableKey =
   | { readonly kind: "primary" | "unique"; readonly columns: readonly string[] }
   | {

@@ -32,7 +32,7 @@ export interface AdmitRequest {
 }
 
 export interface Capacity {
-  /** A slot, where nobody has to wait for one; undefined where `admit` is to be asked, which alone refuses. */
+  /** A slot, when one is free; otherwise undefined, and the caller asks `admit`. Only `admit` refuses. */
   admitNow(request: AdmitRequest): Slot | undefined;
   /**
    * Waits for a slot; yields the position whenever it changed. Refuses with `capacity.queueFull`,

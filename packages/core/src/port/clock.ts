@@ -3,10 +3,10 @@ export interface Clock {
   /** Monotonic milliseconds, with fractions; only differences mean something. */
   nowMs(): number;
   /**
-   * Unix milliseconds, for records and for talking to people. Never used to measure; only that it ran
-   * ahead of `nowMs` tells of a pause that the monotonic clock does not count (capacity/lease/clockLead.ts).
+   * Unix milliseconds, for records and for people. Never used to measure, except for pauses that the
+   * monotonic clock does not count: then it has run ahead of `nowMs` (capacity/lease/clockLead.ts).
    */
   unixMs(): number;
-  /** Calls `fire` once after `delayMs`; disposing the answer before that prevents it. */
+  /** Calls `fire` once after `delayMs`; disposing the timer before that prevents it. */
   timer(delayMs: number, fire: () => void): Disposable;
 }

@@ -1,6 +1,6 @@
 /**
- * Where a worker's configuration comes from: an endless stream of what its sources say, in the order
- * in which it became known. It judges nothing; core/snapshot/lifecycle.ts does.
+ * Where a worker's configuration comes from: an endless stream of what its sources say, in order of
+ * arrival. It judges nothing; snapshot/lifecycle.ts does.
  */
 import type { SnapshotHead } from "@gateway/contract/snapshot.ts";
 import type { Revision } from "@gateway/contract/revision.ts";

@@ -50,7 +50,7 @@ export interface Door {
   /** Types of parameters and columns without running; takes a slot like a query and leaves no record. */
   describe(query: Query, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
 
-  /** What there is to query where this statement would go. Refuses like a query that may not run. */
+  /** The tables of the cluster group where this statement would go. Refuses like a query that may not run. */
   tables(query: Query, signal: AbortSignal): Promise<Result<TableScope, GatewayError>>;
 
   /** Starts a query whose result is asked for piece by piece (HTTP protocols). */
@@ -71,16 +71,16 @@ export interface PolledQuery {
    * The next event, or undefined when none came within `waitMs` (progress can be shown) or after the
    * last one. One call at a time. Aborting `signal` (the client hung up) cancels the query.
    *
-   * `absorb`, when given, may be shown each event first: one that it answers true to is taken, and the
-   * wait goes on, which saves the caller a promise for every event that only tells something.
+   * `absorb`, when given, may see each event first. When it returns true the event is taken and the wait
+   * goes on, which saves the caller a promise for each event that carries no rows.
    *
    * A call after the last event says that the client has seen the end: from then on the query stays
-   * for `keepMs` only. A frontend that reads ahead makes this call when it gave its last answer.
+   * for `keepMs` only. A frontend that reads ahead makes this call once it has sent its last response.
    */
   next(waitMs: number, signal: AbortSignal, absorb?: Absorb): Promise<ResultEvent | undefined>;
-  /** Ends the query as the client's wish; its last event is `failed: query.cancelled`, or that reason, unless it is over already. */
+  /** Ends the query for the client. Unless it is over already, its last event is `failed` with `query.cancelled` or the given reason. */
   cancel(reason?: GatewayError): void;
-  /** The client was given nothing to ask again with: the query is not kept after its end. Absent where nothing is kept anyway. */
+  /** The client got no handle to ask again with, so the query is not kept after its end. Absent where nothing is kept anyway. */
   forget?(): void;
 }
 
@@ -89,7 +89,7 @@ export type Absorb = (event: ResultEvent) => boolean;
 
 /** The tables of the place a session's statements go to. */
 export interface TableScope {
-  /** The same for all sessions that see the same tables; another one after every change of configuration. */
+  /** Equal for all sessions that see the same tables; changes with every change of the configuration. */
   readonly key: string;
   /** Asks the engine. Takes a slot, and waits for it like a query. */
   list(signal: AbortSignal): Promise<Result<readonly TableListing[], GatewayError>>;

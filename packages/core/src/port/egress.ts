@@ -2,7 +2,7 @@
 export interface Egress {
   /** True when a connection to this IP address is refused. Text that is no address is refused. */
   refuses(address: string): boolean;
-  /** The same for a host as a URL or a config writes it, when that is an address: sockets look no such name up. */
+  /** The same for a host in a URL or a config, when it is an address: sockets do not look such a host up. */
   refusesHost(host: string): boolean;
   /** How sockets look names up: refused addresses are left out, and none left is `EACCES`. Absent: as the system does. */
   readonly lookup?: EgressLookup;
@@ -21,7 +21,7 @@ export interface LookupOptions {
   readonly hints?: number | undefined;
   /** Every address is wanted, as a list. */
   readonly all?: boolean | undefined;
-  /** One refused address refuses the name: for a library that looks the name up itself once more. */
+  /** One refused address refuses the whole name: for a library that looks the name up once more itself. */
   readonly whole?: boolean | undefined;
 }
 

@@ -31,6 +31,6 @@ export interface Slices {
 export interface SlicedWork<Found> {
   readonly steps: Steps<Found>;
   readonly user: string;
-  /** Of a client that left, or whose statement was cancelled, nothing is done any more. */
+  /** True once the client left or its statement was cancelled: the rest of its work is dropped. */
   readonly client: { readonly over: boolean };
 }

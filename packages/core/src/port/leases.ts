@@ -2,8 +2,8 @@
  * Where leases of the whole fleet come from: the control plane over HTTP for a worker, its store for a
  * control plane that runs queries itself.
  *
- * An error means that nobody was reached or that the answer was lost: what the call did is not known.
- * Every call may be repeated, and is told apart by its own id or lease.
+ * An error means that nobody was reached or that the response was lost: nobody knows what the call did.
+ * Every call may be repeated; its id or its lease tells a repetition from a new call.
  */
 import type {
   AcquireResponse,
@@ -31,11 +31,11 @@ export interface LeaseSource {
   acquire(request: Own<AcquireRequest>, signal: AbortSignal): LeaseResult<AcquireResponse>;
   renew(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<RenewResponse>;
   release(leases: readonly NamedLease[], signal: AbortSignal): LeaseResult<ReleaseResponse>;
-  /** The query waits no more. */
+  /** The query no longer waits. */
   leave(queryId: string, signal: AbortSignal): LeaseResult<void>;
 }
 
-/** What the process that asks the engines says and hears. */
+/** The calls of the process that asks the engines about suspect slots. */
 export interface ReaperLink {
   lock(ttlSecs: number, signal: AbortSignal): LeaseResult<SweepLockResponse>;
   keepLock(token: number, signal: AbortSignal): LeaseResult<SweepLockResponse>;

@@ -2,7 +2,7 @@
 export interface Threads {
   start(name: "adbc" | "catalogMirror" | "hash" | "judge" | "pglite", data: unknown): Thread;
   /**
-   * Starts a process of its own, with a socket to it for each pair of `lines`. It has nothing of our
+   * Starts a child process, with a socket to it for each pair of `lines`. It inherits nothing of our
    * environment and ends with us. Absent on a host without processes.
    */
   readonly spawn?: (name: "adbc", lines: readonly SocketPair[]) => ChildProcess;
@@ -28,9 +28,9 @@ export interface SocketPair {
   readonly theirs: number;
 }
 
-/** A process of our own making, reached by messages for what is rare and by lines for what is not. */
+/** A child process: messages carry what is rare, lines carry what is not. */
 export interface ChildProcess {
-  /** Opens our end of a line, by its place among the pairs; once for each. */
+  /** Opens our end of a line, by the index of its pair; once for each. */
   line(index: number, reader: LineReader): Line;
   post(message: unknown): void;
   /** Called for every message of the process. Set once, right after the start. */
@@ -62,7 +62,7 @@ export interface Line {
 export interface LineReader {
   /** Where the next bytes are put; never empty. Asked for after each `take`. */
   place(): Uint8Array;
-  /** So many bytes were put there. False stops reading until `resume`. */
+  /** That many bytes were put there. Returning false stops reading until `resume`. */
   take(bytes: number): boolean;
   /** Nothing more will come. */
   end(): void;

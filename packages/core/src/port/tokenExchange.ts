@@ -6,9 +6,9 @@ import type { AuthContext } from "../query/identity.ts";
 
 export interface TokenExchange extends AsyncDisposable {
   /**
-   * The token for `identity`, from memory until shortly before it expires. Equal questions at one time
-   * are one request. Refuses with `auth.noBackendIdentity` whatever went wrong, `query.cancelled` when
-   * aborted; what the endpoint said is in neither.
+   * The token for `identity`, from memory until shortly before it expires. Equal calls at the same time
+   * share one request. Refuses with `auth.noBackendIdentity` whatever went wrong, `query.cancelled` when
+   * aborted; neither repeats what the endpoint said.
    */
   exchange(
     subject: Secret,

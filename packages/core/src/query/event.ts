@@ -48,9 +48,9 @@ export type SessionChange =
   | { readonly kind: "pinned"; readonly pin: Pin; readonly modes: TransactionModes }
   /** A savepoint was set, released or gone back to. */
   | { readonly kind: "divided"; readonly division: Division }
-  /** The transaction is over, and another one with the same modes stands in its place. */
+  /** The transaction is over, and another one with the same modes replaced it. */
   | { readonly kind: "chained"; readonly outcome: Outcome }
-  /** The transaction is over, or COMMIT or ROLLBACK were said outside of one. */
+  /** The transaction is over, or the client sent COMMIT or ROLLBACK outside of one. */
   | { readonly kind: "unpinned"; readonly outcome: Outcome };
 
 /** How a transaction ended. One that failed or was taken away was rolled back. */

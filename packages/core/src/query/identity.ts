@@ -18,14 +18,14 @@ export interface AuthContext {
   readonly expiresAtMs?: number;
 }
 
-/** What the client could be identified with again at an engine. Kept apart from `AuthContext` and from everything a client can set. */
+/** The credential that can identify the client again at an engine. Kept apart from `AuthContext` and from everything a client can set. */
 export type ClientCredential =
   | { readonly kind: "none" }
   | { readonly kind: "password"; readonly user: string; readonly password: Secret }
   /** A token that was verified as the client's own. */
   | { readonly kind: "bearer"; readonly token: Secret };
 
-/** What a client can be identified with again. */
+/** The kinds of credentials that can identify a client again. */
 export type ForwardableCredential = Exclude<ClientCredential, { kind: "none" }>;
 export type ForwardableKind = ForwardableCredential["kind"];
 
@@ -40,7 +40,7 @@ export type BackendIdentity =
   | { readonly mode: "impersonate"; readonly principal: string }
   | { readonly mode: "tokenExchange"; readonly principal: string; readonly token: Secret };
 
-/** The refusal of every mode: names mode and group, and nothing else that somebody said. */
+/** The refusal of every mode: it names mode and group, and repeats nothing that anybody sent. */
 export function noBackendIdentity(
   mode: QueryAuthMode,
   group: string,

@@ -8,13 +8,13 @@ export interface Pin {
   readonly cluster: string;
   readonly group: string;
   /**
-   * `open`: statements run. `aborted`: a statement failed where the client's dialect then refuses
+   * `open`: statements run. `aborted`: a statement failed, and the client's dialect now refuses
    * everything but the end of the transaction. `ended`: committed, rolled back, idle or alive for too
-   * long, or taken away; the next statement is told and the session is free again.
+   * long, or taken away; the next statement is told so, and the session is free again.
    */
   readonly state: "open" | "aborted" | "ended";
-  /** What the next statement is told once it ended by itself; undefined where somebody ended it. */
+  /** Why it ended by itself, for the next statement; undefined where somebody ended it. */
   readonly endedBy?: GatewayError | undefined;
-  /** Rolls back what is open and gives slot and connection back. Idempotent. Called when the client leaves. */
+  /** Rolls back what is open and returns slot and connection. Idempotent. Called when the client leaves. */
   end(): Promise<void>;
 }

@@ -42,7 +42,7 @@ export interface Session {
 export interface Query {
   readonly id: QueryId;
   readonly sql: string;
-  /** What that text says, in the session's dialect. Nobody behind the frontend reads it again. */
+  /** What was read of that text, in the session's dialect. Nobody behind the frontend reads it again. */
   readonly statement: Statement;
   /** Typed values for `$1`, `$2`, …; frontends rewrite `?` before. Never spliced into text. */
   readonly parameters: readonly Parameter[];
@@ -65,7 +65,7 @@ export interface Admitted extends Policed {
 }
 export interface Translated extends Admitted {
   readonly engineSql: string;
-  /** Time limit for the engine itself, in milliseconds: the group's, and never more than the slot's lease was granted with. */
+  /** Time limit for the engine itself, in milliseconds: the group's, but never above that of the slot's lease. */
   readonly maxExecutionMs: number | undefined;
 }
 export interface Identified extends Translated {

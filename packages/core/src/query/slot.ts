@@ -6,30 +6,30 @@
 /** Disposing gives the slot back, once; it never rejects. */
 export interface Slot extends AsyncDisposable {
   readonly cluster: string;
-  /** Grows with every grant of the same place, so that a late release of an old holder is seen. */
+  /** Grows with every grant of a slot, so that a late release by an old holder is noticed. */
   readonly fence: number;
-  /** `<instance>/<lease>`: whose it is, as the tags of statements say it. Letters, digits, `-` and `_`. */
+  /** `<instance>/<lease>`: the holder, as the tags of statements name it. Letters, digits, `-` and `_`. */
   readonly holder: string;
   /** Set where the slot is leased from others, who may take it away. */
   readonly lease?: SlotLease;
 }
 
-/** What is between a slot and whoever leased it to this process. */
+/** The lease behind a slot: what whoever leased it to this process says about it. */
 export interface SlotLease {
-  /** Longest time limit that a statement may be sent to the engine with; undefined means none was agreed on. Milliseconds. */
+  /** Longest time limit with which a statement may be sent to the engine, in milliseconds; undefined means none was agreed on. */
   readonly maxExecutionMs: number | undefined;
   /** Whether a statement may be sent under the slot at this moment. Asked right before its bytes are written. */
   valid(): boolean;
   /**
-   * Set while it is being asked whether a slot is still ours that is not valid at the moment: this process
-   * stood still. `valid` knows once it resolves, which takes some seconds at most; it never rejects.
+   * In doubt because this process stood still: resolves once whoever leased the slot has said whether it is
+   * still ours, after some seconds at most. `valid` knows then. Never rejects; undefined when nothing is in doubt.
    */
   doubt(): Promise<void> | undefined;
   /**
-   * Whether the statement for which `valid` was asked last may go on. Asked when the engine answers: false
-   * when the slot was lost, or ran out while this process stood still and may have written too late.
+   * Whether the statement for which `valid` was last called may go on. Called when the engine answers: false
+   * when the slot was lost, or when it ran out while this process stood still and may have written too late.
    */
   stillValid(): boolean;
-  /** Calls `tell` once when the slot is not ours any more: what runs under it is to be ended. Disposing stops that. */
+  /** Calls `tell` once when the slot is no longer ours and what runs under it has to end. Disposing stops that. */
   whenLost(tell: () => void): Disposable;
 }

@@ -1,5 +1,5 @@
 /**
- * The mark by which an engine's own list of running statements shows whose each one is.
+ * The mark that shows, in an engine's own list of running statements, whose each one is.
  *
  * A slot is given again only when the engine is known not to run its query, so every statement carries
  * its tag where the engine can show it again and the client's SQL can not change it.

@@ -6,7 +6,7 @@ const alphabet = "0123456789abcdefghijkmnpqrstuvwxyz";
 const suffixLength = 8;
 const countMax = 99_999;
 
-/** Answers a maker whose ids differ from those of every other maker by a random suffix. */
+/** Returns a maker whose ids differ from those of every other maker by a random suffix. */
 export function queryIds(host: Host): () => QueryId {
   const suffix = [...host.randomBytes(suffixLength)]
     .map((byte) => alphabet[byte % alphabet.length])

@@ -48,7 +48,7 @@ async function* runInPin(open: OpenQuery, pin: Pin, plane: DataPlane): Stage {
   return yield* runPinned(open, pin);
 }
 
-/** A choice and no stage of its own: each of them that passes events on costs every event a turn. */
+/** Chooses the stage and is none itself: every stage that only passes events on costs each event a turn. */
 function runUnpinned(open: OpenQuery, plane: DataPlane): Stage | LastEvent {
   if (plane.draining()) return failed(gatewayError("gateway.draining"));
   const wish = wishOf(open.query);

@@ -1,5 +1,5 @@
 /**
- * What there is to query for a session, for catalogs and listings: the line of a query up to the
+ * The tables that a session can query, for catalogs and listings: the line of a query up to the
  * engine's `listTables`. It takes a slot like a query and leaves no record.
  */
 import type { GatewayError } from "../error.ts";
@@ -16,7 +16,7 @@ const listing: Question<readonly TableListing[]> = {
   ask: (backend, query, signal) => backend.listTables(query, signal),
 };
 
-/** Goes as far as it takes to know the place. `query` is what routers and policies see. */
+/** Goes only so far that the group is known; the engine is asked later. `query` is what routers and policies see. */
 export function tablesFor(
   query: Query,
   plane: DataPlane,

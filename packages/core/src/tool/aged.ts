@@ -1,12 +1,12 @@
 /**
  * A map that knows its oldest entry at once.
  *
- * A plain `Map` does not: asked for its first entry it walks over everything that was deleted before it,
- * which is thousands of places where entries come and go with every query.
+ * A plain `Map` does not: to find its first entry it walks over everything that was deleted before it, which
+ * is thousands of empty entries when entries come and go with every query.
  */
 export class Aged<K, V> {
   readonly #entries = new Map<K, V>();
-  /** Everything it has passed is deleted, but for `#oldest`. */
+  /** Every entry that it has passed is deleted, except `#oldest`. */
   #walk: MapIterator<[K, V]> | undefined;
   #oldest: readonly [K, V] | undefined;
 

@@ -2,10 +2,10 @@
  * A signal of its own for each query that costs next to nothing.
  *
  * The platform's `AbortController` takes some five microseconds to make and its listeners two more,
- * because each is a whole event target. This one is read by everything that takes an `AbortSignal` and
- * uses no more of it than the type says: Node's waits, streams and children, `undici.request`.
- * `AbortSignal.any` takes it and never aborts, and undici's `fetch` refuses it: where those are needed,
- * a platform controller is aborted by `abortedWith`.
+ * because each is a whole event target. This one works for everything that takes an `AbortSignal` and
+ * uses only what the type says: Node's waits, streams and children, `undici.request`.
+ * `AbortSignal.any` accepts it and then never aborts, and undici's `fetch` refuses it. Where those are
+ * needed, `abortedWith` aborts a platform controller.
  */
 
 /** Aborts its signal, once; as the platform's `AbortController`. */
@@ -17,8 +17,8 @@ export class Canceller {
   }
 
   /**
-   * The first reason stays; none is made up where the listeners do not ask for one. Listeners are called
-   * before it returns, in the order in which they came.
+   * The first reason stays. Without a reason none is made until somebody reads it. Listeners are called
+   * before it returns, in the order in which they were added.
    */
   abort(reason?: unknown): void {
     this.#signal.abort(reason);
@@ -28,7 +28,7 @@ export class Canceller {
 /** For what takes a signal where nobody could leave. Known by its identity: nothing needs to listen to it. */
 export const neverAborted: AbortSignal = new AbortController().signal;
 
-/** Passes an abort of `signal`, also one that was before, on to `controller`; until disposed. */
+/** Passes an abort of `signal`, past or future, on to `controller`, until disposed. */
 export function abortedWith(
   signal: AbortSignal,
   controller: { abort(reason: unknown): void },
@@ -86,7 +86,7 @@ class CancelSignal implements AbortSignal {
     if (removed !== undefined) removed.removed = true;
   }
 
-  /** Those that come while it goes on are not called. */
+  /** Listeners that are added meanwhile are not called. */
   dispatchEvent(event: Event): boolean {
     const listeners = [...(this.#listeners ?? [])];
     if (this.onabort !== null) this.#call(this.onabort, event);
@@ -98,7 +98,7 @@ class CancelSignal implements AbortSignal {
     return true;
   }
 
-  /** One that throws keeps no other from being called; it is a bug, and reported as the platform reports its own. */
+  /** A listener that throws does not stop the others. It is a bug and is reported as the platform reports its own. */
   #call(call: Called, event: Event): void {
     try {
       if (typeof call === "function") call.call(this, event);

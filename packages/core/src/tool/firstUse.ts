@@ -1,6 +1,6 @@
-/** Values by name that are made when they are first asked for, so that a large configuration costs little to take up. */
+/** Values by name, each made on first use, so that loading a large configuration costs little. */
 
-/** `known` says which names there are; each is made once. Answers those that were made so far as `made`. */
+/** `get` makes the value of a known name once; `made` returns those that were made so far. */
 export interface FirstUse<Value> {
   get(name: string): Value | undefined;
   made(): Iterable<Value>;
@@ -15,7 +15,7 @@ export function onFirstUse<Source, Value>(
     get: (name) => {
       const value = values.get(name);
       if (value !== undefined) return value;
-      // Names come from clients too, and every object knows `constructor`.
+      // Names come from clients too, and every object has a `constructor`.
       const source = Object.hasOwn(known, name) ? known[name] : undefined;
       if (source === undefined) return undefined;
       const fresh = make(name, source);

@@ -1,13 +1,13 @@
 /**
- * A binary heap whose entries know their place, so that one in the middle can be removed.
+ * A binary heap whose entries know their index, so that one in the middle can be removed.
  *
- * The order is the caller's. It is not stable by itself: an order that must not tie compares a
- * sequence number last.
+ * The caller brings the order. The heap is not stable: an order without ties compares a sequence number
+ * last.
  */
 
 /** What an entry carries for the heap. An entry is in at most one heap by this field. */
 export interface HeapEntry {
-  /** Place in the heap's array, -1 while outside. Written by the heap only. */
+  /** Index in the heap's array, -1 while outside. Written by the heap only. */
   heapIndex: number;
 }
 
@@ -19,9 +19,9 @@ export interface Heap<T extends HeapEntry> {
   push(entry: T): void;
   /** Takes the entry before all others. Cost: logarithmic. */
   pop(): T | undefined;
-  /** Takes an entry out wherever it stands; false when it is not inside. Cost: logarithmic. */
+  /** Takes out any entry; false when it is not inside. Cost: logarithmic. */
   remove(entry: T): boolean;
-  /** Puts an entry right after what it is ordered by changed. Cost: logarithmic. */
+  /** Moves an entry after what it is ordered by has changed. Cost: logarithmic. */
   update(entry: T): void;
 }
 

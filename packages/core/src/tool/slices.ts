@@ -1,6 +1,6 @@
 /**
- * Long work of all clients on the one thread that serves everybody: a slice of it at a time, and between
- * two slices the loop serves whoever came meanwhile.
+ * Runs long work of all clients on the one thread that serves everybody: one slice at a time, and between
+ * two slices the event loop serves whoever came meanwhile.
  *
  * Users take turns, slice by slice, so that no user's long texts hold up another's.
  */
@@ -12,14 +12,14 @@ export interface SlicesParts {
   readonly nowMs: () => number;
 }
 
-/** Milliseconds of one slice: it ends with the first step that reaches them. */
+/** Milliseconds of one slice: it ends with the step in which they are over. */
 const sliceMs = 0.5;
 
 interface Job {
   readonly client: { readonly over: boolean };
   /** One step. True when there is none left. */
   step(): boolean;
-  /** Ends the work before its end, or with what a step threw. */
+  /** Ends the work early, or with what a step threw. */
   end(thrown?: unknown): void;
 }
 

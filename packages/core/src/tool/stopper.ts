@@ -1,6 +1,6 @@
 /**
- * The end of a part, told to each of its many waits by a signal of its own: a thousand listeners on one
- * signal would be a leak to the runtime, and looks like one.
+ * Stops the many waits of a part, each through a signal of its own: the runtime would report a thousand
+ * listeners on one signal as a leak.
  */
 export class Stopper {
   readonly #waits = new Set<AbortController>();
@@ -16,7 +16,7 @@ export class Stopper {
     this.#waits.clear();
   }
 
-  /** A signal that aborts with this; dispose it when the wait is over. */
+  /** A signal that aborts on `stop`; dispose it when the wait is over. */
   wait(): Disposable & { readonly signal: AbortSignal } {
     const wait = new AbortController();
     if (this.#stopped) wait.abort();

@@ -1,10 +1,10 @@
 /**
- * How far the wall clock ran ahead of the monotonic one since a request was sent. The monotonic clock of
- * Linux and macOS stands still while a machine is suspended, so a worker that slept for an hour would
- * believe in leases of an hour ago. It does not say what happened: a clock that was set looks the same.
+ * How far the wall clock ran ahead of the monotonic one since a request was sent. On Linux and macOS the
+ * monotonic clock stops while a machine is suspended, so a worker that slept for an hour would trust leases
+ * from before. The lead does not say what happened: a clock that somebody set looks the same.
  *
- * A machine whose wall clock is behind as well when it wakes, until somebody sets it, can not be told by
- * any clock of its own.
+ * When a machine wakes with its wall clock behind as well, no clock of its own shows the pause until somebody
+ * sets that one.
  */
 import type { Clock } from "../../port/clock.ts";
 import { leaseMarginMs } from "./leaseLimits.ts";
@@ -16,11 +16,11 @@ export function leadOf(clock: Pick<Clock, "nowMs" | "unixMs">): number {
 
 export class ClockLead {
   readonly #clock: Pick<Clock, "nowMs" | "unixMs">;
-  /** Least lead since any request was sent that held leases rest on: a clock that is set back makes no lease longer. */
+  /** The least lead since the requests that brought the held leases: a clock that is set back makes no lease longer. */
   #leastMs = Number.POSITIVE_INFINITY;
-  /** The same, without the requests before the last question about all of them. */
+  /** The same, counting only requests since the last question about all leases. */
   #sinceAskedMs = Number.POSITIVE_INFINITY;
-  /** A doubt is told of once, until something is known. */
+  /** Each doubt is reported once, until it is resolved. */
   #told = false;
 
   constructor(clock: Pick<Clock, "nowMs" | "unixMs">) {
@@ -40,7 +40,7 @@ export class ClockLead {
     this.#sinceAskedMs = Math.min(this.#sinceAskedMs, leadMs);
   }
 
-  /** A question about all leases is sent. Answers what to say with its answer. */
+  /** A question about all leases is sent. Returns the lead to hand to `answered`. */
   asking(): number {
     this.#sinceAskedMs = Number.POSITIVE_INFINITY;
     return leadOf(this.#clock);
@@ -58,8 +58,8 @@ export class ClockLead {
   }
 
   /**
-   * True once for each doubt, and when the clock was set back, which may hide a pause. To be asked often, so
-   * that it hides no later one.
+   * True once for each doubt, and when the clock was set back, which may hide a pause. Call it often, so that
+   * one doubt does not hide the next.
    */
   noticed(): boolean {
     const leadMs = leadOf(this.#clock);

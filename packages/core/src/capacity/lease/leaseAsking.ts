@@ -3,8 +3,8 @@
  * now and then for leases ahead. What is granted goes to whoever asked; what nobody needs any more
  * goes back.
  *
- * A question whose answer was lost is put again under the same id, also when its query is gone: the
- * answer may hold a lease that nobody else would give back before it runs out.
+ * When a response was lost, the question is repeated under the same id, even if its query is gone: the
+ * response may have held a lease, and nobody else would give that back before it runs out.
  */
 import type { AcquireResponse } from "@gateway/contract/capacityApi.ts";
 import { gatewayError } from "../../error.ts";
@@ -38,9 +38,9 @@ export interface LeaseAskingParts {
 }
 
 type Question = Parameters<LeaseSource["acquire"]>[0] & {
-  /** The only user whose queries may have what it brings. */
+  /** The only user whose queries may use the granted lease. */
   readonly boundUser?: string | undefined;
-  /** When it was put first. */
+  /** When it was first sent. */
   readonly first: Pick<Grant, "sentAtMs" | "leadMs">;
 };
 
@@ -51,14 +51,14 @@ const userCharsMax = 1_024;
 export class LeaseAsking {
   readonly #parts: LeaseAskingParts;
   readonly #window = new AskWindow();
-  /** Of whom the other side may know. */
+  /** Waiters that the control plane may know of. */
   readonly #known = new Set<Waiter>();
 
   constructor(parts: LeaseAskingParts) {
     this.#parts = parts;
   }
 
-  /** Asks for those who wait and are not asked for yet, as many as may be at once. */
+  /** Asks for waiters that are not asked for yet, as far as the window allows. */
   askMore(): void {
     const { admissions, reach, stopper } = this.#parts;
     while (!stopper.stopped && !reach.away) {
@@ -72,13 +72,13 @@ export class LeaseAsking {
     }
   }
 
-  /** A query stops waiting. The other side is told, unless its own answer ended the wait. */
+  /** A query stops waiting. The control plane is told, unless its own response ended the wait. */
   left(waiter: Waiter): void {
     this.#window.left(waiter);
     if (this.#known.delete(waiter)) void this.#leave(waiter.request.query.id);
   }
 
-  /** Asks for leases that nobody waits for. Answers how many were granted. */
+  /** Asks for leases that nobody waits for. Returns how many were granted. */
   async ahead(group: string, cluster: string, count: number): Promise<number> {
     const requestId = this.#newId();
     const first = this.#now();
@@ -130,8 +130,8 @@ export class LeaseAsking {
   }
 
   /**
-   * The question again, for a query that is gone: it leaves the queue, so that nothing more is handed to it,
-   * and then the answer that was lost is heard, without waiting for another.
+   * Repeats the question for a query that is gone. First the query leaves the queue, so that it is granted nothing
+   * more; then the repetition returns what was lost, without waiting for anything new.
    */
   async #askAfterLeaving(
     { queryId, ...question }: Question,
@@ -147,13 +147,13 @@ export class LeaseAsking {
     return await this.#ask({ ...question, waitMs: 0 }, signal);
   }
 
-  /** Takes an answer; answers how long to rest before the next question. */
+  /** Takes a response; returns how long to rest before the next question. */
   #take(waiter: Waiter, answer: AcquireResponse, first: boolean): number {
     const { admissions, surplus, denied } = this.#parts;
     if (answer.granted.length > 0) {
       this.#known.delete(waiter);
       admissions.offer(waiter);
-      // Its query is gone, or its cluster can not be used any more: whoever else waits is served by name.
+      // The query is gone, or its cluster can no longer be used: the control plane grants other waiters by name.
       const { group } = waiter.request;
       if (admissions.queuedIn(group) > 0) surplus(group);
       return retryMs;
@@ -188,7 +188,7 @@ export class LeaseAsking {
     };
   }
 
-  /** Asks once; undefined when no answer came. A lease it brings counts from the first time it was asked. */
+  /** Asks once; undefined when no response came. A granted lease counts from the first time it was asked for. */
   async #ask(
     { first, boundUser: user, ...question }: Question,
     signal: AbortSignal,
@@ -210,7 +210,7 @@ export class LeaseAsking {
     const { host, source, stopper } = this.#parts;
     using stopping = stopper.wait();
     const { signal } = stopping;
-    // At most once more: a waiter that nobody asks for expires within some seconds.
+    // At most once more: at the control plane a waiter that nobody asks for expires within some seconds.
     for (let tries = 0; tries < 2; tries += 1) {
       const left = await source.leave(queryId, signal);
       if (left.ok || signal.aborted) return;

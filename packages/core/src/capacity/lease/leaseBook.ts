@@ -1,11 +1,11 @@
 /**
- * The leases of this process: renewed in time, given back until that is acknowledged, and known when
- * lost. Who uses them for what is leased.ts.
+ * The leases of this process. It renews them in time, repeats each return until that is acknowledged, and
+ * notices when a lease is lost. leased.ts decides who uses them.
  *
- * A lease's time counts from before the request that brought it was sent, minus a margin: it ends here
- * before it ends where it came from, whatever the network did. Running out does not end a query; only
- * the word that the lease is lost does. A process that stood still, by either of its clocks, asks what
- * it still holds before it starts anything.
+ * A lease's time counts from before its request was sent, minus a margin. So it ends here before it ends at
+ * the control plane, whatever the network did. Running out does not end a query; only the word that the lease
+ * is lost does. A process that stood still, by either of its clocks, asks what it still holds before it starts
+ * anything.
  */
 import type { GrantedLease, NamedLease } from "@gateway/contract/capacityApi.ts";
 import { leasesPerCallMax } from "@gateway/contract/capacityApi.ts";
@@ -28,7 +28,7 @@ export interface Lease {
   readonly maxExecutionMs: number | undefined;
   /** The only user whose queries may have it, where the group has a limit for each. */
   readonly user: string | undefined;
-  /** Last moment at which something may be begun under it. */
+  /** Last moment at which something may begin under it. */
   expiresAtMs: number;
   /** When it was last found valid. */
   foundValidAtMs: number;
@@ -45,13 +45,13 @@ export interface LeaseBookParts {
   readonly reached: () => void;
   /** A call failed that was sent at `sentAtMs`. */
   readonly failed: (failure: LeaseFailure, sentAtMs: number) => void;
-  /** A lease was lost; what ran under it was told. */
+  /** A lease was lost; whatever ran under it has been told. */
   readonly lost: (lease: Lease) => void;
-  /** Called when the process stood still and has learned which leases it still holds. */
+  /** The process had stood still and now knows which leases it still holds. */
   readonly settled: () => void;
 }
 
-/** What was granted in one answer. */
+/** One granted lease and the request that brought it. */
 export interface Grant {
   readonly granted: GrantedLease;
   readonly group: string;
@@ -66,7 +66,7 @@ export class LeaseBook {
   readonly #parts: LeaseBookParts;
   readonly #held = new Map<string, Lease>();
   readonly #lead: ClockLead;
-  /** Leases granted while the question which ones are still ours was open. */
+  /** Leases granted while it was open which ones are still ours. */
   readonly #unsure = new Set<Lease>();
   readonly #stopping = new AbortController();
   #returning: Lease[] = [];
@@ -89,12 +89,12 @@ export class LeaseBook {
     return this.#held.size;
   }
 
-  /** Set while this process, which stood still, asks what it still holds: nothing may begin before that is known. */
+  /** Set after this process stood still, while it asks what it still holds: nothing may begin before that is known. */
   get asking(): Promise<void> | undefined {
     return this.#asking;
   }
 
-  /** Undefined for a lease that is already in the book; its holder keeps it. */
+  /** The lease; undefined when the book has it already, for then somebody holds it. */
   add({ granted, group, user, sentAtMs, leadMs }: Grant): Lease | undefined {
     const { cluster, slot, lease, expiresInMs, maxExecutionMs } = granted;
     if (this.#held.has(lease)) return undefined;
@@ -126,7 +126,7 @@ export class LeaseBook {
     return lease.state === "held" && this.#nowMs() < lease.expiresAtMs && !this.#lead.inDoubt;
   }
 
-  /** Set while the answer is awaited that says whether a lease which is not valid at the moment still is. */
+  /** For a lease that is not valid at the moment: the pending question whether it is still ours. */
   doubt(lease: Lease): Promise<void> | undefined {
     if (lease.state !== "held" || this.valid(lease)) return undefined;
     this.look();
@@ -134,8 +134,8 @@ export class LeaseBook {
   }
 
   /**
-   * Whether what was begun under it when it was found valid was begun in time, as far as this process can
-   * know. While that is being asked it goes on, and is told of a loss like any other.
+   * Whether what began under the lease, when that was last found valid, began in time, as far as this process
+   * knows. While it asks, the work goes on and hears of a loss like any other.
    */
   begunInTime(lease: Lease): boolean {
     this.look();
@@ -157,7 +157,7 @@ export class LeaseBook {
     this.#flushing ??= this.#flush();
   }
 
-  /** Whoever gave them says they are not ours any more. */
+  /** Whoever gave the leases says that they are no longer ours. */
   lose(leases: readonly string[]): void {
     for (const id of leases) {
       const lease = this.#held.get(id);
@@ -172,7 +172,7 @@ export class LeaseBook {
     }
   }
 
-  /** Checks whether this process stood still, which nothing else would tell it. */
+  /** Checks whether this process stood still; nothing else would show it. */
   look(): void {
     const nowMs = this.#nowMs();
     const stood = nowMs - this.#lookedAtMs > stoodStillMs;
@@ -182,7 +182,7 @@ export class LeaseBook {
     if (this.#lead.noticed() || stood) this.#asking ??= this.#askWhatIsHeld();
   }
 
-  /** Renews all at once; also a way to hear whether anybody is there. Answers why that failed. */
+  /** Renews all at once, which also shows whether the control plane is there. Returns why that failed. */
   renew(): Promise<LeaseFailure | undefined> {
     this.#renewing ??= this.#renewAll().finally(() => {
       this.#renewing = undefined;
@@ -190,7 +190,7 @@ export class LeaseBook {
     return this.#renewing;
   }
 
-  /** Waits until what was given back is acknowledged, or `deadline`; nothing is renewed after it. */
+  /** Waits until all returns are acknowledged, or for `deadline`; nothing is renewed after it. */
   async close(deadline: AbortSignal): Promise<void> {
     this.#stopWatching();
     const stop = (): void => this.#stopping.abort();
@@ -233,9 +233,9 @@ export class LeaseBook {
   async #askWhatIsHeld(): Promise<void> {
     this.#parts.host.log.write("warn", "capacity.stoodStill", { leases: this.#held.size });
     const { signal } = this.#stopping;
-    // A registration that ran out meanwhile is made anew first, which takes some calls.
+    // If the registration ran out meanwhile it is made anew first, which takes some calls.
     for (let tries = 0; tries < 10 && !signal.aborted; tries += 1) {
-      // An older question does not count: its answer may be older too.
+      // An older question does not count: its response may be older too.
       await this.#renewing;
       const failure = await this.renew();
       if (failure !== "refused") break;
@@ -244,7 +244,7 @@ export class LeaseBook {
     this.#asking = undefined;
     const unsure = [...this.#unsure].map(({ lease }) => lease);
     this.#unsure.clear();
-    // It is unknown whether the lease is still ours, and another may run in its place.
+    // Nobody knows whether the lease is still ours, and another query may run in its slot.
     if (this.#lead.inDoubt) this.lose(unsure);
     this.#parts.settled();
   }
@@ -257,7 +257,7 @@ export class LeaseBook {
     const named = [...this.#held.values()].map(nameOf);
     const answer = await source.renew(named, this.#stopping.signal);
     if (!answer.ok) {
-      // Sooner than usual, so that the time left on the leases is used for tries.
+      // Sooner than usual, to use the time that is left on the leases for more tries.
       this.#renewAtMs = this.#nowMs() + this.#jittered();
       this.#parts.failed(answer.error, sentAtMs);
       return answer.error;

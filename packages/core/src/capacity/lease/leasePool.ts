@@ -1,4 +1,4 @@
-/** Leases that nobody uses at the moment, by group and cluster. The newest is used first, so that what is too much grows old. */
+/** Leases that nobody uses at the moment, by group and cluster. The newest is used first, so that surplus ones grow old and go back. */
 import type { Lease } from "./leaseBook.ts";
 
 interface Unused {
@@ -18,7 +18,7 @@ export class LeasePool {
   readonly #valid: (lease: Lease) => boolean;
   #size = 0;
 
-  /** `valid` says whether something may still be begun under a lease. */
+  /** `valid` says whether something may still begin under a lease. */
   constructor(valid: (lease: Lease) => boolean) {
     this.#valid = valid;
   }

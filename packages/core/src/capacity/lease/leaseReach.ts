@@ -1,6 +1,6 @@
 /**
- * Whether whoever gives leases can be reached. It is away when nobody answered for some seconds: one
- * lost message is no reason to count on one's own.
+ * Whether the control plane can be reached. It counts as away only after some seconds of silence: one lost
+ * message is no reason to start counting slots here.
  */
 import type { Host } from "../../port/host.ts";
 import type { LeaseFailure } from "../../port/leases.ts";
@@ -56,7 +56,7 @@ export class LeaseReach {
     if (!stopper.stopped) void this.#askUntilBack();
   }
 
-  /** After a failure: a short while, and while it is away until it is back. */
+  /** After a failure: waits a moment, and if the control plane is away until it is back. */
   async again(signal: AbortSignal): Promise<void> {
     await this.#rest(signal);
     if (!this.#away || signal.aborted) return;

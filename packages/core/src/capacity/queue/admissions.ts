@@ -2,9 +2,9 @@
  * Who waits for a slot and who gets the next one, the same for every capacity. Its slot source (local.ts,
  * leased.ts) says where slots come from and how many there are.
  *
- * Everything happens in the turn of the event loop that causes it, so nothing can come between
- * looking and taking. After every change all waiters that fit have been granted; a newcomer that
- * finds room therefore passes nobody who could have used it.
+ * Everything happens in the turn of the event loop that causes it, so nothing comes between the check and the
+ * grant. Every change grants to all waiters that fit, so a newcomer that finds room passes nobody who could
+ * have used it.
  *
  * Metrics are not written here; `counts()` is there for whoever writes them.
  */
@@ -21,9 +21,9 @@ import { Positions } from "./positions.ts";
 import { UserSlots } from "./userSlots.ts";
 import { subqueueOf, namesOf, resume, sameNames, userOf, type Waiter } from "./waiter.ts";
 
-/** A query waits for full clusters and for ones that come back soon. One that stays away longer is an error. */
+/** A query waits for full clusters, and for unavailable ones this long. Then it fails. */
 const awayMsMax = 10_000;
-/** What a client is told that found the queue full or waited in vain. */
+/** Told to a client that found the queue full or waited in vain. */
 const retryAfterMs = 1_000;
 
 /** A capacity over a source of slots. */
@@ -108,12 +108,12 @@ export class Admissions implements Capacity {
     return this.#queue.sizeOf(group);
   }
 
-  /** Whether it still waits. */
+  /** Whether the waiter still waits. */
   waits(waiter: Waiter): boolean {
     return waiter.ticket !== undefined;
   }
 
-  /** The waiter to ask the control plane for next, if `window` has room for it; it is then in the window. */
+  /** Puts the waiter to ask the control plane for next into `window`, if that has room, and returns it. */
   nextToAsk(window: Pick<AskWindow, "hasRoom" | "take">): Waiter | undefined {
     const nowMs = this.#host.clock.nowMs();
     for (;;) {
@@ -127,7 +127,7 @@ export class Admissions implements Capacity {
     }
   }
 
-  /** Somebody else may be asked for one that stood back. */
+  /** A waiter that stood back may now be asked for. */
   mayAskFor(waiter: Waiter): void {
     this.#asking(waiter, "new");
   }
@@ -271,8 +271,8 @@ export class Admissions implements Capacity {
       const ticket = this.#queue.next(nowMs, fits);
       if (ticket === undefined) return;
       const waiter = ticket.item;
-      // Health and order may have changed since it was asked. When nothing fits any more, asking has
-      // moved it to a subqueue that does not fit either, or lowered the caps: the loop goes on.
+      // Health and order may have changed since the waiter was last asked. When nothing fits any more, asking has
+      // moved it to a subqueue that does not fit either, or lowered the caps: the loop goes on with the next.
       const free = this.#firstWithRoom(waiter.request, this.#ask(waiter));
       if (free === undefined) continue;
       this.#grant(waiter, ticket, free);
@@ -290,7 +290,7 @@ export class Admissions implements Capacity {
     const candidates = this.#candidatesOf(request);
     this.#source.hear(request.group, candidates, sequence);
     const clusters = namesOf(candidates);
-    // Mostly nothing changed, and ten thousand waiters may be asked in one turn.
+    // Usually nothing changed, and one turn may ask ten thousand waiters.
     if (ticket !== undefined && !sameNames(clusters, waiter.clusters)) {
       waiter.clusters = clusters;
       this.#queue.move(ticket, subqueueOf(waiter));
@@ -327,14 +327,14 @@ export class Admissions implements Capacity {
     });
   }
 
-  /** Starts or stops the clock on a waiter that has no cluster at all. */
+  /** Starts or stops the time limit of a waiter that has no cluster at all. */
   #watch(waiter: Waiter): void {
     waiter.away?.[Symbol.dispose]();
     waiter.away = undefined;
     if (waiter.clusters.length > 0) return;
     waiter.away = this.#host.clock.timer(awayMsMax, () => {
       waiter.away = undefined;
-      // Nobody may have said that one is back.
+      // A cluster may be back without anybody having said so.
       if (this.#ask(waiter).length === 0) this.#timeOut(waiter);
       else this.grantAll();
     });
@@ -354,7 +354,7 @@ export class Admissions implements Capacity {
     resume(waiter);
   }
 
-  /** Leaves nothing behind: no ticket in the queue, no timer, no slot that nobody was told of. */
+  /** Leaves nothing behind: no ticket in the queue, no timer, no granted slot that nobody took. */
   #leave(waiter: Waiter): void {
     waiter.timeout?.[Symbol.dispose]();
     waiter.timeout = undefined;

@@ -10,7 +10,7 @@ import { boundUserOf, type Waiter } from "./waiter.ts";
 
 /** Waiting queries of one group that are asked for at the same time. */
 export const askedPerGroupMax = 64;
-/** On top of that: waiting queries of users who already run all they may, each asked for in a call of its own. */
+/** In addition: waiting queries whose users already run all they may; each is asked for in a call of its own. */
 const asidePerGroupMax = 1_000;
 
 interface Group {
@@ -68,7 +68,7 @@ export class AskWindow {
     return true;
   }
 
-  /** The query is no longer asked for. Answers another one that stood back and may now be asked for. */
+  /** The query is no longer asked for. Returns one that stood back and may now be asked for. */
   end(waiter: Waiter): Waiter | undefined {
     const { group: name } = waiter.request;
     const group = this.#group(name);
@@ -83,7 +83,7 @@ export class AskWindow {
     return next;
   }
 
-  /** A query waits no more. */
+  /** A query no longer waits. */
   left(waiter: Waiter): void {
     const user = boundUserOf(waiter.request);
     if (user !== undefined) this.#group(waiter.request.group).users.get(user)?.back.delete(waiter);

@@ -9,10 +9,9 @@
  * is asked once per subqueue and not once per waiter; ten thousand waiters make a handful of subqueues. This
  * file knows no slots, no clusters and no clock.
  *
- * The hazard is a group that carries an old score into a new contest: one that was idle would lock
- * out all others, one that ran where nobody else wanted to run would be locked out itself. So a
- * group that begins to wait starts at the least virtual time of those who wait, and at most one
- * grant above it is ever held against it.
+ * The hazard is a group that carries an old virtual time into a new contest. One that was idle would lock
+ * out all others; one that had run alone would itself be locked out. So a group that begins to wait starts
+ * at the least virtual time among those who wait, and at most one grant above that ever counts against it.
  */
 import {
   charge,
@@ -40,7 +39,7 @@ export interface WaiterTraits {
   readonly user: string;
   /** From this time on (the clock of `next`) it goes before all that are not urgent. */
   readonly urgentAtMs: number;
-  /** How many more of the user the group may be granted; absent means any number. `giveRoom` changes it. */
+  /** How many more queries of the user may be granted in the group; absent means any number. `giveRoom` changes it. */
   readonly room?: number;
 }
 
@@ -121,8 +120,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * From now on so many more of the user may be granted in the group, its oldest first; the others stand
-   * in nobody's way. Cost: logarithmic for each waiter that this concerns.
+   * From now on `room` more queries of the user may be granted in the group, oldest first. The rest block nobody.
+   * Cost: logarithmic for each waiter that this concerns.
    */
   giveRoom(name: string, user: string, room: number): void {
     const group = this.#groups.get(name);
@@ -145,8 +144,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * The first waiter that `fits`. Asked with the first waiter of a subqueue, the answer counts for the
-   * whole subqueue.
+   * The first waiter that `fits`. It is asked about the first waiter of a subqueue, and the answer holds for
+   * the whole subqueue.
    */
   next(nowMs: number, fits: (first: Ticket<T>) => boolean): Ticket<T> | undefined {
     let best: Waiting<T> | undefined;

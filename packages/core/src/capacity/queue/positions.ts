@@ -4,7 +4,7 @@ import type { FairQueue } from "./fairQueue.ts";
 import type { SlotSource } from "./slotSource.ts";
 import { resume, type Waiter } from "./waiter.ts";
 
-/** Positions are told again no sooner than this after a change, and later the more wait. */
+/** Positions are told again no sooner than this after a change, and later the more queries wait. */
 const positionsAfterMsMin = 100;
 const positionsAfterMsMax = 1_000;
 /** This many waiters make the interval one millisecond longer; ten thousand reach the longest one. */
@@ -33,7 +33,7 @@ export class Positions {
     this.#timer = this.#clock.timer(delayMs, () => this.#tell());
   }
 
-  /** Nobody waits any more. */
+  /** To be called when nobody waits any more. */
   stop(): void {
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;

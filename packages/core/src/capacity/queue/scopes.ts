@@ -2,17 +2,17 @@
  * The two scopes a slot is held in: the cluster, and the cluster within the group. Counts and caps
  * only; who waits is not its subject.
  *
- * A cap is what the most recently admitted query said it is. Queries of an older configuration ask
- * again and again while they wait; without this rule a lowered cap would be overrun by them, and a
- * raised one would let every newcomer pass them. Scopes stay for the life of the process, so that a
- * gauge of an idle cluster reads zero; their number is that of names in configurations.
+ * A cap is what the most recently admitted query said it is. Waiting queries of an older configuration
+ * state their caps again and again; without this rule they would overrun a lowered cap, and a raised one
+ * would let every newcomer pass them. Scopes stay for the life of the process, so that the gauge of an idle
+ * cluster reads zero; there are no more of them than names in configurations.
  */
 import type { Candidate } from "../../port/capacity.ts";
 
 interface Scope {
   running: number;
   cap: number;
-  /** Sequence of the admission whose word the cap is. */
+  /** Sequence of the admission that stated the cap. */
   statedBy: number;
 }
 
@@ -71,7 +71,7 @@ export class Scopes {
     this.#groupScope(group, cluster).running += 1;
   }
 
-  /** Counts it out of both. Once per `take`. */
+  /** Takes the query out of both counts. Once per `take`. */
   give(group: string, cluster: string): void {
     this.#clusterScope(cluster).running -= 1;
     this.#groupScope(group, cluster).running -= 1;

@@ -10,21 +10,21 @@ export interface SlotSource {
   load(cluster: string): number;
   /** Takes over the caps as the admission `sequence` states them. True when one of them rose. */
   hear(group: string, candidates: readonly Candidate[], sequence: number): boolean;
-  /** Forgets whose word the caps are. */
+  /** Forgets which admission stated the caps. */
   forgetStatements(): void;
   hasRoom(request: AdmitRequest, cluster: string): boolean;
   /** Takes a slot where `hasRoom` said so in the same turn. */
   take(request: AdmitRequest, cluster: string): TakenSlot;
   counts(): readonly RunningCount[];
-  /** Whether positions in the queue are those of this process. */
+  /** Whether this process decides the order of the queue. */
   ordersHere(): boolean;
-  /** How long a wait may still take, where positions are those of this process. */
+  /** How long a wait may still take, where this process decides the order. */
   estimateMs?(waiter: Waiter): number | undefined;
   /** A query began to wait. */
   entered?(waiter: Waiter): void;
-  /** Who waited without room for its user may have some now. */
+  /** Users that had no room may have some now. */
   opened?(): void;
-  /** It waits no more, for whatever reason. */
+  /** The query no longer waits, for whatever reason. */
   left?(waiter: Waiter): void;
 }
 
@@ -33,7 +33,7 @@ export interface TakenSlot {
   readonly fence: number;
   readonly holder: string;
   readonly lease?: SlotLease;
-  /** Called once. Everything that waits is looked at after it. */
+  /** Gives the slot back. Called once; the caller then looks at all waiters again. */
   give(): void;
 }
 

@@ -1,9 +1,9 @@
 /**
  * A subqueue: the waiters of one group that can all use the same clusters, by user and by urgency.
  *
- * Within a subqueue the least served user goes first, then age. A user may have room for so many and no
- * more: only so many of its waiters, the oldest, are open, and the others are in nobody's way. Subqueues
- * know nothing of other subqueues; what is between groups is in fairQueue.ts.
+ * Within a subqueue the least served user goes first, then age. Where a user has room for a few more only,
+ * just as many of its oldest waiters are open; the others block nobody. A subqueue knows nothing of other
+ * subqueues; fairQueue.ts decides between groups.
  */
 import { heapOf, type Heap, type HeapEntry } from "../../tool/heap.ts";
 
@@ -30,10 +30,10 @@ export interface Line<T> extends HeapEntry {
   count: number;
   /** Most waiters that may be open. */
   room: number;
-  /** The oldest so many are open. */
+  /** How many are open: the oldest ones. */
   open: number;
   lastOpen: Waiting<T> | undefined;
-  /** None was open since it last left the heap, or since it began. */
+  /** None has been open since it last left the heap, or since it began. */
   hadNoRoom: boolean;
   oldest: Waiting<T> | undefined;
   youngest: Waiting<T> | undefined;
@@ -122,8 +122,8 @@ export function leave<T>(subqueue: Subqueue<T>, waiter: Waiting<T>): void {
 }
 
 /**
- * Counts a grant for the user of a waiter that is still inside. At most one grant above the least
- * served is held against anybody: only urgent waiters are served out of turn.
+ * Counts a grant for the user of a waiter that is still inside. At most one grant above the least served
+ * user counts against anybody: only urgent waiters are served out of turn.
  */
 export function charge<T>(subqueue: Subqueue<T>, waiter: Waiting<T>): void {
   const { line } = waiter;
@@ -195,9 +195,9 @@ function openAsRoomSays<T>(subqueue: Subqueue<T>, line: Line<T>): void {
 }
 
 /**
- * A user who begins to wait starts level with the least served one, not at nothing: otherwise it would be
- * served alone until it caught up with those who have waited all along. One who had no room has
- * been served, and that is held against it: otherwise its older waiters would take each slot it gives back.
+ * A user who begins to wait starts level with the least served one. Starting at zero, it would be served
+ * alone until it caught up with those who have waited all along. A user who had no room has been served, and
+ * that counts against it: otherwise its older waiters would take each slot it gives back.
  */
 function joinContest<T>(subqueue: Subqueue<T>, line: Line<T>): void {
   const least = subqueue.byUser.peek()?.served ?? line.served;

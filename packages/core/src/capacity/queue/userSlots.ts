@@ -1,6 +1,6 @@
 /**
- * How many queries of each user run in a group, against what the group lets one user run. Counts
- * only; who waits is not its subject.
+ * How many queries of each user run in a group, and how many the group lets one user run. Counts only;
+ * who waits is not its subject.
  *
  * The cap is what the most recently admitted query said it is.
  */
@@ -14,7 +14,7 @@ interface Group {
 export class UserSlots {
   readonly #groups = new Map<string, Group>();
 
-  /** Takes over the cap of the group. True when it is another one than before. */
+  /** Takes over the cap of the group. True when it changed. */
   hear(group: string, cap = Number.POSITIVE_INFINITY): boolean {
     const known = this.#group(group);
     const changed = known.cap !== cap;

@@ -1,7 +1,7 @@
 /**
  * Asks the engines about slots whose lease ran out, for as long as this process holds the lock for it.
- * It says what it saw, and does what it is told; what a sighting means is decided where the slots are
- * (reaperCases.ts). It admits nothing.
+ * It reports what it saw and does what it is told. What a sighting means is decided where the slots are kept,
+ * by reaperCases.ts. It admits nothing.
  */
 import type { Sighting, SuspectLease } from "@gateway/contract/capacityApi.ts";
 import type { Backend, RunningStatements } from "../../port/backend.ts";
@@ -20,7 +20,7 @@ export const engineRunning = {
 export interface ReaperParts {
   readonly host: Pick<Host, "clock" | "log" | "metrics" | "random">;
   readonly link: ReaperLink;
-  /** Its active one says which engines there are. While there is none the lock is left to others. */
+  /** The active generation says which engines there are. While there is none, the lock is left to others. */
   readonly generations: Pick<Generations, "hold">;
 }
 
@@ -31,7 +31,7 @@ const engineMsMax = 10_000;
 const endAgainAfterMs = 10_000;
 /** How often all engines are asked what they run, also when nothing is suspect. */
 const publishEveryMs = 10_000;
-/** How long the lock is left to others after an engine was not seen; twice as long each time that nobody else saw it. */
+/** How long the lock is left to others after an engine was not reached; doubles each time that nobody else reached it. */
 const restMsFirst = 8_000;
 const restMsMax = 30_000;
 
@@ -53,7 +53,7 @@ type Listing = RunningStatements | "unanswered";
 
 interface Judging {
   readonly token: number;
-  /** Names the listing: what was answered before the engine was asked. */
+  /** Names the listing: from the response that came before the engine was asked. */
   readonly asked: number | undefined;
   readonly listing: Listing;
 }
@@ -63,10 +63,10 @@ class Reaper {
   readonly #signal: AbortSignal;
   #token: number | undefined;
   #publishedAtMs = Number.NEGATIVE_INFINITY;
-  /** The lock is another's to take until then. */
+  /** Until then the lock is left to others. */
   #restsUntilMs = Number.NEGATIVE_INFINITY;
   #restMs = restMsFirst;
-  /** Clusters of which it was said that their slots are not freed. */
+  /** Clusters for which the log already says that their slots are not freed. */
   readonly #unlisted = new Set<string>();
   /** Tags of statements that the engine was told to end, and when. */
   readonly #ending = new Map<string, number>();
@@ -87,7 +87,7 @@ class Reaper {
     const token = await this.#locked();
     if (token === undefined) return;
     const found = await this.#parts.link.suspects(this.#signal);
-    // Asked after the list was made: a listing of before would say nothing of it.
+    // The engine is asked after the list of suspects came: an earlier listing would say nothing about them.
     const listings = new Map<string, Promise<Listing>>();
     const { suspects, listing: asked } = found.ok ? found.value : { suspects: [] };
     if (suspects.length === 0) this.#ending.clear();
@@ -95,7 +95,7 @@ class Reaper {
     await Promise.all(
       suspects.map(async (suspect) => {
         const backend = backends.get(suspect.cluster);
-        // A cluster that is not open here is another's to ask.
+        // A cluster that is not open here is left to others.
         if (backend === undefined) {
           unseen += 1;
           return;
@@ -112,7 +112,7 @@ class Reaper {
     else this.#restMs = restMsFirst;
   }
 
-  /** Somebody else may reach the engine. Chance keeps two that both do not from meeting in step. */
+  /** Somebody else may reach the engine. The jitter keeps two processes that both can not from alternating in step. */
   async #yield(): Promise<void> {
     const { host } = this.#parts;
     this.#restsUntilMs = host.clock.nowMs() + this.#restMs * (0.5 + host.random() / 2);
@@ -120,7 +120,7 @@ class Reaper {
     await this.leave();
   }
 
-  /** Lets another go on at once. */
+  /** Releases the lock, so that another process can go on at once. */
   async leave(): Promise<void> {
     const token = this.#token;
     if (token === undefined) return;
@@ -137,7 +137,7 @@ class Reaper {
       token === undefined
         ? await link.lock(lockSecs, this.#signal)
         : await link.keepLock(token, this.#signal);
-    // Without an answer nothing is known of the lock; a token that is not its own any more is refused.
+    // Without a response nobody knows about the lock; a token that has become invalid is refused anyway.
     if (!answer.ok) return undefined;
     if (!answer.value.acquired) {
       if (token !== undefined) this.#fenced();
@@ -180,7 +180,7 @@ class Reaper {
     await Promise.all(tags.map((tag) => this.#end(backend, tag)));
   }
 
-  /** Its slots come back by time, or by hand where its statements have no limit of the engine's own. */
+  /** Such a cluster's slots come back by time, or by hand where the engine holds no limit for its statements. */
   #warnOfUnlisted({ cluster, runsIn, limitsExecution }: Backend, listing: Listing): void {
     if (runsIn === "process" || listing === "unanswered" || listing.complete) return;
     if (this.#unlisted.has(cluster)) return;
@@ -196,7 +196,7 @@ class Reaper {
     return backend.limitsExecution ? "unlisted" : "unanswered";
   }
 
-  /** It was told a moment ago. An engine that does not obey is told again. */
+  /** True when the engine was told a moment ago. One that does not obey is told again later. */
   #isEnding(tag: string): boolean {
     const toldAtMs = this.#ending.get(tag);
     return toldAtMs !== undefined && this.#parts.host.clock.nowMs() - toldAtMs < endAgainAfterMs;
@@ -231,7 +231,7 @@ class Reaper {
     await Promise.all(
       [...backends.values()].map(async (backend) => {
         const { cluster } = backend;
-        // What runs in other processes is not seen from here.
+        // From here nobody sees what runs in other processes.
         if (backend.runsIn === "process") return;
         const listing = await this.#list(backend);
         const gauge = host.metrics.gauge(engineRunning, { cluster_name: cluster });
@@ -247,7 +247,7 @@ class Reaper {
   }
 }
 
-/** Up to the lease: its holder may have died before it named a query. */
+/** The tag up to the lease: its holder may have died before it named a query. */
 function tagsOf({ instance, lease }: SuspectLease, { tags }: RunningStatements): readonly string[] {
   const prefix = `${tagPrefix}${instance}/${lease}/`;
   return tags.filter((tag) => tag.startsWith(prefix));

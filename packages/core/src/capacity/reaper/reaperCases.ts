@@ -1,13 +1,13 @@
 /**
  * The reaper's table of cases: what a sighting of a suspect slot means.
  *
- * A slot is given again only when the engine is known not to run its query. Whoever asks the engine
- * says what it saw; this decides, and nothing else does. It knows no store, no engine and no clock.
+ * A slot is granted again only when the engine is known not to run its query. Whoever asks the engine
+ * reports what it saw; only this file decides. It knows no store, no engine and no clock.
  */
 import type { ReaperAdvice, Sighting } from "@gateway/contract/capacityApi.ts";
 
 /**
- * Nothing is concluded sooner after the expiry: what the holder wrote to the engine in its lease's last
+ * No conclusion sooner than this after the expiry: what the holder wrote to the engine in the lease's last
  * moment may still be on its way.
  */
 export const submissionMsMax = 10_000;
@@ -15,14 +15,14 @@ export const submissionMsMax = 10_000;
 /** What is known of a suspect slot at the moment at which a sighting comes in. Times in milliseconds. */
 export interface SuspectFacts {
   readonly expiredForMs: number;
-  /** It spoke since the lease ran out; its end is proven; or nothing was heard of it since. */
+  /** The holder reported since the lease ran out; its end is proven; or it has been silent since. */
   readonly holder: "alive" | "dead" | "silent";
   readonly silentForMs: number;
   /** Longest limit that a statement under the lease was sent to the engine with; undefined where none is known. */
   readonly maxExecutionMs: number | undefined;
-  /** Since the first listing that did not show it; undefined when none did, or a later one showed it. */
+  /** Time since the first listing without it; undefined when every listing showed it, or a later one did. */
   readonly absentForMs: number | undefined;
-  /** Since the newest listing that was heard for it; undefined when none was. */
+  /** Time since the newest listing that counted for it; undefined when none did. */
   readonly heardForMs: number | undefined;
   /** The store's clock at this moment. */
   readonly nowMs: number;
@@ -58,7 +58,7 @@ export function isKnownDead(
   return holder === "dead" || (holder === "silent" && silentForMs >= orphanKillMs);
 }
 
-/** `freed` is the only answer after which the slot is given again. */
+/** Only after `freed` is the slot granted again. */
 export function reaperVerdict(
   facts: SuspectFacts,
   sighting: ReaperSighting,
@@ -82,10 +82,10 @@ export function reaperVerdict(
 }
 
 /**
- * One listing may be older than the statement; two that lie further apart than the delay are not both.
+ * One listing may be older than the statement; of two that lie further apart than the delay, one is not.
  *
- * A report may come twice, late or after a later one, so its time of arrival says nothing of when the
- * engine was asked: it was asked after `listing`, and the first listing was over when it was heard of.
+ * A report may come twice, late, or after a later one. So its arrival does not say when the engine was asked:
+ * that was after `listing`, and the first listing was over when its report came.
  */
 function absentVerdict(
   { expiredForMs, absentForMs, heardForMs, nowMs }: SuspectFacts,
@@ -104,7 +104,7 @@ function runningAdvice(facts: SuspectFacts, orphanKillMs: number): ReaperVerdict
   return isKnownDead(facts, orphanKillMs) ? "end" : "wait";
 }
 
-/** The engine has ended it by its own limit, whenever it began. Without a limit nobody knows. */
+/** True when the engine's own limit has ended the statement, whenever it began. Without a limit nobody knows. */
 function isOverByItself({ expiredForMs, maxExecutionMs }: SuspectFacts): boolean {
   return maxExecutionMs !== undefined && expiredForMs >= maxExecutionMs + submissionMsMax;
 }

@@ -45,7 +45,7 @@ export class ParkedQuery {
   #waiter: Waiter | undefined;
   /** When the waiter is answered without an event. */
   #waitEndMs = 0;
-  /** Outlasts the waits that are over in time: a timer for each of them would cost more than the event. */
+  /** Outlives waits that end in time: a timer for each of them would cost more than the event. */
   #alarm: Disposable | undefined;
   #alarmMs = 0;
   /** An event that came while nobody asked. */
@@ -170,7 +170,7 @@ export class ParkedQuery {
     waiter.resolve(event === undefined ? undefined : this.#give(event));
   }
 
-  /** One that rings earlier stays: it finds out then how much of the wait is left. */
+  /** A timer that rings earlier stays: it then sees how much of the wait is left. */
   #setAlarm(waitMs: number): void {
     if (this.#alarm !== undefined && this.#alarmMs <= this.#waitEndMs) return;
     this.#alarm?.[Symbol.dispose]();
@@ -245,7 +245,7 @@ export class ParkedQuery {
     if (this.#forgotten) this.#parking.forget(this.query.id);
     if (this.#waiter === undefined) this.#parked = last;
     else this.#answer(last);
-    // The generator may still have its end to run (a `finally` behind its last `yield`).
+    // The generator may still have to run its end (a `finally` behind its last `yield`).
     stream?.return().then(this.#stepped, this.#broke);
   }
 
@@ -265,8 +265,8 @@ const nothing: Promise<undefined> = Promise.resolve(undefined);
 const noCredential: Session["credential"] = { kind: "none" };
 
 /**
- * What stays for late polls asks no engine any more, so it keeps nothing that a client could be identified
- * with. Written out, because a spread takes many times as long, and every query comes by.
+ * What stays for late polls asks no engine any more, so it keeps no credential. Written out field by field,
+ * because a spread takes many times as long and every query passes here.
  */
 function withoutCredential(query: Query): Query {
   const { session } = query;

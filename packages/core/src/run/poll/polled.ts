@@ -16,7 +16,7 @@ import { ParkedQuery, type Parking } from "./parked.ts";
 import type { Query, QueryId } from "../../query/query.ts";
 
 export interface PolledLimits {
-  /** A query nobody asked for this long is ended, and forgotten when its end is not asked for either. */
+  /** A query that nobody asked about for this long is ended, and forgotten when nobody asks about its end either. */
   readonly abandonAfterMs: number;
   /** How often the abandoned ones are looked for. */
   readonly sweepEveryMs: number;

@@ -1,4 +1,4 @@
-/** The line of what an engine answers at once, and not with events: a description, a listing, a transaction. */
+/** The line of a question that the engine answers with one value instead of events: a description, a listing, a transaction. */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import type { Backend } from "../../port/backend.ts";
 import type { Queued } from "../../query/event.ts";
@@ -15,13 +15,13 @@ export interface Question<Answer> {
     query: Identified,
     signal: AbortSignal,
   ): Promise<Result<Answer, GatewayError>>;
-  /** Takes an answer back that nobody may use: the slot was lost, or the client left meanwhile. */
+  /** Undoes an answer that nobody may use: the slot was lost, or the client left meanwhile. */
   undo?(answer: Answer): Promise<void>;
 }
 
 /**
- * Asks an engine that can be reached. `take` makes of the answer what the caller wants; it may keep what
- * the attempt and the way hold, which is given back otherwise.
+ * Asks an engine that can be reached. `take` turns the answer into what the caller wants. It may keep what
+ * the attempt and the way hold; otherwise that is given back.
  */
 export async function* askEngine<Answer, Taken>(
   question: Question<Answer>,
@@ -48,7 +48,7 @@ export async function* askEngine<Answer, Taken>(
   }
 }
 
-/** The same for a caller that tells nobody about the wait. */
+/** The same for a caller that has nobody to tell about the wait. */
 export async function answerOf<Answer>(
   question: Question<Answer>,
   underway: Underway,
@@ -61,7 +61,7 @@ export async function answerOf<Answer>(
   }
 }
 
-/** A bug is logged and answered as one. */
+/** Does `work`; a throw is logged and returned as `internal.bug`. */
 export async function unthrown<Value>(
   plane: DataPlane,
   queryId: QueryId,

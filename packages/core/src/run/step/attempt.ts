@@ -64,7 +64,7 @@ export class Attempt implements AsyncDisposable {
     return this.#events;
   }
 
-  /** Asks what is answered at once, in a slot that is still ours before and after. */
+  /** Asks for one value, and checks before and after that the slot is still ours. */
   async ask<Answer>(
     question: Question<Answer>,
     query: Identified,
@@ -90,7 +90,7 @@ export class Attempt implements AsyncDisposable {
     this.#answered(last.kind === "failed" ? last.error : undefined);
   }
 
-  /** The slot and its place among what runs, for a transaction: from now on they are the caller's. */
+  /** Hands the slot and its count as running over to a transaction, which gives them back. */
   keep(): { readonly slot: Slot; readonly running: Disposable } {
     this.#kept = true;
     return { slot: this.#slot, running: this.#running ?? { [Symbol.dispose]: () => {} } };
@@ -100,7 +100,7 @@ export class Attempt implements AsyncDisposable {
     this.#underway.signal.removeEventListener("abort", this.#free);
     this.#tried?.("neutral");
     this.#lost?.[Symbol.dispose]();
-    // An engine that ignores its cancel still runs it: the slot is free when it is done.
+    // An engine that ignores its cancel still runs the query, so the slot is free only when that is done.
     const ignored = this.#events?.ignored === true;
     if (ignored) this.#underway.remains(this.#freed);
     return ignored || this.#kept ? Promise.resolve() : this.#giveBack();

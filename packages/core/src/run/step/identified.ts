@@ -12,7 +12,7 @@ export async function identifiedOn(
   generation: Generation,
   signal: AbortSignal,
 ): Promise<Result<Identified, GatewayError>> {
-  // Most are answered at once, and a wait for nothing costs every query.
+  // Most return at once, and awaiting a value that is there already would cost every query.
   const written = generation.translate(admittedOn(query, slot), signal);
   const translated = written instanceof Promise ? await written : written;
   if (!translated.ok) return translated;

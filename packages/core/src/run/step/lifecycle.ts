@@ -56,7 +56,7 @@ export class OpenQuery implements Underway {
     return this.#plane.host.clock;
   }
 
-  /** The engine still runs the query, of which its client was told the end: it is closed when `ended` resolves. */
+  /** The client has been told the end, but the engine still runs the query: it is closed when `ended` resolves. */
   remains(ended: Promise<void>): void {
     this.#remains = ended;
   }
@@ -79,7 +79,7 @@ export class OpenQuery implements Underway {
     history.append(record);
   }
 
-  /** A slot, where nobody has to wait for one; undefined otherwise. */
+  /** A slot, when one is free; undefined otherwise. */
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
     const { signal } = this.live;
     if (signal.aborted) return err(abortError(signal));

@@ -29,7 +29,7 @@ export interface LiveView {
   readonly rows: number;
 }
 
-/** Of a record that has none: the same for all, since nobody changes a record. */
+/** For a record without any: one value for all, since nobody changes a record. */
 const noTags: QueryRecord["tags"] = {};
 const noActions: QueryRecord["policyActions"] = [];
 const noStats: QueryRecord["engineStats"] = {};
@@ -106,7 +106,7 @@ export class LiveQuery implements LiveView {
       backendIdentity.mode === "serviceAccount" ? undefined : backendIdentity.principal;
   }
 
-  /** Counts a batch; answers the error when the row limit is passed. */
+  /** Counts a batch; returns the error when the row limit is passed. */
   counted(batch: Batch): GatewayError | undefined {
     this.rows += batch.rows;
     this.bytes += batchBytes(batch);
@@ -124,7 +124,7 @@ export class LiveQuery implements LiveView {
     };
   }
 
-  /** Ends timers and listeners and answers what remains. Hashes are left to whoever writes it. */
+  /** Ends timers and listeners and returns the record. Hashes are left to whoever writes it. */
   close(
     last: LastEvent,
     { revision, worker }: { readonly revision: string; readonly worker: string | undefined },

@@ -5,10 +5,10 @@
 import type { Clock } from "../../port/clock.ts";
 import type { ResultEvent, ResultStream } from "../../query/event.ts";
 
-/** Milliseconds after an abort. Longer than an engine's process of our own is given before it is ended. */
+/** Milliseconds after an abort. Longer than a driver's process gets before it is ended. */
 export const graceMs = 3_000;
 
-/** What `next` answers when the engine was waited for long enough. */
+/** What `next` returns when it has waited long enough for the engine. */
 export type Ignored = "ignored";
 
 export class PatientReader {
@@ -23,7 +23,7 @@ export class PatientReader {
     this.#clock = clock;
   }
 
-  /** True when the engine still works on what nobody waits for. */
+  /** True when the engine still works on a query that nobody waits for. */
   get ignored(): boolean {
     return this.#ignored;
   }
@@ -37,8 +37,8 @@ export class PatientReader {
   }
 
   /**
-   * Ends the events for whoever tells the client how the query ended: after an abort it is waited for no longer
-   * than for an event, and `ignored` says whether the engine still works.
+   * Ends the events before the client is told how the query ended. After an abort it waits no longer than for
+   * an event; `ignored` then says whether the engine still works.
    */
   leave(): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ export class PatientReader {
     });
   }
 
-  /** The query was aborted: from now on the engine is waited for only so long. */
+  /** The query was aborted: from now on the engine gets `graceMs` to end. */
   aborted(): void {
     this.#grace ??= this.#clock.timer(graceMs, () => {
       this.#ignored = true;

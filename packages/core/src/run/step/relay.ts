@@ -13,9 +13,10 @@ export interface Relayed {
 }
 
 /**
- * Says that the query runs, then passes on what the engine says. Only the latter counts as begun. Whether
- * the slot is still ours, and anybody still waits, is asked right before the engine is; the former again at its
- * first answer.
+ * Says that the query runs, then passes on what the engine says; the query counts as begun with the engine's
+ * first event. Right before the engine is asked, this checks that the slot is still ours and that somebody still
+ * waits. It checks the slot again at the engine's first answer.
+ *
  * Ending this generator early ends the engine's stream, which cancels its query. An engine that ignores
  * its cancel is not waited for: the reader says so, and whoever holds the slot keeps it.
  */
@@ -61,7 +62,7 @@ async function* passOn(
       case "done":
         return { last: doneWith(event, live), reached: true };
       case "failed":
-        // Ended in the engine while this process stood still: that the slot was lost is the reason then.
+        // If the slot was lost while this process stood still, somebody ended the query in the engine: the loss is the reason.
         if (lossOf(slot) !== undefined) await lossAskedOf(slot);
         return endedBy(event, live, started);
       case "batch": {
@@ -89,12 +90,12 @@ async function* passOn(
   return { last: { kind: "failed", error: gatewayError("engine.broken") }, reached: true };
 }
 
-/** The engine's end of a query with our own counts. */
+/** The engine's `done` with our own counts. */
 function doneWith({ updateType, updateCount }: DoneEvent, live: LiveQuery): DoneEvent {
   return { kind: "done", stats: live.stats(), updateType, updateCount };
 }
 
-/** What the engine says of a query that was aborted is not what the client is told: the reason is. */
+/** After an abort the client is told the reason of the abort, not what the engine says. */
 function endedBy(
   event: Extract<ResultEvent, { kind: "failed" }>,
   live: LiveQuery,

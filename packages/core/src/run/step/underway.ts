@@ -1,5 +1,5 @@
 /**
- * Who takes the line to an engine: a query with its record (lifecycle.ts), or a question about one, which
+ * Who goes down the line to an engine: a query with its record (lifecycle.ts), or a question about one, which
  * takes a slot like a query and leaves no record.
  */
 import type { RoutingStep } from "@gateway/contract/record.ts";
@@ -19,7 +19,7 @@ type Asked = Pick<DataPlane, "capacity" | "host">;
 
 export type Admission = AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
 
-/** What the line tells it, and asks of it, on the way. */
+/** What each step of the line tells it and asks of it. */
 export interface Underway {
   readonly query: Query;
   /** Aborted when nobody waits for the answer any more. */
@@ -29,20 +29,20 @@ export interface Underway {
   /** The generation it is judged by. */
   holds(revision: string): void;
   routed(group: string): void;
-  /** A slot, where nobody has to wait for one; undefined otherwise. */
+  /** A slot, when one is free; undefined otherwise. */
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined;
   slotLater(request: AdmitRequest): Admission;
-  /** It has a slot on the cluster, until disposed. */
+  /** Counts it as running on the cluster, until disposed. */
   running(cluster: string, generation: Generation): Disposable;
   /** What the engine is given, and as whom. */
   identified(query: Identified): void;
-  /** The engine still runs it, of which its client was told the end, until `ended` resolves. */
+  /** The client has been told the end, but the engine still runs it until `ended` resolves. */
   remains(ended: Promise<void>): void;
 }
 
 /**
- * A question about a query: what it takes and gives, or what there is to query where it would go. An engine
- * plans for an answer as it does for a query, so the group's limit of time holds once there is a slot.
+ * A question about a query: its parameters and columns, or the tables of the group where it would go. An engine
+ * plans for the answer as it does for a query, so the group's time limit holds once there is a slot.
  */
 export class Unrecorded implements Underway, Disposable {
   readonly query: Query;

@@ -28,7 +28,7 @@ export class Way implements Disposable {
     return this.#hold.generation;
   }
 
-  /** A slot on a cluster that was not tried in vain: at once where nobody has to wait for one. */
+  /** A slot on a cluster that is not excluded: at once when one is free. */
   slot(): Result<Slot, GatewayError> | Admission {
     const request = this.generation.admission(this.policed, this.#excluded);
     if (!request.ok) return request;

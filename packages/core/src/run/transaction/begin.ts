@@ -17,7 +17,7 @@ const transaction: Question<PinnedLane> = {
 export async function* beginTransaction(open: OpenQuery, plane: DataPlane): Stage {
   const begun = yield* askEngine(transaction, open, plane, (lane, attempt, way) => {
     const { generation, policed } = way;
-    // Before anything is kept: what throws behind that would be given back by nobody.
+    // Before anything is kept: nobody would give back what is kept if this threw later.
     const lifeMs = generation.limits(policed.group).maxTransactionMs;
     const held = {
       generation: way.keep(),

@@ -1,4 +1,4 @@
-/** What divides a transaction or follows on one: savepoints, and another transaction on the same pin. */
+/** Savepoints within a transaction, and the transaction that follows it on the same pin. */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import type { Result } from "../../result.ts";
 import type { LastEvent, Stage } from "../../query/event.ts";
@@ -7,7 +7,7 @@ import { isStrict, wordsOf, type WayBack } from "./savepoints.ts";
 import type { Division } from "../../sql/session/statement.ts";
 import { identify, type SessionPin } from "./pinSession.ts";
 
-/** SAVEPOINT, RELEASE and ROLLBACK TO, where the engine's transactions may be divided. */
+/** SAVEPOINT, RELEASE and ROLLBACK TO, where the engine's transactions can have savepoints. */
 export async function* divide(
   division: Result<Division, GatewayError>,
   open: OpenQuery,
@@ -64,7 +64,7 @@ async function goBack(
   return renewed.ok ? undefined : renewed.error;
 }
 
-/** Another transaction with what the client asked of the first, in the same slot. */
+/** Another transaction in the same slot, with the modes the client asked for in the first. */
 function beginAgain(pin: SessionPin, signal: AbortSignal): Promise<Result<void, GatewayError>> {
   return pin.renew(async () => {
     const identified = await identify(pin.held.begin, pin, signal);

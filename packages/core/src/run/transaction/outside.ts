@@ -1,4 +1,4 @@
-/** Statements about a transaction where none was begun. No engine is asked. */
+/** Statements about a transaction when none is open. No engine is asked. */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import type { LastEvent, Stage } from "../../query/event.ts";
 import type { Result } from "../../result.ts";

@@ -30,13 +30,13 @@ export interface Held {
   readonly begin: Query;
 }
 
-/** The pipeline's own pin: no other is ever in a session. */
+/** The only implementation of `Pin`: a session never holds another. */
 export class SessionPin implements Pin {
   readonly cluster: string;
   readonly group: string;
   readonly held: Held;
   readonly points = new Savepoints();
-  /** The connection; another one where a transaction took the place of the first. */
+  /** The connection; a new one when another transaction replaced the first. */
   #lane: PinnedLane;
   readonly #clock: Clock;
   #state: Pin["state"] = "open";
@@ -82,7 +82,7 @@ export class SessionPin implements Pin {
     return this.#endedBy;
   }
 
-  /** Takes the lane for one statement, which `cancel` ends when the transaction has to. Refused when it is over, aborted, lost, or another statement still runs. */
+  /** Takes the lane for one statement, which `cancel` ends when the transaction has to end. Refused when the transaction is over, aborted or lost, or another statement still runs. */
   async take(cancel: (reason: GatewayError) => void): Promise<Result<Disposable, GatewayError>> {
     const { slot } = this.held;
     if (lossOf(slot) !== undefined) await lossAskedOf(slot);
@@ -96,7 +96,7 @@ export class SessionPin implements Pin {
         }),
       );
     }
-    // Between two statements the engine runs nothing of ours, so the slot may be another's by now.
+    // Between two statements the engine runs nothing of ours, so somebody else may have the slot by now.
     const lost = lossOf(slot);
     if (lost !== undefined) {
       this.#endedBy = lost;
@@ -120,12 +120,12 @@ export class SessionPin implements Pin {
     if (this.#state === "open") this.#state = "aborted";
   }
 
-  /** The failure was taken back. */
+  /** The failure was rolled back. */
   reopen(): void {
     if (this.#state === "aborted") this.#state = "open";
   }
 
-  /** Another transaction in place of the one that is over. An error ends the pin. */
+  /** Begins another transaction after the one that is over. An error ends the pin. */
   async renew(
     begin: () => Promise<Result<PinnedLane, GatewayError>>,
   ): Promise<Result<void, GatewayError>> {
@@ -135,7 +135,7 @@ export class SessionPin implements Pin {
       await this.end();
       return lane;
     }
-    // The client may have left meanwhile, and nobody else knows of this connection.
+    // The client may have left meanwhile, and nobody else would close this connection.
     if (this.#ending !== undefined) {
       await lane.value[Symbol.asyncDispose]();
       return err(gatewayError("query.cancelled"));
@@ -156,7 +156,7 @@ export class SessionPin implements Pin {
   async #giveBack(): Promise<void> {
     const { running, slot, generation } = this.held;
     this.#watch?.[Symbol.dispose]();
-    // The slot follows the lane: it is free only when the engine runs nothing of ours any more.
+    // The slot is released after the lane: it is free only when the engine runs nothing of ours any more.
     await this.#lane[Symbol.asyncDispose]();
     running[Symbol.dispose]();
     await slot[Symbol.asyncDispose]();
@@ -170,7 +170,7 @@ export class SessionPin implements Pin {
     });
   }
 
-  /** A reader that stopped reading would keep its statement for ever: the lane is closed under it. */
+  /** A client that stopped reading would keep its statement for ever, so the lane is closed under it. */
   #outlived(): void {
     const reason = gatewayError("query.transactionTimeout");
     this.#endedBy = reason;
@@ -181,7 +181,7 @@ export class SessionPin implements Pin {
 
 const overText = "the transaction is over";
 
-/** A session's pin as the one that it is. */
+/** A session's pin as the class that it is. */
 export function ownPin(pin: Pin): SessionPin {
   if (pin instanceof SessionPin) return pin;
   throw new Error("a pin that this pipeline did not make");

@@ -64,8 +64,8 @@ const begunText = "there is already a transaction in progress";
 const changing: ReadonlySet<string> = new Set(["insert", "update", "delete", "merge", "ddl"]);
 
 /**
- * Why the statement can not be in a transaction that only reads. Not every engine has those, or says so
- * in a way that a client can tell from a conflict.
+ * Why the statement may not run in a read-only transaction. Some engines have none, and some refuse in a way
+ * that a client can not tell from a conflict.
  */
 function writing({ kind, tag }: Statement): GatewayError | undefined {
   if (!changing.has(kind)) return undefined;
@@ -87,7 +87,7 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   const { last } = yield* relay(events, open.live, slot);
   if (last.kind === "failed") points.fail(open.query.statement);
   if (events.ignored) {
-    // Nothing more can run on this connection. The slot follows the lane, which ends when the engine does.
+    // Nothing more can run on this connection. The slot is released after the lane, which ends with the engine's work.
     open.remains(pin.end());
     yield { kind: "session", change: { kind: "unpinned", outcome: "rolledBack" } };
   }
@@ -113,8 +113,8 @@ async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin):
 }
 
 /**
- * Describes a statement on the transaction's own connection, where its uncommitted tables are. The engine plans
- * for it, so it may take as long as a query of the group.
+ * Describes a statement on the transaction's own connection, which sees its uncommitted tables. The engine has
+ * to plan the statement, so this may take as long as a query of the group.
  */
 export async function describePinned(
   query: Query,

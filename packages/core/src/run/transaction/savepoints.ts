@@ -1,6 +1,6 @@
 /**
  * Savepoints of a transaction whose engine has none. SAVEPOINT and RELEASE are remembered; ROLLBACK TO
- * succeeds where that is the truth:
+ * succeeds only where success is true:
  *
  * | since the savepoint                       | before it              | ROLLBACK TO                   |
  * | ----------------------------------------- | ---------------------- | ----------------------------- |
@@ -17,7 +17,7 @@ import type { Division, TransactionModes } from "../../sql/session/statement.ts"
 import type { Statement } from "../../sql/statement.ts";
 import type { Query } from "../../query/query.ts";
 
-/** What ROLLBACK TO takes: nothing, where the engine goes on; or all that was done so far. */
+/** What ROLLBACK TO undoes: nothing, where the engine goes on; or all that was done so far. */
 export type WayBack = { readonly kind: "stay" } | { readonly kind: "anew" };
 
 interface Point {
@@ -30,7 +30,7 @@ interface Point {
 /** One transaction keeps no more of them; PostgreSQL has no such limit. */
 const pointsMax = 1000;
 
-/** Outside of a transaction: PostgreSQL refuses all three; as on MySQL the others' SAVEPOINT is taken and forgotten. */
+/** Outside of a transaction: PostgreSQL refuses all three; elsewhere SAVEPOINT succeeds and is forgotten, as on MySQL. */
 export function divideNothing(division: Division, { session }: Query): GatewayError | undefined {
   if (session.dialect !== "postgres") {
     return division.kind === "savepoint" ? undefined : unknownPoint(division.name);
@@ -85,8 +85,8 @@ export class Savepoints {
   }
 
   /**
-   * What going back takes. `goesOn` asks the engine whether the transaction lives and its last statement
-   * changed nothing if it failed; `strict` for more than READ COMMITTED. `query.unsupported` where
+   * What it takes to go back. `goesOn` asks the engine whether the transaction is alive and its last statement,
+   * if it failed, changed nothing; `strict` for more than READ COMMITTED. `query.unsupported` where
    * there is no way back.
    */
   async wayBack(
@@ -102,7 +102,7 @@ export class Savepoints {
     return err(noWayBack());
   }
 
-  /** The transaction stands at the savepoint again; those behind it are gone. */
+  /** The transaction is back at the savepoint; later ones are gone. */
   back(name: string): void {
     const at = this.#indexOf(name);
     const point = this.#points[at];

@@ -1,4 +1,4 @@
-/** What a statement wants of the session's transaction, by what its reader found in it. */
+/** What a statement wants of the session's transaction, as its reader found. */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import type { Outcome } from "../../query/event.ts";
 import type { Query } from "../../query/query.ts";
@@ -24,7 +24,7 @@ export const outcomeOf = {
   rollback: "rolledBack",
 } as const satisfies Record<EndWish["kind"], Outcome>;
 
-/** Undefined for every statement that is none about transactions in the client's dialect. */
+/** Undefined for every statement that, in the client's dialect, is not about transactions. */
 export function wishOf({ statement, session: { dialect } }: Query): Wish | undefined {
   const { kind, session } = statement;
   switch (kind) {
