@@ -10,7 +10,7 @@ const nameCharsMax = 1_024;
 const idCharsMax = 128;
 const listMax = 1_000;
 
-/** The longest that each text of a client, an engine or a rule may be, in characters. */
+/** The longest that a text of a client, an engine or a rule may be, in characters. */
 const charsMax = {
   proxyQueryId: idCharsMax,
   backendQueryId: nameCharsMax,

@@ -1,9 +1,9 @@
 /**
  * Takes a client's values out of a message that an engine or a rule wrote about its SQL.
  *
- * Masks whatever stands in quotes, numbers, what engines echo of the statement, and everything that is
- * a value of the statement or a piece of one. It rather masks too much: a message is for a hint, its
- * code says what happened.
+ * Masks whatever stands in quotes, numbers, what engines echo of the statement, and every value of the
+ * statement or piece of one. When in doubt it masks too much: the message is only a hint, its code says
+ * what happened.
  */
 import { folded, type Values } from "./values.ts";
 
@@ -29,7 +29,7 @@ export function maskText(message: string, values: Values): string {
 /** A number and what hangs on it: `2024-01-31`, `1e5`, `0x1f`. Digits inside a name are no number. */
 const numbers = /(?<![\p{L}\p{N}_])\p{N}(?:[\p{L}\p{N}_.,:+-]*[\p{L}\p{N}_])?/gu;
 
-/** DuckDB shows the line in question and marks the place; MySQL quotes the rest of the statement without escaping it. */
+/** DuckDB shows the line with the error and a marker; MySQL quotes the rest of the statement without escaping it. */
 function hideEcho(text: string, hidden: Uint8Array): void {
   const line = /^\s*LINE \d+:/m.exec(text);
   if (line !== null) hide(hidden, line.index, text.length - line.index);
@@ -46,7 +46,7 @@ const closing: Readonly<Record<string, string>> = {
   "\u00ab": "\u00bb",
 };
 
-/** Each pair of quotes; from the first to the last, or to the end, where pairs can not be told for certain. */
+/** Each pair of quotes; where the pairs are not certain, everything from the first quote to the last, or to the end. */
 function hideQuoted(text: string, open: string, hidden: Uint8Array): void {
   const close = closing[open];
   if (close !== undefined) {
@@ -69,7 +69,7 @@ function hideQuoted(text: string, open: string, hidden: Uint8Array): void {
   }
 }
 
-/** Where the quote stands; the apostrophe of "can't" is none. */
+/** Where the quotes stand; the apostrophe of "can't" is not one. */
 function placesOf(text: string, quote: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + 1)) {

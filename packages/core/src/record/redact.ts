@@ -1,9 +1,9 @@
 /**
  * What of a record may leave its process, by the redaction of the configuration.
  *
- * `full` keeps everything and adds the hashes. `maskLiterals` keeps the shape of the statement and no
- * value of it. `metadata` keeps a written list of fields, so that a field added later stays here until
- * someone lists it. Costs some 50 µs a record, hence for whoever writes it, not on the query's way.
+ * `full` keeps everything and adds the hashes. `maskLiterals` keeps the shape of the statement but none of
+ * its values. `metadata` keeps an explicit list of fields, so that a field added later is dropped until
+ * someone lists it. It costs some 50 µs a record, so the writer of the record calls it, not the query's line.
  */
 import type { QueryRecord, RoutingStep } from "@gateway/contract/record.ts";
 import { errorCatalogue } from "@gateway/contract/error.ts";
@@ -19,7 +19,7 @@ import { valuesOf, type Reading, type Values } from "./values.ts";
 export const redactions = ["full", "maskLiterals", "metadata"] as const;
 export type Redaction = (typeof redactions)[number];
 
-/** The record that may be stored or sent, with its hashes. `record` is as the pipeline made it. */
+/** The record that may be stored or sent, with its hashes, from the record that the pipeline made. */
 export function redact(record: QueryRecord, mode: Redaction): QueryRecord {
   return fitRecord(redacted(record, mode));
 }
@@ -65,7 +65,7 @@ function withHashes(record: QueryRecord): QueryRecord {
 /** The compiler knows when a field is missing. */
 type EveryField = { readonly [Field in keyof Required<QueryRecord>]: QueryRecord[Field] };
 
-/** Written out: a spread of so many fields takes several times as long, and each query has a record. */
+/** Field by field: a spread of so many fields takes several times as long, and each query has a record. */
 function withHashesOf(
   record: QueryRecord,
   sqlHash: string,
@@ -115,7 +115,7 @@ function digestHashOf({ sql, sourceDialect, digestHash }: QueryRecord): string |
 
 // ---------------------------------------------------------------- metadata
 
-/** Fields that say nothing of a statement's text. Everything else is dropped. */
+/** The fields that reveal nothing of a statement's text. Everything else is dropped. */
 function metadataOf(record: QueryRecord): QueryRecord {
   return {
     proxyQueryId: record.proxyQueryId,
@@ -145,7 +145,7 @@ function metadataOf(record: QueryRecord): QueryRecord {
     enginePrincipal: record.enginePrincipal,
     engineStats: record.engineStats,
     revision: record.revision,
-    // Required by the schema, and text of a client or of a rule: empty.
+    // The schema requires them, but they are text of a client or of a rule: empty.
     tags: {},
     routingTrace: [],
     policyActions: [],
@@ -173,7 +173,7 @@ function masked(record: QueryRecord): QueryRecord {
   };
 }
 
-/** The dialects in which the text was read: the engine's too where it was given the client's own text. */
+/** The dialects in which the text was read: also the engine's where it got the client's own text. */
 function readers(record: QueryRecord): readonly Dialect[] {
   const source = dialectOf(record.sourceDialect);
   if (record.targetDialect === undefined || record.translatedSql !== undefined) return [source];
@@ -204,7 +204,7 @@ function maskedSql(sql: string | undefined, dialect: Dialect): string | undefine
   return text.ok ? text.value : undefined;
 }
 
-/** Where the values are not known, the catalogue's own text: no word of an engine can be trusted then. */
+/** Where the values are not known, the catalogue's own text: any word of the engine may be a value then. */
 function maskedError({ errorCode, errorMessage }: QueryRecord, values: Values): string | undefined {
   if (errorMessage === undefined) return undefined;
   const text = catalogueText(errorCode);
@@ -218,7 +218,7 @@ function catalogueText(code: string | undefined): string | undefined {
     : undefined;
 }
 
-/** The places that the pipeline counts stay readable: `queryRegex[2]`, `rule 3: `. */
+/** Indexes that the pipeline itself writes stay readable: `queryRegex[2]`, `rule 3: `. */
 function maskedStep({ step, outcome }: RoutingStep, hide: (text: string) => string): RoutingStep {
   const [place = ""] = /^rule \d{1,4}: /.exec(outcome) ?? [];
   const isPlace = /^[A-Za-z]{1,32}(?:\[\d{1,4}\])?$/.test(step);

@@ -1,24 +1,24 @@
 /**
  * The values that a client wrote into its SQL, as they may come back in an error message or a trace.
  *
- * Where they can not be known for certain (the text can not be lexed, or holds too many), the whole
- * text stands for them: then each word of a message that the text also has counts as a value. So it is
- * for a long text that nobody read ahead, as of a statement that was refused before it had its slot:
- * to lex a megabyte for its record would hold up everybody.
+ * Where they are not known for certain (the text can not be lexed, or holds too many), the whole text stands
+ * for them: every word of a message that the text also has then counts as a value. The same holds for a long
+ * text that nobody read ahead, as when a statement was refused before it had a slot: lexing a megabyte for
+ * its record would hold up everybody.
  */
 import type { Dialect } from "../sql/dialect.ts";
 import { literalReading, valuesMax } from "../sql/mask/literals.ts";
 import { longTextUnits } from "../sql/reading/reading.ts";
 
-/** Characters that a word of a message is looked for in; where there are more, every word may be a value. */
+/** Most characters in which a word of a message is searched; beyond them every word may be a value. */
 const haystackCharsMax = 2 * 1024 * 1024;
-/** Shorter values and words of them are only found as whole words, or a message would fall apart. */
+/** Shorter values and words are matched as whole words only; otherwise they would shred a message. */
 const partLengthMin = 4;
 
 export interface Values {
-  /** `text`: the values are not known, and `haystack` is the whole SQL. `anything`: so long a one that nothing is looked for in it. */
+  /** `text`: the values are not known, and `haystack` is the whole SQL. `anything`: the SQL is too long to search. */
   readonly kind: "literals" | "text" | "anything";
-  /** Folded values and their words that are to be found anywhere in a message. */
+  /** Folded values and their words that are masked anywhere in a message. */
   readonly parts: readonly string[];
   /** Folded words of the values. */
   readonly words: ReadonlySet<string>;

@@ -1,10 +1,10 @@
 /**
- * Runs a program over a text: the subset construction, made lazily and thrown away when it grows.
+ * Runs a program over a text: a subset construction, built lazily and thrown away when it grows.
  *
  * Every character costs at most one walk over the program, whatever the pattern, so a search costs at
- * most program × text. Usually it costs one table look-up, because the walk was done before and its
- * result is cached. The cache has a fixed budget: when it is full it is emptied, and a search that
- * fills it again and again goes on without it.
+ * most program × text. Usually a character costs one table look-up, because the result of its walk is
+ * cached. The cache has a fixed budget: when it is full it is emptied, and a search that keeps filling it
+ * goes on without it.
  *
  * Answers only whether there is a match: no positions, no groups.
  */
@@ -20,7 +20,7 @@ const threadCellsMax = 65_536;
 /** How often one search may empty the cache before it goes on without it. */
 const flushesPerSearchMax = 3;
 
-/** What lies before the next character, as far as the program can see it. */
+/** What came before the next character, as far as the program can tell. */
 const before = { textStart: 0, newline: 1, word: 2, other: 3 } as const;
 
 /** Stands for the end of the text where a letter is expected. */
@@ -313,7 +313,7 @@ function holds(assertion: Assertion, sides: Sides): boolean {
   }
 }
 
-/** What a character leaves behind. Differences that the program can not see would only split states. */
+/** The context after a character. Differences that the program can not tell would only split states. */
 function beforeAfter(program: Program, letter: number): number {
   if (program.looksAtLines && program.alphabet.isNewline[letter] === true) return before.newline;
   if (program.looksAtWords && program.alphabet.isWord[letter] === true) return before.word;

@@ -1,9 +1,9 @@
 /**
  * Reads a pattern of the RE2-like subset into a tree.
  *
- * Refuses, with the place, what can not be matched in linear time (back-references, look-around,
- * atomic groups) and what is merely not built (Unicode properties): a rule that silently meant
- * something else would route queries wrongly.
+ * Refuses, with the position, what can not be matched in linear time (back-references, look-around,
+ * atomic groups) and what is just not built (Unicode properties): a rule that silently meant something
+ * else would misroute queries.
  */
 import { err, ok, type Result } from "../result.ts";
 import { anyChar, foldCase, notNewline, type CharSet } from "./charSet.ts";

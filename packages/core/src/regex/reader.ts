@@ -1,4 +1,4 @@
-/** The place a pattern is being read at, shared by the parser and the reader of classes. */
+/** The position in a pattern that is being read, shared by the parser and the reader of classes. */
 import type { RegexError } from "./syntax.ts";
 
 /** Mutable while one pattern is parsed; never kept afterwards. */

@@ -1,5 +1,5 @@
 /**
- * Regular expressions that end in linear time, for rules that clients' text is matched against.
+ * Regular expressions in linear time, for rules that match clients' text.
  *
  * The engine of JavaScript backtracks: `(a+)+$` on sixty characters takes longer than anyone waits,
  * so a router rule and a chosen query could stop the whole process. This one takes at most
@@ -17,7 +17,7 @@ import { parseRegex } from "./parse.ts";
 import { compileProgram } from "./program.ts";
 import type { RegexError } from "./syntax.ts";
 
-/** Switches that hold for the whole pattern; the pattern's own `(?-i)` may undo them. */
+/** Switches for the whole pattern; the pattern's own `(?-i)` may undo them. */
 export interface RegexFlags {
   readonly ignoreCase?: boolean;
 }
@@ -28,7 +28,7 @@ export interface LinearRegex {
   test(text: string): boolean;
 }
 
-/** Compiles a pattern, or answers where and why it is refused. Never throws on any input. */
+/** Compiles a pattern, or says where and why it is refused. Never throws on any input. */
 export function compileRegex(
   pattern: string,
   flags: RegexFlags = {},

@@ -1,8 +1,8 @@
 /**
  * Says where a query would go and why, with the routes that queries really take.
  *
- * Opens nothing, runs nothing, and does not look at clusters: whether one of the group's is up is
- * known only when a query asks. Identity is what the question says; nobody is logged in.
+ * Opens nothing, runs nothing, and does not look at clusters: whether one of the group's clusters is up
+ * shows only when a query asks. It takes the identity from the question; nobody is logged in.
  */
 import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Authorizer } from "../port/authorizer.ts";
@@ -26,18 +26,18 @@ export interface RouteExplanation {
   /** Undefined when the query would be refused, and when this process can not know. */
   readonly group: string | undefined;
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
-  /** The group that the lists open first, where somebody else has a say whom this process did not ask. */
+  /** The group that the allow lists admit, where an authorizer that this process did not ask has a say too. */
   readonly undecided?: string | undefined;
   readonly trace: readonly RoutingStep[];
 }
 
-/** Who decides beside the rules. `complete` is false when somebody who has a say is not among them: then a refusal is certain and a yes is not. */
+/** Who decides beside the rules. `complete` is false when an authorizer is missing here: then a refusal is certain, but a yes is not. */
 export interface ExplainedBy {
   readonly authorizer: Authorizer;
   readonly complete: boolean;
 }
 
-/** Compiles the routes of a checked configuration once; the answer explains any number of questions. */
+/** Compiles the routes of a checked configuration once; the returned function explains any number of questions. */
 export function routeExplainer(
   config: RoutesConfig,
   { authorizer, complete }: ExplainedBy,
@@ -56,7 +56,7 @@ export function routeExplainer(
   };
 }
 
-/** How a frontend's SQL is read. No rule of today looks at it; one that does must see the same. */
+/** The dialect of each frontend. No rule looks at it today; one that will must see the same as with a real query. */
 const frontendDialects: ReadonlyMap<string, Dialect> = new Map([
   ["trinoHttp", "trino"],
   ["postgresWire", "postgres"],

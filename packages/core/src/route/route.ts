@@ -51,7 +51,7 @@ export function compileRoutes(config: RoutesConfig, authorizer: Authorizer): Rou
 interface CompiledRouter {
   readonly step: string;
   readonly rule: Rule;
-  /** One value for all queries: nothing is made for a router that does not match. */
+  /** Shared by all queries, so that a router that does not match allocates nothing. */
   readonly passed: RoutingStep;
 }
 
@@ -130,7 +130,7 @@ class CompiledRoutes implements Routes {
   }
 }
 
-/** Names of groups come from routers, and every object knows `constructor`. */
+/** Names of groups come from routers, and every object has a `constructor`. */
 function isEnabled({ clusterGroups }: RoutesConfig, group: string): boolean {
   return Object.hasOwn(clusterGroups, group) && clusterGroups[group]?.enabled === true;
 }

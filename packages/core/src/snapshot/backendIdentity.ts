@@ -1,9 +1,9 @@
 /**
- * As whom a query reaches its engine: the only place where that is decided.
+ * Decides as whom a query reaches its engine; nothing else does.
  *
- * Every mode but `serviceAccount` fails closed. A client who is nobody, whose login left nothing to
- * pass on, or whose token could not be exchanged is refused; nothing here answers the service account
- * for another mode, and an adapter that is handed an identity uses that one or refuses.
+ * Every mode but `serviceAccount` fails closed. A client without a proven name, without a credential to pass
+ * on, or whose token could not be exchanged is refused. No other mode ever falls back to the service account,
+ * and an adapter uses the identity that it is handed, or refuses.
  */
 import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
 import type { GatewayError } from "../error.ts";
@@ -28,7 +28,7 @@ export interface IdentityRule {
   readonly exchange: TokenExchange | undefined;
 }
 
-/** Decides, or refuses with `auth.noBackendIdentity`. Asks somebody else under `tokenExchange` only. */
+/** Decides, or refuses with `auth.noBackendIdentity`. Only `tokenExchange` asks another server. */
 export function backendIdentityOf(
   query: Pick<Translated, "session" | "group">,
   rule: IdentityRule,
@@ -66,19 +66,19 @@ async function exchanged(
   const { identity } = session;
   const token = await exchange.exchange(subject, identity, signal);
   if (token.ok) return ok({ mode: "tokenExchange", principal: identity.user, token: token.value });
-  // The exchange knows no group, and its words are not trusted to hold no secret.
+  // The exchange does not know the group, and its message may hold a secret.
   const { code, detail } = token.error;
   return code === "auth.noBackendIdentity"
     ? err(noBackendIdentity("tokenExchange", group, detail === undefined ? {} : { detail }))
     : token;
 }
 
-/** Somebody whose name was proved. A name that was only claimed is never carried to an engine. */
+/** True when the name was proved. A name that was only claimed never reaches an engine. */
 function isSomebody({ method, user }: AuthContext): boolean {
   return method !== "none" && method !== "anonymous" && user !== "" && user !== "anonymous";
 }
 
-/** A password belongs to the name it was shown with, which a directory may spell in another way. */
+/** A password belongs to the name it was sent with, which a directory may spell in another way. */
 function principalOf(credential: ForwardableCredential, user: string): string {
   return credential.kind === "password" ? credential.user : user;
 }

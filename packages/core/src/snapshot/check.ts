@@ -1,8 +1,8 @@
 /**
- * What the parts of a configuration mean together: names that are used exist, regular expressions
- * compile. Every problem at once, so that a file is corrected in one go.
+ * Checks the parts of a configuration against each other: every name that is used exists, every regular
+ * expression compiles. It reports every problem at once, so that one edit can correct the file.
  *
- * The shapes were checked by the schemas before; this is not the place for them.
+ * It is not about shapes: the schemas have checked those before.
  */
 import type { GroupConfig } from "@gateway/contract/config/group.ts";
 import type { ConditionConfig, RouterConfig } from "@gateway/contract/config/router.ts";
@@ -167,7 +167,7 @@ function unknownName(
   what: string,
   path: Path,
 ): readonly ConfigProblem[] {
-  // Thousands of groups name thousands of clusters, and nearly all of them rightly.
+  // Thousands of groups name thousands of clusters, and nearly all names are right.
   if (known.has(name)) return [];
   const names = [...known.keys()];
   const shown = names.slice(0, namesShownMax).join(", ");

@@ -52,12 +52,12 @@ export interface CompileParts {
   readonly backends: ReadonlyMap<string, Backend>;
   /** For clusters under `tokenExchange`, by name. Closed with the backends. */
   readonly exchanges?: ReadonlyMap<string, TokenExchange>;
-  /** Lets go of the backends; another generation may go on with some of them. */
+  /** Releases the backends; another generation may go on using some of them. */
   closeBackends(): Promise<void>;
   readonly authenticator: Authenticator & Partial<AsyncDisposable>;
   readonly authorizer: Authorizer & Partial<AsyncDisposable>;
   readonly revision: string;
-  /** The configuration has records tell their texts without values, so that long ones are read for that as well. */
+  /** True when records hold their texts without values: long texts are then read ahead for that as well. */
   readonly recordsMasked?: boolean;
   /** Called when a cluster became usable or stopped being so: `() => capacity.wake()`. */
   changed(): void;
@@ -169,7 +169,7 @@ function translated(
   return ok(translatedTo(query, engineSql.value, maxExecutionMs));
 }
 
-/** The group's limit may have changed since the slot was leased, and whoever gave it counts on the one of then. */
+/** The group's limit may have changed since the slot was leased, and whoever leased it counts on the old one. */
 function engineLimitOf({ maxExecutionMs: own }: QueryLimits, { lease }: Slot): number | undefined {
   const granted = lease?.maxExecutionMs;
   if (own === undefined || granted === undefined) return own ?? granted;

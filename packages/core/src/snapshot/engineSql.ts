@@ -1,7 +1,7 @@
 /**
  * The allowed text as the engine reads it.
  *
- * A long one is written in slices, and read for those who ask next: the engine's adapter and the record.
+ * A long text is written in slices, and read ahead for those who ask next: the engine's adapter and the record.
  */
 import { abortError, type GatewayError } from "../error.ts";
 import type { Backend } from "../port/backend.ts";
@@ -17,14 +17,14 @@ import type { Steps } from "../sql/reading/steps.ts";
 
 export type EngineSql = Result<string, GatewayError>;
 
-/** Of a statement with its slot. */
+/** What it needs to know of a statement and its slot. */
 type Asked = Pick<Admitted, "sql" | "allowedSql" | "session">;
 
 export interface Writing {
   readonly host: Host;
   readonly backend: Backend | undefined;
   readonly signal: AbortSignal;
-  /** Its record will tell the texts without their values. */
+  /** True when its record will hold the texts without their values. */
   readonly recordsMasked: boolean;
 }
 
@@ -58,12 +58,12 @@ function* stepsOf(
   if (recordsMasked) yield* literalReading(from).ahead(sql);
   const written = yield* relexSteps(allowedSql, from, dialect);
   if (!written.ok) return written;
-  // How many tokens it may have was the frontend's to say.
+  // The frontend has already limited the number of tokens.
   yield* readLongText(written.value, dialect, Number.POSITIVE_INFINITY);
   if (backend?.readAhead !== undefined) yield* backend.readAhead(written.value);
   if (!recordsMasked) return written;
   yield* literalReading(dialect).ahead(written.value);
-  // The client's own text is shown by its digest.
+  // Of the client's own text the record shows the digest.
   if (written.value !== sql) yield* maskReading(dialect).ahead(written.value);
   return written;
 }

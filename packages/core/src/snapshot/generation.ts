@@ -42,7 +42,7 @@ export interface Generation {
     query: Translated,
     signal: AbortSignal,
   ): Result<Identified, GatewayError> | Promise<Result<Identified, GatewayError>>;
-  /** What tells apart callers of the group who may see different tables; the same text for all where the gateway's own account sees them. */
+  /** A key that differs between callers of the group who may see different tables; the same for all under the service account. */
   audience(query: Policed): string;
   backend(cluster: string): Backend;
   /** All that are open. */
@@ -50,7 +50,7 @@ export interface Generation {
   /** Catalog names of all backends, each once. */
   catalogs(): readonly string[];
   limits(group: string): QueryLimits;
-  /** Called with the slot in hand, before the engine is; the answer is called once when it is over and feeds the circuit breaker and the health check. */
+  /** Called with the slot in hand, before the engine is asked. The returned function is called once when the attempt is over; it feeds circuit breaker and health check. */
   attempt(group: string, cluster: string): EndAttempt;
   /** Closes the backends. Called once, when nobody holds the generation any more. */
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export interface HeldGeneration extends Disposable {
 /** The active generation and the ones that are still held. */
 export class Generations {
   #active: Counted | undefined;
-  /** Whoever waits for the first generation. */
+  /** Resolves the waits for the first generation. */
   readonly #waiting = new Set<() => void>();
 
   /** Takes a hold on the active generation, or refuses with `config.notReady`. */
@@ -91,7 +91,7 @@ export class Generations {
     return this.#active?.generation;
   }
 
-  /** Makes `next` the active one at once; resolves when the previous one is let go of and closed. */
+  /** Makes `next` the active one at once; resolves when the previous one is released and closed. */
   async swap(next: Generation | undefined): Promise<void> {
     const previous = this.#active;
     this.#active = next === undefined ? undefined : new Counted(next);

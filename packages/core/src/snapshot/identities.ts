@@ -66,7 +66,7 @@ function isShared({ queryAuth }: IdentityRule): boolean {
   return queryAuth.type === "serviceAccount";
 }
 
-/** Equal for logins that have the same rights in every respect. */
+/** Equal only for logins with exactly the same rights. */
 function audienceOf({ user, groups, roles, method, realm }: AuthContext): string {
   return JSON.stringify([user, method, realm ?? null, groups, roles]);
 }

@@ -20,7 +20,7 @@ import {
 /** `copied`: active, but no control plane vouched for it in this process (stale). */
 export type ConfigPhase = "none" | "active" | "copied";
 
-/** What came of one thing that a source said. */
+/** The outcome of one event of a source. */
 export type ConfigOutcome =
   /** A snapshot of the control plane was compiled. */
   | { readonly kind: "fetched"; readonly offer: Offer; readonly head: SnapshotHead }
@@ -28,9 +28,9 @@ export type ConfigOutcome =
   | { readonly kind: "copied"; readonly offer: Offer; readonly head: SnapshotHead }
   /** The control plane said that what runs is right; its position may be higher. */
   | { readonly kind: "confirmed"; readonly offer: Offer; readonly head: SnapshotHead }
-  /** A copy knows a higher position of what runs. */
+  /** A copy has the running content at a higher position. */
   | { readonly kind: "moved"; readonly offer: Offer; readonly head: SnapshotHead }
-  /** The control plane answered with what is known here already and can not be activated. */
+  /** The control plane offered a snapshot that is known here and can not be activated. */
   | { readonly kind: "reminded" }
   | { readonly kind: "rejected"; readonly rejection: Rejection }
   | { readonly kind: "unreachable"; readonly source: OfferSource; readonly reason: string };
@@ -107,7 +107,7 @@ export interface ConfigLife {
   /** When the control plane last answered with a head that is authentic. */
   readonly lastSyncAtMs: number | undefined;
   readonly lastError: { readonly text: string; readonly atMs: number } | undefined;
-  /** Tries in a row that left the worker without what the control plane serves. */
+  /** Tries in a row after which the worker still lacked what the control plane serves. */
   readonly consecutiveFailures: number;
   /** The newest that could not be activated, while it is the newest. */
   readonly rejected: Revision | undefined;
@@ -132,7 +132,7 @@ export type Judgement<Body> =
       readonly body: Body;
     }
   | { readonly kind: "outcome"; readonly outcome: ConfigOutcome }
-  /** A copy, or the head of an older replica, that changes nothing. */
+  /** Ignores a copy, or the head of a replica that lags behind. */
   | { readonly kind: "ignore"; readonly refusal: OfferRefusal | undefined };
 
 /** Judges one event against what is active. */
@@ -164,7 +164,7 @@ function judgedOffer<Body>(
   switch (decision.kind) {
     case "activate":
       if (body !== undefined) return { kind: "compile", offer, head, body };
-      // A head alone announces: whoever sent it fetches the rest.
+      // A head alone is an announcement: the source that sent it fetches the body.
       return isKnownBad(life, offer)
         ? outcome({ kind: "reminded" })
         : { kind: "ignore", refusal: undefined };
@@ -176,7 +176,7 @@ function judgedOffer<Body>(
       return { kind: "ignore", refusal: undefined };
     case "refuse": {
       const { refusal } = decision;
-      // The head of a replica that lags behind is no failure of ours, and comes with each heartbeat.
+      // A replica that lags behind is not our failure, and its head comes with each heartbeat.
       if (refusal.code === "rollback" && body === undefined) return { kind: "ignore", refusal };
       const { source, revision } = offer;
       return rejection({ source, revision, stage: "judge", reason: refusalText(refusal) });
@@ -228,7 +228,7 @@ function newlyTaken(offer: Offer, head: SnapshotHead): TakenConfig {
   return { revision, head, source, confirmedAtMs };
 }
 
-/** Same content under a head that is newer in position or in time; neither ever goes back. */
+/** The same content under a newer head; neither its position nor its time ever goes back. */
 function placed(
   { kind, offer, head }: Extract<ConfigOutcome, { kind: "confirmed" | "moved" }>,
   before: TakenConfig | undefined,
@@ -236,7 +236,7 @@ function placed(
   const taken = newlyTaken(offer, head);
   if (before === undefined) return taken;
   const { source, confirmedAtMs } = before;
-  // A copy tells the position and vouches for nothing, so neither source nor age changes.
+  // A copy shows a position but does not vouch, so neither source nor age changes.
   if (kind === "moved") return { ...taken, source, confirmedAtMs };
   const older =
     sameRevision(before.revision, offer.revision) && offer.confirmedAtMs < confirmedAtMs;
@@ -285,7 +285,7 @@ function afterRejection(life: ConfigLife, what: Rejection, nowMs: number): Confi
   };
 }
 
-/** A copy that can not be had says nothing about the way to the control plane. */
+/** A missing copy says nothing about the way to the control plane. */
 function failuresOf(source: OfferSource): number {
   return isCopy(source) ? 0 : 1;
 }
@@ -309,7 +309,7 @@ function rejection(what: Rejection): {
   return outcome({ kind: "rejected", rejection: { source, stage, revision, reason } });
 }
 
-/** The offer that a verified head makes when it comes from `source`. */
+/** The offer of a verified head that came from `source`. */
 export function offerOfHead(source: OfferSource, head: SnapshotHead): Offer {
   const { schemaVersion, confirmedAt } = head;
   return { source, revision: revisionOfHead(head), schemaVersion, confirmedAtMs: confirmedAt };

@@ -1,10 +1,9 @@
 /**
- * Runs the life of a worker's configuration: takes what the sources say one after the other, has
- * snapshots compiled beside the active one, and swaps them in at once.
+ * Runs the life of a worker's configuration: takes the events of its sources one after the other, has
+ * snapshots compiled beside the active one, and swaps each in at once.
  *
- * What compiles, opens and closes is a port; what may be taken is lifecycle.ts. A snapshot that could
- * not be opened is tried again while it is the newest: what it needs (a mounted secret, a file) may
- * come later.
+ * A port compiles, opens and closes; lifecycle.ts decides what may be taken. A snapshot that could not be
+ * opened is tried again while it is the newest: what it needs (a mounted secret, a file) may come later.
  */
 import { revisionText, sameRevision, type Revision } from "@gateway/contract/revision.ts";
 import type { ConfigSource, SourceEvent, Offer, OfferSource } from "../port/configSource.ts";
@@ -34,17 +33,17 @@ export interface LifecycleParts<Body, Opened> {
   readonly host: Pick<Host, "clock" | "log">;
   readonly source: ConfigSource<Body>;
   limitsOf(source: OfferSource): OfferLimits;
-  /** Opens everything that the snapshot names, or says each reason why not, with nothing left open. */
+  /** Opens everything that the snapshot names; or gives every reason why not, and leaves nothing open. */
   compile(
     body: Body,
     revision: Revision,
     signal: AbortSignal,
   ): Promise<Result<Opened, readonly string[]>>;
-  /** Active when the call returns; resolves when the previous one is let go of and closed. */
+  /** The snapshot is active when the call returns; resolves when the previous one is released and closed. */
   swap(opened: Opened): Promise<void>;
   /** Closes what was opened too late to be used. */
   discard(opened: Opened): Promise<void>;
-  /** A snapshot was not taken. Called once for one that can not be opened, however often it is tried. */
+  /** A snapshot was not taken. Called once for each, however often opening it is tried. */
   rejected(rejection: Rejection): void;
   /** After each change; `body` is undefined while nothing is active. */
   changed(life: ConfigLife, body: Body | undefined): void;
@@ -81,7 +80,7 @@ class Loop<Body, Opened> implements RunningLifecycle<Body> {
   #life: ConfigLife = newLife;
   #body: Body | undefined;
   #retry: Retry<Body> | undefined;
-  /** The last line about a snapshot that was not taken: the same is not said again. */
+  /** The last log line about a snapshot that was not taken: the same line is not written twice in a row. */
   #said = "";
   /** The last snapshot that could not be opened: it is counted once. */
   #counted: Revision | undefined;
@@ -181,7 +180,7 @@ class Loop<Body, Opened> implements RunningLifecycle<Body> {
     this.#settle({ kind, offer, head }, revisionText(offer.revision));
   }
 
-  /** What compiled, or why not; never longer than `compileMsMax`, and never a throw. */
+  /** The compiled snapshot, or why there is none; takes at most `compileMsMax` and never throws. */
   async #opened(body: Body, revision: Revision): Promise<Result<Opened, readonly string[]>> {
     const { host } = this.#parts;
     const giveUp = new AbortController();
@@ -213,7 +212,7 @@ class Loop<Body, Opened> implements RunningLifecycle<Body> {
     const { host } = this.#parts;
     const { life, action } = lifeAfter(this.#life, came, host.clock.unixMs());
     this.#life = life;
-    // What runs is what the control plane serves: nothing is left to be tried again.
+    // What runs is what the control plane serves: nothing is left to try again.
     if (came.kind === "confirmed") this.#retry = undefined;
     if (came.kind === "rejected") this.#report(came.rejection);
     else if (came.kind !== "unreachable" && came.kind !== "reminded") this.#said = "";
@@ -236,7 +235,7 @@ class Loop<Body, Opened> implements RunningLifecycle<Body> {
     this.#parts.rejected(rejection);
   }
 
-  /** Writes a line unless it is the one before again. */
+  /** Writes a line unless it repeats the one before. */
   #say(level: "info" | "error", event: string, fields: LogFields): void {
     const line = JSON.stringify([event, fields]);
     if (line === this.#said) return;

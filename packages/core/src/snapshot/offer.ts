@@ -15,7 +15,7 @@ import type { Offer, OfferSource } from "../port/configSource.ts";
 const schemaVersionMin = Math.min(...snapshotSchemaVersions);
 const schemaVersionMax = Math.max(...snapshotSchemaVersions);
 
-/** A confirmation further ahead of our clock than this is not believed: it would never age. */
+/** A confirmation further ahead of our clock than this is refused: it would never age. */
 export const clockSkewMsMax = 60_000;
 
 export interface OfferLimits {
@@ -38,7 +38,7 @@ export type OfferDecision =
   | { readonly kind: "activate"; readonly stale: boolean }
   /** It is what already runs: only the freshness moves. */
   | { readonly kind: "confirm" }
-  /** Nothing changes at all. */
+  /** Nothing changes. */
   | { readonly kind: "keep" }
   /** Only the position changes: the same content was written again. */
   | { readonly kind: "move" }
@@ -77,7 +77,7 @@ export function judgeOffer(
   if (offer.revision.hash !== active.hash) {
     return refuse({ code: "fork", active, offered: offer.revision });
   }
-  // A copy can not vouch for what already runs: only the control plane confirms.
+  // A copy can not vouch for what already runs: only the control plane can.
   return stale ? { kind: "keep" } : { kind: "confirm" };
 }
 

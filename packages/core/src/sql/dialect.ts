@@ -1,10 +1,10 @@
 /**
  * What differs between dialects below the grammar: quotes, comments, escapes, placeholders of parameters.
  *
- * Every fact was taken from the engine's own answers (DuckDB 1.5, PostgreSQL 15, MariaDB 10.11,
- * ClickHouse 26) or its grammar (Trino). Defaults of the engine are assumed: a session that turns
- * `standard_conforming_strings` off or sets `sql_mode=ANSI_QUOTES` changes its own lexis, which
- * `changesLexis` in `session.ts` names so that the caller can refuse it.
+ * Every fact comes from the engine's own behaviour (DuckDB 1.5, PostgreSQL 15, MariaDB 10.11,
+ * ClickHouse 26) or its grammar (Trino). The engine's defaults are assumed: a session that turns
+ * `standard_conforming_strings` off or sets `sql_mode=ANSI_QUOTES` changes its own lexis.
+ * `changesLexis` in `session.ts` detects that, so that the caller can refuse it.
  */
 
 /** A way of reading SQL text. `generic` is for engines we know nothing about. */
@@ -29,7 +29,7 @@ export interface LexRules {
   readonly escapeStrings: boolean;
   /** `U&'…'` and `U&"…"`. */
   readonly unicodeStrings: boolean;
-  /** `tagged`: `$tag$…$tag$`; `tagsWithDigits`: the tag may begin with a digit; `untagged`: `$$…$$` only. */
+  /** `tagged`: `$tag$…$tag$`; `tagsWithDigits`: the tag may also begin with a digit; `untagged`: `$$…$$` only. */
   readonly dollarQuotes: "none" | "untagged" | "tagged" | "tagsWithDigits";
   /** `spaced`: `--` begins a comment only before white space or a control character. */
   readonly dashComments: "always" | "spaced";

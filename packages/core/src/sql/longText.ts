@@ -1,9 +1,8 @@
 /**
- * Reads a long text in steps, once for all who ask later: where its statements are, what each is and
- * says of its session, its digest and its hash. Between two steps others get their turn.
+ * Reads a long text in steps, once for all who ask later: where its statements are, what each one is and asks
+ * of its session, the digest and the hash. Between two steps others get their turn.
  *
- * Afterwards `splitStatements`, `readStatement`, `classifyStatement` and `digestSql` answer for it from
- * what was read.
+ * Afterwards `splitStatements`, `readStatement`, `classifyStatement` and `digestSql` answer from memory.
  */
 import { classOf, classReading, type StatementClass } from "./classify/classify.ts";
 import { openSql, type SqlCursor } from "./lex/cursor.ts";
@@ -46,7 +45,7 @@ interface Progress {
   tokens: number;
   /** All tokens. */
   read: number;
-  /** The only statement so far, where the text around it is read as nothing. */
+  /** The only statement so far; whatever surrounds it means nothing. */
   only: Read | undefined;
 }
 
@@ -59,7 +58,7 @@ interface Read {
 
 /** Yields between two steps. False for a text of more tokens, of which nothing is kept. Comments and white space are no tokens. */
 export function* readLongText(sql: string, dialect: Dialect, tokensMax: number): Steps<boolean> {
-  // Without a limit to hold: one that was described before, or whose client speaks as its engine reads.
+  // No limit applies to a text that was described before, or whose client's dialect is the engine's.
   if (tokensMax === Number.POSITIVE_INFINITY && isKnown(sql, dialect)) return true;
   const cursor = openSql(sql, dialect);
   const counts = { tokens: 0, read: 0 };
@@ -75,7 +74,7 @@ export function* readLongText(sql: string, dialect: Dialect, tokensMax: number):
   return true;
 }
 
-/** Whether all that the walk would find is remembered. */
+/** Whether everything that the walk would find is in memory. */
 function isKnown(sql: string, dialect: Dialect): boolean {
   return (
     hashReading.knows(sql) &&
@@ -94,7 +93,7 @@ function* readNext(progress: Progress): Steps<boolean> {
   const pieces = emptyPieces();
   const inlineData = searchInlineData(cursor);
   let digested: "all" | "tooLong" | undefined;
-  // A version comment that reaches over a semicolon reads differently where it is cut.
+  // A version comment that spans a semicolon reads differently once it is cut.
   const whole = !cursor.inVersionComment;
   cursor.doubt = undefined;
   for (let met = stepInStatement(walk); met !== "end"; met = stepInStatement(walk)) {

@@ -1,8 +1,8 @@
 /**
- * What the text of a statement says: made once, by whoever brings the text, and carried by its query.
+ * What the text of a statement says: read once, by whoever brings the text, and carried by its query.
  *
- * Whoever comes later asks these fields and never the text. Only an engine reads a text again, in its
- * own lexis. A text that is written anew (`EXECUTE`, placeholders, another dialect) is another statement.
+ * Later stages ask these fields and never the text. Only an engine reads a text again, in its own lexis.
+ * A text that is written anew (`EXECUTE`, placeholders, another dialect) is another statement.
  */
 import { classify, type StatementClass } from "./classify/classify.ts";
 import type { Dialect } from "./dialect.ts";
@@ -14,13 +14,13 @@ import { noModes, type SessionStatement, type TransactionModes } from "./session
 /** A statement and what is known of it. Shared by all who bring the same text. */
 export interface Statement extends StatementClass {
   readonly sql: string;
-  /** What it asks of the session; undefined where it is no such statement, or not understood to its last token. */
+  /** What it asks of the session; undefined where it asks nothing, or is not understood to its last token. */
   readonly session: SessionStatement | undefined;
   /** What a BEGIN asks of its transaction; none for every other statement. */
   readonly modes: TransactionModes;
 }
 
-/** Reads a statement in its client's dialect; from memory where it came lately. Never throws. */
+/** Reads a statement in its client's dialect; from memory if it came recently. Never throws. */
 export function readStatement(sql: string, dialect: Dialect): Statement {
   return statementReading(dialect)(sql);
 }
@@ -33,7 +33,7 @@ function* read(sql: string, dialect: Dialect): Steps<Statement> {
   return statementOf(sql, found, readSessionStatement(sql, dialect));
 }
 
-/** The statement of a text that was walked by somebody else. */
+/** The statement of a text that somebody else has walked. */
 export function statementOf(
   sql: string,
   { kind, firstWord, tag, writes, doubt }: StatementClass,

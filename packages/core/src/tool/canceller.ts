@@ -17,8 +17,8 @@ export class Canceller {
   }
 
   /**
-   * The first reason stays. Without a reason none is made until somebody reads it. Listeners are called
-   * before it returns, in the order in which they were added.
+   * The first reason stays; without one `reason` stays undefined. Listeners are called before it returns, in
+   * the order in which they were added.
    */
   abort(reason?: unknown): void {
     this.#signal.abort(reason);

@@ -3,7 +3,7 @@ import type { RouterConfig } from "@gateway/contract/config/router.ts";
 import { compileRegex, type LinearRegex } from "../../regex/regex.ts";
 import { noMatch, type Condition, type Rule, type RuleDecision } from "./rule.ts";
 
-/** Code units of the SQL that are looked at; the rest of a longer text is not. */
+/** UTF-16 units of the SQL that are matched; the rest of a longer text is ignored. */
 export const matchedTextMax = 65_536;
 
 type QueryRegexRule = Extract<RouterConfig, { type: "queryRegex" }>["rules"][number];

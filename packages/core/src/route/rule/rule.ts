@@ -8,10 +8,10 @@ export type RuleDecision =
   /** `error` is the rule's own text for the client. */
   | { readonly kind: "deny"; readonly error: string | undefined; readonly rule: number };
 
-/** A router, compiled once per generation. Constant time but for text. */
+/** A router, compiled once per generation. Takes constant time, except where it matches text. */
 export type Rule = (query: Query) => RuleDecision;
 
-/** A router without a target: does it match. */
+/** A router without a target: only whether it matches. */
 export type Condition = (query: Query) => boolean;
 
 /** The decision of a router that does not match. */

@@ -15,10 +15,10 @@ import type { Steps } from "../reading/steps.ts";
 import { kindOfFirstWord, writingKinds, type StatementKind } from "./statementKind.ts";
 import { tagOf } from "./tag.ts";
 
-/** Why the engine may do something else than the answer says. */
+/** Why the engine may do something else than the class says. */
 export type StatementDoubt =
   | LexDoubt
-  /** More than one statement; the answer is about the first. */
+  /** More than one statement; the class is that of the first. */
   | "severalStatements"
   /** A semicolon was taken for part of a routine's body. */
   | "compoundBody";
@@ -31,19 +31,19 @@ export interface StatementClass {
   /** The statement's name in upper case, such as `CREATE TABLE` or `COPY TO`. */
   readonly tag: string;
   /**
-   * Something may change: the kind writes or runs what it does not show, a `WITH` holds a writing part,
+   * Something may change: the kind writes or runs what the text does not show, a `WITH` has a part that writes,
    * there is an `INTO`, or `EXPLAIN ANALYZE` runs one of these. False is no promise: functions may write.
    */
   readonly writes: boolean;
   readonly doubt: StatementDoubt | undefined;
 }
 
-/** Classifies the first statement of a text. Walks the text once, and not again for one that came lately; never throws. */
+/** Classifies the first statement of a text. Walks the text once, or not at all if it came recently; never throws. */
 export function classifyStatement(sql: string, dialect: Dialect): StatementClass {
   return classReading(dialect)(sql);
 }
 
-/** What each text's first statement is, by dialect. Long ones are read by `longText.ts`. */
+/** The class of each text's first statement, by dialect. `longText.ts` reads the long ones. */
 export const classReading = readingsBy(classify);
 
 /** The same in steps, and not remembered. */
@@ -56,7 +56,7 @@ export function* classify(sql: string, dialect: Dialect): Steps<StatementClass> 
   return classOf(head, walk, { dialect, doubt });
 }
 
-/** What a statement is whose words were read. */
+/** The class of a statement whose words have been read. */
 export function classOf(
   head: HeadWords,
   walk: StatementWalk,

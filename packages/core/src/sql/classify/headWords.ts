@@ -48,7 +48,7 @@ const verbsAfterWith: ReadonlySet<string> = new Set([
 export interface HeadProgress {
   readonly found: HeadWords;
   readonly dialect: Dialect;
-  /** Looking for the verb behind an `EXPLAIN` or a `WITH`, or not looking any more. */
+  /** Whether the walk still looks for the verb behind an `EXPLAIN` or a `WITH`. */
   seeking: "first" | "explained" | "afterWith" | "nothing";
   depth: number;
   lastKind: TokenKind;
@@ -67,7 +67,7 @@ export function readHeadWords(walk: StatementWalk, dialect: Dialect): HeadWords 
   return progress.found;
 }
 
-/** For a caller that walks by itself: no token was met yet. */
+/** The state before the first token, for a caller that walks by itself. */
 export function beginHeadWords(dialect: Dialect): HeadProgress {
   const found: HeadWords = {
     first: "",
@@ -106,7 +106,7 @@ export function readHeadToken(progress: HeadProgress, walk: StatementWalk): void
   progress.lastWord = word;
 }
 
-/** The word in upper case, or nothing where no word can mean anything: in all but the head of a long statement. */
+/** The word in upper case, or nothing where no word matters: past the head of a long statement. */
 function wordOf(progress: HeadProgress, cursor: SqlCursor): string {
   const matters =
     progress.seeking !== "nothing" ||
@@ -165,8 +165,8 @@ function seekExplained(progress: HeadProgress, word: string): void {
 }
 
 /**
- * The verb follows the closing bracket of the last part. So a part that is named `insert` is not taken
- * for one. ClickHouse and Trino have parts without brackets; there the verbs are reserved words.
+ * The verb follows the closing bracket of the last part, so a part named `insert` is not taken for a verb.
+ * ClickHouse and Trino have parts without brackets; there the verbs are reserved words.
  */
 function seekAfterWith(progress: HeadProgress, word: string): void {
   if (progress.depth > 0 || !verbsAfterWith.has(word)) return;
@@ -180,7 +180,7 @@ function keepWord(progress: HeadProgress, word: string): void {
   if (inHead(progress)) progress.found.words.push(word);
 }
 
-/** A word here is one of those that are kept. */
+/** Whether a word at this point is one of those that are kept. */
 function inHead({ found, depth, seeking, lastKind }: HeadProgress): boolean {
   const { length } = found.words;
   if (depth > 0 || seeking !== "nothing" || lastKind === "dot") return false;

@@ -1,7 +1,7 @@
 /** The kinds of statements and the words they begin with. Data only; `classify.ts` reads it. */
 import type { Dialect } from "../dialect.ts";
 
-/** What a statement is for, as far as its words say. */
+/** What a statement does, as far as its words say. */
 export type StatementKind =
   /** Also `VALUES`, `TABLE t`, `FROM t`, `PIVOT`, `SUMMARIZE`. */
   | "select"
@@ -17,7 +17,7 @@ export type StatementKind =
   /** `SAVEPOINT`, `RELEASE`, `ROLLBACK TO`: the transaction goes on. */
   | "savepoint"
   | "prepare"
-  /** Also ClickHouse's `EXECUTE AS`, which changes the user; its tag tells. */
+  /** Also ClickHouse's `EXECUTE AS`, which changes the user; its tag shows it. */
   | "execute"
   | "deallocate"
   | "explain"

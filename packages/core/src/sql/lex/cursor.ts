@@ -40,7 +40,7 @@ export type LexDoubt =
   | "unknownCharacter"
   /** It holds a comment that is code for some servers of this dialect and a comment for others. */
   | "versionComment"
-  /** Known engines differ on something in this text, and either ours is not known or the text was written for another. */
+  /** Engines differ on something in this text, and either ours is not known or the text was written for another. */
   | "dialectDependent";
 
 /** Where the walk is. Offsets are in UTF-16 units. */
@@ -94,7 +94,7 @@ export function isWord({ kind, sql, start, end }: SqlCursor, word: string): bool
   return true;
 }
 
-/** Upper case of ASCII letters only: `ı` in upper case would be `I`, and no engine takes it for one. */
+/** Upper case of ASCII letters only: `ı` would become `I`, but no engine treats it as `i`. */
 export function asciiUpper(text: string): string {
   return isAscii(text)
     ? text.toUpperCase()

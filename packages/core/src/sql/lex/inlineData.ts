@@ -1,11 +1,11 @@
 /**
  * Finds where the SQL of a ClickHouse `INSERT … FORMAT name` ends and its rows begin.
  *
- * The rows are CSV, JSON or anything else, not SQL: read as SQL they would show through a mask.
+ * The rows are CSV, JSON or anything else, not SQL: read as SQL, their values would slip through a mask.
  */
 import { isWord, type SqlCursor } from "./cursor.ts";
 
-/** How far the words `INSERT … FORMAT name` were met. */
+/** How many of the words `INSERT … FORMAT name` have come. */
 export interface InlineDataSearch {
   stage: "start" | "insert" | "format" | "never";
 }
@@ -15,7 +15,7 @@ export function searchInlineData(cursor: SqlCursor): InlineDataSearch {
   return { stage: cursor.rules.slashComments ? "start" : "never" };
 }
 
-/** Whether rows begin after the current token. To be asked after each token that means something. */
+/** Whether rows begin after the current token. Call it after each token that means something. */
 export function beginsInlineData(search: InlineDataSearch, cursor: SqlCursor): boolean {
   switch (search.stage) {
     case "never":

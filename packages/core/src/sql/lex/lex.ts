@@ -1,10 +1,10 @@
 /**
  * A tolerant lexer for SQL of several dialects: moves a cursor from token to token.
  *
- * It never throws and never stops early: the tokens tile the text exactly, whatever the text is.
- * What can not be read (an open string, a control character) is a token of its own kind, and a text
- * that an engine might read in another way carries a doubt, so that a policy can refuse it instead of
- * trusting a guess. It knows no grammar and no keywords.
+ * It never throws and never stops early: the tokens cover any text exactly. What can not be read (an open
+ * string, a control character) is a token of its own kind. A text that an engine might read in another way
+ * carries a doubt, so that a policy can refuse it instead of trusting a guess. It knows no grammar and no
+ * keywords.
  */
 import {
   become,

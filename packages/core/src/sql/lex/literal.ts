@@ -1,9 +1,9 @@
 /**
  * Decodes string literals and quoted names of the dialects into what they stand for.
  *
- * Answers undefined for what it does not know for certain (byte escapes beyond ASCII, `U&'…'`, bit and
- * hex strings), so that the caller keeps the raw text instead of a wrong value. Never encodes: literals
- * that go to an engine are written by that engine's own quoting.
+ * Returns undefined for what it does not know for certain (byte escapes beyond ASCII, `U&'…'`, bit and
+ * hex strings), so that the caller keeps the raw text instead of a wrong value. It never encodes: each
+ * engine has its own quoting for that.
  */
 import type { Dialect } from "../dialect.ts";
 import { lexRules } from "../dialect.ts";
@@ -151,7 +151,7 @@ function decodeNumeric(match: RegExpExecArray): { text: string; length: number }
   const byte =
     hexByte === undefined ? Number.parseInt(octalByte ?? "", 8) : Number.parseInt(hexByte, 16);
   const codePoint = unicode === undefined ? byte : Number.parseInt(unicode, 16);
-  // Bytes beyond ASCII are pieces of an encoding that is not known here.
+  // Bytes beyond ASCII belong to an encoding that is not known here.
   const known = unicode === undefined ? codePoint < 0x80 : codePoint <= 0x10ffff;
   return known ? { text: String.fromCodePoint(codePoint), length: whole.length } : undefined;
 }

@@ -46,7 +46,7 @@ export function readBlockComment(cursor: SqlCursor): void {
   becomeClosed(cursor, "comment", end);
 }
 
-/** Whether the comment is a version comment, which it then has read. */
+/** Reads the comment if it is a version comment, and says whether it was one. */
 function readVersionComment(cursor: SqlCursor): boolean {
   const { sql, start } = cursor;
   if (sql.startsWith("M!", start + 2)) {

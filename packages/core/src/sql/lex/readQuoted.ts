@@ -15,7 +15,7 @@ export function readString(cursor: SqlCursor, prefixLength: number, backslash: b
   const { sql, rules, start } = cursor;
   const end = quotedEnd(sql, start + prefixLength + 1, 0x27, backslash);
   if (rules.guesses && holdsBackslash(sql, start, end)) noteGuess(cursor);
-  // 'it\'s here was meant as one string by someone used to MySQL; the rest of it would show through a mask.
+  // Someone used to MySQL meant 'it\'s here as one string; the rest of it would slip through a mask.
   if (!backslash && end > 0 && sql.charCodeAt(end - 2) === 0x5c && wordEnd(sql, end, rules) > end) {
     noteDoubt(cursor, "dialectDependent");
   }
@@ -48,7 +48,7 @@ export function readBackticks(cursor: SqlCursor): void {
   );
 }
 
-/** ClickHouse's second pair of quotes. Elsewhere a sign of text from a word processor: a literal may hide in it. */
+/** ClickHouse's second pair of quotes. Elsewhere the text came from a word processor, and a literal may hide in it. */
 export function readCurlyQuoted(cursor: SqlCursor, code: number): void {
   const { sql, rules, start } = cursor;
   if (!rules.curlyQuotes || (code !== 0x2018 && code !== 0x201c)) return becomeUnknown(cursor);
@@ -102,8 +102,8 @@ export function readDollar(cursor: SqlCursor): void {
 /**
  * Keeps the rules of an escape string alive over line comments and white space with a line break.
  *
- * Without it the second line of `E'a'` + newline + `'\'; drop table t; --'` would read as a short
- * string and a statement, or the other way round in a text made to hide one. Called after each token.
+ * Without it the second line of `E'a'` + newline + `'\'; drop table t; --'` would read as a short string
+ * and a statement; a text made to hide a statement would do the reverse. Called after each token.
  */
 export function followEscapeString(cursor: SqlCursor): void {
   switch (cursor.kind) {
@@ -121,7 +121,7 @@ export function followEscapeString(cursor: SqlCursor): void {
   }
 }
 
-/** One with the prefix, or one without that continues it. */
+/** An escape string: one with the prefix, or one without that continues it. */
 function isEscapeString(cursor: SqlCursor): boolean {
   const first = cursor.sql.charCodeAt(cursor.start);
   if (first === 0x27) return cursor.escapeContinues === 2;

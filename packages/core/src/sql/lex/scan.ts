@@ -1,8 +1,8 @@
 /**
- * Finds where a token ends. Each function takes the offset where to look and answers an offset.
+ * Finds where a token ends. Each function takes the offset at which it looks and returns an offset.
  *
- * No state and no allocation; every function is linear in what it skips. A quoted thing or a block
- * comment that is not closed answers -1.
+ * No state and no allocation; every function is linear in what it skips. For a quoted text or block comment
+ * that is not closed it returns -1.
  */
 import type { LexRules } from "../dialect.ts";
 
@@ -11,7 +11,7 @@ export function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** Whether an ASCII digit stands there. */
+/** Whether there is an ASCII digit at the offset. */
 export function isDigitAt(sql: string, at: number): boolean {
   const code = sql.charCodeAt(at);
   return code >= 0x30 && code <= 0x39;
@@ -21,7 +21,7 @@ const letterOrDigit: readonly boolean[] = Array.from({ length: 128 }, (_, code) 
   /[A-Za-z0-9_]/.test(String.fromCharCode(code)),
 );
 
-/** Past the characters of a word; the offset itself when none stands there. */
+/** Past the characters of a word; the offset itself when there is none. */
 export function wordEnd(sql: string, from: number, rules: LexRules): number {
   let at = from;
   while (at < sql.length) {
@@ -103,7 +103,7 @@ export function lineEnd(sql: string, from: number, returnEnds: boolean): number 
     const feed = sql.indexOf("\n", from);
     return feed < 0 ? sql.length : feed;
   }
-  // Not to the next line feed first: a text may hold a hundred thousand returns and no feed.
+  // No search for the next line feed first: a text may hold a hundred thousand returns and no feed.
   let at = from;
   while (at < sql.length && !isLineBreak(sql.charCodeAt(at))) at += 1;
   return at;
@@ -166,9 +166,9 @@ function escapedEnd(sql: string, from: number, quote: string): number {
 }
 
 /**
- * Where the next quote or backslash stands, or the text ends. A string of sixty megabytes is one token, and
- * to look at each of its characters takes twenty times as long as a search. Each search ends after some
- * units, because the other sign may be at hand and this one far away, or nowhere.
+ * The offset of the next quote or backslash, or of the end of the text. A string of sixty megabytes is one
+ * token, and looking at each of its characters takes twenty times as long as a search. Each search stops after
+ * some units, because the other sign may be near and this one far away, or nowhere.
  */
 function plainEnd(sql: string, from: number, quote: string): number {
   let units: number = searchedUnits.first;
@@ -188,7 +188,7 @@ function doubledEnd(sql: string, from: number, quote: string): number {
   let at = sql.indexOf(quote, from);
   while (at >= 0) {
     if (sql.charCodeAt(at + 1) !== code) return at + 1;
-    // Text of nothing but quotes: searching from each of them costs ten times as much.
+    // A text of quotes only: searching from each of them costs ten times as much.
     at = sql.indexOf(quote, pairsEnd(sql, at, quote));
   }
   return -1;
@@ -200,7 +200,7 @@ const runs: ReadonlyMap<string, string> = new Map(
   ["'", '"', "`"].map((quote) => [quote, quote.repeat(quotesPerRun)]),
 );
 
-/** Past the doubled quotes that stand there. Very many are compared run by run, which takes a tenth of the time. */
+/** Past the doubled quotes at the offset. Long runs are compared piece by piece, in a tenth of the time. */
 function pairsEnd(sql: string, from: number, quote: string): number {
   const code = quote.charCodeAt(0);
   const near = from + 2 * nearPairs;
@@ -221,7 +221,7 @@ export function dollarQuoteEnd(sql: string, from: number, rules: LexRules): numb
   const tag = sql.slice(from, tagEnd);
   const close = sql.indexOf(tag, tagEnd);
   if (close >= 0) return close + tag.length;
-  // Trino without dollar quotes would go on after the two characters, and then fail on them.
+  // A Trino without dollar quotes would read on after the two characters, and then fail on them.
   return rules.dollarQuotes === "untagged" ? undefined : -1;
 }
 
@@ -263,8 +263,8 @@ const operatorCharsMax = 64;
  * PostgreSQL's rule: the longest run, cut at a comment, and without a trailing sign unless the run
  * holds a character that no SQL operator has. So `=-1` is `=` and `-1`.
  *
- * A run of signs alone is one token a sign, so that looking to its end each time would take a time
- * that grows with the square of it: hours for a megabyte. Nothing beyond the longest operator is looked at.
+ * In a run of such signs each is a token, and looking for the run's end each time would take quadratic time:
+ * hours for a megabyte. So nothing beyond the longest operator is looked at.
  */
 function openOperatorEnd(sql: string, from: number, rules: LexRules): number {
   let at = from;

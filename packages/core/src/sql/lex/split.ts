@@ -1,4 +1,4 @@
-/** Cuts a text into its statements. The rules for where one ends are in `statement.ts`. */
+/** Cuts a text into its statements. `statement.ts` says where one ends. */
 import { err, ok, type Result } from "../../result.ts";
 import { openSql } from "./cursor.ts";
 import type { Dialect } from "../dialect.ts";

@@ -2,9 +2,9 @@
  * Walks over the tokens of one statement and knows where it ends.
  *
  * A semicolon ends a statement, except inside the body of a routine (`CREATE FUNCTION … BEGIN …; END`)
- * or of a PostgreSQL rule, in dialects whose engine reads such a text as one statement. The bodies are
- * found by counting words, because there is no grammar here; a statement in which that mattered is
- * marked `compound`, and a policy must not trust its end.
+ * or of a PostgreSQL rule, in dialects whose engine reads such a text as one statement. There is no grammar
+ * here, so bodies are found by counting words. A statement in which that mattered is marked `compound`, and a
+ * policy must not trust its end.
  */
 import { upperWord, type SqlCursor } from "./cursor.ts";
 import { nextToken } from "./lex.ts";
@@ -80,7 +80,7 @@ export function stepInStatement(walk: StatementWalk): "token" | "space" | "end" 
   return "token";
 }
 
-/** Moves past the next statement that is not empty, and answers where it is. Undefined at the end. */
+/** Moves past the next statement that is not empty, and returns where it is. Undefined at the end. */
 export function takeStatement(cursor: SqlCursor): StatementSlice | undefined {
   for (;;) {
     const walk = walkStatement(cursor);

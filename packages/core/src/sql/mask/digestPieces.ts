@@ -40,7 +40,7 @@ interface Frame {
 /** Brackets deeper than this are counted but not collapsed, because a million of them must cost no memory. */
 const framesMax = 64;
 
-/** A text of more pieces is of no use to anybody, and costs more than some ten milliseconds. */
+/** A text of more pieces helps nobody, and costs more than some ten milliseconds. */
 const piecesMax = 100_000;
 
 /** Words that a value or a bracketed list follows. `in (` keeps its space, `count(` has none. */
@@ -68,7 +68,7 @@ export function emptyPieces(): DigestPieces {
 /** Adds the current token, which is neither white space nor a comment. */
 export function addToken(digest: DigestPieces, cursor: SqlCursor): void {
   const { kind } = cursor;
-  // DuckDB reads 0x1F as 0 and a name; to the one who wrote it, it was a number.
+  // DuckDB reads 0x1F as 0 and a name, but whoever wrote it meant a number.
   if (kind === "word" && cursor.start === digest.numberEnd) return;
   const word = kind === "word" ? asciiLower(tokenText(cursor)) : "";
   addByKind(digest, cursor, word);
@@ -174,7 +174,7 @@ function addNumber(digest: DigestPieces): void {
   }
 }
 
-/** What the last piece is to a value that follows it: `subtraction` stands for an addition too. */
+/** How the last piece relates to a value that follows it: `subtraction` means an addition too. */
 function signBefore({ pieces, lastKind }: DigestPieces): "none" | "sign" | "subtraction" {
   const sign = lastKind === "operator" ? (pieces.at(-1) ?? "") : "";
   if (!isSign(sign.trimStart())) return "none";

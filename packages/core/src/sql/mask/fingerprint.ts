@@ -30,8 +30,8 @@ export interface SqlDigest {
 }
 
 /**
- * The digest of a text. Cost: linear. Memory: about twice the text. Never throws. A text of very many
- * pieces, which is none that somebody wrote, is read no further and known by its beginning alone.
+ * The digest of a text. Cost: linear. Memory: about twice the text. Never throws. A text of very many pieces,
+ * which nobody wrote by hand, is not read to its end; its beginning alone makes the digest.
  */
 export function digestSql(sql: string, dialect: Dialect): SqlDigest {
   return digestReading(dialect)(sql);

@@ -15,7 +15,7 @@ export function hashText(text: string): string {
   return inOneGo(readHash(text));
 }
 
-/** The hashes of texts that were sent: applications send the same ones again and again, and `longText.ts` reads long ones ahead. */
+/** The remembered hashes of texts: applications send the same ones again and again, and `longText.ts` reads long ones ahead. */
 export const hashReading = readingOf(readHash);
 
 function* readHash(text: string): Steps<string> {

@@ -1,7 +1,7 @@
 /**
  * The values that are written in a text, each as its engine understands it and as it stands there.
  *
- * Only few are wanted: whoever looks for them looks for each of them.
+ * It gives up beyond a few: whoever uses the values searches for each of them.
  */
 import type { Dialect } from "../dialect.ts";
 import { openSql, tokenText, type SqlCursor } from "../lex/cursor.ts";
@@ -11,7 +11,7 @@ import { decodeString } from "../lex/literal.ts";
 import { readingsBy } from "../reading/reading.ts";
 import { tokensPerStep, type Steps } from "../reading/steps.ts";
 
-/** Characters of values that are looked for one by one; each costs a search through every message. */
+/** Most characters of values that are searched for one by one; each value costs a search through every message. */
 const valueCharsMax = 8_192;
 export const valuesMax = 512;
 
@@ -63,7 +63,7 @@ function valueOf(
       // MySQL reads 0x6162 as the text `ab`.
       return dialect === "mysql" && /^0[xb]/i.test(text) ? null : text;
     case "word":
-      // DuckDB reads 0x1F as 0 and a name; to the one who wrote it, it was a number.
+      // DuckDB reads 0x1F as 0 and a name, but whoever wrote it meant a number.
       return cursor.start === numberEnd ? text : undefined;
     default:
       return undefined;

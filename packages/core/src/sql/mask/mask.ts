@@ -45,9 +45,9 @@ function* readMasked(sql: string, dialect: Dialect): Steps<Result<string, LexDou
 }
 
 interface Masked {
-  /** What is written so far. */
+  /** The masked text so far. */
   readonly pieces: Pieces;
-  /** Where the part of the text begins that is taken over as it is. */
+  /** Start of the part of the text that is copied as it is. */
   from: number;
   /** Where the last number ended. */
   numberEnd: number;
@@ -66,7 +66,7 @@ function maskToken(masked: Masked, cursor: SqlCursor): void {
       replace(masked, cursor, masked.pieces.isEmpty && masked.from === cursor.start ? "" : " ");
       return;
     case "word":
-      // DuckDB reads 0x1F as 0 and a name; to the one who wrote it, it was a number.
+      // DuckDB reads 0x1F as 0 and a name, but whoever wrote it meant a number.
       if (cursor.start === masked.numberEnd) replace(masked, cursor, "");
       return;
     default:

@@ -1,6 +1,6 @@
 /**
- * A text that is put together of very many pieces, a few hundred at a time: to join them all at its end
- * would take long in one go.
+ * Builds a text from very many pieces and joins them a few hundred at a time: joining all of them at the end
+ * would take too long in one go.
  */
 export class Pieces {
   readonly #joined: string[] = [];
@@ -26,7 +26,7 @@ export class Pieces {
     return this.#mark !== undefined;
   }
 
-  /** What comes from here on may fall out again; or may not any more. */
+  /** Sets a mark, from which on pieces can be dropped again; or removes it. */
   mark(mayFallOut: boolean): void {
     this.#mark = mayFallOut ? this.#open.length : undefined;
   }

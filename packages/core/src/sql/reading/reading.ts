@@ -1,9 +1,9 @@
 /**
- * What is read of a text, kept for the next who asks: each stage of a statement and each adapter asks,
- * for its own reason, and applications send the same few statements again and again.
+ * What was read of a text, kept for whoever asks next: each stage of a statement and each adapter asks for
+ * its own reason, and applications send the same few statements again and again.
  *
- * A long text is read in steps before anybody asks for it (`ahead`), so that nobody reads it in a single
- * go. What is gone from memory by then is read again by whoever asks.
+ * A long text is read ahead in steps (`ahead`), so that nobody has to read it in one go. If it has left the
+ * memory by the time somebody asks, it is read again.
  */
 import { remembered } from "./remembered.ts";
 import { inOneGo, type Steps } from "./steps.ts";
@@ -18,14 +18,14 @@ export interface Reading<Found> {
   ahead(text: string): Steps<void>;
   /** Whether a long text was read and is remembered. */
   knows(text: string): boolean;
-  /** What somebody read who walked the text for several reasons at once. */
+  /** Stores what somebody found who walked the text for several reasons at once. */
   put(text: string, found: Found): void;
 }
 
 /** Short texts are remembered as by `remembered`. */
 const shortTexts = { textsMax: 256, lengthMax: 2_048 } as const;
 
-/** `read` must be pure and its answers immutable, because everybody who brings the text is given the same one. */
+/** `read` must be pure and its results immutable, because everybody who brings the text gets the same one. */
 export function readingOf<Found>(read: (text: string) => Steps<Found>): Reading<Found> {
   const kept = new LastTexts<Found>();
   const ofShort = remembered((text) => inOneGo(read(text)), shortTexts);
@@ -65,7 +65,7 @@ export function readingsBy<Key, Found>(
 const textsMax = 32;
 const unitsMax = 16 * 1024 * 1024;
 
-/** Texts that are too long to remember many of: bounded by their number and by their length together. The newest is always kept. */
+/** Memory for texts too long to keep many of: bounded by their number and by their total length. The newest always stays. */
 class LastTexts<Found> {
   readonly #kept = new Map<string, { readonly found: Found }>();
   #units = 0;

@@ -5,13 +5,13 @@
  */
 
 export interface RememberedLimits {
-  /** Texts kept for certain; up to twice as many are kept, and the half not asked for lately goes first. */
+  /** Texts that are surely kept. Up to twice as many are; the half that was not used lately goes first. */
   readonly textsMax: number;
   /** UTF-16 units of a text; a longer one is read each time (`reading.ts` keeps long ones too). */
   readonly lengthMax: number;
 }
 
-/** `read` must be pure and its answers immutable, because everybody who brings the text is given the same one. */
+/** `read` must be pure and its results immutable, because everybody who brings the text gets the same one. */
 export function remembered<Found>(
   read: (text: string) => Found,
   { textsMax, lengthMax }: RememberedLimits,

@@ -1,8 +1,8 @@
 /**
  * Work on a text that stops now and then, so that whoever drives it can let others go first.
  *
- * A step is short: at most `tokensPerStep` tokens, a fraction of a millisecond. How many steps make a
- * turn is for the driver to say (`tool/slices.ts`).
+ * A step is short: at most `tokensPerStep` tokens, a fraction of a millisecond. The driver decides how many
+ * steps make a turn (`tool/slices.ts`).
  */
 export type Steps<Found> = Generator<undefined, Found, void>;
 

@@ -1,8 +1,7 @@
 /**
  * Finds the placeholders of parameters in a query, and writes them in the form another engine takes.
  *
- * Only the placeholders: what is inside strings, names and comments is never touched, and no value is ever
- * written into the text.
+ * It touches nothing inside strings, names and comments, and never writes a value into the text.
  */
 import { err, ok, type Result } from "../../result.ts";
 import { become, openSql, tokenText, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
@@ -14,8 +13,8 @@ import { inOneGo, tokensPerStep, type Steps } from "../reading/steps.ts";
 /**
  * How placeholders are written: `?`, `$1` (also `?1`), `$name`, `:name` (also `:1`).
  *
- * A colon is ambiguous: `a[1:b]`, `{'k':b}`, `x::int` and Snowflake's `col:path` are no placeholders. One is
- * taken for a placeholder only where a value may begin.
+ * A colon is ambiguous: `a[1:b]`, `{'k':b}`, `x::int` and Snowflake's `col:path` hold no placeholder. It
+ * begins one only where a value may begin.
  */
 export type PlaceholderForm = "question" | "dollarNumber" | "dollarName" | "colonName";
 
@@ -48,7 +47,7 @@ export type PlaceholdersError =
 /** The most parameters a query may have: PostgreSQL counts them in 16 bits. */
 export const placeholdersMax = 65_535;
 
-/** The forms each dialect has by itself. */
+/** The forms that each dialect has itself. */
 export const formsOf = {
   postgres: ["dollarNumber"],
   duckdb: ["question", "dollarNumber", "dollarName"],
@@ -68,7 +67,7 @@ export function findPlaceholders(
   return reading ? reading(sql) : inOneGo(readPlaceholders(sql, dialect, forms));
 }
 
-/** What `findPlaceholders` answers for long texts. */
+/** The results of `findPlaceholders` for long texts. */
 export function placeholdersReading(
   dialect: Dialect,
   forms: readonly PlaceholderForm[] = formsOf[dialect],
@@ -214,7 +213,7 @@ function mayBeginValue(around: Surroundings): boolean {
 function readToken(search: Search, around: Surroundings): PlaceholdersError | undefined {
   const { cursor, forms } = search;
   if (cursor.kind === "parameter") return readParameter(search, tokenText(cursor));
-  // Where a dollar begins words, a caller that asks for numbers means them all the same.
+  // Where words may begin with a dollar, a caller that asks for numbers still means `$1`.
   if (cursor.kind === "word" && forms.includes("dollarNumber")) return readNumberWord(search);
   const colon = cursor.kind === "operator" && tokenText(cursor) === ":";
   if (!colon || !forms.includes("colonName") || !mayBeginValue(around)) return undefined;

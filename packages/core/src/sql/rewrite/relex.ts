@@ -1,11 +1,11 @@
 /**
- * A text of one dialect with the lexis of another: the same tokens, written so that the engine reads the
- * same strings and names.
+ * Writes a text of one dialect in the lexis of another: the same tokens, such that the engine reads the same
+ * strings and names.
  *
- * What ends a string differs between engines: the `\'` that one reads as a quote inside it ends it for
- * another, which then runs the rest of a user's input as SQL. So no text goes to an engine of another
- * lexis as it came, and what was written is read once more as the engine reads it: when the two readings
- * differ, the text is refused. Grammar and functions are not touched.
+ * Engines differ in what ends a string. `\'` is a quote inside the string for one engine; for another it ends
+ * the string, and the rest of a user's input runs as SQL. So no text reaches an engine of another lexis
+ * unchanged, and the new text is read once more as the engine reads it: when the two readings differ, it is
+ * refused. Grammar and functions stay as they are.
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -16,18 +16,18 @@ import { decodeIdentifier, decodeString } from "../lex/literal.ts";
 import { Pieces } from "../reading/pieces.ts";
 import { inOneGo, tokensPerStep, type Steps } from "../reading/steps.ts";
 
-/** Dialects among which every text of the first is read alike by the others. */
+/** For each dialect, those that read every text of it in the same way. */
 const readAlike: Readonly<Record<Dialect, readonly Dialect[]>> = {
   postgres: ["postgres", "duckdb"],
   duckdb: ["duckdb", "postgres"],
   trino: ["trino", "duckdb", "postgres"],
   mysql: ["mysql"],
   clickhouse: ["clickhouse"],
-  // A client of nobody's dialect gets what its text says.
+  // A client without a known dialect gets what its text says.
   generic: ["generic", "duckdb", "postgres", "mysql", "trino", "clickhouse"],
 };
 
-/** A text with none of these has no string, quoted name, comment or other thing that is read in two ways. */
+/** A text with none of these has no string, quoted name, comment or anything else that engines read differently. */
 const mayDiffer = /['"`\\#$]|--|\/[*/]|[\u0080-\uffff]/;
 
 /** The text for the engine: the same one where both read alike. Refuses with `query.syntax` or `query.unsupported`. */
@@ -56,8 +56,8 @@ export function* relexSteps(
 type Token =
   | { readonly kind: "string" | "name"; readonly value: string }
   /**
-   * Tokens that are written the same way everywhere, or nowhere, one behind the other with the white space
-   * between them that every engine knows: one blank in the place of other white space and of comments.
+   * Consecutive tokens that every engine writes alike, or none knows. One blank, which every engine knows,
+   * stands for any other white space and for comments between them.
    */
   | { readonly kind: "plain"; readonly text: string }
   /** A comment to the optimizer. */
@@ -67,7 +67,7 @@ type Token =
 function* readTokens(sql: string, dialect: Dialect): Steps<readonly Token[] | undefined> {
   const cursor = openSql(sql, dialect);
   const tokens: Token[] = [];
-  /** From here up to the token at hand the text is plain. */
+  /** From here up to the current token the text is plain. */
   let plainFrom = 0;
   for (let count = 1; nextToken(cursor); count += 1) {
     if (count % tokensPerStep === 0) yield;
@@ -174,7 +174,7 @@ function* written(tokens: readonly Token[], dialect: Dialect): Steps<string | un
     if (index % tokensPerStep === 0) yield;
     const piece = writtenToken(token, dialect);
     if (piece === undefined) return undefined;
-    // Directly behind these a quote would begin another kind of string, or go on with the one before.
+    // Directly behind these a quote would begin another kind of string, or continue the one before.
     if (startsQuoted.test(piece) && endsInWord.test(last)) pieces.push(" ");
     pieces.push(piece);
     last = piece.slice(-1);
@@ -185,7 +185,7 @@ function* written(tokens: readonly Token[], dialect: Dialect): Steps<string | un
 const startsQuoted = /^['"`]/;
 const endsInWord = /[\w$&'"`\u0080-\uffff]/;
 
-/** Whether two readings have the same strings and names in the same places, and the same text between them. */
+/** Whether two readings have the same strings and names in the same positions, and the same text between them. */
 function* same(a: readonly Token[], b: readonly Token[]): Steps<boolean> {
   const [of, to] = [yield* shapeOf(a), yield* shapeOf(b)];
   if (of.length !== to.length) return false;
@@ -199,7 +199,7 @@ function* same(a: readonly Token[], b: readonly Token[]): Steps<boolean> {
 
 type Shape = readonly [kind: Token["kind"], text: string];
 
-/** Plain text that only a blank divides is one: where one operator ends and the next begins is read in many ways, and means the same. */
+/** Joins plain text that only a blank divides: engines cut runs of operators differently, but they mean the same. */
 function* shapeOf(tokens: readonly Token[]): Steps<readonly Shape[]> {
   const shape: Shape[] = [];
   let plain: Pieces | undefined;

@@ -2,8 +2,8 @@
  * Reads the statements by which a client speaks about its session into values.
  *
  * The gateway keeps the session itself and replays it, so it must know what `SET`, `USE` and `PREPARE`
- * say. What it does not understand to the last token it answers as undefined, and the caller sends the
- * text to the engine or refuses it: half-understood settings would be kept wrongly.
+ * say. For what it does not understand to the last token it returns undefined, and the caller sends the
+ * text to the engine or refuses it: a setting that is half understood would be kept wrongly.
  */
 import { openSql, upperWord, type LexDoubt } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
@@ -76,7 +76,7 @@ function readBy(reads: Reader, reader: TokenReader): SessionStatement | undefine
 export interface SessionSearch {
   readonly dialect: Dialect;
   readonly tokens: Token[];
-  /** Set where the first word may begin such a statement. */
+  /** Set when the first word may begin such a statement. */
   reads: Reader | undefined;
 }
 
@@ -94,7 +94,7 @@ export function readSessionToken(
   if (search.reads !== undefined) keepToken(search.tokens, cursor);
 }
 
-/** What was found when the walk is at its end. `doubt` is the lexer's about this statement. */
+/** The result at the end of the walk. `doubt` is the lexer's about this statement. */
 export function sessionFound(
   { dialect, tokens, reads }: SessionSearch,
   walk: StatementWalk,

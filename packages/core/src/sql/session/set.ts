@@ -27,7 +27,7 @@ export function readSet(reader: TokenReader): SessionStatement | undefined {
   const changes: SettingChange[] = [];
   let scope: SettingScope = "unsaid";
   do {
-    // MySQL: a scope that was said holds for the plain names after it.
+    // MySQL: a written scope holds for the plain names after it.
     scope = takeScope(reader) ?? scope;
     const change = readChange(reader, scope);
     if (change === undefined) return undefined;
@@ -52,7 +52,7 @@ function takeScope(reader: TokenReader): SettingScope | undefined {
   return scope === "local" && reader.dialect === "mysql" ? "session" : scope;
 }
 
-/** Whether a sign of assignment stands there. */
+/** Whether `=`, `:=` or `TO` comes next. */
 function looksAtAssignment(reader: TokenReader, ahead: number): boolean {
   const token = peekToken(reader, ahead);
   return (
@@ -133,7 +133,7 @@ function readNames(reader: TokenReader): SettingChange | undefined {
   return collation === undefined ? undefined : { kind: "names", charset, collation };
 }
 
-/** PostgreSQL's `SET LOCAL TRANSACTION` and every unsaid scope mean the current or next one. */
+/** PostgreSQL's `SET LOCAL TRANSACTION`, and no scope at all, mean the current or next transaction. */
 function readTransaction(reader: TokenReader, scope: SettingScope): SettingChange | undefined {
   if (atEnd(reader)) return undefined;
   const modes = readModes(reader);
@@ -185,7 +185,7 @@ function hasFurtherValue(reader: TokenReader): boolean {
   return peekToken(reader)?.kind === "comma" && !beginsChange(reader);
 }
 
-/** Whether a name and a sign of assignment follow the comma. */
+/** Whether a name and an assignment follow the comma. */
 function beginsChange(reader: TokenReader): boolean {
   const ahead: TokenReader = { ...reader, at: reader.at + 1 };
   if (peekToken(ahead)?.kind === "variable") return true;

@@ -42,10 +42,10 @@ export type SettingChange =
   | { readonly kind: "role"; readonly role: SettingValue; readonly catalog: string | undefined }
   | { readonly kind: "authorization"; readonly user: SettingValue };
 
-/** How strictly a transaction is kept from others. */
+/** The isolation of a transaction. */
 export type Isolation = "readUncommitted" | "readCommitted" | "repeatableRead" | "serializable";
 
-/** What was said about a transaction; undefined where nothing was. */
+/** The modes that were given for a transaction; undefined where none was. */
 export interface TransactionModes {
   readonly isolation: Isolation | undefined;
   readonly readOnly: boolean | undefined;
@@ -105,7 +105,7 @@ export type SessionStatement =
   /** `id` as written: a number, or text for engines that name queries. */
   | { readonly kind: "kill"; readonly target: "connection" | "query"; readonly id: string };
 
-/** A statement that divides a transaction. */
+/** A statement about a savepoint. */
 export type Division = Extract<
   SessionStatement,
   { kind: "savepoint" | "releaseSavepoint" | "rollbackToSavepoint" }

@@ -68,7 +68,7 @@ export function readerOver(
   { cursor, end, tokenCount }: StatementWalk,
   { dialect, doubt }: { readonly dialect: Dialect; readonly doubt: LexDoubt | undefined },
 ): TokenReader | undefined {
-  // A version comment is how MySQL clients write their settings; any other doubt is one too many.
+  // MySQL clients write their settings in version comments; any other doubt is a refusal.
   if (doubt !== undefined && doubt !== "versionComment") return undefined;
   if (tokens.length === 0) return undefined;
   return { sql: cursor.sql, dialect, tokens, complete: tokenCount === tokens.length, end, at: 0 };
@@ -97,7 +97,7 @@ export function takeWords(reader: TokenReader, ...words: readonly string[]): boo
   return true;
 }
 
-/** Takes one of these words when it comes next, and answers it. */
+/** Takes one of these words when it comes next, and returns it. */
 export function takeOneOf(reader: TokenReader, words: readonly string[]): string | undefined {
   if (!looksAtWord(reader, words)) return undefined;
   const word = peekToken(reader)?.upper;
