@@ -30,9 +30,9 @@ export const acquireSchema = z.strictObject({
   candidates: z.array(objectName).min(1).max(1_000),
   /** The query that waits. Absent for leases ahead, which never wait. */
   queryId: queryId.optional(),
-  /** Whose query it is, for fairness between users; no more than a name. */
+  /** Name of the query's user, for fairness between users; grants nothing. */
   user: z.string().max(1_024).optional(),
-  /** Milliseconds since the query came, so that its age survives a lost row. */
+  /** Milliseconds since the query came, so that it keeps its age when its row is lost. */
   ageMs: z.number().min(0).optional(),
   count: z.int().min(1).max(acquireCountMax),
   /** How long the answer may be held while nothing is free. */
@@ -50,9 +50,9 @@ export interface GrantedLease {
   /** Counted by the holder from before it asked. */
   readonly expiresInMs: number;
   /**
-   * Execution limit of the group when it was granted. No statement under the lease is sent with a longer
-   * one, for the slot may be given again after it. Absent where there is none, or where the holder did not
-   * say that it `sendsLimits`.
+   * Execution limit of the group at the time of the grant. No statement under the lease is sent with a longer
+   * one, because the slot may be granted again after it. Absent where there is no limit, or where the holder did
+   * not say that it `sendsLimits`.
    */
   readonly maxExecutionMs?: number;
 }
@@ -64,7 +64,7 @@ export interface AcquireResponse {
   readonly position?: number;
   /** How long the wait may still take, where that can be said. */
   readonly estimateMs?: number;
-  /** Ask again after this long, where a held answer is not to be had (functions). */
+  /** Ask again after this long, where the control plane can not hold a request (functions). */
   readonly retryAfterMs?: number;
   /** The queue of the group is full; the query is to be refused. */
   readonly queueFull?: boolean;
@@ -90,7 +90,7 @@ export type LeasesRequest = z.output<typeof leasesSchema>;
 export interface RenewResponse {
   /** Lease ids. */
   readonly renewed: readonly string[];
-  /** Lease ids that are not the caller's any more: what runs under them is to be ended. */
+  /** Lease ids that are no longer the caller's: what runs under them has to end. */
   readonly lost: readonly string[];
   readonly expiresInMs: number;
 }
@@ -100,11 +100,11 @@ export interface ReleaseResponse {
   readonly released: number;
 }
 
-/** `POST /worker/capacity/leave`: a query that waits no more. */
+/** `POST /worker/capacity/leave`: a query that no longer waits. */
 export const leaveSchema = z.strictObject({ instanceId, queryId });
 export type LeaveRequest = z.output<typeof leaveSchema>;
 
-/** A slot whose lease ran out, and of which the engine is to be asked. One entry for each lease. */
+/** A slot whose lease ran out, and about which the engine has to be asked. One entry for each lease. */
 export interface SuspectLease {
   readonly cluster: string;
   readonly group: string;
@@ -113,7 +113,7 @@ export interface SuspectLease {
   /** Whose lease it was; `gateway/<instance>/<lease>/` begins the tags of its statements. */
   readonly instance: string;
   readonly expiredForMs: number;
-  /** What is known of the holder: it has spoken since (`alive`), a successor proved its end (`dead`), or how long it has been silent. */
+  /** What is known of the holder: it has reported since (`alive`), a successor proved its end (`dead`), or how long it has been silent. */
   readonly holder: "alive" | "dead" | "silent";
   readonly silentForMs: number;
 }
@@ -121,7 +121,7 @@ export interface SuspectLease {
 /** `GET /worker/capacity/suspects` */
 export interface SuspectsResponse {
   readonly suspects: readonly SuspectLease[];
-  /** Names what engines say when they are asked from now on: the moment on the clock of the store. */
+  /** Names the listings that engines give from now on: the moment on the clock of the store. */
   readonly listing: number;
 }
 
@@ -150,16 +150,16 @@ export const observedSchema = z.strictObject({
   lease: leaseId,
   seen: z.enum(sightings),
   delayMs: z.int().min(0).max(600_000).default(0),
-  /** The `listing` of the suspects response after which the engine was asked. An absence without it, or with an older one than already heard, counts for nothing. */
+  /** The `listing` of the suspects response after which the engine was asked. Without it, or with an older one than a report before, an absence does not count. */
   listing: z.number().min(0).optional(),
 });
 export type ObservedRequest = z.output<typeof observedSchema>;
 
-/** What the reaper does next about the lease: nothing, ask again, end it in the engine and ask again, or nothing because it goes on. */
+/** What the reaper does next: nothing, ask again, end the statement in the engine and ask again, or nothing because it goes on. */
 export type ReaperAdvice = "freed" | "wait" | "end" | "goesOn" | "unknown";
 
 export interface ObservedResponse {
-  /** False when the token is not the lock's present one: the caller reaps no more. */
+  /** False when the token is no longer the lock's: the caller must stop reaping. */
   readonly fenced: boolean;
   readonly advice: ReaperAdvice;
 }

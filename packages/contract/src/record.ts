@@ -10,7 +10,7 @@ export type QueryStatus = (typeof queryStatuses)[number];
 
 /** One stage's decision, in order, for `explain`. */
 export interface RoutingStep {
-  /** The router's type and place in the list (`queryRegex[2]`), or the stage (`fallback`, `capacity`, `attempt`). */
+  /** The router's type and index in the list (`queryRegex[2]`), or the stage (`fallback`, `capacity`, `attempt`). */
   readonly step: string;
   readonly outcome: string;
 }
@@ -83,6 +83,6 @@ export type RecordBatch = z.output<typeof recordBatchSchema>;
 export interface RecordBatchResponse {
   readonly accepted: number;
   readonly duplicates: number;
-  /** Will never be taken: the sender drops and counts them. */
+  /** Records that will never be accepted: the sender drops and counts them. */
   readonly rejected: readonly { readonly index: number; readonly error: string }[];
 }

@@ -1,5 +1,5 @@
 /**
- * The place of a configuration in its log, and the hash of its content.
+ * The position of a configuration in its log, and the hash of its content.
  *
  * (epoch, sequence) orders revisions, so a replica that serves an old one can not move a worker
  * backwards; the hash says whether two are the same. Neither alone can do both.

@@ -1,9 +1,9 @@
 /**
  * The configuration as it crosses processes: what a worker receives and a control plane serves.
  *
- * Open here, closed at compile: a cluster is only known to have an engine, and the engine's own
- * schema judges the rest where it is compiled. Documents stand as they were written, without defaults
- * filled in, so that a release with new defaults has the same hash for the same configuration.
+ * The shapes are open here: a cluster is only known to have an engine, whose own schema checks the rest when
+ * the snapshot is compiled. Documents stay as they were written, without defaults, so that a release with new
+ * defaults has the same hash for the same configuration.
  */
 import { z } from "zod";
 import { revisionHashSchema, type Revision } from "./revision.ts";
@@ -38,8 +38,8 @@ export const snapshotBodySchema = z.strictObject({
 export type SnapshotBody = z.output<typeof snapshotBodySchema>;
 
 /**
- * What stands before the body. `mac` is an HMAC under a key derived from the fleet secret that the
- * reader presented, over `headText`: a position or an age can not be forged on the way.
+ * What comes before the body. `mac` is an HMAC over `headText`, under a key derived from the fleet secret that
+ * the reader presented, so that nobody on the way can forge a position or an age.
  */
 export const snapshotHeadSchema = z.strictObject({
   schemaVersion: z.int().min(1),

@@ -10,7 +10,7 @@ import { revisionHashSchema } from "./revision.ts";
 import type { SnapshotHead } from "./snapshot.ts";
 
 export const instanceTokenHeader = "gateway-instance-token";
-/** Whose token it is, where neither path nor body says so: for record batches. */
+/** Names the instance where neither path nor body does: for record batches. */
 export const instanceIdHeader = "gateway-instance-id";
 
 /** Longest hold of `GET /worker/config/wait`, in seconds; a function holds at most `waitSecsMaxFunction`. */
@@ -47,10 +47,10 @@ export const registerSchema = z.strictObject({
   schemaVersions: z.array(z.int()).min(1).max(100),
   heartbeatIntervalSecs: z.int().min(1).max(3_600),
   /**
-   * Shows that the previous instance of this name has ended: `<its instanceId>.<hex HMAC-SHA256>` over
-   * `predecessorText`, under the lower-case hex SHA-256 of its instance token. Whoever can make it
-   * holds that instance's state folder, which only one process has at a time. It fits this request's
-   * `instanceId` only, and does not reveal the token.
+   * Proves that the previous instance of this name has ended: `<its instanceId>.<hex HMAC-SHA256>` over
+   * `predecessorText`, under the lower-case hex SHA-256 of its instance token. Whoever can make it holds that
+   * instance's state folder, which only one process has at a time. It is valid for this request's `instanceId`
+   * only, and does not reveal the token.
    */
   predecessorProof: z.string().max(4_096).optional(),
 });
@@ -110,7 +110,7 @@ export interface WaitResponse {
   readonly head: SnapshotHead;
 }
 
-/** Last line of a `/worker/config/stream` that the control plane ends itself: the `since` to go on with. */
+/** Last line of a `/worker/config/stream` that the control plane ends itself: the `since` to continue from. */
 export interface StreamEnd {
   readonly resume: string;
 }

@@ -18,7 +18,7 @@ export interface GatewayError {
   readonly detail?: string;
 }
 
-/** How an engine itself calls an error. Public: it names a kind and holds nothing of a statement. */
+/** The engine's own name for an error. Public: it names a kind and holds nothing of a statement. */
 export type EngineVendor =
   /** Name, number and type of Trino's `StandardErrorCode` or of a connector. */
   | { readonly of: "trino"; readonly name: string; readonly code: number; readonly type: string }
@@ -44,7 +44,7 @@ export function isGatewayError(value: unknown): value is GatewayError {
   );
 }
 
-/** The error without a place, where the place would count in another text than the client's. */
+/** The error without its position, where that would count in another text than the client's. */
 export function withoutPosition({ position: _position, ...error }: GatewayError): GatewayError {
   return error;
 }

@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself. Every call is a place a reviewer looks at. */
+  /** The value itself. A reviewer looks at every call. */
   reveal(): string {
     return this.#value;
   }

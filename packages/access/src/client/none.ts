@@ -1,5 +1,5 @@
 /**
- * Provider `none`: the client's name is taken as it comes. For loopback and trusted networks.
+ * Provider `none`: the client's name is believed unverified. For loopback and trusted networks.
  * `validate` refuses it together with anything that needs a verified name.
  */
 import type { Authenticator, Presented } from "@gateway/core/port/authenticator.ts";

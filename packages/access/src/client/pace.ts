@@ -1,8 +1,7 @@
 /**
- * Slows guessing down. Failures delay the next answers to their address and user, to right and
- * wrong passwords alike, so that no delay tells which it was. Nobody is ever locked out: a right
- * password waits at most `waitMaxMs` and is let in. Logins that were verified a moment ago do not
- * come here.
+ * Slows guessing down. Failures delay the next answers to their address and user, for right and wrong
+ * passwords alike, so that no delay reveals which it was. Nobody is ever locked out: a right password waits
+ * at most `waitMaxMs`. Logins that were verified a moment ago do not come here.
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 
@@ -18,7 +17,7 @@ const entriesMax = 10_000;
 
 interface Entry {
   failures: number;
-  /** When the next answer may be sought. */
+  /** When the next attempt may be checked. */
   nextAtMs: number;
   lastMs: number;
 }
@@ -32,7 +31,7 @@ export class LoginPace {
     this.#clock = clock;
   }
 
-  /** How long this attempt waits before it is looked at. The next attempt under the same keys waits behind it. */
+  /** How long this attempt waits before it is checked. The next attempt under the same keys waits behind it. */
   waitMs(address: string, user: string | undefined): number {
     const now = this.#clock.nowMs();
     let wait = 0;
@@ -68,7 +67,7 @@ export class LoginPace {
     }
   }
 
-  /** A right login clears its user at this address, and not the address: others may guess from there. */
+  /** A right login clears its user at this address, but not the address: others may guess from there. */
   succeeded(address: string, user: string | undefined): void {
     if (user !== undefined) this.#entries.delete(pairKey(address, user));
   }
@@ -80,7 +79,7 @@ function keysOf(address: string, user: string | undefined): readonly (readonly [
 }
 
 /**
- * Keys have a bounded length, whatever the name's. Two long names with one key share a pace, and so
+ * Keys have a bounded length, however long the name. Two long names with the same key share a pace, and so
  * do spellings that a directory takes for one name.
  */
 function pairKey(address: string, user: string): string {

@@ -1,7 +1,7 @@
 /**
- * What all providers of verified users have in common: the one place where a credential becomes a
- * login. No credential means refused or `anonymous`, a recent login is remembered, guesses are
- * slowed down, and the provider verifies everything else.
+ * What all providers of verified users share: only here does a credential become a login. No credential means
+ * refused or `anonymous`, a recent login is remembered, guesses are slowed down, and the provider verifies
+ * everything else.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
@@ -26,11 +26,11 @@ export interface Provider extends AsyncDisposable {
   readonly takesTokens?: boolean;
   /** A recent login that still holds. Every request asks for it, so it only looks things up. */
   recall(shown: Shown): Login | undefined;
-  /** Refuses with `auth.refused` or `auth.unavailable`. `origin`: who takes turns where logins have to wait. */
+  /** Refuses with `auth.refused` or `auth.unavailable`. Where logins have to wait, each `origin` takes turns. */
   verify(shown: Shown, origin: string): Promise<Result<Login, GatewayError>>;
   /**
-   * The identity of a session as it is now. Undefined for a user who must log in anew, and so for
-   * every session that another provider verified.
+   * The identity of a session as it is now. Undefined for a user who must log in again, and so for every
+   * session that another provider verified.
    */
   renew(identity: AuthContext): AuthContext | undefined;
   scram?(user: string): ScramChallenge | undefined;
@@ -74,7 +74,7 @@ export function verifying(
   };
 }
 
-/** The name that is guessed at. A token is no secret of a name, so guesses at tokens count for the address alone. */
+/** The name that is guessed at. A token belongs to no name, so guesses at tokens count for the address alone. */
 function userOf(shown: Shown): string | undefined {
   return shown.kind === "password" || shown.kind === "scram" ? shown.user : undefined;
 }
@@ -101,8 +101,8 @@ const groupsMax = 1_000;
 const nameLengthMax = 256;
 
 /**
- * True for text that may be the name of a user: nothing that can not be seen, no space around it, and
- * not the reserved name in any spelling that a directory takes for it.
+ * True for text that may be the name of a user: no invisible character, no space around it, and not the
+ * reserved name in any spelling that a directory takes for it.
  */
 export function isUserName(text: string): boolean {
   if (!isLabel(text) || text.trim() !== text || /[\p{Cf}\p{DI}]/u.test(text)) return false;

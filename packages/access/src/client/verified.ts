@@ -2,9 +2,9 @@
  * Logins that were verified a moment ago, so that a client that opens connections all the time pays
  * for bcrypt, a signature or the directory once a minute.
  *
- * The key is a keyed hash under a key of this process, so the memory tells no password and no
- * token. A provider that includes the stored entry in it makes sure that a changed entry no longer
- * matches. The memory belongs to one authenticator and dies with its generation.
+ * The key is a hash under a key of this process, so the memory reveals no password and no token. A provider
+ * that includes the stored entry in it makes sure that a changed entry no longer matches. The memory belongs
+ * to one authenticator and dies with its generation.
  */
 import { createHmac } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";

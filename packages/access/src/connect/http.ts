@@ -1,6 +1,6 @@
 /**
- * Small JSON conversations with an identity provider or a policy server: a time limit over all of it,
- * a limit on the answer, no redirects, and past the limits on outgoing connections.
+ * Small JSON requests to an identity provider or a policy server: one time limit over all of it, a limit on
+ * the response, no redirects, and subject to the limits on outgoing connections.
  */
 import { readFile } from "node:fs/promises";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -8,11 +8,11 @@ import { egressRefused } from "@gateway/core/port/egress.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Agent, buildConnector } from "undici";
 
-/** More than any provider's keys; an answer beyond it is nonsense. */
+/** More than any provider's keys; a larger response is nonsense. */
 const answerBytesMax = 1 << 20;
 
 export interface HttpOptions {
-  /** Over name, connection, request and answer. */
+  /** Covers name look-up, connection, request and response. */
   readonly timeoutMs: number;
   readonly connectionsMax: number;
   /** PEM file of the authorities to trust, or undefined for those of the system. */
@@ -34,7 +34,7 @@ export interface HttpAnswer {
   readonly json: unknown;
 }
 
-/** Why there is no answer, for the log: no text of the other side. */
+/** Why there is no response, for the log: no text of the other side. */
 export type HttpFailure = "slow" | "unreachable" | "caFile";
 
 export class HttpClient implements AsyncDisposable {
@@ -97,7 +97,7 @@ export class HttpClient implements AsyncDisposable {
     }
   }
 
-  /** The agent, made at the first question: a file of authorities that can not be read is tried again. */
+  /** The agent, made at the first request: a file of authorities that can not be read is tried again. */
   async #opened(): Promise<Agent | undefined> {
     try {
       return await (this.#agent ??= this.#make());

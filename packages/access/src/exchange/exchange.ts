@@ -17,7 +17,7 @@ import type { Secret } from "@gateway/core/secret.ts";
 import { HttpClient } from "../connect/http.ts";
 import { readIssued } from "./issued.ts";
 
-/** Tokens that are kept at once. The one that nobody asked for the longest goes first. */
+/** Most tokens kept at once. The least recently used goes first. */
 const tokensMax = 10_000;
 const sweepMs = 60_000;
 /** A token is not used in its last minute, or in its last tenth where that is shorter. */
@@ -35,7 +35,7 @@ export function tokenExchange(
   return new Exchange(cluster, config, host);
 }
 
-/** A token and how long it is handed out. */
+/** A token and how long it may be used. */
 interface TimedToken {
   readonly token: Secret;
   /** On the monotonic clock. */
@@ -50,7 +50,7 @@ class Exchange implements TokenExchange {
   readonly #host: Host;
   readonly #http: HttpClient;
   readonly #key: Uint8Array;
-  /** In the order in which they were last asked for. */
+  /** In the order of their last use. */
   readonly #kept = new Map<string, TimedToken>();
   readonly #asking = new Map<string, Promise<Exchanged>>();
   #sweep: Disposable | undefined;
@@ -91,7 +91,7 @@ class Exchange implements TokenExchange {
     await this.#http[Symbol.asyncDispose]();
   }
 
-  /** Others may wait for the same answer, so only its time limit ends the question, not a caller that leaves. */
+  /** Others may wait for the same response, so only its time limit ends the request, not a caller that leaves. */
   async #ask(key: string, subject: Secret): Promise<Exchanged> {
     const { clock } = this.#host;
     const askedMs = clock.nowMs();

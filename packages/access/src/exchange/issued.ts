@@ -2,7 +2,7 @@
 import { decodeJwt } from "jose";
 import { Secret } from "@gateway/core/secret.ts";
 
-/** A token and for how long it is good, in seconds; 0 where nobody says. */
+/** A token and its lifetime in seconds; 0 where nobody says. */
 export interface IssuedToken {
   readonly token: Secret;
   readonly livesSecs: number;
@@ -14,7 +14,7 @@ const tokenLengthMax = 65_536;
 const bearerToken = /^[A-Za-z0-9\-._~+/]+=*$/;
 /** `Number` alone would also read `0x10`, blanks and nothing. */
 const decimalSecs = /^\d{1,20}(\.\d{1,20})?$/;
-/** No token is kept longer, whatever its end is said to be. */
+/** No token is kept longer, whatever lifetime is stated. */
 const daySecs = 86_400;
 
 /** The token, or undefined. `wanted` is the requested kind; `nowSecs` Unix seconds. */
@@ -32,7 +32,7 @@ export function readIssued(
   if (typeof token !== "string" || token.length > tokenLengthMax || !bearerToken.test(token)) {
     return undefined;
   }
-  // `N_A` is a token that can not be used as one; anything else wants a proof that we do not make.
+  // `N_A` marks a token that is no access token; any other type needs a proof that we do not make.
   const kind = answer["token_type"];
   if (typeof kind !== "string" || kind.toLowerCase() !== "bearer") return undefined;
   // RFC 8693 §2.2.1 requires it, but many servers leave it out. It must be there only where a kind
@@ -44,7 +44,7 @@ export function readIssued(
   return livesSecs === undefined ? undefined : { token: new Secret(token), livesSecs };
 }
 
-/** Undefined for a token that has already ended or whose end is nonsense. */
+/** Undefined for a token that has expired or whose expiry is nonsense. */
 function lifeOf(expiresIn: unknown, token: string, nowSecs: number): number | undefined {
   if (expiresIn === undefined) {
     const end = endOf(token);

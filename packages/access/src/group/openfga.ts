@@ -23,8 +23,8 @@ type Relation = "reader" | "can_cancel";
 const connectionsMax = 16;
 const rememberedMax = 10_000;
 /**
- * How long a server that did not answer about a user is not asked about that user again: a query
- * may try many groups, one after the other.
+ * After no answer about a user, the server is not asked about that user again for this long: a query may
+ * try many groups, one after the other.
  */
 const restMs = 1_000;
 /** OpenFGA refuses a question with more contextual tuples. */
@@ -61,11 +61,11 @@ class OpenFgaChecks implements AsyncDisposable {
   readonly #config: OpenFgaConfig;
   readonly #host: Host;
   readonly #http: HttpClient;
-  /** Key of a check that was allowed to the end of its validity, oldest first. */
+  /** For each check that was allowed: its key and the end of its validity, oldest first. */
   readonly #allowed = new Map<string, number>();
   /** Checks that are being asked, so that a burst of the same asks once. */
   readonly #asking = new Map<string, Promise<boolean>>();
-  /** Users that the server was asked about in vain, to when it may be asked again; oldest first. */
+  /** Users about whom the server gave no answer, and when it may be asked again; oldest first. */
   readonly #resting = new Map<string, number>();
 
   constructor(config: OpenFgaConfig, host: Host) {
@@ -134,7 +134,7 @@ class OpenFgaChecks implements AsyncDisposable {
   }
 }
 
-/** As the newest; the oldest makes room. */
+/** Puts it in as the newest; the oldest makes room. */
 function putBounded(times: Map<string, number>, key: string, untilMs: number): void {
   times.delete(key);
   times.set(key, untilMs);
@@ -163,8 +163,8 @@ function questionOf({ identity, relation, group }: Check, config: OpenFgaConfig)
 }
 
 /**
- * A name as an id of OpenFGA: `*` there is everyone, `#` leads to a relation and `:` to a type, and
- * blanks are refused. Whatever is not a letter, a digit or harmless is written as its bytes (`%2A`).
+ * A name as an id of OpenFGA. There `*` means everyone, `#` separates a relation and `:` a type, and blanks
+ * are refused. Whatever is not a letter, a digit or harmless is written as its bytes (`%2A`).
  */
 function idOf(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}._@+=/~-]/gu, (character) =>

@@ -28,7 +28,7 @@ export interface CommonClusterConfig {
   readonly queryAuth?: QueryAuth | undefined;
 }
 
-/** Ways in which the gateway itself logs in to an engine. An engine's config lists those it has. */
+/** How the gateway itself can log in to an engine. An engine's config lists what it supports. */
 const authKinds = {
   basic: z
     .strictObject({

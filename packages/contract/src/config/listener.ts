@@ -112,7 +112,7 @@ function limitShape(maxMessageBytes: number) {
   } as const;
 }
 
-/** What of a connection is believed although the gateway can not verify it. */
+/** What is believed of a connection although the gateway can not verify it. */
 const trustShape = {
   allowedHosts: z.array(z.string().min(1)).default([]).meta({
     title: "Allowed hosts",

@@ -32,7 +32,7 @@ export function notBuiltVariant<Key extends string, Value extends string>(
     .looseObject(shape)
     .refine(() => false, { error: message(what), path: [key] })
     .meta({ title: value, description: `Refused. Not built yet: ${what}.`, "x-not-built": true });
-  // Said as a type only: a transform to `never` would take the defaults of everything that holds this out of the JSON Schema.
+  // Only the type says `never`: a transform would remove the defaults of every surrounding object from the JSON Schema.
   return refused as unknown as Refused<Key, Value>;
 }
 

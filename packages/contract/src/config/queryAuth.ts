@@ -71,7 +71,7 @@ export type QueryAuth = { [Mode in QueryAuthMode]: z.output<(typeof modes)[Mode]
 export type QueryAuthOf<Mode extends QueryAuthMode> = Extract<QueryAuth, { type: Mode }>;
 export type TokenExchangeConfig = QueryAuthOf<"tokenExchange">;
 
-/** `queryAuth` with the modes that an engine has; any other is refused with those it has. */
+/** `queryAuth` with the modes that an engine has; the refusal of another mode lists them. */
 export function queryAuthSchema<const Modes extends readonly [QueryAuthMode, ...QueryAuthMode[]]>(
   has: Modes,
 ): z.ZodOptional<z.ZodType<QueryAuthOf<Modes[number]>>> {
@@ -90,7 +90,7 @@ export function queryAuthSchema<const Modes extends readonly [QueryAuthMode, ...
   return schema as unknown as z.ZodOptional<z.ZodType<QueryAuthOf<Modes[number]>>>;
 }
 
-/** The client's token and the gateway's secret travel there. */
+/** The client's token and the gateway's secret are sent there. */
 function isTokenEndpoint(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, password, hash } = new URL(address);

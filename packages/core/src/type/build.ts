@@ -1,5 +1,5 @@
 /**
- * Makes vectors and batches from plain values: for answers the gateway gives itself and for tests.
+ * Makes vectors and batches from plain values: for results that the gateway makes itself, and for tests.
  *
  * Not a hot path. Engines fill buffers directly and never come here. A value that does not fit its
  * type is a bug of the caller and throws.

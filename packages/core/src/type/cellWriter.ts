@@ -1,13 +1,13 @@
 /**
- * The shape of a cell writer: chosen once per column and batch, called once per cell, writes bytes
- * into the caller's buffer and makes no object; and the style that tells a writer of text how its cells look.
- * The writers are in text.ts.
+ * What a cell writer is, and the style that tells it how its text looks. A writer is chosen once per column and
+ * batch and called once per cell; it writes bytes into the caller's buffer and makes no object. text.ts has
+ * the writers.
  */
 import type { Zone } from "./zone.ts";
 
 /** Writes cells of one vector. Never called for a NULL. */
 export interface CellWriter {
-  /** Most bytes that `write` may put for this row. The caller makes room for them first. */
+  /** Most bytes that `write` needs for this row. The caller makes room for them first. */
   bound(row: number): number;
   /** Writes the cell at `at` and returns the offset behind it. */
   write(out: Uint8Array, at: number, row: number): number;

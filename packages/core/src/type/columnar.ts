@@ -1,8 +1,8 @@
 /**
- * Any batch as columns, for readers that know columns only.
+ * Turns any batch into columns, for readers that know columns only.
  *
- * Text cells are read as `TextBatch` promises them: an engine hands over canonical text or columns of
- * its own. A cell that breaks the promise is a bug of that engine and throws.
+ * Text cells are read in the form that `TextBatch` promises: an engine hands over canonical text or columns
+ * of its own. A cell that breaks the promise is a bug of that engine and throws.
  */
 import { daysOf } from "./calendar.ts";
 import { fractionDigits } from "./name.ts";
@@ -13,7 +13,7 @@ const noBytes = new Uint8Array(0);
 const zero = 0x30;
 const minus = 0x2d;
 const point = 0x2e;
-/** Digits that a number adds up without losing one. */
+/** Most digits that a number holds exactly. */
 const exactDigits = 15;
 const decoder = new TextDecoder();
 

@@ -1,7 +1,7 @@
 /**
  * The neutral name of a type, for logs, messages and docs: `decimal(12,2)`, `list(text)`.
  *
- * It is nobody's SQL; what a protocol calls a type is in that frontend's `types.ts`.
+ * It is not SQL; that frontend's `types.ts` has a protocol's name for a type.
  */
 import type { DataType, TimeUnit } from "./type.ts";
 

@@ -1,9 +1,8 @@
 /**
- * The text of a parameter or literal to the value it stands for: exact, or refused.
+ * Turns the text of a parameter or literal into its value, exactly, or refuses it.
  *
- * Reads what PostgreSQL and ISO 8601 write. It is no SQL parser, and no digit is ever rounded away:
- * a text with more of them than the type holds is refused, except for floats, which are approximate
- * by their nature.
+ * It reads what PostgreSQL and ISO 8601 write. It is no SQL parser and never rounds a digit away: a text with
+ * more digits than the type holds is refused, except for floats, which are approximate by nature.
  */
 import { gatewayError, type GatewayError } from "../error.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -22,8 +21,8 @@ const wrongTextState = "22P02";
 const outOfRangeState = "22003";
 
 /**
- * The value a text stands for. `zone` is where a text without a zone is read when the type has one; a
- * zone in the text of a type without one is ignored, as PostgreSQL does.
+ * The value of a text. `zone` applies to a text without a zone when the type has one; a zone in the text of
+ * a type without one is ignored, as PostgreSQL does.
  *
  * Refuses with `query.data`, the SQLSTATE of the reason, and a message without the text.
  */
@@ -44,7 +43,7 @@ export function parseText(
   return ok(parsed);
 }
 
-/** Longest text of a value that is not text itself. Longer ones are not looked at: reading them is not linear. */
+/** Longest text of a value that is not text itself. Longer ones are refused unread: reading them is not linear. */
 const scalarTextMax = 1000;
 const unboundedKinds = new Set<DataType["kind"]>([
   "text",
@@ -156,7 +155,7 @@ function parseUuid(text: string): Parsed<string> {
     .join("-");
 }
 
-/** Checked, and kept as it is written, so that no number in it loses a digit. */
+/** Checks the text and keeps it as it is, so that no number in it loses a digit. */
 function parseJson(text: string): Parsed<string> {
   try {
     JSON.parse(text);

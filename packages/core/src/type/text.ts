@@ -1,8 +1,8 @@
 /**
  * Cells as text: one writer per column and batch, chosen by the type and a style that is data.
  *
- * What differs between protocols is in the style; what a type's text is made of is in text/. Binary
- * forms of a protocol are that frontend's own.
+ * The style holds what differs between protocols; text/ builds each type's text. Binary forms belong to the
+ * frontend of their protocol.
  */
 import type { CellWriter, TextStyle } from "./cellWriter.ts";
 import { binaryWriter, booleanWriter, jsonWriter, textWriter, uuidWriter } from "./text/bytes.ts";
@@ -63,8 +63,8 @@ export const jsonText: TextStyle = {
 };
 
 /**
- * The writer of a vector's cells. Rows are those of the vector (0 is its first), whatever its offset.
- * NULLs are the caller's: `write` is never called for one. Inside nested cells they are written here.
+ * The writer of a vector's cells. Row 0 is the vector's first, whatever its offset. The caller writes NULLs
+ * and never calls `write` for one; inside nested cells they are written here.
  */
 export function cellWriter(vector: Vector, style: TextStyle): CellWriter {
   const { type } = vector;
@@ -102,7 +102,7 @@ export function cellWriter(vector: Vector, style: TextStyle): CellWriter {
   }
 }
 
-/** Every cell is NULL; where a caller still asks, JSON has a word for it. */
+/** Every cell is NULL. If a caller writes one all the same, JSON has a word for it. */
 function nullWriter(style: TextStyle): CellWriter {
   return {
     bound: () => 4,

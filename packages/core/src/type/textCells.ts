@@ -1,4 +1,4 @@
-/** What the row writers of several protocols need of text cells that they pass on as they are. */
+/** Helps the row writers of several protocols to pass text cells on unchanged. */
 import type { TextBatch } from "./vector.ts";
 
 /** Above this length one call that copies beats a loop over the bytes. */

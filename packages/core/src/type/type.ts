@@ -1,9 +1,8 @@
 /**
  * The neutral types: what a column or a parameter is, between every engine and every protocol.
  *
- * They follow Arrow's, reduced to one layout per meaning (see vector.ts). What each becomes in a
- * protocol is said in that frontend's `types.ts`, and what an engine's type becomes here in the
- * engine's `types.ts`.
+ * They follow Arrow's, reduced to one layout per meaning (see vector.ts). A frontend's `types.ts` says what
+ * each becomes in its protocol, an engine's `types.ts` what the engine's types become here.
  */
 
 export type TimeUnit = "s" | "ms" | "us" | "ns";
@@ -22,7 +21,7 @@ export type DataType =
   | { readonly kind: "time"; readonly unit: TimeUnit }
   /** `zoned`: an instant, counted from the epoch in UTC. Otherwise a wall-clock reading, counted as if in UTC. */
   | { readonly kind: "timestamp"; readonly unit: TimeUnit; readonly zoned: boolean }
-  /** Months, days and nanoseconds, none of which converts into another. */
+  /** Months, days and nanoseconds; none of them converts into another. */
   | { readonly kind: "interval" }
   | { readonly kind: "uuid" }
   /** JSON as text. */

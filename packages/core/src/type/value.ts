@@ -1,6 +1,6 @@
 /**
- * Takes single cells out of a vector as plain values: for parameters, tests and the few places that
- * compute with a cell. Results go through cell writers (text.ts), which make no object per cell.
+ * Takes single cells out of a vector as plain values: for parameters, tests and the little code that computes
+ * with a cell. Results go through cell writers (text.ts), which make no object per cell.
  */
 import type { DataType, Interval, Value } from "./type.ts";
 import { isNull, type Vector } from "./vector.ts";

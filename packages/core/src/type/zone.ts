@@ -22,7 +22,7 @@ const hourSeconds = 3600;
 const daySeconds = 86_400;
 /** A zone that changes its clock twice within this time is not known. */
 const sampleSeconds = 6 * hourSeconds;
-/** The runtime's dates end two days behind this; beyond it a zone keeps the offset it had. */
+/** The runtime's dates end two days after this; beyond it a zone keeps its last offset. */
 const unixSecondsMax = 8.64e12 - 2 * 86_400;
 
 /** A zone by its name (`Europe/Berlin`, `utc`) or offset (`+05:30`, `-3`, `+01`); undefined when there is none. */
@@ -74,7 +74,7 @@ function offsetName(offset: number): string {
 const namedZones = new Map<string, Zone>();
 
 function namedZone(name: string): Zone | undefined {
-  // The runtime takes other spellings too; only names of the IANA table are meant here.
+  // The runtime takes other spellings too; here only names of the IANA table count.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return undefined;
   const key = name.toLowerCase();
   const known = namedZones.get(key);
@@ -82,7 +82,7 @@ function namedZone(name: string): Zone | undefined {
   const format = formatOf(name);
   if (format === undefined) return undefined;
   const zone = { name: format.resolvedOptions().timeZone, offsetAt: rememberedOffsets(format) };
-  // Bounded by the table: a name that is not in it did not come so far.
+  // The table bounds this: a name that is not in it never gets here.
   namedZones.set(key, zone);
   return zone;
 }

@@ -1,8 +1,8 @@
 /**
  * A cursor over one packet's payload that can not run past its end.
  *
- * Reading too far sets `failed` and answers zeros and empty views from then on, so a parser reads a
- * whole message straight through and asks once at its end. Views share the payload's memory.
+ * Reading too far sets `failed` and returns zeros and empty views from then on. So a parser reads a whole
+ * message straight through and checks once at its end. Views share the payload's memory.
  */
 
 const nothing = new Uint8Array(0);

@@ -1,8 +1,8 @@
 /**
- * Bytes that arrived and were not consumed: chunks are joined only where something lies across them.
+ * Bytes that arrived and were not consumed. Chunks are joined only where a packet or frame spans them.
  *
- * What is taken is a view; the memory below it is appended to or replaced, never moved. It knows no
- * limit: its reader refuses what is too long before it arrives.
+ * Taken bytes are a view; the memory behind it is appended to or replaced, never moved. There is no limit
+ * here: the reader refuses what is too long before it arrives.
  */
 
 const nothing = new Uint8Array(0);
@@ -45,14 +45,14 @@ export class ByteWindow {
     return this.byte(offset) | (this.byte(offset + 1) << 8) | (this.byte(offset + 2) << 16);
   }
 
-  /** Consumes `count` bytes, which are there, and answers a view of them. */
+  /** Consumes `count` bytes, which are there, and returns a view of them. */
   take(count: number): Uint8Array {
     const taken = this.bytes.subarray(this.start, this.start + count);
     this.start += count;
     return taken;
   }
 
-  /** Lets go of the memory. */
+  /** Releases the memory. */
   forget(): void {
     this.bytes = nothing;
     this.start = 0;

@@ -1,9 +1,9 @@
 /**
  * Messages of the command phase: the first byte names the command, the rest is its body.
  *
- * Text is undecoded, because the client's charset decides how it reads. The body of an execution is
- * read by execute.ts, which needs the statement. A code this file does not know is a value of its
- * own, so that it is answered and the connection goes on.
+ * Text stays undecoded, because the client's charset decides how it reads. execute.ts reads the body of an
+ * execution, for which it needs the statement. An unknown code is a value of its own, so that the client gets
+ * an error and the connection goes on.
  */
 import { ByteReader } from "./byteReader.ts";
 import { parseChangeUser, type ChangeUser } from "./handshake.ts";

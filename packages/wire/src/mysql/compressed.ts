@@ -1,9 +1,9 @@
 /**
  * The compressed protocol: frames of up to 16 MB around the stream of packets, in both directions.
  *
- * Frames know nothing of packets: one may hold many, or a part of one. How bytes are compressed is the
- * caller's matter; here are only the heads (3 bytes of length, 1 of sequence, 3 of the length before
- * compression, 0 for bytes that were not compressed). Source: "MySQL Internals, Compression".
+ * Frames know nothing of packets: one may hold many, or a part of one. The caller compresses; here are only
+ * the heads (3 bytes of length, 1 of sequence, 3 of the length before compression, 0 for bytes that were not
+ * compressed). Source: "MySQL Internals, Compression".
  */
 import { ByteWindow } from "./byteWindow.ts";
 import { violation, type Violation } from "./protocol.ts";
@@ -11,10 +11,10 @@ import { violation, type Violation } from "./protocol.ts";
 /** Bytes in front of every frame. */
 export const frameHeaderBytes = 7;
 
-/** Most bytes of a frame, as they are and as they were: both lengths have three bytes. */
+/** Most bytes of a frame, compressed and uncompressed: both lengths have three bytes. */
 export const frameBytesMax = 0xff_ffff;
 
-/** Fewer bytes are sent as they are, as a MySQL server does it. */
+/** Fewer bytes are not compressed, as on a MySQL server. */
 export const frameBytesMin = 50;
 
 /** One frame. `bytes` is a view of what arrived. */
@@ -73,7 +73,7 @@ export class FrameReader {
     };
   }
 
-  /** The frame after the ones of the server's answer has this number: an exchange goes on (a change of user). */
+  /** Sets the number of the next frame, when an exchange goes on after the server's answer (a change of user). */
   expect(sequence: number): void {
     this.#sequence = sequence;
   }

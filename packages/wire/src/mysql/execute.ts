@@ -1,8 +1,8 @@
 /**
  * Parameters of COM_STMT_EXECUTE: NULL bitmap, types, values of every type in the binary format.
  *
- * Values come out in the wire's own terms (a date is year, month, day); what they mean for an
- * engine is the frontend's matter. The count of parameters is the statement's, never the client's.
+ * Values come out in the wire's own terms (a date is year, month, day); the frontend translates them for an
+ * engine. The number of parameters comes from the statement, never from the client.
  */
 import { ByteReader } from "./byteReader.ts";
 import { columnType, violation, type Violation } from "./protocol.ts";
@@ -44,7 +44,7 @@ export type BoundValue =
 
 export interface BoundParameters {
   readonly kind: "parameters";
-  /** To be kept by the caller: later executions may leave the types out. */
+  /** The caller keeps them: later executions may leave the types out. */
   readonly types: readonly BoundType[];
   readonly values: readonly BoundValue[];
 }
@@ -72,7 +72,7 @@ export function parseExecute(
   const reader = new ByteReader(body);
   const nulls = reader.take((count + 7) >> 3);
   const rebound = reader.u8() === 1;
-  // Asked before the arrays are made: a short body must not cost an array of 65,535 entries.
+  // Checked before the arrays are made: a short body must not cost an array of 65,535 entries.
   if (reader.failed || (rebound && reader.remaining < count * 2)) {
     return violation("malformed", "parameters cut short");
   }

@@ -2,8 +2,8 @@
  * Messages of the connection phase: greeting, SSL request, handshake response, change of user, and
  * the packets of an authentication exchange.
  *
- * Bytes only: which plugin is asked for, and whether a password is right, is not known here.
- * Authentication data that a client sends has no message kind; it is the bare payload.
+ * Bytes only: the frontend chooses the plugin and checks the password. Authentication data that a client
+ * sends has no message kind; it is the bare payload.
  */
 import { ByteReader } from "./byteReader.ts";
 import type { PacketWriter } from "./packetWriter.ts";
@@ -36,7 +36,7 @@ export interface HandshakeResponse {
   readonly database: Uint8Array | undefined;
   readonly plugin: string | undefined;
   readonly attributes: ReadonlyMap<string, string>;
-  /** What the client wants its zstd to be; undefined unless it offers it. */
+  /** The zstd level that the client wants; undefined unless it offers zstd. */
   readonly zstdLevel: number | undefined;
 }
 

@@ -1,10 +1,9 @@
 /**
  * Bytes of a connection → whole packets, continuation joined.
  *
- * Holds at most about twice what arrived: a header that claims 16 MB reserves nothing, and a
- * payload over the limit is refused when its header is read. It knows no message; the order of
- * sequence numbers inside one payload is checked here, their start by the caller. Unusable after a
- * violation.
+ * Holds at most about twice what arrived: a header that claims 16 MB reserves nothing, and a payload over
+ * the limit is refused when its header is read. It knows no message. It checks that sequence numbers inside
+ * one payload follow each other; the caller checks the first. Unusable after a violation.
  */
 import { ByteWindow } from "./byteWindow.ts";
 import {
@@ -25,7 +24,7 @@ export interface Packet {
   readonly payload: Uint8Array;
 }
 
-/** A command with a text over the limit of texts, whose bytes were passed over. */
+/** A command with a text over the limit of texts, whose bytes were skipped. */
 export interface SkippedPacket {
   readonly kind: "skipped";
   readonly sequence: number;
@@ -48,7 +47,7 @@ const more = { kind: "more" } as const;
 export class PacketReader {
   /** Longest joined payload accepted from now on, in bytes. */
   payloadBytesMax: number;
-  /** Longest body of a command that is a text. A longer one is passed over, and the stream goes on behind it. */
+  /** Longest text of a command. A longer one is skipped, and the stream goes on behind it. */
   textBytesMax = Number.POSITIVE_INFINITY;
   readonly #window = new ByteWindow();
   /** Finished parts of a payload that goes on in the next physical packet. */
@@ -56,9 +55,9 @@ export class PacketReader {
   #partBytes = 0;
   #first = 0;
   #last = 0;
-  /** The payload at hand is passed over. */
+  /** The current payload is skipped. */
   #skips = false;
-  /** What is still to come of a physical packet of it. */
+  /** Bytes of its physical packet that are still to come. */
   #passing: { left: number; readonly last: boolean } | undefined;
   #broken: Violation | undefined;
 
@@ -85,7 +84,7 @@ export class PacketReader {
     }
   }
 
-  /** The packet whose header is next; undefined when it was a part, or is to be passed over. */
+  /** The packet whose header is next; undefined when it was a part of a payload, or is skipped. */
   #begin(): PacketStep | undefined {
     const window = this.#window;
     if (window.length < packetHeaderBytes) return more;
@@ -94,7 +93,7 @@ export class PacketReader {
     const refused = this.#refusal(length, sequence);
     if (refused !== undefined) return this.#break(refused);
     const long = this.#skips || this.#partBytes + length > this.textBytesMax + 1;
-    // Which command it is says the byte behind the header.
+    // The byte behind the header names the command.
     if (long && this.#partBytes === 0 && window.length === packetHeaderBytes) return more;
     const skips = long && this.#isText();
     if (!skips && window.length < packetHeaderBytes + length) return more;
@@ -116,13 +115,13 @@ export class PacketReader {
     return undefined;
   }
 
-  /** Whether the payload at hand is a command that is a text. */
+  /** Whether the current payload is a command that consists of text. */
   #isText(): boolean {
     const command = this.#parts[0]?.[0] ?? this.#window.byte(packetHeaderBytes);
     return this.#skips || textCommands.has(command);
   }
 
-  /** Lets go of what is there of a packet that is passed over. */
+  /** Drops what has arrived of a skipped packet. */
   #pass(passing: { left: number; readonly last: boolean }): PacketStep | undefined {
     const window = this.#window;
     const count = Math.min(passing.left, window.length);
@@ -137,14 +136,14 @@ export class PacketReader {
     return { kind: "skipped", sequence: this.#first, lastSequence: this.#last };
   }
 
-  /** Gives up what is not consumed, for a layer that takes over in the middle of a chunk (TLS, compression). */
+  /** Hands over what was not consumed, for a layer that takes over in the middle of a chunk (TLS, compression). */
   takeRest(): Uint8Array {
     const rest = this.#window.take(this.#window.length);
     this.#window.forget();
     return rest;
   }
 
-  /** Nothing is read any more: what carries the packets is broken. */
+  /** Stops reading for good, because the layer below is broken. */
   fail(refused: Violation): void {
     this.#break(refused);
   }

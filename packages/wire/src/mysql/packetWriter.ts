@@ -1,13 +1,13 @@
 /**
  * Payloads → bytes to send: one growing buffer that many packets are written into.
  *
- * Room is made before bytes are put, lengths are patched when a packet ends, and a payload of 16 MB
- * and more is cut into continuation packets in place. It has no limit of its own: the caller knows
- * the size of what it writes.
+ * It makes room before it puts bytes, patches lengths when a packet ends, and cuts a payload of 16 MB and
+ * more into continuation packets in place. It has no limit of its own: the caller knows the size of what it
+ * writes.
  */
 import { packetBytesMax, packetHeaderBytes } from "./protocol.ts";
 
-/** First buffer of an answer: most answers are a few hundred bytes. */
+/** Size of the first buffer: most answers are a few hundred bytes. */
 const startBytes = 512;
 /** Texts up to this length are put character by character, which for ASCII costs less than a call of the encoder. */
 const shortText = 64;

@@ -1,8 +1,8 @@
 /**
  * The numbers of the MySQL client/server protocol: flags, type codes, command codes, charsets.
  *
- * Numbers only. Which of them a server offers, and what a neutral type becomes, is decided by the
- * frontend. Source: "MySQL Internals, Client/Server Protocol".
+ * Numbers only: the frontend decides which of them the server offers and what a neutral type becomes.
+ * Source: "MySQL Internals, Client/Server Protocol".
  */
 
 /** Longest payload of one physical packet; a payload of exactly this length is continued by the next packet. */

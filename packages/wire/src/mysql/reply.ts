@@ -1,5 +1,5 @@
 /**
- * Payloads a server answers with: OK, error, end of rows, column definitions, prepared statements.
+ * Payloads of a server's answers: OK, error, end of rows, column definitions, prepared statements.
  *
  * Each `put…` writes one payload between `begin` and `end` of the writer. Rows are in row.ts.
  */
@@ -13,7 +13,7 @@ export interface OkReply {
   readonly affectedRows: number;
   readonly status: number;
   readonly warnings: number;
-  /** Text for people behind the numbers. */
+  /** Text for people. */
   readonly info: string;
   /** Session changes, sent when the client can read them. */
   readonly tracked: readonly Tracked[];
@@ -23,11 +23,11 @@ export interface OkReply {
 export type Tracked =
   | { readonly kind: "variable"; readonly name: string; readonly value: string }
   | { readonly kind: "schema"; readonly name: string }
-  /** Something of the session changed; says no more. */
+  /** Something of the session changed, without saying what. */
   | { readonly kind: "state" }
   /** Statements that begin a transaction as this one began; empty outside of one. */
   | { readonly kind: "characteristics"; readonly sql: string }
-  /** Eight characters; `_` in the first place: no transaction. */
+  /** Eight characters; a `_` first: no transaction. */
   | { readonly kind: "transaction"; readonly marks: string };
 
 export interface ErrorReply {
@@ -64,7 +64,7 @@ export function putOk(
   out.lenenc(0);
   out.u16(reply.status | (changed ? serverStatus.sessionStateChanged : 0));
   out.u16(reply.warnings);
-  // Written with its length for every client, whatever the manual says: servers do so and clients read it so.
+  // Always with its length, whatever the manual says: servers write it so, and clients read it so.
   if (reply.info !== "" || changed) out.lenencText(reply.info);
   if (changed) putTracked(out, reply.tracked);
 }

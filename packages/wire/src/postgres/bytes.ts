@@ -1,8 +1,8 @@
 /**
  * A growing buffer for outgoing bytes, and a cursor over the body of one incoming message.
  *
- * Neither knows a message. The cursor never throws: reading past the end or text that is not UTF-8
- * sets a flag that stays, and whoever reads looks at it once, at the end.
+ * Neither knows a message. The cursor never throws: reading past the end, or text that is not UTF-8, sets a
+ * flag that stays. The reader checks it once, at the end.
  */
 
 const encoder = new TextEncoder();
@@ -68,7 +68,7 @@ export class ByteWriter {
     this.length += 1;
   }
 
-  /** Opens a message of `type`; `end` with the answer sets its length. */
+  /** Opens a message of `type`; `end` with the returned offset sets its length. */
   begin(type: number): number {
     this.room(5);
     this.buffer[this.length] = type;

@@ -1,9 +1,9 @@
 /**
  * Cuts the incoming byte stream into frames: a length, and after the start-up a type before it.
  *
- * It knows where a frame ends and nothing of what is in it. The length is judged against the limit
- * as soon as it is there, so a lying length costs no memory; memory for a frame that is still
- * arriving grows with what arrived, not with what was promised.
+ * It knows where a frame ends and nothing of what is in it. It checks the length against the limit at once, so
+ * a false length costs no memory. Memory for a frame that is still arriving grows with what arrived, not with
+ * what was announced.
  */
 import { getInt32 } from "./bytes.ts";
 import type { Violation } from "./message.ts";
@@ -18,16 +18,16 @@ export type FrameStep =
   | { readonly kind: "frame"; readonly frame: Frame }
   /** More bytes are needed. */
   | { readonly kind: "wait" }
-  /** A frame of that type ended whose bytes were not kept. */
+  /** A frame of that type was skipped and has ended. */
   | { readonly kind: "skipped"; readonly type: number; readonly length: number }
   | { readonly kind: "violation"; readonly violation: Violation };
 
 /** Which frames are expected now, and how long one may be (the length field counts itself). */
 export interface FrameRule {
-  /** Types a frame may have, refused by their first byte; undefined for packets without a type byte. */
+  /** Types that a frame may have; any other is refused at its first byte. Undefined for packets without a type byte. */
   readonly types: ReadonlySet<number> | undefined;
   readonly maxBytes: number;
-  /** Lower limits by type. A frame over its own is passed over, and the stream goes on behind it. */
+  /** Lower limits by type. A frame over its own limit is skipped, and the stream goes on behind it. */
   readonly typeMaxBytes?: ReadonlyMap<number, number> | undefined;
 }
 
@@ -41,7 +41,7 @@ const none = new Uint8Array(0);
 const wait: FrameStep = { kind: "wait" };
 const lengthBytes = 4;
 
-/** Bytes of one connection, in order. After a violation its further answers mean nothing. */
+/** Bytes of one connection, in order. After a violation its results mean nothing. */
 export class FrameReader {
   #bytes: Uint8Array = none;
   #start = 0;
@@ -50,7 +50,7 @@ export class FrameReader {
   #own = false;
   /** Bytes the frame at `#start` will have, once known. */
   #wanted = 0;
-  /** A frame that is passed over, and how many of its bytes are still to come. */
+  /** A frame that is skipped, and how many of its bytes are still to come. */
   #skipped: SkippedFrame | undefined;
 
   /** Bytes received and not yet taken as frames. */
@@ -74,7 +74,7 @@ export class FrameReader {
     if (!this.#own || this.#end + chunk.length > this.#bytes.length) {
       const needed = pending + chunk.length;
       const grown = new Uint8Array(this.#capacityFor(needed));
-      // Taken frames may still be read through their views: the old buffer is left as it is.
+      // Somebody may still read taken frames through their views, so the old buffer stays as it is.
       grown.set(this.#bytes.subarray(this.#start, this.#end));
       this.#bytes = grown;
       this.#start = 0;
@@ -95,7 +95,7 @@ export class FrameReader {
     }
     if (this.pending < head + lengthBytes || type === undefined) return wait;
     const length = getInt32(this.#bytes, this.#start + head);
-    // A negative length is one of 2 GB and more to a sender that counts unsigned.
+    // From a sender that counts unsigned, a negative length means 2 GB and more.
     const claimed = length < 0 ? length + 2 ** 32 : length;
     if (claimed < lengthBytes) return refuse({ kind: "length", length: claimed });
     if (claimed > rule.maxBytes) {
@@ -116,7 +116,7 @@ export class FrameReader {
     return { kind: "frame", frame: { type, body } };
   }
 
-  /** Lets go of what is there of a frame; says so when that was all of it. */
+  /** Drops what has arrived of a skipped frame; says so when that was all of it. */
   #skip(skipped: SkippedFrame): FrameStep {
     const count = Math.min(this.pending, skipped.left);
     this.#start += count;
@@ -128,7 +128,7 @@ export class FrameReader {
   }
 
   /**
-   * Looks at the types of the frames that were received and not taken, in order, until `look` answers.
+   * Shows `look` the types of the frames that were received and not taken, in order, until it returns a value.
    * Undefined when the bytes end before that; a length that makes no sense ends them too.
    */
   ahead<Found>(look: (type: number) => Found | undefined): Found | undefined {
@@ -143,7 +143,7 @@ export class FrameReader {
     return undefined;
   }
 
-  /** Gives back everything not taken, for a handshake that is not ours. The reader is empty afterwards. */
+  /** Hands over everything that was not taken, for a handshake that is not ours. The reader is empty afterwards. */
   rest(): Uint8Array {
     const rest = this.#bytes.subarray(this.#start, this.#end);
     this.#adopt(none);

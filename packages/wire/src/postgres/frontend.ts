@@ -1,8 +1,8 @@
 /**
  * Parses the messages a client sends after the start-up: body of a frame in, message out.
  *
- * It checks shape only: counts against what is there, no byte left over, text in UTF-8. Whether a
- * message may come now is the state machine's business. Never throws.
+ * It checks shape only: counts against what is there, no byte left over, text in UTF-8. The state machine
+ * decides whether a message may come now. Never throws.
  */
 import { BodyReader, decodeText } from "./bytes.ts";
 import type { Frame } from "./frame.ts";

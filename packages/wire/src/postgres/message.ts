@@ -53,15 +53,15 @@ export type FrontendMessage =
   | { readonly kind: "sync" }
   | { readonly kind: "terminate" }
   | { readonly kind: "functionCall"; readonly function: number }
-  /** A password, or a step of SASL or GSS: which one only the server's state tells (see `frontend.ts`). */
+  /** A password, or a step of SASL or GSS; only the server's state tells which (see `frontend.ts`). */
   | { readonly kind: "password"; readonly body: Uint8Array }
   | { readonly kind: "copyData"; readonly body: Uint8Array }
   | { readonly kind: "copyDone" }
   | { readonly kind: "copyFail"; readonly reason: string };
 
-/** How a client broke the protocol. Nothing after it on the same connection means anything, but for `text`. */
+/** How a client broke the protocol. After it, except after `text`, nothing on the connection means anything. */
 export type Violation =
-  /** Refused by its length alone, before memory was taken. */
+  /** Refused for its length, before any memory was taken. */
   | { readonly kind: "tooLarge"; readonly length: number; readonly limit: number }
   /** A length below the smallest possible one. */
   | { readonly kind: "length"; readonly length: number }
@@ -70,7 +70,7 @@ export type Violation =
   | { readonly kind: "malformed"; readonly what: string }
   /** The frame is sound but its text is not UTF-8. */
   | { readonly kind: "text"; readonly what: string }
-  /** A message with a text that is over the limit of texts; its bytes were passed over. */
+  /** A message with a text over the limit of texts; its bytes were skipped. */
   | {
       readonly kind: "textTooLarge";
       readonly what: string;

@@ -1,9 +1,9 @@
 /**
- * An answer of a Trino server as places in its bytes: where columns, rows, counters and errors lie.
+ * A Trino server's answer as offsets into its bytes: where columns, rows, counters and errors are.
  *
- * The rows, nearly all of an answer, are not looked at here. Trino writes `stats` right behind them, so
- * their end is found from the end of the answer; whoever reads the rows must find that same end, and
- * refuses the answer otherwise. It decodes no value but the short ones it names.
+ * The rows, nearly all of an answer, are not read here. Trino writes `stats` right behind them, so their end
+ * is found from the end of the answer. Whoever reads the rows must come to the same end, or refuse the
+ * answer. Only the short values that it names are decoded.
  */
 
 /** Bytes from `start` up to but not including `end`. */
@@ -36,20 +36,20 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 const letterN = 0x6e;
 
-/** 1 for the bytes by which values are told apart: a look into it is cheaper than six comparisons for each byte. */
+/** 1 for the bytes that delimit values: one look-up is cheaper than six comparisons for each byte. */
 const marks = new Uint8Array(256);
 for (const mark of [quote, comma, openArray, closeArray, openObject, closeObject]) marks[mark] = 1;
 
-/** Of the longest name that is read, when each letter is written as `\uXXXX`; a longer one is another's. */
+/** Length of the longest name that is read, with each letter as `\uXXXX`; a longer one is another name. */
 const escapedNameMax = 6 * "updateCount".length;
 /** Ids, links and statement names are short: 4,096 letters, each of which may be an escape. */
 const textLengthMax = 6 * 4_096;
 
 const decoder = new TextDecoder();
-/** What stands between the rows and the counters. */
+/** The text between the rows and the counters. */
 const behindRows = new TextEncoder().encode(',"stats":{');
 
-/** Reads an answer; undefined when it is no object with an id, ends in the middle, or has a link that is none. */
+/** Reads an answer; undefined when it is no object with an id, is cut off, or has a link that is no link. */
 export function readClientPage(bytes: Uint8Array): ClientPage | undefined {
   const members: Members = {
     id: undefined,
@@ -66,7 +66,7 @@ export function readClientPage(bytes: Uint8Array): ClientPage | undefined {
   const id = textIn(bytes, members.id);
   const nextUri = textIn(bytes, members.nextUri);
   if (id === undefined) return undefined;
-  // Read as an answer without a link it would end the result, with the rows so far as all of them.
+  // Without its link the answer would seem to be the last, and the rows so far the whole result.
   if (nextUri === undefined && members.nextUri !== undefined) return undefined;
   const { columns, data, stats, error, warnings, updateCount } = members;
   return {
@@ -87,7 +87,7 @@ export function textOfSpan(bytes: Uint8Array, { start, end }: Span): string {
   return decoder.decode(bytes.subarray(start, end));
 }
 
-/** The value in a span; undefined when it is no JSON. For small ones, never for rows. */
+/** The value in a span; undefined when it is no JSON. For small spans, never for rows. */
 export function valueOfSpan(bytes: Uint8Array, span: Span | undefined): unknown {
   if (span === undefined) return undefined;
   try {
@@ -116,7 +116,7 @@ const namesBySize: readonly (readonly (keyof ClientPage)[])[] = [
   ["updateCount"],
 ];
 
-/** Notes the members of the object that the bytes are: the last one of a name; null values are left out. False when it is none. */
+/** Notes the members of the object in the bytes: the last one of each name, without null values. False when it is no object. */
 function readMembers(bytes: Uint8Array, members: Members): boolean {
   let { start: at } = jsonSpan(bytes);
   if (bytes[at] !== openObject) return false;
@@ -138,14 +138,14 @@ function readMembers(bytes: Uint8Array, members: Members): boolean {
   }
 }
 
-/** The name in `start` to `end` if it is one that is read. Compared byte by byte: most members are others. */
+/** The name in `start` to `end` if it is one that is read. Compared byte by byte, because most are not. */
 function nameIn(bytes: Uint8Array, start: number, end: number): keyof ClientPage | undefined {
   for (const name of namesBySize[end - start] ?? []) {
     let same = 0;
     while (same < name.length && bytes[start + same] === name.charCodeAt(same)) same += 1;
     if (same === name.length) return name;
   }
-  // Nobody writes keys with escapes, but a page whose rows are passed over looks like one without rows.
+  // Nobody writes keys with escapes. But if they were ignored, a page with rows would look like one without.
   if (end - start > escapedNameMax) return undefined;
   if (!bytes.subarray(start, end).includes(backslash)) return undefined;
   const key = valueOfSpan(bytes, { start: start - 1, end: end + 1 });
@@ -160,7 +160,7 @@ function endOfRows(bytes: Uint8Array, start: number): number {
   return skipValue(bytes, start);
 }
 
-/** Whether rows may end there: behind a row, or at once. Another member's list between them and the counters ends otherwise. */
+/** Whether rows may end there: behind a row, or empty. The list of another member before the counters ends otherwise. */
 function endsRows(bytes: Uint8Array, start: number, end: number): boolean {
   if (bytes[end - 1] !== closeArray) return false;
   return bytes[end - 2] === closeArray || end - 2 === start;
@@ -222,7 +222,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   return index;
 }
 
-/** Where the JSON of a text lies, without what may stand around it: white space, and a byte order mark (RFC 8259 §8.1). */
+/** The span of a text's JSON, without white space and byte order mark around it (RFC 8259 §8.1). */
 export function jsonSpan(bytes: Uint8Array): Span {
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const start = skipSpace(bytes, marked ? 3 : 0);

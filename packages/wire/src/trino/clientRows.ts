@@ -1,9 +1,9 @@
 /**
- * The rows of an answer as places of cells in its bytes, without decoding a value: a cell is a string,
- * a bare word or number, or NULL. What the text of a cell means is its reader's.
+ * The rows of an answer as offsets of cells in its bytes, without decoding a value: a cell is a string, a
+ * bare word or number, or NULL. The reader interprets a cell's text.
  *
- * A page comes from another process, so every byte between the rows is checked, and an end that is not
- * where the page says it is refuses the page. Rows with arrays and objects in them are not read here.
+ * A page comes from another process, so every byte between the rows is checked, and a page whose rows do not
+ * end where it says is refused. Rows with arrays and objects in them are not read here.
  */
 import { skipSpace, type Span } from "./clientPage.ts";
 
@@ -38,7 +38,7 @@ function tableOf(holds: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0));
 }
 
-/** The cells of `columns` columns. `nested` when a cell is an array or object; undefined when it is no such page. `expected` is a guess of the number of cells; room is made for no more of them than the span has bytes. */
+/** The cells of `columns` columns. `nested` when a cell is an array or object; undefined when the span holds no such rows. `expected` guesses the number of cells; there is never room for more cells than bytes in the span. */
 export function readCells(
   bytes: Uint8Array,
   { start, end }: Span,
@@ -88,7 +88,7 @@ class CellTable {
     };
   }
 
-  /** Reads the cells of a row whose first begins at `from`. Answers where what is behind the row stands, or -1. */
+  /** Reads the cells of a row whose first begins at `from`. Returns the offset behind the row, or -1. */
   row(from: number, columns: number): number {
     const bytes = this.#bytes;
     const first = this.#used;
@@ -149,7 +149,7 @@ class CellTable {
   }
 }
 
-/** Trino writes none, but a page is JSON in whatever layout. Asks of nearly every byte one thing. */
+/** Skips white space. Trino writes none, but a page may be any JSON. Costs nearly every byte one comparison. */
 function behindSpace(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) > 0x20 ? at : skipSpace(bytes, at);
 }

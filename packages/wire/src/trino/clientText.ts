@@ -1,11 +1,11 @@
 /**
- * Turns the text of JSON strings into what it stands for, in its own place: every result is at most as
- * long as its source. Nothing is written outside of the cell.
+ * Decodes the text of JSON strings in place: a result is never longer than its source. Nothing outside of the
+ * cell is written.
  */
 
 const backslash = 0x5c;
 const letterU = 0x75;
-/** What the letter behind a backslash stands for; 0 for letters that stand for nothing. */
+/** The character that a letter behind a backslash means; 0 for letters that mean none. */
 const letters = new Uint8Array(128);
 for (const [letter, byte] of [
   ['"', 0x22],
@@ -19,10 +19,10 @@ for (const [letter, byte] of [
 ] as const) {
   letters[letter.charCodeAt(0)] = byte;
 }
-/** Stands for half of a surrogate pair, which no text holds. */
+/** Replaces half of a surrogate pair, which UTF-8 can not hold. */
 const replacement = 0xfffd;
 
-/** Replaces the escapes of a JSON string by UTF-8. Answers the new length, or -1 when an escape is none. */
+/** Replaces the escapes of a JSON string by UTF-8. Returns the new length, or -1 when an escape is invalid. */
 export function unescapeInPlace(bytes: Uint8Array, start: number, length: number): number {
   const end = start + length;
   let from = start;
@@ -113,7 +113,7 @@ for (let value = 0; value < base64Digits.length; value += 1) {
 }
 const padding = 0x3d;
 
-/** Decodes base64 with its padding. Answers the new length, or -1 when the text is none. */
+/** Decodes base64 with its padding. Returns the new length, or -1 when the text is not base64. */
 export function base64InPlace(bytes: Uint8Array, start: number, length: number): number {
   if (length % 4 !== 0) return -1;
   let end = start + length;

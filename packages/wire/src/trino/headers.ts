@@ -45,7 +45,7 @@ export const responseHeader = {
 
 /** Under the `u` flag only those without a partner match. */
 const loneSurrogates = /\p{Surrogate}/gu;
-/** Letters that stand for themselves, of which most names and values are made. */
+/** Most names and values consist of characters that need no encoding. */
 const unreserved = /^[\w.*-]*$/;
 
 /** Encodes as Java's `URLEncoder` does, which is how every Trino client reads values: a space is `+`. */

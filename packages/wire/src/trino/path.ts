@@ -1,6 +1,6 @@
 /**
- * Paths of a statement's answers: `/v1/statement/executing/{instance}/{sealed}`. Clients take a link as
- * it is, so what it holds is its maker's. No access is decided here.
+ * Paths of a statement's answers: `/v1/statement/executing/{instance}/{sealed}`. Clients follow a link as it
+ * is, so its content is up to its maker. No access is decided here.
  */
 
 export interface StatementPath {
@@ -8,7 +8,7 @@ export interface StatementPath {
   readonly phase: "queued" | "executing" | "partialCancel";
   /** Whose link it is. */
   readonly instance: string;
-  /** What only its owner can read. */
+  /** The part that only its owner can read. */
   readonly sealed: string;
 }
 

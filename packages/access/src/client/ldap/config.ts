@@ -2,7 +2,7 @@
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 
-/** The place for the user's name must be a whole value: beside a `*` it would match other users. */
+/** The user's name must be a whole value of the filter: beside a `*` it would match other users. */
 const userFilter = z
   .string()
   .min(1)

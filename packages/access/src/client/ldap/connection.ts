@@ -1,8 +1,8 @@
 /**
- * One connection to the directory, opened here and handed to the protocol library when it is
- * encrypted: the library's own StartTLS keeps what came in clear before the handshake and reads it
- * as if it had come after. The library can not open a connection by itself, so none evades the
- * limits on outgoing connections, and the pool knows of every lost one.
+ * One connection to the directory. It is opened here and handed to the protocol library once it is encrypted,
+ * because the library's own StartTLS keeps what came in clear before the handshake and reads it as if it had
+ * come after. As the library never opens a connection itself, none evades the limits on outgoing connections,
+ * and the pool knows of every lost one.
  */
 import { connect as connectClear, isIP, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
@@ -22,7 +22,7 @@ export interface DirectoryPlace {
   readonly ca: string | undefined;
 }
 
-/** A search answers a few names. A larger answer is nonsense. */
+/** A search returns a few names. A larger answer is nonsense. */
 const answerBytesMax = 4 << 20;
 
 export class DirectoryConnection {
@@ -86,7 +86,7 @@ export class DirectoryConnection {
     return !this.#socket.destroyed && this.#socket.readyState === "open";
   }
 
-  /** Called before a login: from here on the directory may send only so much. */
+  /** Called before a login: limits what the directory may send from now on. */
   begin(): void {
     this.#bytes = 0;
     if (this.#counting) return;
@@ -118,7 +118,7 @@ const startTlsRequest = Buffer.concat([
 ]);
 const startTlsAnswerMax = 1_024;
 
-/** Asks, and takes exactly one answer: a further byte would come from an attacker and not from the directory. */
+/** Asks, and accepts exactly one answer: a further byte would come from an attacker, not from the directory. */
 async function askForTls(clear: Socket): Promise<void> {
   clear.write(startTlsRequest);
   let bytes = Buffer.alloc(0);
@@ -185,7 +185,7 @@ function nextPiece(socket: Socket): Promise<Buffer> {
   });
 }
 
-/** The first `event`, or the error or end that came instead. Leaves a listener for errors, so that a late one is no bug. */
+/** Waits for the first `event`; rejects on an error or end. Leaves a listener for errors, so that a late one is no bug. */
 function once(socket: Socket, event: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve());

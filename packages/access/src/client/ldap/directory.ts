@@ -1,7 +1,7 @@
 /**
- * Asks the directory: who an entry belongs to, whether a password opens it, and its groups. It has
- * a few connections, each for one login at a time. After anything odd one is thrown away, because a
- * connection acts as the user who was bound on it last.
+ * Asks the directory whose an entry is, whether a password opens it, and for its groups. It has a few
+ * connections, each for one login at a time. After anything odd a connection is thrown away, because it acts
+ * as the user who was last bound on it.
  */
 import { readFile } from "node:fs/promises";
 import { secretText } from "@gateway/contract/config/secret.ts";
@@ -27,16 +27,16 @@ export interface DirectoryUser {
 /** `refused`: no such user, several of them, or a wrong password. `unavailable`: nobody can tell. */
 export type NoUser = "refused" | "unavailable";
 
-/** One more than may be: the directory need not look further. */
+/** One more than allowed: the directory need not search further. */
 const groupsAskedMax = 1_001;
 /** Logins that may wait for a connection. */
 const waitingMax = 256;
 /** A firewall may silently have dropped a connection that was idle longer, and the next login would wait in vain. */
 const idleMaxMs = 30_000;
-/** Codes with which a directory refuses this name or password, and not every login (RFC 4511 appendix A). */
+/** Codes with which a directory refuses this name or password rather than every login (RFC 4511 appendix A). */
 const refusals: ReadonlySet<number> = new Set([19, 32, 34, 48, 49, 50, 53]);
 
-/** A login that waits for a connection. It is told false when it gets none. */
+/** A login that waits for a connection; `come(false)` when it gets none. */
 interface Turn {
   readonly come: (may: boolean) => void;
 }
@@ -58,7 +58,7 @@ export class Directory implements AsyncDisposable {
     this.#host = host;
   }
 
-  /** Logs one user in. Answers within the time limit, and never rejects. `origin` takes turns with others. */
+  /** Logs one user in. Returns within the time limit and never rejects. `origin` takes turns with others. */
   login(user: string, password: string, origin: string): Promise<DirectoryUser | NoUser> {
     return this.#inTurn(origin, (client, signal) => this.#ask(client, { user, password }, signal));
   }
@@ -165,13 +165,13 @@ export class Directory implements AsyncDisposable {
   ): Promise<DirectoryUser | NoUser> {
     const { clock } = this.#host;
     const entry = await this.#entryOf(client, user);
-    // A user who does not exist is tried as well, so that the answer takes as long.
+    // A user who does not exist is tried too, so that the answer takes as long.
     const fromMs = clock.nowMs();
     const right = await bindAs(client, entry?.dn ?? this.#nobody(user), password);
     const tookMs = clock.nowMs() - fromMs;
     if (entry === undefined) {
-      // A directory compares no password for an entry that does not exist, so a slow hash would
-      // tell the two apart.
+      // For an entry that does not exist a directory compares no password, so a slow hash would tell the two
+      // apart.
       await pause(clock, this.#bindTimes.draw(this.#host.random()) - tookMs, signal);
       return "refused";
     }
@@ -249,8 +249,7 @@ export class Directory implements AsyncDisposable {
   ): Promise<readonly string[] | undefined> {
     const { groupSearchBase, groupSearchFilter, groupNameAttribute, bindDn } = this.#config;
     if (groupSearchBase === undefined) return [];
-    // Often users may not read groups, so the search account does. Without one, they read them as
-    // themselves.
+    // Users often may not read groups, so the search account does it. Without one they read them themselves.
     if (bindDn !== undefined) await this.#bindToSearch(client);
     const places = { "{dn}": filterValue(dn), "{}": filterValue(user) };
     const { searchEntries } = await client.search(groupSearchBase, {
@@ -283,7 +282,7 @@ interface UserEntry {
   readonly name: string;
 }
 
-/** True when the password opens the entry; throws when the directory says nothing about that. */
+/** True when the password opens the entry; throws when the directory's answer does not say. */
 async function bindAs(client: Client, dn: string, password: string): Promise<boolean> {
   // Directories treat a bind without a password as one without a name, and let it succeed (RFC 4513
   // §5.1.2).
@@ -298,21 +297,21 @@ async function bindAs(client: Client, dn: string, password: string): Promise<boo
   }
 }
 
-/** What was found; nothing where the place does not exist, may not be seen, or holds more than was asked for. */
+/** The entries found; none where the base does not exist, may not be seen, or has more than asked for. */
 async function entriesOf(
   client: Client,
-  place: string,
+  base: string,
   options: SearchOptions,
 ): Promise<readonly Entry[]> {
   try {
-    return (await client.search(place, options)).searchEntries;
+    return (await client.search(base, options)).searchEntries;
   } catch (error) {
     if (error instanceof ResultCodeError && absences.has(error.code)) return [];
     throw error;
   }
 }
 
-/** Waits so long, or until `signal` is aborted. */
+/** Waits for that long, or until `signal` is aborted. */
 function pause(clock: Host["clock"], ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -358,8 +357,8 @@ function kindOf(error: unknown): string {
 const keptMax = 64;
 
 /**
- * How long the directory recently took to compare passwords of entries that exist. A name without
- * an entry gets the time of one of them, drawn by chance, so that both kinds of answers take alike.
+ * How long the directory recently took to compare passwords of entries that exist. A name without an entry
+ * waits as long as one of them, drawn at random, so that both kinds of answers take equally long.
  */
 class BindTimes {
   readonly #ms: number[] = [];

@@ -1,4 +1,4 @@
-/** Writes a stranger's text into a filter or a name, by the rules of each, so that it stays one value there. */
+/** Escapes a stranger's text for a filter or a name, so that it stays one value there. */
 
 /** A value of a filter (RFC 4515 §3): everything is escaped that could be read as more than a value. */
 export function filterValue(text: string): string {
@@ -10,7 +10,7 @@ export function nameValue(text: string): string {
   return escaped(text, ' "#+,;<=>\\/');
 }
 
-/** `special` and control characters of ASCII in hex; what is beyond ASCII separates nothing anywhere. */
+/** Writes `special` and the control characters of ASCII in hex. Nothing beyond ASCII separates anything. */
 function escaped(text: string, special: string): string {
   let safe = "";
   for (const character of text) {
@@ -21,7 +21,7 @@ function escaped(text: string, special: string): string {
   return safe;
 }
 
-/** `template` with each of its places filled; values are put in as they are. */
+/** Fills in the placeholders of `template`; values are inserted as they are. */
 export function filled(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{(dn)?\}/g, (place) => values[place] ?? place);
 }

@@ -80,7 +80,7 @@ class LdapProvider implements Provider {
     return ok(loginOf(identity.value, shown));
   }
 
-  /** The name is proved as it is written: nothing folds it before the directory compares it. */
+  /** The name counts as it is written: nothing folds it before the directory compares it. */
   async #certify(shown: CertificateShown, origin: string): Promise<Result<Login, GatewayError>> {
     const name = nameOf(shown);
     if (name === undefined) return err(gatewayError("auth.refused"));
@@ -132,12 +132,12 @@ function nameOf({ user, names }: CertificateShown): string | undefined {
   return meant.normalize("NFKC") === meant ? meant : undefined;
 }
 
-/** An empty one would be a bind without a name, which directories let succeed; NUL ends a text for some of them. */
+/** An empty password would be a bind without a name, which directories accept; NUL ends a text for some of them. */
 function isPassword(password: string): boolean {
   return password !== "" && password.length <= passwordLengthMax && !password.includes("\0");
 }
 
-/** The credential stays what the client showed, because an engine may need to be shown it, too. */
+/** The credential stays what the client showed, because an engine may have to see it too. */
 function loginOf(identity: AuthContext, { user, password }: PasswordShown): Login {
   return { identity, credential: { kind: "password", user, password } };
 }

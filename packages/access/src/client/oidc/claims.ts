@@ -1,6 +1,6 @@
 /**
- * From verified claims to an identity. Any claim that is not as it must be refuses the whole token:
- * half an identity would be another identity.
+ * Turns verified claims into an identity. One malformed claim refuses the whole token: half an identity would
+ * be another identity.
  */
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import { isUserName, namesOf } from "../provider.ts";
@@ -15,9 +15,9 @@ export const skewSecs = 60;
 const expiryMaxSecs = 8.64e12;
 
 /**
- * The identity that the claims speak of. Issuer, audience, expiry and signature were verified. Undefined
- * for a token that is no access token, that is bound to a key of its holder, which nobody here checks,
- * or whose names are none.
+ * The identity in the claims. Issuer, audience, expiry and signature were verified before. Undefined for a
+ * token that is no access token, that is bound to a key of its holder (which nobody here checks), or whose
+ * names are not valid.
  */
 export function identityOf(
   claims: Claims,

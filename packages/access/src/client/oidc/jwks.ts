@@ -35,7 +35,7 @@ export function readKeys(json: unknown): readonly SigningKey[] | undefined {
   });
 }
 
-/** The one key that a token's head points at; undefined when several could be meant. */
+/** The one key that a token's head names; undefined when several could be meant. */
 export function keyFor(
   keys: readonly SigningKey[],
   { algorithm, keyId }: TokenHead,

@@ -40,7 +40,7 @@ export class ProviderKeys {
     this.#sources = sources;
   }
 
-  /** The key a token's head points at. Waits for the provider at most its time limit. */
+  /** The key that a token's head names. Waits for the provider at most its time limit. */
   async find(head: TokenHead): Promise<SigningKey | NoKey> {
     const now = this.#sources.clock.nowMs();
     const known = this.#keys === undefined ? undefined : keyFor(this.#keys, head);

@@ -2,8 +2,8 @@
  * Provider `oidc`: the client shows an access token that a provider of identities signed. As a bearer
  * token where the protocol has one, and as the password where it has only those.
  *
- * Signature, issuer, audience and dates are verified by jose; which key may verify what is decided in
- * jwks.ts, and nothing in a token can lead to another one: `jku`, `x5u`, `jwk` and `x5c` are not read.
+ * jose verifies signature, issuer, audience and dates; jwks.ts decides which key may verify what. Nothing in a
+ * token can lead to another key: `jku`, `x5u`, `jwk` and `x5c` are not read.
  */
 import { createHash } from "node:crypto";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -123,7 +123,7 @@ class OidcProvider implements Provider {
       });
       return payload;
     } catch {
-      // jose throws for every token that is not right, and its texts quote claims.
+      // jose throws for every invalid token, and its messages quote claims.
       return undefined;
     }
   }
@@ -153,7 +153,7 @@ function loginOf(identity: AuthContext, { token }: ShownToken): Login {
   return { identity, credential: { kind: "bearer", token } };
 }
 
-/** The settings that decide who is believed: changing one ends the sessions that began under it. Where and how fast keys come does not. */
+/** The settings that decide who is believed: changing one ends the sessions that began under it. Settings for fetching keys do not. */
 function realmOf({ issuer, audience, usernameClaim, groupsClaim, rolesClaim }: OidcConfig): string {
   const settings = ["oidc", issuer, audience, usernameClaim, groupsClaim ?? "", rolesClaim ?? ""];
   return createHash("sha256").update(JSON.stringify(settings)).digest("base64url");

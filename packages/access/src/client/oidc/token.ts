@@ -1,9 +1,9 @@
 /**
- * The form of a token, before any key is looked for: JWS compact serialisation (RFC 7515 §7.1) in its
- * one canonical spelling, with a header that asks for nothing we do not do. It verifies nothing.
+ * The form of a token, before any key is looked for: JWS compact serialisation (RFC 7515 §7.1) in its one
+ * canonical spelling, with a header that asks for nothing unsupported. It verifies nothing.
  *
- * Base64url is read leniently by most libraries, so one token would have many spellings; a spelling
- * that is not the canonical one is refused.
+ * Most libraries read base64url leniently, so one token would have many spellings; all but the canonical one
+ * are refused.
  */
 
 /** A signature algorithm that is believed: asymmetric ones only (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864). */
@@ -53,7 +53,7 @@ export function readHead(token: string): TokenHead | undefined {
   return { algorithm: alg, keyId: kid };
 }
 
-/** No bits behind the last byte, and no length that no bytes have (RFC 4648 §3.5). */
+/** No bits behind the last byte, and only lengths that whole bytes have (RFC 4648 §3.5). */
 function isCanonical(part: string): boolean {
   const rest = part.length % 4;
   if (rest === 0) return true;
@@ -86,5 +86,5 @@ function jsonObject(part: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** `ignoreBOM` keeps a mark of byte order, which is then no JSON. */
+/** `ignoreBOM` keeps a byte order mark, so that the text is no JSON. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

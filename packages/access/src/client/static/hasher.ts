@@ -41,7 +41,7 @@ export class Hasher implements AsyncDisposable {
     this.#host = host;
   }
 
-  /** `origin`: who takes turns with others. */
+  /** Each `origin` takes turns with others. */
   async compare(password: Secret, hash: string, origin = ""): Promise<HashOutcome> {
     const answer = await this.#ask(password, hash, origin);
     if (typeof answer === "string") return answer;

@@ -1,6 +1,6 @@
 /**
- * SCRAM-SHA-256 on the server's side (RFC 5802, RFC 7677): verifiers, challenges, and the check of
- * a proof. What travels is the frontend's.
+ * SCRAM-SHA-256 on the server's side (RFC 5802, RFC 7677): verifiers, challenges, and the check of a proof.
+ * The frontend sends and reads the messages.
  *
  * A verifier tells its holder neither the password nor enough to log in. It is written as
  * PostgreSQL writes it into `pg_authid`.
@@ -13,7 +13,7 @@ import { saslPrepared } from "./saslPrep.ts";
 
 /** As PostgreSQL 16; RFC 7677 §4 asks for at least 4096. */
 const iterationsOfNew = 4096;
-/** As PostgreSQL; fake challenges must not be told from real ones. */
+/** As in PostgreSQL; nobody may tell fake challenges from real ones. */
 const saltBytes = 16;
 const keyBytes = 32;
 

@@ -39,7 +39,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     const { user, password } = shown;
     if (isTooLong(password)) return undefined;
     const entry = users.get(user);
-    // A name without a user is looked up as well, so that no part of the work tells who is a user.
+    // A name without a user is looked up too, so that no part of the work reveals who is a user.
     const known = verified.get(keyOf(user, password, entry === undefined ? "" : hashOf(entry)));
     return entry === undefined || !known ? undefined : loginOf(user, entry, password);
   }
@@ -49,7 +49,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     origin: string,
   ): Promise<Result<Login, GatewayError>> {
     const entry = users.get(user);
-    // Made for users, too, so that no part of the work tells who is a user.
+    // Made for users too, so that no part of the work reveals who is a user.
     const decoy = decoyFor(user);
     const hash = entry === undefined ? decoy : hashOf(entry);
     const outcome = await hasher.compare(password, hash, origin);
@@ -94,7 +94,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
   return verifying(provider, config.required, host);
 }
 
-/** A password this long is nobody's. Nothing that grows with its length is computed for it on the main thread. */
+/** Nobody has a password this long. The main thread computes nothing for it that grows with its length. */
 function isTooLong(password: Secret): boolean {
   return Buffer.byteLength(password.reveal(), "utf8") > passwordBytesMax;
 }
@@ -130,14 +130,14 @@ interface Users {
 }
 
 function usersOf(users: Readonly<Record<string, StaticUser>>): Users {
-  // Names come from clients, and every object knows `constructor`.
+  // Names come from clients, and every object has a `constructor`.
   const has = (name: string): boolean => Object.hasOwn(users, name);
   return { has, get: (name) => (has(name) ? users[name] : undefined) };
 }
 
 type Verifier = NonNullable<StaticUser["scramVerifier"]>;
 
-/** The users that a name without a user is made to look like. */
+/** What a name without a user imitates: the users' costs and verifiers. */
 interface Crowd {
   /** Costs of the hashes, one for each user. */
   readonly costs: readonly number[];
@@ -193,7 +193,7 @@ function verifierOf(text: Verifier): ScramVerifier {
   return verifier;
 }
 
-/** A name alone was never verified here, so a session that began without verification ends. */
+/** This provider verifies every name, so a session that began unverified ends. */
 function renewed(identity: AuthContext, users: Users): AuthContext | undefined {
   const entry = identity.method === "static" ? users.get(identity.user) : undefined;
   if (entry === undefined) return undefined;
@@ -215,7 +215,7 @@ function loginOf(user: string, entry: StaticUser, password: Secret): Login {
   return { identity: identityOf(user, entry), credential: { kind: "password", user, password } };
 }
 
-/** For logins that leave nothing to pass through. */
+/** For logins without a credential to pass through. */
 function loginWithout(user: string, entry: StaticUser): Login {
   return { identity: identityOf(user, entry), credential: { kind: "none" } };
 }
@@ -233,9 +233,8 @@ function identityOf(user: string, entry: StaticUser): AuthContext {
 const costDefault = 10;
 
 /**
- * A hash that no password matches, for a name without a user. Each name always gets the same cost,
- * and costs have the same shares as among users, so that the time of an answer does not tell which
- * names are users.
+ * A hash that no password matches, for a name without a user. Each name always gets the same cost, and costs
+ * have the same shares as among users, so that the time of an answer does not reveal who is a user.
  */
 function decoyHash(costs: readonly number[], key: Uint8Array, user: string): string {
   const like = Math.floor(shareOf(key, `cost:${user}`) * costs.length);

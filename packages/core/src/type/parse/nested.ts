@@ -46,7 +46,7 @@ function parseList(item: DataType, text: string, read: ReadPart): Parsed<Value> 
 
 function parseStruct(types: readonly DataType[], text: string, read: ReadPart): Parsed<Value> {
   const parts = cutRecord(text.trim());
-  // A record of one field that is NULL and a record of none are written alike.
+  // A record of one NULL field and a record of no field are written alike.
   if (types.length === 0) return parts?.length === 1 && parts[0] === undefined ? [] : wrongText;
   if (parts === undefined || parts.length !== types.length) return wrongText;
   const values: Value[] = [];
@@ -59,7 +59,7 @@ function parseStruct(types: readonly DataType[], text: string, read: ReadPart): 
   return values;
 }
 
-/** Texts of the parts, undefined for NULL; undefined as a whole when the literal is broken. */
+/** Texts of the parts, each undefined for NULL; the whole is undefined when the literal is broken. */
 type Parts = (string | undefined)[] | undefined;
 
 /** Texts of the items of `{…}`. An inner array is one text with its braces. */

@@ -1,4 +1,4 @@
-/** What the parsers of this folder answer: the value, or why there is none. Only parse.ts makes errors of it. */
+/** What the parsers of this folder return: the value, or why there is none. parse.ts turns that into an error. */
 
 /** The text is no value of the type. */
 export const wrongText = Symbol("wrongText");
@@ -7,7 +7,7 @@ export const outOfRange = Symbol("outOfRange");
 
 export type Parsed<T> = T | typeof wrongText | typeof outOfRange;
 
-/** True for an answer without a value. */
+/** True for a result without a value. */
 export function isRefused(parsed: unknown): parsed is typeof wrongText | typeof outOfRange {
   return parsed === wrongText || parsed === outOfRange;
 }
