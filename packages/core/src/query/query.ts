@@ -71,3 +71,11 @@ export interface Translated extends Admitted {
 export interface Identified extends Translated {
   readonly backendIdentity: BackendIdentity;
 }
+
+/** What a group allows each of its queries; undefined means no limit. Times in milliseconds. */
+export interface QueryLimits {
+  readonly maxExecutionMs: number | undefined;
+  readonly maxRows: number | undefined;
+  /** Longest life of a transaction; absent means none. */
+  readonly maxTransactionMs?: number | undefined;
+}

@@ -10,8 +10,15 @@ import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Clock } from "../port/clock.ts";
 import type { AdmitRequest } from "../port/capacity.ts";
-import type { QueryLimits } from "../query/limits.ts";
-import type { Identified, Policed, Query, Routed, Translated, Admitted } from "../query/query.ts";
+import type {
+  Identified,
+  Policed,
+  Query,
+  Routed,
+  Translated,
+  Admitted,
+  QueryLimits,
+} from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
 
 /** The stages of a query that depend on config, in their order on the line. None of them throws. */

@@ -9,11 +9,10 @@ import { Generations, type Generation } from "../../snapshot/generation.ts";
 import type { QueryRecord } from "@gateway/contract/record.ts";
 import type { Queued, ResultStream } from "../../query/event.ts";
 import { LiveQueries } from "../step/live.ts";
-import type { QueryLimits } from "../../query/limits.ts";
 import { queryMetrics } from "../step/metrics.ts";
 import type { DataPlane } from "../step/plane.ts";
 import { readStatement } from "../../sql/statement.ts";
-import type { Identified, Query, QueryId, Session } from "../../query/query.ts";
+import type { Identified, Query, QueryId, Session, QueryLimits } from "../../query/query.ts";
 
 /** What a cluster answers to `execute`. */
 export type Execute = (query: Identified, signal: AbortSignal) => ResultStream;

@@ -13,8 +13,7 @@ import type { Batch } from "../../type/vector.ts";
 import { batchBytes } from "../../type/size.ts";
 import { Canceller } from "../../tool/canceller.ts";
 import type { LastEvent, QueryStats } from "../../query/event.ts";
-import type { QueryLimits } from "../../query/limits.ts";
-import type { Identified, Query, QueryId } from "../../query/query.ts";
+import type { Identified, Query, QueryId, QueryLimits } from "../../query/query.ts";
 
 /** Where a query is now, for lists. */
 export interface LiveView {
