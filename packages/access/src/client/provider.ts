@@ -11,9 +11,9 @@ import type {
   ScramChallenge,
 } from "@gateway/core/port/authenticator.ts";
 import type { AuthContext } from "@gateway/core/query/identity.ts";
-import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { pause } from "@gateway/core/tool/pause.ts";
 import { originOf } from "./origin.ts";
 import { LoginPace } from "./pace.ts";
 
@@ -77,12 +77,6 @@ export function verifying(
 /** The name that is guessed at. A token belongs to no name, so guesses at tokens count for the address alone. */
 function userOf(shown: Shown): string | undefined {
   return shown.kind === "password" || shown.kind === "scram" ? shown.user : undefined;
-}
-
-function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.timer(ms, resolve);
-  });
 }
 
 /** The identity of a client that shows no credential where none is needed. The name it claims is not believed. */

@@ -9,7 +9,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Agent, buildConnector } from "undici";
 
 /** More than any provider's keys; a larger response is nonsense. */
-const answerBytesMax = 1 << 20;
+const responseBytesMax = 1 << 20;
 
 export interface HttpOptions {
   /** Covers name look-up, connection, request and response. */
@@ -20,7 +20,7 @@ export interface HttpOptions {
 }
 
 /** `token` is a bearer token, `basic` what follows `Basic`; `body` (as JSON) or `form` makes it a POST. */
-export interface HttpQuestion {
+export interface HttpRequest {
   readonly url: string;
   readonly token?: string;
   readonly basic?: string;
@@ -28,7 +28,7 @@ export interface HttpQuestion {
   readonly form?: URLSearchParams;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   /** The parsed JSON, or undefined when the body is none. */
   readonly json: unknown;
@@ -48,7 +48,7 @@ export class HttpClient implements AsyncDisposable {
     this.#host = host;
   }
 
-  async ask(question: HttpQuestion): Promise<Result<HttpAnswer, HttpFailure>> {
+  async ask(request: HttpRequest): Promise<Result<HttpResponse, HttpFailure>> {
     const limit = new AbortController();
     const aborted = new Promise<"slow">((resolve) => {
       limit.signal.addEventListener("abort", () => resolve("slow"), { once: true });
@@ -57,7 +57,7 @@ export class HttpClient implements AsyncDisposable {
     this.#open.add(limit);
     try {
       // undici looks at the signal only once it has a connection.
-      return await Promise.race([this.#send(question, limit.signal), aborted.then(err)]);
+      return await Promise.race([this.#send(request, limit.signal), aborted.then(err)]);
     } finally {
       this.#open.delete(limit);
       limit.abort();
@@ -71,27 +71,27 @@ export class HttpClient implements AsyncDisposable {
   }
 
   async #send(
-    question: HttpQuestion,
+    request: HttpRequest,
     signal: AbortSignal,
-  ): Promise<Result<HttpAnswer, HttpFailure>> {
+  ): Promise<Result<HttpResponse, HttpFailure>> {
     const agent = await this.#opened();
     if (agent === undefined) return err("caFile");
-    const { origin, pathname, search } = new URL(question.url);
-    const sent = sentBody(question);
+    const { origin, pathname, search } = new URL(request.url);
+    const sent = sentBody(request);
     try {
-      const { statusCode, body: answer } = await agent.request({
+      const { statusCode, body: received } = await agent.request({
         origin,
         path: pathname + search,
         method: sent === undefined ? "GET" : "POST",
         headers: {
           accept: "application/json",
           ...(sent !== undefined && { "content-type": sent.type }),
-          ...authorizationOf(question),
+          ...authorizationOf(request),
         },
         body: sent?.text ?? null,
         signal,
       });
-      return ok({ status: statusCode, json: jsonOf(await answer.text()) });
+      return ok({ status: statusCode, json: jsonOf(await received.text()) });
     } catch {
       return err(signal.aborted ? "slow" : "unreachable");
     }
@@ -119,7 +119,7 @@ export class HttpClient implements AsyncDisposable {
     return new Agent({
       connections: connectionsMax,
       pipelining: 1,
-      maxResponseSize: answerBytesMax,
+      maxResponseSize: responseBytesMax,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       connect: (place, callback) => {
@@ -130,14 +130,14 @@ export class HttpClient implements AsyncDisposable {
   }
 }
 
-function sentBody({ body, form }: HttpQuestion): { type: string; text: string } | undefined {
+function sentBody({ body, form }: HttpRequest): { type: string; text: string } | undefined {
   if (form !== undefined) {
     return { type: "application/x-www-form-urlencoded", text: form.toString() };
   }
   return body === undefined ? undefined : { type: "application/json", text: JSON.stringify(body) };
 }
 
-function authorizationOf({ token, basic }: HttpQuestion): { authorization?: string } {
+function authorizationOf({ token, basic }: HttpRequest): { authorization?: string } {
   if (token !== undefined) return { authorization: `Bearer ${token}` };
   return basic === undefined ? {} : { authorization: `Basic ${basic}` };
 }

@@ -14,6 +14,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { TokenExchange } from "@gateway/core/port/tokenExchange.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
+import { unlessAborted } from "@gateway/core/tool/pause.ts";
 import { HttpClient } from "../connect/http.ts";
 import { readIssued } from "./issued.ts";
 
@@ -81,7 +82,7 @@ class Exchange implements TokenExchange {
       asking = this.#ask(key, subject).finally(() => this.#asking.delete(key));
       this.#asking.set(key, asking);
     }
-    return await unlessAborted(asking, signal);
+    return await unlessAborted(asking, signal, () => err(abortError(signal)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -177,12 +178,4 @@ function basicOf(clientId: string, secret: string): string {
 
 function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
-}
-
-function unlessAborted(asking: Promise<Exchanged>, signal: AbortSignal): Promise<Exchanged> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => resolve(err(abortError(signal)));
-    signal.addEventListener("abort", leave, { once: true });
-    asking.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

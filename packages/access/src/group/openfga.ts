@@ -10,7 +10,8 @@ import { secretText } from "@gateway/contract/config/secret.ts";
 import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Authorizer } from "@gateway/core/port/authorizer.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { HttpClient, type HttpQuestion } from "../connect/http.ts";
+import { unlessAborted } from "@gateway/core/tool/pause.ts";
+import { HttpClient, type HttpRequest } from "../connect/http.ts";
 import type { OpenFgaConfig } from "./config.ts";
 
 export interface ClosableAuthorizer extends Authorizer, AsyncDisposable {
@@ -40,7 +41,8 @@ export function openFgaAuthorizer(
   return {
     mayUse: async (identity, group, signal) => {
       if (!(await lists.mayUse(identity, group, signal))) return false;
-      return unlessAborted(checks.allows({ identity, relation: "reader", group }), signal);
+      const allowed = checks.allows({ identity, relation: "reader", group });
+      return unlessAborted(allowed, signal, () => false);
     },
     mayCancel: async (identity, group) => {
       if (await lists.mayCancel(identity, group)) return true;
@@ -143,7 +145,7 @@ function putBounded(times: Map<string, number>, key: string, untilMs: number): v
   if (oldest.done !== true) times.delete(oldest.value);
 }
 
-function questionOf({ identity, relation, group }: Check, config: OpenFgaConfig): HttpQuestion {
+function questionOf({ identity, relation, group }: Check, config: OpenFgaConfig): HttpRequest {
   const { url, storeId, authorizationModelId, credentials, groupType } = config;
   const user = `user:${idOf(identity.user)}`;
   const tuples = identity.groups.map((name) => ({
@@ -179,13 +181,4 @@ function idOf(name: string): string {
 function keyOf({ identity: { user, groups }, relation, group }: Check): string {
   const text = JSON.stringify([relation, group, user, groups.toSorted()]);
   return createHash("sha256").update(text).digest("base64");
-}
-
-function unlessAborted(asked: Promise<boolean>, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
-  return new Promise((resolve, reject) => {
-    const leave = (): void => resolve(false);
-    signal.addEventListener("abort", leave, { once: true });
-    asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

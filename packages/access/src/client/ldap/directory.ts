@@ -6,6 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { secretText } from "@gateway/contract/config/secret.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { pause } from "@gateway/core/tool/pause.ts";
 import {
   InvalidCredentialsError,
   ResultCodeError,
@@ -172,7 +173,8 @@ export class Directory implements AsyncDisposable {
     if (entry === undefined) {
       // For an entry that does not exist a directory compares no password, so a slow hash would tell the two
       // apart.
-      await pause(clock, this.#bindTimes.draw(this.#host.random()) - tookMs, signal);
+      const restMs = this.#bindTimes.draw(this.#host.random()) - tookMs;
+      if (restMs > 0) await pause(clock, restMs, signal);
       return "refused";
     }
     this.#bindTimes.add(tookMs);
@@ -309,20 +311,6 @@ async function entriesOf(
     if (error instanceof ResultCodeError && absences.has(error.code)) return [];
     throw error;
   }
-}
-
-/** Waits for that long, or until `signal` is aborted. */
-function pause(clock: Host["clock"], ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const over = (): void => {
-      timer[Symbol.dispose]();
-      signal.removeEventListener("abort", over);
-      resolve();
-    };
-    const timer = clock.timer(ms, over);
-    signal.addEventListener("abort", over, { once: true });
-  });
 }
 
 /**
