@@ -4,7 +4,7 @@ import { pause, unlessAborted } from "./pause.ts";
 
 describe("pause", () => {
   it("ends with its time, and sooner when the signal aborts", async () => {
-    const host = virtualHost();
+    const host = virtualHost(1);
     const leaving = new AbortController();
     const ended: string[] = [];
     const note = (name: string) => () => void ended.push(name);
@@ -21,7 +21,7 @@ describe("pause", () => {
   });
 
   it("ends at once under a signal that was aborted before", async () => {
-    const host = virtualHost();
+    const host = virtualHost(1);
     await expect(pause(host.clock, 1_000, AbortSignal.abort())).resolves.toBeUndefined();
   });
 });
