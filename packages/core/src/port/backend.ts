@@ -5,6 +5,7 @@ import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified } from "../query/query.ts";
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
+import type { TokenReader } from "../sql/longText.ts";
 import type { Steps } from "../sql/reading/steps.ts";
 import type { Column } from "../type/type.ts";
 import type { Host } from "./host.ts";
@@ -39,6 +40,8 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly dialect?: Dialect;
   /** Reads a long text in steps for what the lane's statements will ask of it. Its class and digest are known already. */
   readAhead?(engineSql: string): Steps<void>;
+  /** What the adapter asks of each token of a long text, read in the walk that finds its class. Undefined when it is known. */
+  readAlong?(engineSql: string): TokenReader | undefined;
   /** Opens a lane and begins a transaction with the modes of `query.statement`, the client's own BEGIN. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;

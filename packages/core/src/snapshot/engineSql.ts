@@ -59,7 +59,8 @@ function* stepsOf(
   const written = yield* relexSteps(allowedSql, from, dialect);
   if (!written.ok) return written;
   // The frontend has already limited the number of tokens.
-  yield* readLongText(written.value, dialect, Number.POSITIVE_INFINITY);
+  const along = backend?.readAlong?.(written.value);
+  yield* readLongText(written.value, dialect, Number.POSITIVE_INFINITY, along);
   if (backend?.readAhead !== undefined) yield* backend.readAhead(written.value);
   if (!recordsMasked) return written;
   yield* literalReading(dialect).ahead(written.value);

@@ -17,7 +17,7 @@ import {
 import { digestOf, digestReading, type SqlDigest } from "./mask/fingerprint.ts";
 import { hashReading } from "./mask/hash.ts";
 import { beginHeadWords, readHeadToken, type HeadProgress } from "./classify/headWords.ts";
-import { beginsInlineData, searchInlineData } from "./lex/inlineData.ts";
+import { beginsInlineData, searchInlineData, type InlineDataSearch } from "./lex/inlineData.ts";
 import { longTextUnits } from "./reading/reading.ts";
 import { slicesReading, statementCountMax } from "./lex/split.ts";
 import {
@@ -36,7 +36,18 @@ import {
 import type { SessionStatement } from "./session/statement.ts";
 import { statementOf, statementReading } from "./statement.ts";
 
+/** Somebody who asks something else of the same tokens. */
+export interface TokenReader {
+  /** Takes the token on which the cursor stands, white space and comments as well. */
+  token(cursor: SqlCursor): void;
+  /** Behind the last token of the text. Not called for a text of too many. */
+  end(): void;
+}
+
+const nobody: TokenReader = { token: () => {}, end: () => {} };
+
 interface Progress {
+  readonly along: TokenReader;
   readonly cursor: SqlCursor;
   readonly dialect: Dialect;
   readonly tokensMax: number;
@@ -56,18 +67,35 @@ interface Read {
   readonly digest: SqlDigest;
 }
 
-/** Yields between two steps. False for a text of more tokens, of which nothing is kept. Comments and white space are no tokens. */
-export function* readLongText(sql: string, dialect: Dialect, tokensMax: number): Steps<boolean> {
+/**
+ * Yields between two steps. False for a text of more tokens, of which nothing is kept. Comments and white space
+ * are no tokens. `along` reads in the same walk.
+ */
+export function* readLongText(
+  sql: string,
+  dialect: Dialect,
+  tokensMax: number,
+  along?: TokenReader,
+): Steps<boolean> {
   // No limit applies to a text that was described before, or whose client's dialect is the engine's.
-  if (tokensMax === Number.POSITIVE_INFINITY && isKnown(sql, dialect)) return true;
-  const cursor = openSql(sql, dialect);
-  const counts = { tokens: 0, read: 0 };
-  const progress: Progress = { cursor, dialect, tokensMax, slices: [], ...counts, only: undefined };
+  const unlimited = tokensMax === Number.POSITIVE_INFINITY;
+  if (unlimited && along === undefined && isKnown(sql, dialect)) return true;
+  const progress: Progress = {
+    along: along ?? nobody,
+    cursor: openSql(sql, dialect),
+    dialect,
+    tokensMax,
+    slices: [],
+    tokens: 0,
+    read: 0,
+    only: undefined,
+  };
   let more = true;
   while (more) {
     more = yield* readNext(progress);
     if (progress.tokens > tokensMax) return false;
   }
+  along?.end();
   const { slices, only } = progress;
   if (slices.length === 1 && only !== undefined) yield* keep(sql, dialect, only);
   slicesReading(dialect).put(sql, slices);
@@ -86,32 +114,30 @@ function isKnown(sql: string, dialect: Dialect): boolean {
 
 /** False behind the last statement. */
 function* readNext(progress: Progress): Steps<boolean> {
-  const { cursor, dialect, slices } = progress;
+  const { along, cursor, dialect, slices } = progress;
   const walk = walkStatement(cursor);
   const head = beginHeadWords(dialect);
   const search = searchSession(dialect);
-  const pieces = emptyPieces();
-  const inlineData = searchInlineData(cursor);
-  let digested: "all" | "tooLong" | undefined;
+  const digest: DigestSearch = {
+    pieces: emptyPieces(),
+    inlineData: searchInlineData(cursor),
+    ended: undefined,
+  };
   // A version comment that spans a semicolon reads differently once it is cut.
   const whole = !cursor.inVersionComment;
   cursor.doubt = undefined;
   for (let met = stepInStatement(walk); met !== "end"; met = stepInStatement(walk)) {
     progress.read += 1;
     if (progress.read % tokensPerStep === 0) yield;
+    along.token(cursor);
     if (met === "space") continue;
     progress.tokens += 1;
     if (progress.tokens > progress.tokensMax) return false;
     readHeadToken(head, walk);
     readSessionToken(search, walk);
-    if (digested !== undefined) continue;
-    addToken(pieces, cursor);
-    if (isTooLong(pieces)) digested = "tooLong";
-    if (beginsInlineData(inlineData, cursor)) {
-      addInlineData(pieces);
-      digested ??= "all";
-    }
+    digestToken(digest, cursor);
   }
+  if (walk.atSemicolon) along.token(cursor);
   // Semicolons count as well: a million of them are as many empty statements.
   progress.tokens += 1;
   progress.read += 1;
@@ -126,11 +152,30 @@ function* readNext(progress: Progress): Steps<boolean> {
   if (slices.length <= statementCountMax) slices.push({ start, end });
   const isLong = end - start > longTextUnits;
   if (!whole || cursor.inVersionComment || !(isFirst || isLong)) return atSemicolon;
-  const read = readOf(progress, { walk, head, search, pieces, tooLong: digested === "tooLong" });
+  const read = readOf(progress, { walk, head, search, digest });
   yield;
   if (isFirst) progress.only = read;
   if (isLong) yield* keep(cursor.sql.slice(start, end), dialect, read);
   return atSemicolon;
+}
+
+/** The digest on its way. */
+interface DigestSearch {
+  readonly pieces: DigestPieces;
+  readonly inlineData: InlineDataSearch;
+  /** Set where no further token belongs to it. */
+  ended: "all" | "tooLong" | undefined;
+}
+
+function digestToken(digest: DigestSearch, cursor: SqlCursor): void {
+  const { pieces, inlineData } = digest;
+  if (digest.ended !== undefined) return;
+  addToken(pieces, cursor);
+  if (isTooLong(pieces)) digest.ended = "tooLong";
+  if (beginsInlineData(inlineData, cursor)) {
+    addInlineData(pieces);
+    digest.ended ??= "all";
+  }
 }
 
 /** What the walk over one statement collected. */
@@ -138,19 +183,15 @@ interface Collected {
   readonly walk: StatementWalk;
   readonly head: HeadProgress;
   readonly search: SessionSearch;
-  readonly pieces: DigestPieces;
-  readonly tooLong: boolean;
+  readonly digest: DigestSearch;
 }
 
-function readOf(
-  { cursor, dialect }: Progress,
-  { walk, head, search, pieces, tooLong }: Collected,
-): Read {
+function readOf({ cursor, dialect }: Progress, { walk, head, search, digest }: Collected): Read {
   const doubt = cursor.doubt ?? (walk.compound ? "compoundBody" : undefined);
   return {
     found: classOf(head.found, walk, { dialect, doubt }),
     session: sessionFound(search, walk, cursor.doubt),
-    digest: digestOf(pieces, tooLong ? "tooLong" : cursor.doubt),
+    digest: digestOf(digest.pieces, digest.ended === "tooLong" ? "tooLong" : cursor.doubt),
   };
 }
 

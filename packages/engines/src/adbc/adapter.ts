@@ -18,6 +18,7 @@ import type { ForwardableKind } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { tagIn } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { TokenReader } from "@gateway/core/sql/longText.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { AdbcFailure } from "../native/driver.ts";
 import { isFatalFailure } from "../duckDb/library/failure.ts";
@@ -43,6 +44,7 @@ import { OwnAccount } from "./client/own.ts";
 import { configuredProfile, databaseOptions } from "./options.ts";
 import { preparedAhead, preparedFor } from "./client/prepared.ts";
 import type { Profile } from "./profile.ts";
+import { judgeAlong } from "./sql/guard.ts";
 import { describeOn, runStatement, type RunContext } from "./client/run.ts";
 import { ScopedConnections } from "./scope/scoped.ts";
 import { scopePlanOf, type ScopePlan } from "./scope/scopePlan.ts";
@@ -129,6 +131,10 @@ class AdbcBackend implements Backend {
 
   readAhead(engineSql: string): Steps<void> {
     return preparedAhead(this.#profile, engineSql);
+  }
+
+  readAlong(engineSql: string): TokenReader | undefined {
+    return judgeAlong(this.#profile, engineSql);
   }
 
   get catalogs(): readonly string[] {

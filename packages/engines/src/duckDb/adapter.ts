@@ -32,7 +32,7 @@ import type { DuckDbConfig } from "./config.ts";
 import { setupOf } from "./client/contents.ts";
 import { databaseKeyOf, objectKey, shareDatabase, type DatabaseKey } from "./client/database.ts";
 import { isFatalFailure, readFailure } from "./library/failure.ts";
-import { guardAhead, guardStatement } from "./library/guard.ts";
+import { guardAhead, guardAlong, guardStatement } from "./library/guard.ts";
 import { TransactionLane } from "./lane.ts";
 import { duckDbDriver } from "./library/library.ts";
 import { catalogsSql, tablesOf, tablesSql, textOf } from "./listing.ts";
@@ -88,6 +88,7 @@ class DuckDbBackend implements Backend {
   readonly runsIn = "process";
   readonly limitsExecution: boolean = false;
   readonly readAhead = guardAhead;
+  readonly readAlong = guardAlong;
   readonly forwards = [];
   readonly cluster: string;
   readonly #key: DatabaseKey;

@@ -11,9 +11,10 @@ import { classifyStatement, type StatementClass } from "@gateway/core/sql/classi
 import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import type { TokenReader } from "@gateway/core/sql/longText.ts";
 import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
-import { guardAhead, guardStatement } from "../../duckDb/library/guard.ts";
+import { guardAhead, guardAlong, guardStatement } from "../../duckDb/library/guard.ts";
 import type { ExpectedStatement } from "../../native/message.ts";
 import type { Profile } from "../profile.ts";
 
@@ -149,6 +150,11 @@ function movesFiles(sql: string): boolean {
 /** Reads of a long text, in steps, what `judgeStatement` asks of it. */
 export function judgeAhead({ name, dialect }: Profile, sql: string): Steps<void> {
   return name === "duckdb" ? guardAhead(sql) : returningIn(dialect).ahead(sql);
+}
+
+/** The part of it that is read of each token anyway. */
+export function judgeAlong({ name }: Profile, sql: string): TokenReader | undefined {
+  return name === "duckdb" ? guardAlong(sql) : undefined;
 }
 
 /** Whether RETURNING stands outside brackets. */

@@ -3,11 +3,14 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "@gateway/core/port/backend.ts";
+import { readLongText } from "@gateway/core/sql/longText.ts";
+import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
+import { inOneGo } from "@gateway/core/sql/reading/steps.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeOf, hostOf, identifiedOf, never, ran, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { duckDbConfig } from "../config.ts";
-import { guardStatement } from "./guard.ts";
+import { guardAlong, guardStatement } from "./guard.ts";
 import { textOf } from "../listing.ts";
 import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
 
@@ -330,3 +333,27 @@ function placed(sql: string): string {
     .replaceAll("IN", join(folder, "in.csv"))
     .replaceAll("FOLDER", folder);
 }
+
+describe("a long text", () => {
+  const pad = "1, ".repeat(longTextUnits / 3);
+
+  it.each([
+    `select ${pad} 2`,
+    `select ${pad} read_text('/etc/passwd')`,
+    `select 1 -- ${pad}\n; select "read_text" /* ${pad} */ ('x')`,
+    `insert into t values (${pad} 2) returning 1`,
+    `copy t to '${pad}'`,
+    `select ${"+/**/".repeat(20_000)} 1`,
+    `from t pivot (sum(a) for b in (${pad} 2));`,
+    `explain analyze select ${pad} getenv('HOME')`,
+    `select '${pad}`,
+  ])("is judged alike when its tokens were read along: %.30s", (sql) => {
+    const context = { pinned: false };
+    const along = guardAlong(sql);
+    expect(along).toBeDefined();
+    inOneGo(readLongText(sql, "duckdb", Number.POSITIVE_INFINITY, along));
+    expect(guardAlong(sql)).toBeUndefined();
+    const otherText = `${sql} `;
+    expect(guardStatement(sql, context)).toEqual(guardStatement(otherText, context));
+  });
+});

@@ -13,21 +13,14 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
-import {
-  asciiLower,
-  isWord,
-  openSql,
-  tokenText,
-  upperWord,
-  type SqlCursor,
-} from "@gateway/core/sql/lex/cursor.ts";
-import { nextSignificant, nextToken } from "@gateway/core/sql/lex/lex.ts";
-import { decodeIdentifier } from "@gateway/core/sql/lex/literal.ts";
-import { readLongText } from "@gateway/core/sql/longText.ts";
-import { longTextUnits, readingOf } from "@gateway/core/sql/reading/reading.ts";
-import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
+import { openSql, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { readLongText, type TokenReader } from "@gateway/core/sql/longText.ts";
+import { longTextUnits } from "@gateway/core/sql/reading/reading.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { ExpectedStatement } from "../../native/message.ts";
-import { harmlessPragmas, refusedFunctions } from "./refusedFunctions.ts";
+import { nameOf, readWords, WordsReader, type Words } from "./guardWords.ts";
+import { harmlessPragmas } from "./refusedFunctions.ts";
 import { statementTypes } from "./statementTypes.ts";
 
 /** A statement that may go to the engine. */
@@ -68,20 +61,6 @@ export function guardStatement(sql: string, context: GuardContext): Judged {
   // A text that this lexer can not read goes on only as far as the engine's parser, for its message.
   if (found.doubt !== undefined) return ok(unreadable);
   return judge(found, words, { sql, context });
-}
-
-/** What stands in the text, from one walk over its tokens. */
-interface Words {
-  /** The first words, upper case, comments left out. */
-  readonly head: readonly string[];
-  readonly refusedFunction: string | undefined;
-  readonly pivots: boolean;
-  /** RETURNING stands outside brackets. */
-  readonly returning: boolean;
-  /** TO stands outside brackets. */
-  readonly to: boolean;
-  /** The most operators and comments with nothing between them. */
-  readonly longestRun: number;
 }
 
 /**
@@ -280,87 +259,19 @@ function judgePragma(sql: string): Judged {
   return ok({ answers: "rows", updateType: undefined, writes: false, expected });
 }
 
-const headWordsKept = 6;
-
-/** A statement is judged when it is described and again when it runs. */
-const readWords = readingOf(wordsOf);
+/** What `guardStatement` asks of a long text, for whoever walks it anyway. Undefined when it is known. */
+export function guardAlong(sql: string): TokenReader | undefined {
+  if (readWords.knows(sql)) return undefined;
+  const reader = new WordsReader(sql);
+  return { token: (cursor) => reader.token(cursor), end: () => readWords.put(sql, reader.words) };
+}
 
 /** Reads of a long text, in steps, what `guardStatement` asks of it. */
 export function* guardAhead(sql: string): Steps<void> {
   yield* readWords.ahead(sql);
   const inner = explainedIn(sql);
   if (inner === undefined || inner.length <= longTextUnits) return;
-  yield* readLongText(inner, "duckdb", Number.POSITIVE_INFINITY);
-  yield* readWords.ahead(inner);
-}
-
-/** Makes strings of the tokens that matter only: a text may hold hundreds of thousands. */
-function* wordsOf(sql: string): Steps<Words> {
-  const cursor = openSql(sql, "duckdb");
-  /** Stays on the token before. */
-  const before = openSql(sql, "duckdb");
-  const head: string[] = [];
-  let refusedFunction: string | undefined;
-  let pivots = false;
-  let returning = false;
-  let to = false;
-  let depth = 0;
-  let run = 0;
-  let longestRun = 0;
-  for (let tokens = 1; nextToken(cursor); tokens += 1) {
-    if (tokens % tokensPerStep === 0) yield;
-    const { kind } = cursor;
-    run = inRun(cursor) ? run + begunIn(cursor) : 0;
-    longestRun = Math.max(longestRun, run);
-    if (kind === "whitespace" || kind === "comment" || kind === "versionComment") continue;
-    if (kind === "open") {
-      const name = nameOf(before);
-      if (name !== undefined && refusedFunctions.has(name)) refusedFunction ??= name;
-      depth += 1;
-    }
-    if (kind === "close") depth -= 1;
-    if (head.length < headWordsKept) head.push(upperWord(cursor));
-    if (kind === "word") {
-      pivots ||= beginsWithPivot(cursor);
-      returning ||= depth === 0 && isWord(cursor, "RETURNING");
-      to ||= depth === 0 && isWord(cursor, "TO");
-    }
-    before.kind = kind;
-    before.start = cursor.start;
-    before.end = cursor.end;
-  }
-  return { head, refusedFunction, pivots, returning, to, longestRun };
-}
-
-/** A line comment ends where white space is, which is no part of a run. */
-function inRun(cursor: SqlCursor): boolean {
-  return cursor.kind === "operator" || isBlockComment(cursor);
-}
-
-function isBlockComment({ kind, sql, start }: SqlCursor): boolean {
-  return (kind === "comment" || kind === "unterminated") && sql.startsWith("/*", start);
-}
-
-/** Comments inside a comment count as well. */
-function begunIn({ kind, sql, start, end }: SqlCursor): number {
-  if (kind === "operator") return 1;
-  let begun = 0;
-  for (let at = start; at >= 0 && at < end; at = sql.indexOf("/*", at + 2)) begun += 1;
-  return begun;
-}
-
-/** PIVOT, PIVOT_WIDER and PIVOT_LONGER. */
-function beginsWithPivot(cursor: SqlCursor): boolean {
-  const first = cursor.sql.charCodeAt(cursor.start) | 0x20;
-  return first === 0x70 && upperWord(cursor).startsWith("PIVOT");
-}
-
-/** The name that the current token is, in lower case. */
-function nameOf(cursor: SqlCursor): string | undefined {
-  if (cursor.kind === "word") return asciiLower(tokenText(cursor));
-  if (cursor.kind !== "quotedIdentifier") return undefined;
-  const decoded = decodeIdentifier(tokenText(cursor), "duckdb");
-  return decoded === undefined ? undefined : asciiLower(decoded);
+  yield* readLongText(inner, "duckdb", Number.POSITIVE_INFINITY, guardAlong(inner));
 }
 
 function refuseSecret(): Judged {
