@@ -40,7 +40,7 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly dialect?: Dialect;
   /** Reads a long text in steps for what the lane's statements will ask of it. Its class and digest are known already. */
   readAhead?(engineSql: string): Steps<void>;
-  /** What the adapter asks of each token of a long text, read in the walk that finds its class. Undefined when it is known. */
+  /** What the adapter asks of each token of a long text, read in the walk that finds its class. What was not read so, as when no walk was needed, `readAhead` reads. */
   readAlong?(engineSql: string): TokenReader | undefined;
   /** Opens a lane and begins a transaction with the modes of `query.statement`, the client's own BEGIN. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;

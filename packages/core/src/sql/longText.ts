@@ -69,7 +69,7 @@ interface Read {
 
 /**
  * Yields between two steps. False for a text of more tokens, of which nothing is kept. Comments and white space
- * are no tokens. `along` reads in the same walk.
+ * are no tokens. `along` reads in the same walk, if there is one: a text that is known is not walked again.
  */
 export function* readLongText(
   sql: string,
@@ -78,8 +78,7 @@ export function* readLongText(
   along?: TokenReader,
 ): Steps<boolean> {
   // No limit applies to a text that was described before, or whose client's dialect is the engine's.
-  const unlimited = tokensMax === Number.POSITIVE_INFINITY;
-  if (unlimited && along === undefined && isKnown(sql, dialect)) return true;
+  if (tokensMax === Number.POSITIVE_INFINITY && isKnown(sql, dialect)) return true;
   const progress: Progress = {
     along: along ?? nobody,
     cursor: openSql(sql, dialect),

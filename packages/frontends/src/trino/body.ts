@@ -27,7 +27,7 @@ export type Text = Result<string | Buffer, GatewayError>;
  * compresses statements; one that is not UTF-8; and an empty one. A text over its own limit is skipped to
  * its end, so that the client gets the answer of a failed statement.
  */
-export function readStatement(
+export function readBody(
   request: IncomingMessage,
   limits: TextLimits,
   pending: Pending,

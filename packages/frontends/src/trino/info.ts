@@ -2,7 +2,7 @@
 import type { ServerInfo } from "@gateway/wire/trino/results.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
 import { queryError } from "./errors.ts";
-import type { Statement } from "./run/statement.ts";
+import type { PolledStatement } from "./run/polledStatement.ts";
 
 /** Clients take the leading number for the version of the protocol's features. */
 export const version = "476-gateway";
@@ -19,7 +19,7 @@ export function serverInfo(uptimeMs: number, starting: boolean): ServerInfo {
 }
 
 /** `GET /v1/query/{id}`: the few fields that clients look at. */
-export function queryInfo(statement: Statement, nowMs: number): unknown {
+export function queryInfo(statement: PolledStatement, nowMs: number): unknown {
   const { progress, polled } = statement;
   const { id, sql, session, receivedAtMs } = polled.query;
   const error = progress.error === undefined ? undefined : queryError(progress.error, undefined);

@@ -2,7 +2,7 @@
  * The HTTP endpoints of Trino's client protocol: who asks, which statement is meant, what is answered.
  *
  * Plain `node:http` requests in, answers out. Sockets, TLS and caps are in `listen.ts`; what a
- * statement answers is in `run/statement.ts`.
+ * statement answers is in `run/polledStatement.ts`.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
@@ -15,7 +15,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
 import type { DecodingClient } from "../listener/longBytes.ts";
 import { longTexts } from "../listener/longTexts.ts";
-import { isOfQuery, readStatement, textIn, type Pending } from "./body.ts";
+import { isOfQuery, readBody, textIn, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
@@ -30,7 +30,7 @@ import { sendJson, sendPage, sendRefusal, sendStatus } from "./page/respond.ts";
 import { askedFrom, sessionOf, type AskedSession } from "./session/session.ts";
 import { Shelf } from "./page/shelf.ts";
 import { Silent } from "./page/silent.ts";
-import type { Statement } from "./run/statement.ts";
+import type { PolledStatement } from "./run/polledStatement.ts";
 import { Transactions } from "./session/transactions.ts";
 
 const queryPath = "/v1/query/";
@@ -50,7 +50,7 @@ const bothChallenges = [...basicChallenge, 'Bearer realm="Trino", token_type="JW
 
 export class Requests {
   /** Statements by id. */
-  readonly shelf = new Shelf<Statement>();
+  readonly shelf = new Shelf<PolledStatement>();
   readonly transactions: Transactions;
   readonly #config: TrinoConfig;
   readonly #door: Door;
@@ -61,7 +61,7 @@ export class Requests {
   readonly #pending: Pending = { bytes: 0 };
   readonly #startedMs: number;
   readonly #handles: Handles;
-  readonly #silent: Silent<Statement>;
+  readonly #silent: Silent<PolledStatement>;
   #draining = false;
 
   constructor(config: TrinoConfig, door: Door, host: Host, peers: Peers) {
@@ -143,7 +143,7 @@ export class Requests {
     if (!login.ok) return refuse(exchange, login.error);
     const asked = this.#asked(exchange);
     if (!asked.ok) return refuse(exchange, asked.error);
-    const read = readStatement(request, this.#config, this.#pending);
+    const read = readBody(request, this.#config, this.#pending);
     const came = read instanceof Promise ? await read : read;
     if (came === undefined) return undefined;
     const sql = came.ok ? await this.#read(came.value, whoOf(login.value, response)) : came;
@@ -240,7 +240,7 @@ export class Requests {
   }
 
   /** Holds the request until there is an answer. A client that leaves meanwhile cancels its query. */
-  #hold({ request, response }: Exchange, statement: Statement): Holder {
+  #hold({ request, response }: Exchange, statement: PolledStatement): Holder {
     const holder = statement.hold();
     this.#silent.asked(statement);
     response.on("close", () => {
@@ -255,7 +255,7 @@ export class Requests {
 
   #give(
     exchange: Exchange,
-    statement: Statement,
+    statement: PolledStatement,
     holder: Holder,
     page: Page | undefined,
   ): Promise<void> | void {
@@ -274,7 +274,7 @@ export class Requests {
     return this.#buildAhead(statement);
   }
 
-  #refuseStarted(exchange: Exchange, statement: Statement, refusal: GatewayError): void {
+  #refuseStarted(exchange: Exchange, statement: PolledStatement, refusal: GatewayError): void {
     this.#inBackground(statement.discard());
     this.shelf.remove(statement.id);
     refuse(exchange, refusal);
@@ -285,17 +285,17 @@ export class Requests {
     work.catch((bug: unknown) => this.#host.log.bug(bug));
   }
 
-  #shelve(statement: Statement): void {
+  #shelve(statement: PolledStatement): void {
     this.shelf.put(statement, this.#host.clock.nowMs());
   }
 
-  #buildAhead(statement: Statement): void {
+  #buildAhead(statement: PolledStatement): void {
     if (!this.shelf.hasRoom) return;
     this.#inBackground(statement.ahead().then(() => this.shelf.weigh(statement)));
   }
 
   /** The statement of that id, if it is the asker's. */
-  async #find(exchange: Exchange, id: QueryId): Promise<Result<Statement, GatewayError>> {
+  async #find(exchange: Exchange, id: QueryId): Promise<Result<PolledStatement, GatewayError>> {
     const statement = this.shelf.get(id);
     const owner = await whoPolls(this.#door, senderOf(exchange), statement?.polled.owner);
     if (!owner.ok) return owner;

@@ -272,6 +272,7 @@ export function* guardAhead(sql: string): Steps<void> {
   const inner = explainedIn(sql);
   if (inner === undefined || inner.length <= longTextUnits) return;
   yield* readLongText(inner, "duckdb", Number.POSITIVE_INFINITY, guardAlong(inner));
+  yield* readWords.ahead(inner);
 }
 
 function refuseSecret(): Judged {

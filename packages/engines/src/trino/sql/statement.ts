@@ -31,9 +31,9 @@ export interface Sent {
 const placeForms = ["question", "dollarNumber"] as const;
 
 /** The only statement of a text, with its places as Trino knows them. Refuses none and several. */
-export const placedStatement = readingOf(readStatement);
+export const placedStatement = readingOf(place);
 
-function* readStatement(text: string): Steps<Result<Placed & Sent, GatewayError>> {
+function* place(text: string): Steps<Result<Placed & Sent, GatewayError>> {
   const one = onlyStatement(text);
   if (!one.ok) return one;
   const { sql, offset } = one.value;

@@ -15,7 +15,7 @@ import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scripted
 import { pageHead, type Page } from "../page/page.ts";
 import { sessionFrom, type TrinoSession } from "../session/session.ts";
 import { trinoText } from "../value/types.ts";
-import { Statement, type StatementParts } from "../run/statement.ts";
+import { PolledStatement, type StatementParts } from "../run/polledStatement.ts";
 
 export const stats: QueryStats = { queueMs: 1, executionMs: 2, rows: 3, bytes: 4 };
 export const done: DoneEvent = { kind: "done", stats };
@@ -64,7 +64,7 @@ export function statementOf(run: RunQuery, more: Partial<StatementParts> = {}) {
   const host = virtualHost(1);
   const queries = new PolledQueries(host);
   const bugs: unknown[] = [];
-  const statement = new Statement({
+  const statement = new PolledStatement({
     polled: queries.start(queryOf("q1"), run),
     linked: () => ({ queryId: "q1", userMark: new Uint8Array(16) }),
     linksTo: (token, phase) => ({

@@ -16,7 +16,7 @@ import type { Handles, LinkedQuery } from "../page/handles.ts";
 import { handle } from "../commands/local.ts";
 import { rolesRefusal } from "../commands/roles.ts";
 import { changeHeaders, type TrinoSession } from "../session/session.ts";
-import { Statement, type StatementParts } from "./statement.ts";
+import { PolledStatement, type StatementParts } from "./polledStatement.ts";
 import { answersForItself, rewriteSystem } from "../catalog/systemRewrite.ts";
 import type { Transactions } from "../session/transactions.ts";
 
@@ -34,7 +34,7 @@ export function openStatement(
   text: Result<string, GatewayError>,
   asked: TrinoSession,
   parts: OpenParts,
-): Statement {
+): PolledStatement {
   if (!text.ok) return statementOf("", failure(text.error), asked, parts);
   const sql = text.value;
   const found = inTransaction(asked, parts.transactions);
@@ -64,7 +64,7 @@ function statementOf(
   handling: Handling,
   asked: TrinoSession,
   parts: OpenParts,
-): Statement {
+): PolledStatement {
   const { door, host } = parts;
   const local = handling.kind === "answer";
   const query = local
@@ -77,7 +77,7 @@ function statementOf(
       );
   const { linked, linksTo } = linksOf(query, parts.handles);
   // One shape for all statements, written out: this is made for each of them.
-  return new Statement({
+  return new PolledStatement({
     polled: local ? parts.local.start(query, handling.events) : door.start(query),
     linked,
     linksTo,

@@ -3,10 +3,10 @@ import type { RunQuery } from "@gateway/core/run/poll/polled.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Page } from "../page/page.ts";
-import type { Statement } from "./statement.ts";
+import type { PolledStatement } from "./polledStatement.ts";
 import { batchOfNumbers, done, elapsed, numbers, resultsOf, statementOf } from "../rig/trino.ts";
 
-describe("Statement.answer", () => {
+describe("PolledStatement.answer", () => {
   it("gives every row once and in order, and equal answers for equal numbers, whatever is polled when", async () => {
     const batches = fc.array(
       fc.record({
@@ -71,7 +71,7 @@ interface Poll {
 
 /** Polls in the given pattern until the end; every answer by its number. */
 async function polledToEnd(
-  statement: Statement,
+  statement: PolledStatement,
   host: VirtualHost,
   polls: readonly Poll[],
   readsRows: boolean,

@@ -33,7 +33,7 @@ export interface StatementParts extends ExecutionParts {
   readonly encoding: Encoding | undefined;
 }
 
-export class Statement {
+export class PolledStatement {
   readonly polled: PolledQuery;
   readonly #parts: StatementParts;
   readonly #execution: Execution;

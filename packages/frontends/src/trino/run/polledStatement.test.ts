@@ -14,7 +14,7 @@ import {
 } from "../rig/trino.ts";
 import { pageBytes, type Page } from "../page/page.ts";
 
-describe("Statement", () => {
+describe("PolledStatement", () => {
   it("answers a whole short result with the POST when the client reads it there", async () => {
     const { statement } = statementOf(shortResult);
     expect(resultsOf(await statement.first(true))).toMatchObject({
@@ -195,7 +195,7 @@ describe("Statement", () => {
   });
 });
 
-describe("Statement.cancel", () => {
+describe("PolledStatement.cancel", () => {
   it("throws the rows at hand away and answers USER_CANCELED", async () => {
     const { statement } = endless();
     await statement.first(true);
@@ -246,7 +246,7 @@ describe("the time limit of a statement", () => {
   });
 });
 
-describe("Statement.hold", () => {
+describe("PolledStatement.hold", () => {
   it("cancels when the only client hangs up, and not when another one still waits", async () => {
     const { host, statement } = statementOf(untilAborted);
     const [first, second] = [statement.hold(), statement.hold()];
