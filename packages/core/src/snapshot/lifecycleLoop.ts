@@ -8,6 +8,7 @@
 import { revisionText, sameRevision, type Revision } from "@gateway/contract/revision.ts";
 import type { ConfigSource, SourceEvent, Offer, OfferSource } from "../port/configSource.ts";
 import type { Host } from "../port/host.ts";
+import { deferred } from "../tool/pause.ts";
 import type { LogFields } from "../port/log.ts";
 import { err, type Result } from "../result.ts";
 import {
@@ -133,7 +134,7 @@ class Loop<Body, Opened> implements RunningLifecycle<Body> {
     const retry = this.#retry;
     if (retry === undefined) return next;
     const { clock } = this.#parts.host;
-    const due = resolvers<"retry">();
+    const due = deferred<"retry">();
     using _timer = clock.timer(retry.dueAtMs - clock.nowMs(), () => due.resolve("retry"));
     return await Promise.race([next, due.promise]);
   }
@@ -184,7 +185,7 @@ class Loop<Body, Opened> implements RunningLifecycle<Body> {
   async #opened(body: Body, revision: Revision): Promise<Result<Opened, readonly string[]>> {
     const { host } = this.#parts;
     const giveUp = new AbortController();
-    const late = resolvers<undefined>();
+    const late = deferred<undefined>();
     const stop = (): void => late.resolve(undefined);
     using _limit = host.clock.timer(compileMsMax, stop);
     this.#stopping.signal.addEventListener("abort", stop, { once: true });
@@ -249,16 +250,3 @@ class Loop<Body, Opened> implements RunningLifecycle<Body> {
     void closed.then(() => this.#closing.delete(closed));
   }
 }
-
-function resolvers<Value>(): {
-  readonly promise: Promise<Value>;
-  resolve(value: Value): void;
-} {
-  let resolve: (value: Value) => void = ignore;
-  const promise = new Promise<Value>((fulfil) => {
-    resolve = fulfil;
-  });
-  return { promise, resolve };
-}
-
-function ignore(): void {}

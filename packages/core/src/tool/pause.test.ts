@@ -3,26 +3,24 @@ import { virtualHost } from "../rig/virtual.ts";
 import { pause, unlessAborted } from "./pause.ts";
 
 describe("pause", () => {
-  it("ends with its time, and sooner when the signal aborts", async () => {
+  it("ends by time, by the signal and by a call, and leaves no timer", async () => {
     const host = virtualHost(1);
-    const leaving = new AbortController();
     const ended: string[] = [];
-    const note = (name: string) => () => void ended.push(name);
-    const waits = [
-      pause(host.clock, 100).then(note("timed")),
-      pause(host.clock, 1_000, leaving.signal).then(note("aborted")),
-    ];
-    leaving.abort();
+    const stop = new AbortController();
+    const { signal } = new AbortController();
+    void pause(host.clock, 1_000, signal).then(() => ended.push("time"));
+    void pause(host.clock, 9_000, stop.signal).then(() => ended.push("signal"));
+    const third = pause(host.clock, 9_000, signal);
+    void third.then(() => ended.push("call"));
+    await host.advance(1_000);
+    stop.abort();
     await host.settle();
-    expect(ended).toEqual(["aborted"]);
-    await host.advance(100);
-    await Promise.all(waits);
-    expect(ended).toEqual(["aborted", "timed"]);
-  });
-
-  it("ends at once under a signal that was aborted before", async () => {
-    const host = virtualHost(1);
-    await expect(pause(host.clock, 1_000, AbortSignal.abort())).resolves.toBeUndefined();
+    third.wake();
+    await host.settle();
+    expect(ended).toEqual(["time", "signal", "call"]);
+    expect(host.timerCount).toBe(0);
+    await pause(host.clock, 9_000, stop.signal);
+    expect(host.timerCount).toBe(0);
   });
 });
 

@@ -1,18 +1,22 @@
-/** Waits that a signal can end: a pause on the host's clock, and work that somebody else may want as well. */
+/** Waits that somebody else can end: a pause on the host's clock, work that others may want as well, and a promise. */
 import type { Clock } from "../port/clock.ts";
 
-/** Resolves after `ms`, or when `signal` aborts. */
-export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      timer[Symbol.dispose]();
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = clock.timer(ms, end);
-    signal?.addEventListener("abort", end, { once: true });
-    if (signal?.aborted === true) end();
-  });
+export interface Wake {
+  wake(): void;
+}
+
+/** Resolves after `ms`, when `signal` aborts, or when its `wake` is called. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> & Wake {
+  const { promise, resolve } = deferred<void>();
+  const wake = (): void => {
+    timer[Symbol.dispose]();
+    signal?.removeEventListener("abort", wake);
+    resolve();
+  };
+  const timer = clock.timer(ms, wake);
+  signal?.addEventListener("abort", wake, { once: true });
+  if (signal?.aborted === true) wake();
+  return Object.assign(promise, { wake });
 }
 
 /** What `work` resolves to, or what `left` returns once `signal` aborts. The work itself goes on. */
@@ -27,4 +31,20 @@ export function unlessAborted<Value>(
     if (signal.aborted) leave();
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
+}
+
+/** A promise that its maker resolves from outside; Node 20 has no `Promise.withResolvers`. */
+export interface Deferred<Value> {
+  readonly promise: Promise<Value>;
+  /** The first call counts. */
+  readonly resolve: (value: Value) => void;
+}
+
+/** An open one. */
+export function deferred<Value>(): Deferred<Value> {
+  let settle: ((value: Value) => void) | undefined;
+  const promise = new Promise<Value>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: (value) => settle?.(value) };
 }

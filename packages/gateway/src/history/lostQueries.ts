@@ -5,7 +5,7 @@
 import type { RecordStore } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { historyFamilies } from "./backlog.ts";
-import { rest } from "./waiting.ts";
+import { pause } from "@gateway/core/tool/pause.ts";
 import type { BookEntry } from "./bookSlots.ts";
 import type { QueryBook } from "./queryBook.ts";
 
@@ -68,7 +68,7 @@ async function withoutRecord(
       lost.push(...chunk.filter(({ queryId }) => !known.value.has(queryId)));
       from += chunkIds;
     } else {
-      await rest(parts.host.clock, retryMs, parts.signal);
+      await pause(parts.host.clock, retryMs, parts.signal);
     }
   }
   return lost;

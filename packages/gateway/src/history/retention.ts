@@ -7,7 +7,7 @@
 import type { Store, StoreUnavailable } from "@gateway/control/store/store.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Result } from "@gateway/core/result.ts";
-import { rest } from "./waiting.ts";
+import { pause } from "@gateway/core/tool/pause.ts";
 
 const dayMs = 86_400_000;
 /** Rows of one delete: short enough to hold no lock for long. */
@@ -58,14 +58,14 @@ interface Sweep {
 async function sweepForEver(sweep: Sweep): Promise<void> {
   const { host, signal } = sweep;
   // Jitter keeps replicas that started together apart.
-  await rest(host.clock, sweepMs * host.random(), signal);
+  await pause(host.clock, sweepMs * host.random(), signal);
   while (!signal.aborted) {
     try {
       await sweepOnce(sweep);
     } catch (bug) {
       host.log.bug(bug);
     }
-    await rest(host.clock, sweepMs * (0.75 + host.random() / 2), signal);
+    await pause(host.clock, sweepMs * (0.75 + host.random() / 2), signal);
   }
 }
 
@@ -98,7 +98,7 @@ async function inChunks(
     if (!deleted.ok) return report(kind, deleted, host);
     total += deleted.value;
     if (deleted.value < chunkRows) break;
-    await rest(host.clock, pauseMs, signal);
+    await pause(host.clock, pauseMs, signal);
   }
   report(kind, { ok: true, value: total }, host);
 }

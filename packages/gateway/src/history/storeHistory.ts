@@ -13,7 +13,7 @@ import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { redact, type Redaction } from "@gateway/core/record/redact.ts";
 import type { Result } from "@gateway/core/result.ts";
-import { deferred } from "./waiting.ts";
+import { deferred } from "@gateway/core/tool/pause.ts";
 import { Backlog, historyFamilies } from "./backlog.ts";
 import type { QueryBook } from "./queryBook.ts";
 import { writeQueryLine, writeQueryText } from "./queryLine.ts";

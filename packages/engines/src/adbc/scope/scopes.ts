@@ -9,6 +9,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { deferred, unlessAborted } from "@gateway/core/tool/pause.ts";
 
 /** What a scope holds. */
 export interface Closable {
@@ -129,10 +130,7 @@ export class Scopes<T extends Closable> {
 
   #begin(wish: ScopeWish<T>): Build<T> | undefined {
     if (this.#builds.size >= this.#limits.waitingMax) return undefined;
-    let start = nothing;
-    const begun = new Promise<void>((resolve) => {
-      start = resolve;
-    });
+    const { promise: begun, resolve: start } = deferred<void>();
     const build: Build<T> = {
       done: this.#run(begun.then(() => this.#build(wish, build))),
       waiters: 0,
@@ -193,13 +191,7 @@ export class Scopes<T extends Closable> {
 
   async #wait(build: Build<T>, signal: AbortSignal): Promise<Result<HeldScope<T>, GatewayError>> {
     build.waiters += 1;
-    let leave = nothing;
-    const left = new Promise<undefined>((resolve) => {
-      leave = () => resolve(undefined);
-    });
-    signal.addEventListener("abort", leave, { once: true });
-    const built = await Promise.race([build.done, left]);
-    signal.removeEventListener("abort", leave);
+    const built = await unlessAborted(build.done, signal, () => undefined);
     if (built?.ok === true) return ok(this.#held(built.value));
     if (built?.ok === false) return built;
     if (build.entry === undefined) build.waiters -= 1;

@@ -16,7 +16,8 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { z } from "zod";
 import { callFailureText, retryAfterOf, type CallFailure, type FleetCalls } from "./fleetCalls.ts";
 import { heartbeatAfterMsMin } from "../limits.ts";
-import { backoffOf, pause, type Wake } from "./pause.ts";
+import { pause, type Wake } from "@gateway/core/tool/pause.ts";
+import { backoffOf } from "./backoff.ts";
 
 /** What a heartbeat tells, besides who sends it. */
 export type Report = Omit<HeartbeatRequest, "name" | "instanceId">;

@@ -19,7 +19,8 @@ import {
   type FleetCalls,
 } from "../link/fleetCalls.ts";
 import { backoffMsMin, fetchMsMax, snapshotInflatedBytesMax, waitSlackMs } from "../limits.ts";
-import { backoffOf, pause, type Wake } from "../link/pause.ts";
+import { pause, type Wake } from "@gateway/core/tool/pause.ts";
+import { backoffOf } from "../link/backoff.ts";
 import { jsonIn } from "../link/presence.ts";
 import {
   faultText,

@@ -11,7 +11,7 @@ import { offerOfHead } from "@gateway/core/snapshot/lifecycle.ts";
 import { urlFault } from "../../config/addresses.ts";
 import { askControlPlane } from "./controlSource.ts";
 import { fleetCalls, type FleetCalls } from "../link/fleetCalls.ts";
-import type { Wake } from "../link/pause.ts";
+import type { Wake } from "@gateway/core/tool/pause.ts";
 import { presenceOf, type Presence, type PresenceParts } from "../link/presence.ts";
 import type { Transport } from "../link/transport.ts";
 import { headKeysOf, verifyHead, type VerifiedSnapshot } from "./verify.ts";

@@ -7,7 +7,7 @@ import type { ConfigSource, SourceEvent } from "@gateway/core/port/configSource.
 import type { Host } from "@gateway/core/port/host.ts";
 import { eventQueue } from "./events.ts";
 import { diskAfterMs, peerPauseMs } from "../limits.ts";
-import { pause, type Wake } from "../link/pause.ts";
+import { pause, type Wake } from "@gateway/core/tool/pause.ts";
 import type { VerifiedSnapshot } from "./verify.ts";
 
 type Event = SourceEvent<VerifiedSnapshot>;

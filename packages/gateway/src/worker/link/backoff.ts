@@ -1,27 +1,6 @@
-/** Waiting on the host's clock, and how long to wait after a failure. */
-import type { Clock } from "@gateway/core/port/clock.ts";
+/** How long to wait after a failure. */
 import type { Host } from "@gateway/core/port/host.ts";
 import { backoffMsMax, backoffMsMin } from "../limits.ts";
-
-/** Resolves after `ms`, when `signal` aborts, or when the answer's `wake` is called. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> & Wake {
-  let wake = ignore;
-  const ended = new Promise<void>((resolve) => {
-    wake = () => {
-      timer[Symbol.dispose]();
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-  });
-  const timer = clock.timer(ms, wake);
-  signal.addEventListener("abort", wake, { once: true });
-  if (signal.aborted) wake();
-  return Object.assign(ended, { wake });
-}
-
-export interface Wake {
-  wake(): void;
-}
 
 export interface Backoff {
   /** How long to wait after one more failure; never less than `retryAfterMs`. */
@@ -49,5 +28,3 @@ export function backoffOf({ random }: Pick<Host, "random">): Backoff {
     },
   };
 }
-
-function ignore(): void {}

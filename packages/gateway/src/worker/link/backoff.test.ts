@@ -1,6 +1,6 @@
 import { virtualHost } from "@gateway/core/rig/virtual.ts";
 import { describe, expect, it } from "vitest";
-import { backoffOf, pause } from "./pause.ts";
+import { backoffOf } from "./backoff.ts";
 
 describe("backoffOf", () => {
   it("doubles from 1 s to 60 s, with full jitter", () => {
@@ -23,27 +23,5 @@ describe("backoffOf", () => {
     const pauses = Array.from({ length: 50 }, () => backoffOf(host).next(5_000));
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000);
     expect(new Set(pauses).size).toBeGreaterThan(40);
-  });
-});
-
-describe("pause", () => {
-  it("ends by time, by the signal and by a call, and leaves no timer", async () => {
-    const host = virtualHost(1);
-    const ended: string[] = [];
-    const stop = new AbortController();
-    const { signal } = new AbortController();
-    void pause(host.clock, 1_000, signal).then(() => ended.push("time"));
-    void pause(host.clock, 9_000, stop.signal).then(() => ended.push("signal"));
-    const third = pause(host.clock, 9_000, signal);
-    void third.then(() => ended.push("call"));
-    await host.advance(1_000);
-    stop.abort();
-    await host.settle();
-    third.wake();
-    await host.settle();
-    expect(ended).toEqual(["time", "signal", "call"]);
-    expect(host.timerCount).toBe(0);
-    await pause(host.clock, 9_000, stop.signal);
-    expect(host.timerCount).toBe(0);
   });
 });
