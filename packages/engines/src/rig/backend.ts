@@ -1,4 +1,5 @@
 /** What tests of engines share: a host, a query at the end of its way, and what a statement answered. */
+import { sessionOf } from "@gateway/core/rig/session.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Lane } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -98,19 +99,11 @@ export function identifiedOf(
       holder: "suite/0",
       [Symbol.asyncDispose]: () => Promise.resolve(),
     },
-    session: {
+    session: sessionOf({
       frontend: "suite",
       identity: { user: "somebody", groups: [], roles: [], method: "none" },
-      credential: { kind: "none" },
-      clientAddress: "127.0.0.1",
       dialect: "duckdb",
-      catalog: undefined,
-      schema: undefined,
-      settings: new Map(),
-      tags: new Map(),
-      headers: new Map(),
-      pin: undefined,
       ...session,
-    },
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { sessionOf } from "../../rig/session.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { abortError, gatewayError } from "../../error.ts";
@@ -381,18 +382,11 @@ function queryOf(id: string): Query {
     parameters: [],
     takes: [],
     receivedAtMs: 0,
-    session: {
+    session: sessionOf({
       frontend: "trinoHttp",
       identity: identityOf("alice"),
       credential: { kind: "password", user: "alice", password: new Secret("p") },
-      clientAddress: "127.0.0.1",
       dialect: "trino",
-      catalog: undefined,
-      schema: undefined,
-      settings: new Map(),
-      tags: new Map(),
-      headers: new Map(),
-      pin: undefined,
-    },
+    }),
   };
 }

@@ -1,4 +1,5 @@
 /** A plane over fakes for tests of the pipeline: one group, clusters with scripted backends, everything counted. */
+import { sessionOf } from "../../rig/session.ts";
 import { gatewayError, type GatewayError } from "../../error.ts";
 import type { Backend, PinnedLane } from "../../port/backend.ts";
 import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
@@ -221,19 +222,9 @@ export function queryOf(sql: string, session: Partial<Session> = {}): Query {
     parameters: [],
     takes: [],
     receivedAtMs: 0,
-    session: {
-      frontend: "postgresWire",
+    session: sessionOf({
       identity: { user: "alice", groups: [], roles: [], method: "none" },
-      credential: { kind: "none" },
-      clientAddress: "127.0.0.1",
-      dialect: "postgres",
-      catalog: undefined,
-      schema: undefined,
-      settings: new Map(),
-      tags: new Map(),
-      headers: new Map(),
-      pin: undefined,
       ...session,
-    },
+    }),
   };
 }

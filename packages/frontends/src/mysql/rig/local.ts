@@ -1,4 +1,5 @@
 /** A session and its surroundings for the tests of what the frontend answers itself. */
+import { sessionOf } from "@gateway/core/rig/session.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import type { Value } from "@gateway/core/type/type.ts";
@@ -9,19 +10,7 @@ import type { ShowContext } from "../commands/show.ts";
 
 /** A session of `ann` right after the login. */
 export function clientOf(more: Partial<ClientSession> = {}, schema?: string): ClientSession {
-  const session: Session = {
-    frontend: "mysqlWire",
-    identity: { user: "ann", groups: [], roles: [], method: "none" },
-    credential: { kind: "none" },
-    clientAddress: "127.0.0.1",
-    dialect: "duckdb",
-    catalog: undefined,
-    schema,
-    settings: new Map(),
-    tags: new Map(),
-    headers: new Map(),
-    pin: undefined,
-  };
+  const session: Session = sessionOf({ frontend: "mysqlWire", dialect: "duckdb", schema });
   const claim = {
     capabilities: 0,
     secure: false,

@@ -6,7 +6,7 @@ import { ok } from "@gateway/core/result.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { scriptedDoor } from "../../rig/scriptedDoor.ts";
-import { sessionOf } from "../rig/session.ts";
+import { sessionOf } from "@gateway/core/rig/session.ts";
 import type { MirrorRequest } from "./message.ts";
 import { Mirrors } from "./mirrors.ts";
 

@@ -3,7 +3,8 @@ import { ClientSession } from "../session/clientSession.ts";
 import { readLocal } from "./local.ts";
 import { answerLocal } from "./localAnswer.ts";
 import { firstWords } from "../read/statement.ts";
-import { pinOf, sessionOf } from "../rig/session.ts";
+import { sessionOf } from "@gateway/core/rig/session.ts";
+import { pinOf } from "../rig/session.ts";
 
 const localOf = (sql: string) => readLocal(sql, firstWords(sql));
 

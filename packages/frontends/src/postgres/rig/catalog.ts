@@ -9,7 +9,7 @@ import { columnOf } from "@gateway/core/type/build.ts";
 import { scriptedDoor } from "../../rig/scriptedDoor.ts";
 import { ClientSession } from "../session/clientSession.ts";
 import type { CatalogMode } from "../config.ts";
-import { sessionOf } from "./session.ts";
+import { sessionOf } from "@gateway/core/rig/session.ts";
 import type { MirrorValue } from "../catalog/message.ts";
 import { Mirrors } from "../catalog/mirrors.ts";
 import { SessionCatalog } from "../catalog/sessionCatalog.ts";

@@ -1,7 +1,8 @@
 import { noModes } from "@gateway/core/sql/session/statement.ts";
 import { describe, expect, it } from "vitest";
 import { ClientSession } from "./clientSession.ts";
-import { pinOf, sessionOf } from "../rig/session.ts";
+import { sessionOf } from "@gateway/core/rig/session.ts";
+import { pinOf } from "../rig/session.ts";
 
 describe("ClientSession", () => {
   it("keeps a setting in the session value, by its lower-case name", () => {
