@@ -1,4 +1,4 @@
-/** Pins and doors for the tests of this folder. */
+/** Pins for the tests of this folder. */
 import type { Pin } from "@gateway/core/query/pin.ts";
 
 /** A pin whose state the test turns, and that remembers whether it was ended. */
