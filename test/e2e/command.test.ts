@@ -18,6 +18,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+it("says which command there is not, with those there are", async () => {
+  for (const wrong of [["strat"], ["config", "aply"], ["admin", "reset"]]) {
+    const ended = await outcomeOf(wrong);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain(`there is no command "${wrong.join(" ")}"\nUsage: gateway`);
+  }
+});
+
 describe("gateway start", () => {
   it("ends with 1 and names every problem when the config is wrong, and opens nothing", async () => {
     const file = configFile(

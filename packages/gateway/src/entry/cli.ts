@@ -74,15 +74,16 @@ async function run(command: string | undefined, args: readonly string[]): Promis
     case "-h":
       terminal.out(usage);
       return 0;
+    case undefined:
+      return misused();
     default:
-      terminal.err(usage);
-      return 1;
+      return unknown(command);
   }
 }
 
 function config([action, ...args]: readonly string[]): Promise<number> {
   const known = configActions.find((one) => one === action);
-  if (known === undefined) return misused();
+  if (known === undefined) return action === undefined ? misused() : unknown(`config ${action}`);
   return configCommand(known, configFile(args), terminal);
 }
 
@@ -112,7 +113,8 @@ function explain(args: readonly string[]): Promise<number> {
 }
 
 function admin([action, ...args]: readonly string[]): Promise<number> {
-  if (action !== "reset-password") return misused();
+  if (action === undefined) return misused();
+  if (action !== "reset-password") return unknown(`admin ${action}`);
   const options = { ...configOption, user: { type: "string", default: "admin" } } as const;
   const { values } = parseArgs({ args: [...args], options, strict: true });
   return resetPasswordCommand({ user: values.user, file: values.config }, terminal);
@@ -147,4 +149,9 @@ function noArguments(args: readonly string[]): void {
 
 function isArgumentError(code: unknown): boolean {
   return typeof code === "string" && code.startsWith("ERR_PARSE_ARGS");
+}
+
+async function unknown(command: string): Promise<number> {
+  terminal.err(`there is no command "${command}"\n`);
+  return await misused();
 }
