@@ -10,6 +10,7 @@ import type { AuthContext } from "../query/identity.ts";
 import type { Description, ResultEvent, ResultStream } from "../query/event.ts";
 import type { Query, QueryId, Session } from "../query/query.ts";
 import type { TableListing } from "./backend.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { Parameter } from "../type/type.ts";
 import type { NativeFormat } from "../type/vector.ts";
@@ -50,6 +51,9 @@ export interface Door {
   /** Types of parameters and columns without running; takes a slot like a query and leaves no record. */
   describe(query: Query, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
 
+  /** Where this statement would go, asked without taking a slot. Refuses like a query that may not run. */
+  target(query: Query, signal: AbortSignal): Promise<Result<Target, GatewayError>>;
+
   /** The tables of the cluster group where this statement would go. Refuses like a query that may not run. */
   tables(query: Query, signal: AbortSignal): Promise<Result<TableScope, GatewayError>>;
 
@@ -86,6 +90,14 @@ export interface PolledQuery {
 
 /** True when it took the event. Never true for the last one. */
 export type Absorb = (event: ResultEvent) => boolean;
+
+/** The clusters of the group where a statement would go; in a transaction, the one that holds it. */
+export interface Target {
+  /** What all of them read; undefined where they differ or nobody knows. */
+  readonly dialect: Dialect | undefined;
+  /** Catalogs that they know by now, each once. */
+  readonly catalogs: readonly string[];
+}
 
 /** The tables of the place a session's statements go to. */
 export interface TableScope {

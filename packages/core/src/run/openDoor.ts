@@ -9,6 +9,7 @@ import type { DataPlane } from "./step/plane.ts";
 import { PolledQueries } from "./poll/polled.ts";
 import { runQuery } from "./run.ts";
 import { tablesFor } from "./tables.ts";
+import { targetOf } from "./target.ts";
 
 /** Length of a claimed name in an audit line. */
 const auditNameMax = 128;
@@ -71,6 +72,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     query: queriesOf(host),
     run,
     describe: (query, signal) => describeQuery(query, plane, signal),
+    target: (query, signal) => targetOf(query, plane, signal),
     tables: (query, signal) => tablesFor(query, plane, signal),
     start: (query) => polled.start(query, run),
     resume: (id, owner) => polled.resume(id, owner),

@@ -55,6 +55,34 @@ describe("a compiled generation behind the door", () => {
     expect(await sent("open", undefined)).toBeUndefined();
   });
 
+  it("knows a catalog as soon as its backend does", async () => {
+    const known: string[] = ["memory"];
+    const { door } = doorOf({
+      clusters: { a: endless },
+      groups: { main: { members: ["a"], maxRunningQueries: 1 } },
+      catalogs: known,
+    });
+    const query = queryOf("select 1");
+    const target = await door.target(query, new AbortController().signal);
+    expect(target).toMatchObject({ ok: true, value: { catalogs: ["memory"] } });
+    known.push("late");
+    expect(door.catalogs(query.session)).toEqual(["memory", "late"]);
+    const later = await door.target(query, new AbortController().signal);
+    expect(later).toMatchObject({ ok: true, value: { catalogs: ["memory", "late"] } });
+  });
+
+  it("gives expressions of the client to an engine of its dialect only", async () => {
+    const groups = { main: { members: ["a"], maxRunningQueries: 1 } };
+    const answer = async (dialect: Dialect) => {
+      const { door } = doorOf({ clusters: { a: answering(() => undefined) }, groups, dialect });
+      const value = { type: { kind: "null" }, value: null, expression: "now()" } as const;
+      const query = { ...queryOf("select $1", { dialect: "trino" }), parameters: [value] };
+      return (await allOf(door.run(query, new AbortController().signal))).at(-1);
+    };
+    expect(await answer("trino")).toMatchObject({ kind: "done" });
+    expect(await answer("duckdb")).toMatchObject({ error: { code: "query.unsupported" } });
+  });
+
   it("opens the breaker after failures in a row and answers unavailable without asking the engine again", async () => {
     let asked = 0;
     const { door, host } = doorOf({
@@ -164,9 +192,11 @@ interface Setup {
   readonly groups: Readonly<Record<string, object>>;
   /** What the clusters read. */
   readonly dialect?: Dialect;
+  /** What each of them knows, as it grows. */
+  readonly catalogs?: readonly string[];
 }
 
-function doorOf({ clusters, groups, dialect }: Setup) {
+function doorOf({ clusters, groups, dialect, catalogs = ["memory"] }: Setup) {
   const host = virtualHost(7);
   const closed: string[] = [];
   const clusterGroups = Object.fromEntries(
@@ -176,7 +206,7 @@ function doorOf({ clusters, groups, dialect }: Setup) {
   const generations = new Generations();
   const backends = new Map(
     Object.entries(clusters).map(([name, execute]) => {
-      const backend = backendOf(name, execute, closed);
+      const backend = { ...backendOf(name, execute, closed), catalogs };
       return [name, dialect === undefined ? backend : { ...backend, dialect }];
     }),
   );

@@ -26,7 +26,7 @@ import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
 import { inWordsOf, type EngineSql } from "./engineSql.ts";
 import { compileRoutes } from "../route/route.ts";
-import type { Generation } from "./generation.ts";
+import { catalogsOf, type Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
 
 /** The part of the configuration that lives in a snapshot. */
@@ -85,7 +85,6 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
   );
   const identities = compileIdentities(config.clusters, parts);
   const routes = compileRoutes(config, authorizer);
-  const catalogs = [...new Set([...backends.values()].flatMap((backend) => backend.catalogs))];
   return {
     revision: parts.revision,
     authenticator,
@@ -106,9 +105,11 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
       const { limits } = found(groups, query.group);
+      const backend = backends.get(query.slot.cluster);
+      if (!readsExpressions(query, backend)) return err(onlyLiterals);
       const engineSql = inWordsOf(query, {
         host,
-        backend: backends.get(query.slot.cluster),
+        backend,
         signal,
         recordsMasked: parts.recordsMasked === true,
       });
@@ -119,7 +120,9 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     audience: (query) => identities.audience(query, found(groups, query.group).members),
     backend: (cluster) => found(backends, cluster),
     backends: () => [...backends.values()],
-    catalogs: () => catalogs,
+    members: (group) => found(groups, group).members.map(({ cluster }) => found(backends, cluster)),
+    // Asked anew each time: a backend learns its catalogs after it was opened.
+    catalogs: () => catalogsOf([...backends.values()]),
     limits: (group) => found(groups, group).limits,
     attempt: (group, cluster) => {
       const end = found(groups, group).breakers.get(cluster)?.begin();
@@ -157,6 +160,16 @@ function admissionOf(
     candidates: source.candidates,
   });
 }
+
+/** Whether the engine takes the parameters as they are. Configuration may change between a frontend's look and the slot. */
+function readsExpressions({ parameters, session }: Query, backend: Backend | undefined): boolean {
+  if (backend?.dialect === session.dialect) return true;
+  return parameters.every(({ expression }) => expression === undefined);
+}
+
+const onlyLiterals = gatewayError("query.unsupported", {
+  message: "Only literals may be parameters: the engine does not read the client's dialect.",
+});
 
 function translated(
   query: Admitted,

@@ -54,13 +54,20 @@ export interface Generation {
   backend(cluster: string): Backend;
   /** All that are open. */
   backends(): readonly Backend[];
-  /** Catalog names of all backends, each once. */
+  /** The open members of a group. */
+  members(group: string): readonly Backend[];
+  /** Catalog names that all backends know by now, each once. */
   catalogs(): readonly string[];
   limits(group: string): QueryLimits;
   /** Called with the slot in hand, before the engine is asked. The returned function is called once when the attempt is over; it feeds circuit breaker and health check. */
   attempt(group: string, cluster: string): EndAttempt;
   /** Closes the backends. Called once, when nobody holds the generation any more. */
   close(): Promise<void>;
+}
+
+/** Catalog names that these backends know by now, each once. */
+export function catalogsOf(backends: readonly Backend[]): readonly string[] {
+  return [...new Set(backends.flatMap(({ catalogs }) => catalogs))];
 }
 
 /** A hold on a generation; disposing lets go, once. */

@@ -55,6 +55,11 @@ export interface Column extends Field {
 export interface Parameter {
   readonly type: DataType;
   readonly value: Value;
+  /**
+   * What the client wrote, in its own dialect. Only an engine of that dialect gets it, and takes it in place
+   * of the value: a zone or a computed value would be lost on the way through a neutral type.
+   */
+  readonly expression?: string;
 }
 
 export interface Interval {

@@ -11,6 +11,7 @@ import type { AuthContext } from "@gateway/core/query/identity.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { Query, QueryId, Session } from "@gateway/core/query/query.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 
@@ -28,6 +29,8 @@ export interface Script {
   /** Whether access tokens are offered. */
   readonly takesTokens?: boolean;
   readonly catalogs?: readonly string[];
+  /** What the engines read that statements go to; one that no frontend speaks unless told. */
+  readonly dialect?: Dialect;
   /** What a listing answers, whoever asks; a function to count or to refuse. */
   readonly tables?: TableScope["list"] | readonly TableListing[];
   /** Measures how long a poll waits. Absent: a poll waits until there is an event. */
@@ -100,6 +103,8 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       const description = script.descriptions?.[query.sql];
       return description === undefined ? err(failedOf(query.sql).error) : ok(description);
     },
+    target: async () =>
+      ok({ dialect: script.dialect ?? "generic", catalogs: script.catalogs ?? ["memory"] }),
     tables: async () =>
       ok({
         key: "scripted",

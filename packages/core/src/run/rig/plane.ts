@@ -12,6 +12,7 @@ import type { Queued, ResultStream } from "../../query/event.ts";
 import { LiveQueries } from "../step/live.ts";
 import { queryMetrics } from "../step/metrics.ts";
 import type { DataPlane } from "../step/plane.ts";
+import type { Dialect } from "../../sql/dialect.ts";
 import { readStatement } from "../../sql/statement.ts";
 import type { Identified, Query, QueryId, Session, QueryLimits } from "../../query/query.ts";
 
@@ -40,6 +41,8 @@ export interface PlaneOptions {
   };
   readonly routeThrows?: boolean;
   readonly limitsThrow?: boolean;
+  /** What the clusters read, by their names; DuckDB's unless told. */
+  readonly dialects?: Readonly<Record<string, Dialect>>;
   /** What the translator makes of every statement; the client's own text unless told. */
   readonly engineSql?: string;
   /** Positions shown before the slot. */
@@ -137,6 +140,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       return found;
     },
     backends: () => backends,
+    members: () => backends,
     catalogs: () => ["memory"],
     limits: () => {
       if (options.limitsThrow === true) throw new Error("a bug in a group");
@@ -151,7 +155,11 @@ function backendOf(
   cluster: string,
   execute: Execute,
   lanes: string[],
-  { transactions, describe = async () => ok({ parameters: [], columns: [] }) }: PlaneOptions,
+  {
+    transactions,
+    dialects,
+    describe = async () => ok({ parameters: [], columns: [] }),
+  }: PlaneOptions,
 ): Backend {
   const pinned: PinnedLane = {
     execute,
@@ -164,8 +172,8 @@ function backendOf(
   return {
     cluster,
     engine: "duckDb",
-    dialect: "duckdb",
-    catalogs: ["memory"],
+    dialect: dialects?.[cluster] ?? "duckdb",
+    catalogs: ["memory", cluster],
     execute,
     describe,
     begin: async () => {
