@@ -102,9 +102,7 @@ class TrinoBackend implements Backend {
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
     if (this.#closed !== undefined || !(await this.#health.probe(signal))) return "unhealthy";
     // Clients are told the catalogs at their login, which can not wait for an answer.
-    if (this.#everyone !== undefined && this.#listing.catalogs.length <= 1) {
-      await this.#listing.refresh(this.#everyone, signal);
-    }
+    if (this.#everyone !== undefined) await this.#listing.refresh(this.#everyone, signal);
     return "healthy";
   }
 

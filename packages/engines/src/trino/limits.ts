@@ -30,5 +30,7 @@ export const warningsMax = 100;
 export const listedCatalogsMax = 50;
 export const listedColumnsMax = 200_000;
 export const listingMs = 30_000;
+/** How long the names of the catalogs stand. Every process asks for them this often. */
+export const catalogsMs = 60_000;
 /** How long it stays proved that the server's list shows our statements. */
 export const proofMs = 300_000;

@@ -3,7 +3,7 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
-import { listedCatalogsMax, listedColumnsMax, listingMs } from "./limits.ts";
+import { catalogsMs, listedCatalogsMax, listedColumnsMax, listingMs } from "./limits.ts";
 import { askOwn, textOf } from "./client/own.ts";
 import { quoteIdentifier } from "./sql/quote.ts";
 import type { RunContext } from "./client/run.ts";
@@ -23,6 +23,7 @@ export class Listing {
   readonly #context: RunContext;
   readonly #first: string | undefined;
   #catalogs: readonly string[] = [];
+  #learnedMs: number | undefined;
   #tables: { readonly atMs: number; readonly found: readonly TableListing[] } | undefined;
 
   /** `first`: the catalog that clients stand in by default. */
@@ -37,12 +38,14 @@ export class Listing {
     return this.#catalogs;
   }
 
-  /** Learns the catalogs, from the gateway's own head. */
-  async refresh(own: RequestHead, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+  /** Learns the catalogs from the gateway's own head, unless it did so a short time ago: some are made while the server runs. */
+  async refresh(own: RequestHead, signal: AbortSignal): Promise<void> {
+    const nowMs = this.#context.host.clock.nowMs();
+    if (this.#learnedMs !== undefined && nowMs - this.#learnedMs < catalogsMs) return;
     const names = await this.#catalogsFor(own, signal);
-    if (!names.ok) return names;
+    if (!names.ok) return;
     this.#catalogs = names.value;
-    return ok(undefined);
+    this.#learnedMs = nowMs;
   }
 
   /** Tables of all catalogs that the caller sees. A catalog that does not answer is left out. */
