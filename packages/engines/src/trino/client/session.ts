@@ -108,9 +108,10 @@ function statementHeaders(config: TrinoConfig, query: Identified): HeaderList {
   if (catalog !== undefined) headers.push(requestHeader.catalog, headerText(catalog));
   if (schema !== undefined) headers.push(requestHeader.schema, headerText(schema));
   const zone = session.settings.get(timeZoneSetting);
-  if (zone !== undefined) headers.push(requestHeader.timeZone, headerText(zone));
+  const clientZone = fromTrino ? session.headers.get(requestHeader.timeZone) : zone;
+  if (clientZone !== undefined) headers.push(requestHeader.timeZone, headerText(clientZone));
   if (config.spooling) headers.push(requestHeader.queryDataEncoding, "json");
-  const properties = propertiesOf(fromTrino ? session.settings : noSettings, query.maxExecutionMs);
+  const properties = propertiesOf(query, fromTrino ? clientZone?.trim() : zone);
   if (properties !== "") headers.push(requestHeader.session, properties);
   if (!fromTrino) return headers;
   for (const name of passedOn) {
@@ -140,30 +141,56 @@ const sharedCapabilities = remembered(
   { textsMax: 64, lengthMax: 512 },
 );
 
-/** The client's tags and ours, which comes last; tags that look like ours are left out. */
+/**
+ * The client's tags and ours, which comes last. A Trino client's are passed on as it wrote them, then the
+ * group's own. The frontend refuses tags that begin like ours; one that came another way is left out.
+ */
 function tagsOf(query: Identified): string {
-  if (query.session.tags.size === 0) return statementTag(query);
-  const tags: string[] = [];
-  for (const [name, value] of query.session.tags) {
-    const tag = value === "" ? name : `${name}:${value}`;
-    if (!tag.includes(tagPrefix) && /^[\x21-\x7e][\x20-\x7e]*$/.test(tag) && !tag.includes(","))
-      tags.push(tag);
+  const { session } = query;
+  if (session.tags.size === 0) return statementTag(query);
+  const written = writtenTags(session);
+  const known = new Set(written.map(tagName));
+  const tags = [...written];
+  for (const [name, value] of session.tags) {
+    if (!known.has(name)) tags.push(value === "" ? name : `${name}:${value}`);
   }
-  return [...tags, statementTag(query)].join(",");
+  return [...tags.filter(mayTag), statementTag(query)].join(",");
+}
+
+function writtenTags({ frontend, headers }: Session): readonly string[] {
+  const value = frontend === "trinoHttp" ? headers.get(requestHeader.clientTags) : undefined;
+  return value === undefined ? [] : listItems(value);
+}
+
+function tagName(tag: string): string {
+  return tag.split(":", 1)[0]?.trimEnd() ?? "";
+}
+
+/** What a header carries as one item. */
+function mayTag(tag: string): boolean {
+  return (
+    !tag.startsWith(tagPrefix) && /^[\x21-\x7e][\x20-\x7e]*$/.test(tag) && !tag.includes(",")
+  );
 }
 
 const noSettings: Session["settings"] = new Map();
 
-function propertiesOf(settings: Session["settings"], maxExecutionMs: number | undefined): string {
+/** A Trino client's own properties. `zone`: the one that a header says already; any other was set as a property. */
+function propertiesOf(
+  { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
+  zone: string | undefined,
+): string {
+  const settings = session.frontend === "trinoHttp" ? session.settings : noSettings;
   const pairs: string[] = [];
   if (maxExecutionMs !== undefined) {
     const value = runTimeOf(settings.get(runTimeProperty), maxExecutionMs);
     pairs.push(`${runTimeProperty}=${formEncode(value)}`);
   }
   for (const [name, value] of settings) {
-    if (name === timeZoneSetting) continue;
+    if (name === timeZoneSetting && value === zone) continue;
     if (name === runTimeProperty && maxExecutionMs !== undefined) continue;
-    pairs.push(`${formEncode(name)}=${formEncode(value)}`);
+    const property = name === timeZoneSetting ? timeZoneProperty : name;
+    pairs.push(`${formEncode(property)}=${formEncode(value)}`);
   }
   return pairs.join(",");
 }

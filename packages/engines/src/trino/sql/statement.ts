@@ -68,7 +68,8 @@ export function sentStatement(
   for (const index of order) {
     const parameter = parameters[index - 1];
     if (parameter === undefined) return err(gatewayError("query.parameters"));
-    const literal = quoteValue(parameter);
+    const { expression } = parameter;
+    const literal = expression === undefined ? quoteValue(parameter) : ok(expression);
     if (!literal.ok) return literal;
     values.push(literal.value);
   }
