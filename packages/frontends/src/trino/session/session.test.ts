@@ -77,6 +77,17 @@ describe("sessionFrom", () => {
     }
   });
 
+  it("refuses a tag by which the gateway knows its own statements", () => {
+    for (const tags of ["gateway/a/b/c", "x, gateway/", "team:etl,gateway/x:y"]) {
+      expect(sessionFrom({ "x-trino-client-tags": tags }, alice, "127.0.0.1")).toMatchObject({
+        ok: false,
+        error: { code: "protocol.violation" },
+      });
+    }
+    const near = sessionOf({ "x-trino-client-tags": "gateway,my-gateway/x,a:gateway/b" });
+    expect(near.session.tags.size).toBe(3);
+  });
+
   it("tells a client without transactions from one that is in none", () => {
     expect(sessionOf()).toMatchObject({ transactionId: undefined, knowsTransactions: false });
     const none = sessionOf({ "x-trino-transaction-id": "NONE" });

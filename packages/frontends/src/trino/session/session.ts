@@ -8,6 +8,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import { tagPrefix } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
@@ -86,6 +87,9 @@ export function askedFrom(headers: RequestHeaders): Result<AskedSession, Gateway
   const estimates = pairs(headers, requestHeader.resourceEstimate);
   if (!estimates.ok) return estimates;
 
+  const tags = listItems(single(headers[requestHeader.clientTags]) ?? "");
+  if (tags.some((tag) => tag.startsWith(tagPrefix))) return err(foreignTag);
+
   const settings = new Map<string, string>();
   const zone = trimmed(headers, requestHeader.timeZone);
   if (zone !== undefined) settings.set(timeZoneSetting, zone);
@@ -97,7 +101,7 @@ export function askedFrom(headers: RequestHeaders): Result<AskedSession, Gateway
     catalog: trimmed(headers, requestHeader.catalog),
     schema: trimmed(headers, requestHeader.schema),
     settings,
-    tags: tagsFrom(trimmed(headers, requestHeader.clientTags)),
+    tags: tagsFrom(tags),
     headers: visibleHeaders(headers),
     prepared: new Map(prepared.value),
     transaction: trimmed(headers, requestHeader.transactionId),
@@ -208,16 +212,21 @@ function pairs(
 }
 
 /** `team:etl` is a tag with a value; a tag without a colon has an empty one. */
-function tagsFrom(value: string | undefined): ReadonlyMap<string, string> {
-  if (value === undefined) return noTags;
+function tagsFrom(items: readonly string[]): ReadonlyMap<string, string> {
+  if (items.length === 0) return noTags;
   return new Map(
-    listItems(value).map((item) => {
+    items.map((item) => {
       const colon = item.indexOf(":");
       if (colon < 0) return [item, ""] as const;
       return [item.slice(0, colon).trimEnd(), item.slice(colon + 1).trimStart()] as const;
     }),
   );
 }
+
+/** By such a tag the gateway knows its own statements again, so nobody else may set one. */
+const foreignTag = gatewayError("protocol.violation", {
+  message: `Invalid ${requestHeader.clientTags} header: no tag may begin with ${tagPrefix}`,
+});
 
 const noTags: ReadonlyMap<string, string> = new Map();
 
