@@ -60,6 +60,8 @@ const table: readonly (readonly [string, Parameter])[] = [
     "CAST('2024-02-29 12:34:56 UTC' AS timestamp(6) with time zone)",
     { type: timestamp("us", true), value: 1_709_210_096_000_000n },
   ],
+  ["CAST('h\u00e9\u{1f600}o' AS varchar(3))", { type: text, value: "h\u00e9\u{1f600}" }],
+  ["CAST('10:00:00.25' AS time(2))", { type: { kind: "time", unit: "us" }, value: 36_000_250_000n }],
   ["ARRAY[1, NULL, 3]", { type: { kind: "list", item: integer(32) }, value: [1n, null, 3n] }],
   [
     "ARRAY[ARRAY['a'], ARRAY['b']]",
@@ -97,6 +99,22 @@ describe("readLiterals", () => {
       `${"ARRAY[".repeat(30)}1${"]".repeat(30)}`,
     ]) {
       expect(readLiterals(new TokenReader(expression))).toMatchObject({ ok: false });
+    }
+  });
+
+  it("refuses a value that would arrive as another one", () => {
+    for (const literal of [
+      "TIME '10:00:00 -08:00'",
+      "TIME '10:00:00.5+01:00'",
+      "TIME '10:00:00 UTC'",
+      "CAST('10:00:00 -08:00' AS time)",
+      "CAST('10:00:00.1234' AS time(2))",
+      "CAST('2024-02-29 12:34:56.123456' AS timestamp)",
+    ]) {
+      expect(readLiterals(new TokenReader(literal))).toMatchObject({
+        ok: false,
+        error: { code: "query.unsupported" },
+      });
     }
   });
 

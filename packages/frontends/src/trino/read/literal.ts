@@ -141,7 +141,7 @@ function fitted(type: DataType, text: string): DataType {
 }
 
 function unitOf(text: string): "us" | "ns" {
-  return (/\.(\d+)/.exec(text)?.[1]?.length ?? 0) > 6 ? "ns" : "us";
+  return fractionOf(text) > 6 ? "ns" : "us";
 }
 
 function readCast(reader: TokenReader, depth: number): Read<Parameter> {
@@ -149,11 +149,33 @@ function readCast(reader: TokenReader, depth: number): Read<Parameter> {
   if (!reader.mark("(")) return err(notLiteral(reader));
   const inner = readLiteral(reader, depth + 1);
   if (!inner.ok) return inner;
-  const type = reader.word("AS") ? readType(reader) : undefined;
-  if (type === undefined || !reader.mark(")")) return err(notLiteral(reader));
+  const named = reader.word("AS") ? readNamed(reader) : undefined;
+  if (named === undefined || !reader.mark(")")) return err(notLiteral(reader));
+  const { type, numbers } = named;
   const text = literalText(inner.value);
   if (text === null) return ok({ type, value: null });
-  return text === undefined ? err(notLiteral(reader)) : valueOf(type, text);
+  if (text === undefined) return err(notLiteral(reader));
+  if (isRounded(type, numbers, text)) return err(rounded);
+  return valueOf(type, cut(type, numbers, text));
+}
+
+/** A text is cut at its type's length, as Trino's casts do. */
+function cut({ kind }: DataType, [length]: readonly number[], text: string): string {
+  if (kind !== "text" || length === undefined || text.length <= length) return text;
+  return Array.from(text).slice(0, length).join("");
+}
+
+/** Whether a moment has more digits than its type. */
+function isRounded({ kind }: DataType, [digits = 3]: readonly number[], text: string): boolean {
+  return (kind === "time" || kind === "timestamp") && fractionOf(text) > digits;
+}
+
+const rounded: GatewayError = gatewayError("query.unsupported", {
+  message: "A parameter is not rounded: its type needs as many digits as the value.",
+});
+
+function fractionOf(text: string): number {
+  return /\.(\d+)/.exec(text)?.[1]?.length ?? 0;
 }
 
 /** A literal as the text that a cast reads; null for NULL, undefined where no cast from text exists. */
@@ -201,9 +223,15 @@ function arrayOf(items: readonly Parameter[]): Read<Parameter> {
 }
 
 function valueOf(type: DataType, text: string): Read<Parameter> {
+  // No engine here has a time of day with a zone, and without its zone it is another time.
+  if (type.kind === "time" && /\d\s*[-+a-z]/i.test(text)) return err(zonedTime);
   const value = parseText(type, text);
   return value.ok ? ok({ type, value: value.value }) : value;
 }
+
+const zonedTime: GatewayError = gatewayError("query.unsupported", {
+  message: "A time of day with a zone can not be a parameter for this engine.",
+});
 
 const plainTypes: Readonly<Record<string, DataType>> = {
   BOOLEAN: { kind: "boolean" },
@@ -224,11 +252,25 @@ const plainTypes: Readonly<Record<string, DataType>> = {
   JSON: { kind: "json" },
 };
 
-/** A type's name with its arguments; undefined for one that no literal has. */
 function readType(reader: TokenReader): DataType | undefined {
+  return readNamed(reader)?.type;
+}
+
+/** A type's name with its arguments; undefined for one that no literal has. */
+function readNamed(
+  reader: TokenReader,
+): { readonly type: DataType; readonly numbers: readonly number[] } | undefined {
   const word = reader.take().text.toUpperCase();
   const numbers = readNumbers(reader);
-  if (numbers === undefined) return undefined;
+  const type = numbers === undefined ? undefined : typeOf(word, numbers, reader);
+  return numbers === undefined || type === undefined ? undefined : { type, numbers };
+}
+
+function typeOf(
+  word: string,
+  numbers: readonly number[],
+  reader: TokenReader,
+): DataType | undefined {
   if (word === "DECIMAL") {
     const [precision = 38, scale = 0] = numbers;
     const fits = precision >= 1 && precision <= 38 && scale <= precision;
