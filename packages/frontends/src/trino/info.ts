@@ -1,11 +1,16 @@
 /** What the frontend says about itself and, to its owner, about a query. */
+import { listItems, requestHeader } from "@gateway/wire/trino/headers.ts";
 import type { ServerInfo } from "@gateway/wire/trino/results.ts";
 import { durationText } from "@gateway/wire/trino/results.ts";
 import { queryError } from "./errors.ts";
+import type { QueryFacts } from "./page/recent.ts";
 import type { PolledStatement } from "./run/polledStatement.ts";
 
-/** Clients take the leading number for the version of the protocol's features. */
-export const version = "476-gateway";
+/**
+ * The version whose protocol is spoken, before whatever engine: clients ask before they have a session. They
+ * read it as a number, and those that want to know whom they talk to read the environment.
+ */
+export const version = "476";
 
 /** `GET /v1/info`. */
 export function serverInfo(uptimeMs: number, starting: boolean): ServerInfo {
@@ -18,22 +23,22 @@ export function serverInfo(uptimeMs: number, starting: boolean): ServerInfo {
   };
 }
 
-/** `GET /v1/query/{id}`: the few fields that clients look at. */
-export function queryInfo(statement: PolledStatement, nowMs: number): unknown {
-  const { progress, polled } = statement;
+/** What is known of it now. */
+export function factsOf({ progress, polled }: PolledStatement, nowMs: number): QueryFacts {
   const { id, sql, session, receivedAtMs } = polled.query;
+  const { identity, catalog, schema, headers } = session;
+  return { id, sql, identity, catalog, schema, headers, progress, elapsedMs: nowMs - receivedAtMs };
+}
+
+/** `GET /v1/query/{id}`: the fields that clients look at. */
+export function queryInfo(facts: QueryFacts): unknown {
+  const { id, sql, progress, elapsedMs } = facts;
   const error = progress.error === undefined ? undefined : queryError(progress.error, undefined);
-  const elapsedMs = nowMs - receivedAtMs;
   return {
     queryId: id,
     state: progress.state,
     query: sql,
-    session: {
-      queryId: id,
-      user: session.identity.user,
-      catalog: session.catalog,
-      schema: session.schema,
-    },
+    session: sessionInfo(facts),
     queryStats: {
       elapsedTime: durationText(elapsedMs),
       queuedTime: durationText(progress.stats?.queueMs ?? progress.queuedMs ?? elapsedMs),
@@ -46,5 +51,20 @@ export function queryInfo(statement: PolledStatement, nowMs: number): unknown {
           errorCode: { code: error.errorCode, name: error.errorName, type: error.errorType },
           failureInfo: error.failureInfo,
         }),
+  };
+}
+
+/** What the client said of itself, as it said it. */
+function sessionInfo({ id, identity, catalog, schema, headers }: QueryFacts): unknown {
+  return {
+    queryId: id,
+    user: identity.user,
+    catalog,
+    schema,
+    source: headers.get(requestHeader.source),
+    traceToken: headers.get(requestHeader.traceToken),
+    clientInfo: headers.get(requestHeader.clientInfo),
+    clientTags: listItems(headers.get(requestHeader.clientTags) ?? ""),
+    userAgent: headers.get("user-agent"),
   };
 }

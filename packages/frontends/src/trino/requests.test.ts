@@ -337,7 +337,7 @@ describe("other paths", () => {
     const server = await opened({ answers: {}, passwords: { alice: "x" } });
     const info = await fetch(`${server.url}/v1/info`);
     expect(await info.json()).toMatchObject({
-      nodeVersion: { version: "476-gateway" },
+      nodeVersion: { version: "476" },
       coordinator: true,
       starting: false,
     });

@@ -20,12 +20,13 @@ import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
 import { logIn, whoPolls, type Sender } from "./login/login.ts";
-import { queryInfo, serverInfo } from "./info.ts";
+import { factsOf, queryInfo, serverInfo } from "./info.ts";
 import { openStatement } from "./run/open.ts";
 import type { Page } from "./page/page.ts";
 import type { Peer, Peers } from "./peer.ts";
 import { pollOf } from "./page/poll.ts";
 import { immediateAhead } from "./commands/prepared.ts";
+import { Recent } from "./page/recent.ts";
 import { sendJson, sendPage, sendRefusal, sendStatus } from "./page/respond.ts";
 import { askedFrom, sessionOf, type AskedSession } from "./session/session.ts";
 import { Shelf } from "./page/shelf.ts";
@@ -52,6 +53,7 @@ export class Requests {
   /** Statements by id. */
   readonly shelf = new Shelf<PolledStatement>();
   readonly transactions: Transactions;
+  readonly #recent = new Recent();
   readonly #config: TrinoConfig;
   readonly #door: Door;
   readonly #host: Host;
@@ -150,13 +152,14 @@ export class Requests {
     if (!sql.ok && !isOfQuery(sql.error)) return refuse(exchange, sql.error);
 
     const session = sessionOf(asked.value, request.headers, login.value, peer.address);
-    const statement = openStatement(sql, session, {
+    const opening = openStatement(sql, session, {
       door: this.#door,
       host: this.#host,
       local: this.#local,
       transactions: this.transactions,
       handles: this.#handles,
     });
+    const statement = opening instanceof Promise ? await opening : opening;
     const holder = this.#hold(exchange, statement);
     const page = await statement.first(peer.readsFirstAnswer);
     return this.#give(exchange, statement, holder, page);
@@ -218,15 +221,24 @@ export class Requests {
     if (method !== "GET" && method !== "DELETE") return notAllowed(exchange, "GET, DELETE");
     const found = await this.#find(exchange, id);
     if (!found.ok) {
-      const isForeign = method === "DELETE" && found.error.code === "query.unknown";
-      return isForeign ? this.#endForeign(exchange, id) : refuse(exchange, found.error);
+      if (found.error.code !== "query.unknown") return refuse(exchange, found.error);
+      return method === "DELETE" ? this.#endForeign(exchange, id) : this.#ended(exchange, id);
     }
     if (method === "GET")
-      return sendJson(response, queryInfo(found.value, this.#host.clock.nowMs()));
+      return sendJson(response, queryInfo(factsOf(found.value, this.#host.clock.nowMs())));
     found.value.cancel();
     this.#shelve(found.value);
     response.statusCode = 204;
     return void response.end();
+  }
+
+  /** One that ended with the answer to its POST. */
+  async #ended(exchange: Exchange, id: QueryId): Promise<void> {
+    const owner = this.#recent.get(id)?.identity;
+    const asker = await whoPolls(this.#door, senderOf(exchange), owner);
+    const facts = asker.ok ? this.#recent.of(id, asker.value) : undefined;
+    if (facts === undefined) return refuse(exchange, gatewayError("query.unknown"));
+    return sendJson(exchange.response, queryInfo(facts));
   }
 
   /** Operators end queries of others, of every frontend, by their ids. */
@@ -265,13 +277,18 @@ export class Requests {
     if (refusal !== undefined) return this.#refuseStarted(exchange, statement, refusal);
     if (page === undefined) return sendStatus(request, response, 410, "This answer is gone");
     // A statement that ended with the answer to its POST has no link, so nobody asks again.
-    if (page.token === 0 && page.next === undefined) this.shelf.remove(statement.id);
+    if (page.token === 0 && page.next === undefined) this.#remember(statement);
     else this.#shelve(statement);
     const links = { baseUrl: peer.baseUrl, id: statement.id };
     const sent = sendPage(request, response, page, { links, mayCompress: peer.mayCompress });
     if (page.next === undefined) return sent;
     if (sent !== undefined) return sent.then(() => this.#buildAhead(statement));
     return this.#buildAhead(statement);
+  }
+
+  #remember(statement: PolledStatement): void {
+    this.shelf.remove(statement.id);
+    this.#recent.put(factsOf(statement, this.#host.clock.nowMs()));
   }
 
   #refuseStarted(exchange: Exchange, statement: PolledStatement, refusal: GatewayError): void {
