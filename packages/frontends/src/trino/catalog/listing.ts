@@ -11,7 +11,6 @@ import { described, resultOf, rows, textColumn, type Handling } from "../read/ha
 import { quoted, showCreateTable } from "./createTable.ts";
 import { isLike } from "./like.ts";
 import { timeZoneProperty, timeZoneSetting } from "../session/session.ts";
-import { answersForItself } from "./systemRewrite.ts";
 import type { TokenReader } from "../read/tokens.ts";
 import { displayName } from "../value/types.ts";
 
@@ -24,8 +23,6 @@ export function show(reader: TokenReader, session: Session, door: Listings): Han
   if (reader.word("SCHEMAS")) return showSchemas(reader, session, door);
   if (reader.word("TABLES")) return showTables(reader, session, door);
   if (reader.word("COLUMNS")) return from(reader) ? showColumns(reader, door) : undefined;
-  // An engine that speaks Trino's own SQL knows more of these than we do.
-  if (answersForItself(door.catalogs(session))) return undefined;
   if (reader.words("CREATE", "TABLE")) return showCreate(reader, session, door);
   if (reader.word("FUNCTIONS")) return showNoFunctions(reader);
   return showRoles(reader, session);

@@ -76,11 +76,6 @@ describe("rewriteSystem", () => {
     }
   });
 
-  it("leaves all of it to an engine that has the catalog itself", () => {
-    const trino = { catalogs: ["system", "tpch"], catalog: "tpch" };
-    expect(sqlOf("SELECT * FROM system.jdbc.tables", trino)).toBeUndefined();
-  });
-
   it("reads any text to its end without throwing, and keeps what it does not replace", () => {
     const word = fc.constantFrom(
       ..."FROM JOIN , system . jdbc tables information_schema columns memory \" ' -- /* x $1 (".split(

@@ -30,22 +30,18 @@ const mayName = /system|information_schema/i;
 /** Tables replaced in one statement; further ones stay. Each may add a value per catalog. */
 const replacedMax = 32;
 
-/** True for an engine that speaks Trino's own SQL: it lists the catalog `system`. */
-export function answersForItself(catalogs: readonly string[]): boolean {
-  return catalogs.includes("system");
+/** False for a statement that surely names none of Trino's tables. */
+export function mayNameSystem(sql: string): boolean {
+  return sql.length <= textLengthMax && mayName.test(sql);
 }
 
-/**
- * The statement with subqueries for Trino's tables; undefined when it names none, or when the engine
- * has them itself.
- */
+/** The statement with subqueries for Trino's tables; undefined when it names none. For engines that have none of them. */
 export function rewriteSystem(
   sql: string,
   parameters: readonly Parameter[],
   names: NameScope,
 ): Rewritten | undefined {
-  if (sql.length > textLengthMax || !mayName.test(sql)) return undefined;
-  if (answersForItself(names.catalogs)) return undefined;
+  if (!mayNameSystem(sql)) return undefined;
   const added: Parameter[] = [...parameters];
   const scope: SystemScope = {
     catalogs: names.catalogs,

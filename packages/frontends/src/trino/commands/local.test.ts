@@ -285,13 +285,6 @@ describe("SHOW", () => {
     expect([answer.columns?.[0], answer.rows]).toEqual(["Function", []]);
   });
 
-  it("leaves to an engine with Trino's own catalog what that knows better", () => {
-    const door = { ...doorOf(), catalogs: () => ["system", "tpch"] };
-    for (const sql of ["SHOW CREATE TABLE t", "SHOW FUNCTIONS", "SHOW ROLES"]) {
-      expect(handle(sql, sessionOf(), door)).toMatchObject({ kind: "run", sql, verbatim: true });
-    }
-  });
-
   it("passes the engine's refusal of an unknown table on", async () => {
     expect((await answerOf("SHOW COLUMNS FROM nowhere")).error?.code).toBe("query.unknownObject");
   });

@@ -1,9 +1,10 @@
 /**
- * Statements about the session, which the frontend answers itself whatever the engine is: `USE`,
+ * Statements about the session, which the frontend answers itself for engines that can not: `USE`,
  * `SET SESSION`, `SET TIME ZONE`, `SET PATH`, `SET ROLE`, prepared statements, and the `SHOW` family.
  *
  * A Trino session lives in the client's headers, so each of them answers with headers or turns into
- * another statement. A text that only begins like one of them goes to the engine as it is.
+ * another statement. A text that only begins like one of them goes to the engine as it is, and so does
+ * what a Trino answers better. Whose authorization, roles and transactions there are is said here only.
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -12,7 +13,7 @@ import { responseHeader } from "@gateway/wire/trino/headers.ts";
 import { asItIs, changed, failure, refused, type Handling } from "../read/handling.ts";
 import { literalText, readLiteral } from "../read/literal.ts";
 import { show, showColumns } from "../catalog/listing.ts";
-import { deallocate, describePrepared, execution, prepare } from "./prepared.ts";
+import { deallocate, describePrepared, executedText, execution, prepare } from "./prepared.ts";
 import { setRole } from "./roles.ts";
 import {
   changeHeaders,
@@ -23,13 +24,37 @@ import {
   unknownZone,
   type TrinoSession,
 } from "../session/session.ts";
-import { answersForItself } from "../catalog/systemRewrite.ts";
+import { mayNameSystem } from "../catalog/systemRewrite.ts";
 import { TokenReader } from "../read/tokens.ts";
 
-type LocalDoor = Pick<Door, "catalogs" | "describe">;
+/** What is known of the engines behind a statement. */
+export interface Behind extends Pick<Door, "catalogs" | "describe"> {
+  /** All of them speak Trino's own SQL. */
+  readonly speaksTrino?: boolean;
+}
+
+/** Words of statements that read differently for different engines. */
+const dependsOnEngine: ReadonlySet<string> = new Set(
+  "USE SET RESET SHOW DESC DESCRIBE EXECUTE".split(" "),
+);
+
+/**
+ * The text by which a statement finds its engines, when it has to know them before it is handled: the
+ * statement itself, or the one that it executes. Undefined for one that is the same for every engine.
+ */
+export function asksForEngine(sql: string, session: TrinoSession): string | undefined {
+  const reader = new TokenReader(sql);
+  const { kind, text } = reader.peek();
+  const word = kind !== "word" || text.length > longestWord ? "" : text.toUpperCase();
+  if (word === "EXECUTE") {
+    reader.take();
+    return executedText(reader, session);
+  }
+  return dependsOnEngine.has(word) || mayNameSystem(sql) ? sql : undefined;
+}
 
 /** What becomes of a statement. Cost for one that is not about the session: its first word. */
-export function handle(sql: string, session: TrinoSession, door: LocalDoor): Handling {
+export function handle(sql: string, session: TrinoSession, door: Behind): Handling {
   const reader = new TokenReader(sql);
   const { kind, text } = reader.peek();
   if (kind !== "word" || text.length > longestWord) return asItIs(sql);
@@ -41,12 +66,16 @@ export function handle(sql: string, session: TrinoSession, door: LocalDoor): Han
 /** `DEALLOCATE`. */
 const longestWord = 10;
 
+/** Words of what a Trino is asked itself. */
+const answersItself: ReadonlySet<string> = new Set(["USE", "SHOW", "DESC", "DESCRIBE"]);
+
 function plain(
   word: string,
   reader: TokenReader,
   session: TrinoSession,
-  door: LocalDoor,
+  door: Behind,
 ): Handling | undefined {
+  if (byEngine(door) && answersItself.has(word)) return undefined;
   switch (word) {
     case "USE":
       reader.take();
@@ -56,7 +85,7 @@ function plain(
       return set(reader, session, door);
     case "RESET":
       reader.take();
-      return reset(reader);
+      return reset(reader, door);
     case "SHOW":
       reader.take();
       return show(reader, session.session, door);
@@ -80,9 +109,9 @@ function plain(
 }
 
 /** What was prepared may itself be a statement about the session. */
-function execute(reader: TokenReader, session: TrinoSession, door: LocalDoor): Handling {
+function execute(reader: TokenReader, session: TrinoSession, door: Behind): Handling {
   reader.take();
-  const found = execution(reader, session);
+  const found = execution(reader, session, byEngine(door));
   if (!found.ok) return failure(found.error);
   const { sql, parameters } = found.value;
   const inner = new TokenReader(sql);
@@ -101,7 +130,7 @@ const notNested: ReadonlySet<string> = new Set(["PREPARE", "EXECUTE", "DEALLOCAT
 function describe(
   reader: TokenReader,
   session: TrinoSession,
-  door: LocalDoor,
+  door: Behind,
 ): Handling | undefined {
   const side = reader.peek().text.toLowerCase();
   if (side === "input" || side === "output") {
@@ -117,7 +146,7 @@ function describe(
 function use(
   reader: TokenReader,
   { session }: TrinoSession,
-  door: LocalDoor,
+  door: Behind,
 ): Handling | undefined {
   const first = reader.name();
   const second = reader.mark(".") ? reader.name() : undefined;
@@ -133,17 +162,16 @@ function use(
 function set(
   reader: TokenReader,
   { session }: TrinoSession,
-  door: LocalDoor,
+  door: Behind,
 ): Handling | undefined {
-  if (reader.word("ROLE")) {
-    const judged = answersForItself(door.catalogs(session)) ? "byEngine" : "here";
-    return setRole(reader, session, judged);
-  }
-  if (reader.words("TIME", "ZONE")) return setTimeZone(reader);
+  if (reader.word("ROLE")) return setRole(reader, session);
   if (reader.word("PATH"))
     return changed("SET PATH", [[responseHeader.setPath, headerText(reader.rest())]]);
+  if (reader.words("TIME", "ZONE")) return byEngine(door) ? undefined : setTimeZone(reader);
   if (!reader.word("SESSION")) return undefined;
   if (reader.peek().text.toUpperCase() === "AUTHORIZATION") return failure(noOtherUser);
+  // It knows which properties there are, and computes values.
+  if (byEngine(door)) return undefined;
   return setSession(reader);
 }
 
@@ -164,13 +192,18 @@ function setSession(reader: TokenReader): Handling {
   return changedBy("SET SESSION", { kind: "setting", name, value });
 }
 
-function reset(reader: TokenReader): Handling | undefined {
+function byEngine({ speaksTrino }: Behind): boolean {
+  return speaksTrino === true;
+}
+
+function reset(reader: TokenReader, door: Behind): Handling | undefined {
   if (!reader.word("SESSION")) return undefined;
   if (reader.word("AUTHORIZATION")) {
     return changed("RESET SESSION AUTHORIZATION", [
       [responseHeader.resetAuthorizationUser, "true"],
     ]);
   }
+  if (byEngine(door)) return undefined;
   const name = propertyName(reader);
   if (name === undefined || !reader.atEnd()) return refused("RESET SESSION needs a name");
   return changedBy("RESET SESSION", { kind: "setting", name, value: undefined });

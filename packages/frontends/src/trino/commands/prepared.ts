@@ -1,6 +1,7 @@
 /**
- * Prepared statements of Trino's clients, for engines that know nothing of them: the client keeps the
- * text and sends it along, we turn `?` into `$1` and literals into typed values.
+ * Prepared statements of Trino's clients: the client keeps the text and sends it along, we turn `?` into `$1`
+ * and literals into typed values. Routers see the statement itself. A Trino gets the values as they were
+ * written.
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
@@ -27,6 +28,7 @@ import {
   type DescriptionTable,
   type Handling,
 } from "../read/handling.ts";
+import { readExpressions } from "../read/expression.ts";
 import { readLiterals } from "../read/literal.ts";
 import type { TrinoSession } from "../session/session.ts";
 import { TokenReader } from "../read/tokens.ts";
@@ -71,14 +73,25 @@ export function deallocate(reader: TokenReader, session: TrinoSession): Handling
   return changed("DEALLOCATE", [[responseHeader.deallocatedPrepare, formEncode(name)]]);
 }
 
-/** `EXECUTE name USING …` and `EXECUTE IMMEDIATE '…' USING …`, behind the first word. */
+/** The text that `EXECUTE` runs, behind that word; undefined when it can not run. */
+export function executedText(reader: TokenReader, session: TrinoSession): string | undefined {
+  const sql = statementIn(reader, session);
+  const placed = sql.ok ? placesOf(sql.value) : sql;
+  return placed.ok ? placed.value.sql : undefined;
+}
+
+/**
+ * `EXECUTE name USING …` and `EXECUTE IMMEDIATE '…' USING …`, behind the first word. `expressions`: the
+ * engine takes values as the client wrote them.
+ */
 export function execution(
   reader: TokenReader,
   session: TrinoSession,
+  expressions: boolean,
 ): Result<Execution, GatewayError> {
-  const sql = reader.word("IMMEDIATE") ? immediate(reader) : named(reader, session);
+  const sql = statementIn(reader, session);
   if (!sql.ok) return sql;
-  const parameters = using(reader);
+  const parameters = using(reader, expressions);
   if (!parameters.ok) return parameters;
   const placed = placesOf(sql.value);
   if (!placed.ok) return placed;
@@ -103,6 +116,10 @@ export function* immediateAhead(sql: string, tokensMax: number): Steps<boolean> 
   return yield* readLongText(placed.value.sql, "trino", tokensMax);
 }
 
+function statementIn(reader: TokenReader, session: TrinoSession): Result<string, GatewayError> {
+  return reader.word("IMMEDIATE") ? immediate(reader) : named(reader, session);
+}
+
 function immediate(reader: TokenReader): Result<string, GatewayError> {
   const sql = reader.string();
   return sql === undefined
@@ -117,9 +134,12 @@ function named(reader: TokenReader, session: TrinoSession): Result<string, Gatew
   return sql === undefined ? err(unknownStatement(name)) : ok(sql);
 }
 
-function using(reader: TokenReader): Result<readonly Parameter[], GatewayError> {
+function using(
+  reader: TokenReader,
+  expressions: boolean,
+): Result<readonly Parameter[], GatewayError> {
   if (reader.atEnd()) return ok([]);
-  if (reader.word("USING")) return readLiterals(reader);
+  if (reader.word("USING")) return expressions ? readExpressions(reader) : readLiterals(reader);
   return err(syntax("only USING and values may follow the statement"));
 }
 

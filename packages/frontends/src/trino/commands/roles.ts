@@ -44,14 +44,10 @@ function roleIn(text: string): { readonly name: string | undefined } | undefined
 }
 
 /**
- * `SET ROLE name`, `ALL` or `NONE`, with `IN catalog` or without, behind its first two words. `judged`
- * elsewhere: by an engine that gets the choice with the next statement.
+ * `SET ROLE name`, `ALL` or `NONE`, with `IN catalog` or without, behind its first two words. Judged here for
+ * every engine: none is told of the choice, because its roles would be those of the gateway's account.
  */
-export function setRole(
-  reader: TokenReader,
-  { identity }: Session,
-  judged: "here" | "byEngine",
-): Handling {
+export function setRole(reader: TokenReader, { identity }: Session): Handling {
   const word = reader.peek().kind === "word" ? reader.peek().text.toUpperCase() : "";
   const name = reader.name();
   const catalog = reader.word("IN") ? reader.name() : systemCatalog;
@@ -60,7 +56,7 @@ export function setRole(
   }
   const everyOrNone = word === "ALL" || word === "NONE";
   const granted = catalog === systemCatalog && identity.roles.includes(name);
-  if (!everyOrNone && !granted && judged === "here") return failure(notGranted(name));
+  if (!everyOrNone && !granted) return failure(notGranted(name));
   const role = everyOrNone ? word : `ROLE{${name}}`;
   return changed("SET ROLE", [
     [responseHeader.setRole, `${formEncode(catalog)}=${formEncode(role)}`],

@@ -27,6 +27,11 @@ export class TokenReader {
     this.#cursor = openSql(sql, "trino");
   }
 
+  /** Offset behind the last token taken. */
+  get end(): number {
+    return this.#end;
+  }
+
   /** The next token without taking it; of kind `whitespace` behind the last one. */
   peek(): Token {
     this.#ahead ??= this.#read();

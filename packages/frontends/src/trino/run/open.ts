@@ -6,6 +6,7 @@ import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { Query, Session } from "@gateway/core/query/query.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
+import { neverAborted } from "@gateway/core/tool/canceller.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { responseHeader } from "@gateway/wire/trino/headers.ts";
@@ -13,11 +14,11 @@ import { statementPathOf } from "@gateway/wire/trino/path.ts";
 import { durationMs } from "@gateway/wire/trino/results.ts";
 import { failure, type Handling } from "../read/handling.ts";
 import type { Handles, LinkedQuery } from "../page/handles.ts";
-import { handle } from "../commands/local.ts";
+import { asksForEngine, handle, type Behind } from "../commands/local.ts";
 import { rolesRefusal } from "../commands/roles.ts";
 import { changeHeaders, type TrinoSession } from "../session/session.ts";
 import { PolledStatement, type StatementParts } from "./polledStatement.ts";
-import { answersForItself, rewriteSystem } from "../catalog/systemRewrite.ts";
+import { rewriteSystem } from "../catalog/systemRewrite.ts";
 import type { Transactions } from "../session/transactions.ts";
 
 export interface OpenParts {
@@ -29,32 +30,62 @@ export interface OpenParts {
   readonly handles: Handles;
 }
 
-/** The statement, begun but not read. An error in it, or in its text, is its first event. */
+/**
+ * The statement, begun but not read. An error in it, or in its text, is its first event. A promise only where
+ * the statement has to know its engines before it begins.
+ */
 export function openStatement(
   text: Result<string, GatewayError>,
   asked: TrinoSession,
   parts: OpenParts,
-): PolledStatement {
+): PolledStatement | Promise<PolledStatement> {
   if (!text.ok) return statementOf("", failure(text.error), asked, parts);
   const sql = text.value;
   const found = inTransaction(asked, parts.transactions);
-  const session = found.ok ? found.value : asked;
-  const handling = found.ok ? handle(sql, session, parts.door) : failure(found.error);
-  return statementOf(sql, runnable(handling, asked, parts.door), session, parts);
+  if (!found.ok) return statementOf(sql, failure(found.error), asked, parts);
+  const session = found.value;
+  const routed = asksForEngine(sql, session);
+  if (routed !== undefined) return openFor(sql, routed, session, parts);
+  const handling = runnable(handle(sql, session, parts.door), session);
+  return statementOf(sql, handling, session, parts);
 }
 
-/**
- * What the engine runs, or why nothing can run in the session. An engine that speaks Trino's SQL judges
- * roles itself and has Trino's own tables; for any other the roles are judged and the tables replaced here.
- */
-function runnable(handling: Handling, { session, refusal }: TrinoSession, door: Door): Handling {
+/** Opens it for the engines where `routed` would go. */
+async function openFor(
+  sql: string,
+  routed: string,
+  session: TrinoSession,
+  parts: OpenParts,
+): Promise<PolledStatement> {
+  const behind = await behindOf(routed, session, parts.door);
+  const handling = runnable(handle(sql, session, behind), session);
+  return statementOf(sql, forEngine(handling, session, behind), session, parts);
+}
+
+/** Where nothing may run, the statement meets the same refusal when it is run; until then no engine speaks Trino. */
+async function behindOf(sql: string, asked: TrinoSession, door: Door): Promise<Behind> {
+  const { session, refusal } = asked;
+  const query = door.query(readStatement(sql, "trino"), [], session);
+  const target = await door.target(query, neverAborted);
+  const describe: Door["describe"] = (described, signal) => door.describe(described, signal);
+  if (!target.ok) return { describe, catalogs: () => door.catalogs(session) };
+  const { dialect, catalogs } = target.value;
+  // In a zone that nobody knows nothing runs, so what mends it is answered here.
+  const speaksTrino = dialect === "trino" && refusal === undefined;
+  return { describe, catalogs: () => catalogs, speaksTrino };
+}
+
+/** What is run, or why nothing can run in the session. */
+function runnable(handling: Handling, { session, refusal }: TrinoSession): Handling {
   if (handling.kind === "answer") return handling;
-  if (refusal !== undefined) return failure(refusal);
-  const catalogs = door.catalogs(session);
-  if (answersForItself(catalogs)) return handling;
-  const unknownRole = rolesRefusal(session);
-  if (unknownRole !== undefined) return failure(unknownRole);
-  const names = { catalogs, catalog: session.catalog };
+  const refused = refusal ?? rolesRefusal(session);
+  return refused === undefined ? handling : failure(refused);
+}
+
+/** With subqueries for Trino's own tables, where the engine has none. */
+function forEngine(handling: Handling, { session }: TrinoSession, behind: Behind): Handling {
+  if (handling.kind === "answer" || behind.speaksTrino === true) return handling;
+  const names = { catalogs: behind.catalogs(session), catalog: session.catalog };
   const rewritten = rewriteSystem(handling.sql, handling.parameters, names);
   return rewritten === undefined ? handling : { kind: "run", ...rewritten, verbatim: false };
 }

@@ -1,0 +1,113 @@
+/** What becomes of statements about the session where every engine speaks Trino's own SQL. */
+import { gatewayError } from "@gateway/core/error.ts";
+import type { ResultEvent } from "@gateway/core/query/event.ts";
+import { err } from "@gateway/core/result.ts";
+import { describe, expect, it } from "vitest";
+import { opened } from "../rig/server.ts";
+import { queryOf, sessionOf } from "../rig/trino.ts";
+import { asksForEngine, handle, type Behind } from "./local.ts";
+
+const trino: Behind = {
+  catalogs: () => ["tpch"],
+  describe: async () => err(gatewayError("query.unknownObject")),
+  speaksTrino: true,
+};
+const prepared = (sql: string) =>
+  sessionOf({ "x-trino-prepared-statement": `p=${encodeURIComponent(sql)}` });
+
+describe("before a Trino", () => {
+  it.each([
+    "SHOW CATALOGS",
+    "show tables from memory.default like 'a%'",
+    "SHOW SESSION",
+    "SHOW FUNCTIONS",
+    "SHOW COLUMNS FROM t",
+    "DESCRIBE t",
+    "DESC t",
+    "DESCRIBE INPUT p",
+    "DESCRIBE OUTPUT p",
+    "USE nowhere.x",
+    "SET SESSION memory.x = 1 + 1",
+    "RESET SESSION memory.x",
+    "SET TIME ZONE LOCAL",
+  ])("%s is the engine's, word for word", (sql) => {
+    expect(handle(sql, prepared("SELECT ?"), trino)).toEqual({
+      kind: "run",
+      sql,
+      parameters: [],
+      verbatim: true,
+    });
+  });
+
+  it("the gateway decides whose rights a statement has", async () => {
+    expect(await refusalOf("SET SESSION AUTHORIZATION bob")).toBe("query.permission");
+    expect(await refusalOf("SET ROLE admin")).toBe("query.permission");
+    expect(await refusalOf("START TRANSACTION")).toBe("query.unsupported");
+  });
+
+  it("values of a prepared statement go on as they were written", () => {
+    const sql = "EXECUTE p USING TIME '10:00:00 -08:00', MAP(ARRAY['a', ','], ARRAY[1, 2])";
+    expect(handle(sql, prepared("SELECT ?, ?"), trino)).toMatchObject({
+      sql: "SELECT $1, $2",
+      parameters: [
+        { expression: "TIME '10:00:00 -08:00'" },
+        { expression: "MAP(ARRAY['a', ','], ARRAY[1, 2])" },
+      ],
+    });
+  });
+
+  it("a prepared statement about the session is the engine's too", () => {
+    const handling = handle("EXECUTE p", prepared("SHOW TABLES"), trino);
+    expect(handling).toMatchObject({ kind: "run", sql: "SHOW TABLES", parameters: [] });
+  });
+
+  it("Trino's own tables are asked of it, and of any other engine replaced", async () => {
+    const sql = "SELECT * FROM system.jdbc.catalogs";
+    const own = await opened({ answers: {}, dialect: "trino" });
+    await own.follow(sql);
+    expect(own.door.queries.map((query) => query.sql)).toEqual([sql]);
+    const other = await opened({ answers: {}, dialect: "duckdb" });
+    await other.follow(sql);
+    expect(other.door.queries[0]?.sql).toContain("FROM (SELECT ");
+  });
+
+  it("a session in a zone that nobody knows can still mend it", async () => {
+    const server = await opened({ answers: {}, dialect: "trino" });
+    const lost = { "x-trino-session": "time_zone_id=Nowhere" };
+    const answers = await server.follow("SET TIME ZONE 'UTC'", lost);
+    const mended = answers.map(({ headers }) => headers.get("x-trino-set-session"));
+    expect(mended).toContain("time_zone_id=UTC");
+    const held = await server.follow("SHOW TABLES", lost);
+    expect(held.at(-1)?.results.error?.errorName).toBe("NOT_SUPPORTED");
+    expect(server.door.queries).toEqual([]);
+  });
+});
+
+describe("asksForEngine", () => {
+  const asked = (sql: string) => asksForEngine(sql, prepared("SELECT ?"));
+
+  it("names the text by which the engine is found, for statements that differ by it", () => {
+    for (const sql of ["show tables", "USE a.b", "SET SESSION a = 1", "TABLE system.jdbc.types"]) {
+      expect(asked(sql)).toBe(sql);
+    }
+    expect(asked("EXECUTE p USING 1")).toBe("SELECT $1");
+    expect(asked("EXECUTE IMMEDIATE 'SELECT ''a'''")).toBe("SELECT 'a'");
+  });
+
+  it("names none for all others, which wait for nothing", () => {
+    for (const sql of ["SELECT 1", "PREPARE p FROM SELECT 1", "EXECUTE gone", "", "'SHOW'"]) {
+      expect(asked(sql)).toBeUndefined();
+    }
+  });
+});
+
+/** The code of the failure that it is answered with here. */
+async function refusalOf(sql: string): Promise<string | undefined> {
+  const handling = handle(sql, sessionOf(), trino);
+  if (handling.kind !== "answer") throw new Error(`not answered here: ${sql}`);
+  let last: ResultEvent | undefined;
+  for await (const event of handling.events(queryOf("q"), new AbortController().signal)) {
+    last = event;
+  }
+  return last?.kind === "failed" ? last.error.code : undefined;
+}

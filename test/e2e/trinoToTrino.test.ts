@@ -1,0 +1,135 @@
+/** A client of Trino before Trino clusters: what the engine answers by itself is asked of it, and nothing is added. */
+import type { QueryResults } from "@gateway/wire/trino/results.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { fakeTrino, type FakeTrino } from "../fake/trino.ts";
+import { configOf, gatewayOf, portOf, type TestGateway } from "./gateway.ts";
+
+let trino: FakeTrino;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  trino = await fakeTrino();
+  gateway = await gatewayOf(
+    configOf({
+      clusters: {
+        one: { engine: "trino", endpoint: trino.origin, catalog: "tpch" },
+        duck: { engine: "duckDb" },
+      },
+      clusterGroups: {
+        default: { members: ["one"], maxRunningQueries: 4 },
+        duck: { members: ["duck"], maxRunningQueries: 4 },
+      },
+      routers: [{ type: "header", headerName: "x-engine", headerValueToGroup: { duck: "duck" } }],
+    }),
+  );
+}, 30_000);
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await trino[Symbol.asyncDispose]();
+});
+
+beforeEach(() => void (trino.seen.length = 0));
+
+describe("before a group of Trino clusters", () => {
+  it.each([
+    "SHOW SCHEMAS FROM memory",
+    "SHOW TABLES",
+    "DESCRIBE memory.default.t",
+    "SHOW FUNCTIONS LIKE 'a%'",
+    "SELECT table_cat FROM system.jdbc.tables",
+    "SELECT * FROM memory.information_schema.columns",
+  ])("%s is answered by the engine", async (sql) => {
+    trino.answers.set(sql, () => ({
+      columns: [["Column", "varchar(25)"]],
+      pages: ['[["of the engine"]]'].values(),
+    }));
+    const { last, rows, columns } = await followed(sql);
+    expect(last.error).toBeUndefined();
+    expect(rows).toEqual([["of the engine"]]);
+    expect(columns).toEqual([["Column", "varchar(25)"]]);
+    expect(submitted()).toContain(sql);
+  });
+
+  it("changes of the session are the engine's, and so are its refusals", async () => {
+    trino.answers.set("USE memory.default", () => ({
+      updateType: "USE",
+      headers: { "x-trino-set-catalog": "memory", "x-trino-set-schema": "default" },
+    }));
+    const used = await followed("USE memory.default");
+    expect(used.last.updateType).toBe("USE");
+    expect(used.headers("x-trino-set-catalog")).toContain("memory");
+    expect(used.headers("x-trino-set-schema")).toContain("default");
+    trino.answers.set("SET SESSION memory.x = 1 + 1", () => ({
+      updateType: "SET SESSION",
+      headers: { "x-trino-set-session": "memory.x=2" },
+    }));
+    const set = await followed("SET SESSION memory.x = 1 + 1");
+    expect(set.headers("x-trino-set-session")).toContain("memory.x=2");
+  });
+
+  it("properties of a catalog and tags reach it as they were written", async () => {
+    trino.answers.set("SELECT tagged", () => ({
+      columns: [["n", "bigint"]],
+      pages: ["[[1]]"].values(),
+    }));
+    await followed("SELECT tagged", {
+      "x-trino-session": "memory.x=2,query_priority=3",
+      "x-trino-client-tags": "a:1,a:2",
+    });
+    const seen = trino.seen.find(({ body }) => body === "SELECT tagged");
+    expect(seen?.headers["x-trino-session"]).toBe("memory.x=2,query_priority=3");
+    expect(seen?.headers["x-trino-client-tags"]).toMatch(/^a:1,a:2,gateway\//);
+  });
+
+  it("a value with a zone, a type or a function is the client's own text", async () => {
+    const prepared = { "x-trino-prepared-statement": "p=SELECT+%3F%2C+%3F" };
+    await followed("EXECUTE p USING TIME '10:00:00 -08:00', infinity()", prepared);
+    expect(submitted()).toContain(
+      "EXECUTE IMMEDIATE 'SELECT ?, ?' USING TIME '10:00:00 -08:00', infinity()",
+    );
+  });
+});
+
+describe("before another group of the same gateway", () => {
+  it("the engine that can not is helped, and knows its own catalogs only", async () => {
+    const { rows } = await followed("SHOW CATALOGS", { "x-engine": "duck" });
+    expect(rows.flat()).toContain("memory");
+    expect(rows.flat()).not.toContain("tpch");
+    const prepared = { "x-engine": "duck", "x-trino-prepared-statement": "p=SELECT+%3F" };
+    expect((await followed("EXECUTE p USING 7", prepared)).rows).toEqual([[7]]);
+    const computed = await followed("EXECUTE p USING infinity()", prepared);
+    expect(computed.last.error?.errorName).toBe("NOT_SUPPORTED");
+    expect(submitted()).toEqual([]);
+  });
+});
+
+/** What clients had it run; its own questions of the gateway aside. */
+function submitted(): readonly string[] {
+  return trino.seen
+    .filter(({ method, headers }) => method === "POST" && headers["x-trino-source"] !== "gateway")
+    .map(({ body }) => body);
+}
+
+async function followed(sql: string, more: Readonly<Record<string, string>> = {}) {
+  const headers = { "x-trino-user": "alice", ...more };
+  const all: Headers[] = [];
+  const rows: (readonly unknown[])[] = [];
+  let columns: readonly (readonly string[])[] = [];
+  let response = await fetch(`http://127.0.0.1:${portOf(gateway, "trinoHttp")}/v1/statement`, {
+    method: "POST",
+    body: sql,
+    headers,
+  });
+  for (;;) {
+    const results = (await response.json()) as QueryResults;
+    all.push(response.headers);
+    rows.push(...(results.data ?? []));
+    columns = results.columns?.map(({ name, type }) => [name, type]) ?? columns;
+    if (results.nextUri === undefined) {
+      const given = (name: string) => all.flatMap((one) => one.get(name) ?? []);
+      return { last: results, rows, columns, headers: given };
+    }
+    response = await fetch(results.nextUri, { headers });
+  }
+}
