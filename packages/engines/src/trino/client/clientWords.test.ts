@@ -47,11 +47,12 @@ describe("of a Trino client", () => {
       { type: { kind: "text" }, value: "it's" },
       { ...unknown, expression: "infinity()" },
     ];
+    const sent =
+      "EXECUTE IMMEDIATE 'select ?, ?, ?' USING 'it''s', TIME '10:00:00 -08:00', infinity()";
+    fake.answers.set(sent, () => ({ columns: [["n", "bigint"]] }));
     await using backend = await backendOf();
     await ran(backend, "select $2, $1, $3", { parameters });
-    expect(posts()[0]?.body).toBe(
-      "EXECUTE IMMEDIATE 'select ?, ?, ?' USING 'it''s', TIME '10:00:00 -08:00', infinity()",
-    );
+    expect(posts()[0]?.body).toBe(sent);
   });
 });
 

@@ -168,9 +168,7 @@ function tagName(tag: string): string {
 
 /** What a header carries as one item. */
 function mayTag(tag: string): boolean {
-  return (
-    !tag.startsWith(tagPrefix) && /^[\x21-\x7e][\x20-\x7e]*$/.test(tag) && !tag.includes(",")
-  );
+  return !tag.startsWith(tagPrefix) && /^[\x21-\x7e][\x20-\x7e]*$/.test(tag) && !tag.includes(",");
 }
 
 const noSettings: Session["settings"] = new Map();

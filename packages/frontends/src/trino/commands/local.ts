@@ -127,11 +127,7 @@ function execute(reader: TokenReader, session: TrinoSession, door: Behind): Hand
 const notNested: ReadonlySet<string> = new Set(["PREPARE", "EXECUTE", "DEALLOCATE"]);
 
 /** `DESCRIBE INPUT p`, `DESCRIBE OUTPUT p`, `DESCRIBE table`; anything else is the engine's. */
-function describe(
-  reader: TokenReader,
-  session: TrinoSession,
-  door: Behind,
-): Handling | undefined {
+function describe(reader: TokenReader, session: TrinoSession, door: Behind): Handling | undefined {
   const side = reader.peek().text.toLowerCase();
   if (side === "input" || side === "output") {
     const ahead = new TokenReader(reader.rest());
@@ -143,11 +139,7 @@ function describe(
 }
 
 /** `USE catalog.schema` or `USE schema`. */
-function use(
-  reader: TokenReader,
-  { session }: TrinoSession,
-  door: Behind,
-): Handling | undefined {
+function use(reader: TokenReader, { session }: TrinoSession, door: Behind): Handling | undefined {
   const first = reader.name();
   const second = reader.mark(".") ? reader.name() : undefined;
   if (first === undefined || !reader.atEnd()) return undefined;
@@ -159,11 +151,7 @@ function use(
   return changedBy("USE", catalogChange(first, second));
 }
 
-function set(
-  reader: TokenReader,
-  { session }: TrinoSession,
-  door: Behind,
-): Handling | undefined {
+function set(reader: TokenReader, { session }: TrinoSession, door: Behind): Handling | undefined {
   if (reader.word("ROLE")) return setRole(reader, session);
   if (reader.word("PATH"))
     return changed("SET PATH", [[responseHeader.setPath, headerText(reader.rest())]]);

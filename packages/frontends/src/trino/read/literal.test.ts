@@ -61,7 +61,10 @@ const table: readonly (readonly [string, Parameter])[] = [
     { type: timestamp("us", true), value: 1_709_210_096_000_000n },
   ],
   ["CAST('h\u00e9\u{1f600}o' AS varchar(3))", { type: text, value: "h\u00e9\u{1f600}" }],
-  ["CAST('10:00:00.25' AS time(2))", { type: { kind: "time", unit: "us" }, value: 36_000_250_000n }],
+  [
+    "CAST('10:00:00.25' AS time(2))",
+    { type: { kind: "time", unit: "us" }, value: 36_000_250_000n },
+  ],
   ["ARRAY[1, NULL, 3]", { type: { kind: "list", item: integer(32) }, value: [1n, null, 3n] }],
   [
     "ARRAY[ARRAY['a'], ARRAY['b']]",
