@@ -136,11 +136,15 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       for (const { breakers } of groups.made()) {
         for (const breaker of breakers.values()) breaker[Symbol.dispose]();
       }
-      await parts.closeBackends();
-      await authenticator[Symbol.asyncDispose]?.();
-      await authorizer[Symbol.asyncDispose]?.();
+      await closeParts(parts);
     },
   };
+}
+
+async function closeParts(parts: CompileParts): Promise<void> {
+  await parts.closeBackends();
+  await parts.authenticator[Symbol.asyncDispose]?.();
+  await parts.authorizer[Symbol.asyncDispose]?.();
 }
 
 function admissionOf(
