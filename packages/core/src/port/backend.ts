@@ -6,6 +6,7 @@ import type { Identified } from "../query/query.ts";
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { TokenReader } from "../sql/longText.ts";
+import type { Division } from "../sql/session/statement.ts";
 import type { Steps } from "../sql/reading/steps.ts";
 import type { Column } from "../type/type.ts";
 import type { Host } from "./host.ts";
@@ -31,6 +32,11 @@ export interface PinnedLane extends Lane, AsyncDisposable {
    * a statement that reads as a query may still change something: such a transaction has no savepoints.
    */
   goesOn?(signal: AbortSignal): Promise<boolean>;
+  /**
+   * Sets, releases or goes back to a savepoint of the engine's own, with everything done behind it. Missing
+   * where the engine has none; `goesOn` then decides.
+   */
+  divide?(division: Division, signal: AbortSignal): Promise<Result<void, GatewayError>>;
 }
 
 export interface Backend extends Lane, AsyncDisposable {

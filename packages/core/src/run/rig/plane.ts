@@ -48,7 +48,12 @@ export interface PlaneOptions {
   /** Positions shown before the slot. */
   readonly positions?: readonly number[];
   /** Whether a transaction goes on, and whether one can be begun. Without it none is divided. */
-  readonly transactions?: { goesOn(): boolean; begins(): boolean };
+  readonly transactions?: {
+    goesOn(): boolean;
+    begins(): boolean;
+    /** The engine's own savepoints, where it has them. */
+    readonly divide?: NonNullable<PinnedLane["divide"]>;
+  };
   /** What an engine does when it is asked to describe; without it, it knows of no columns. */
   readonly describe?: Backend["describe"];
   /** No generation is active. */
@@ -167,6 +172,7 @@ function backendOf(
     commit: async () => logged(lanes, "commit"),
     rollback: async () => logged(lanes, "rollback"),
     ...(transactions === undefined ? {} : { goesOn: async () => transactions.goesOn() }),
+    ...(transactions?.divide === undefined ? {} : { divide: transactions.divide }),
     [Symbol.asyncDispose]: async () => void lanes.push("closed"),
   };
   return {

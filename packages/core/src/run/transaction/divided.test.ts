@@ -4,6 +4,8 @@ import { gatewayError } from "../../error.ts";
 import type { Dialect } from "../../sql/dialect.ts";
 import type { DoneEvent, ResultEvent } from "../../query/event.ts";
 import type { Pin } from "../../query/pin.ts";
+import { err, ok } from "../../result.ts";
+import type { Division } from "../../sql/session/statement.ts";
 import { runQuery } from "../run.ts";
 import { planeOf, queryOf, type Execute, type TestPlane } from "../rig/plane.ts";
 
@@ -166,6 +168,42 @@ describe("SAVEPOINT and RELEASE", () => {
       expect(await last(whole, sql)).toBe("failed query.transaction");
     }
     expect(await last(whole, "savepoint", other)).toMatch(/^failed/);
+  });
+
+  it("are the engine's own where it has them, whatever changed", async () => {
+    const told: string[] = [];
+    const transactions = {
+      goesOn: () => false,
+      begins: () => true,
+      divide: async ({ kind, name }: Division) => {
+        told.push(`${kind} ${name}`);
+        return name === "dead" ? err(gatewayError("engine.broken")) : ok(undefined);
+      },
+    };
+    const execute: Execute = async function* ({ engineSql }) {
+      yield engineSql.includes("broken")
+        ? { kind: "failed", error: gatewayError("query.data") }
+        : done;
+    };
+    const plane = planeOf({ clusters: { main: execute }, transactions });
+    const pin = await beginOn(plane);
+    for (const sql of [change, set, change, "broken", back, change, "release a"]) {
+      expect([sql, await last(plane, sql, pin)]).toEqual([
+        sql,
+        sql === "broken" ? "failed query.data" : "done",
+      ]);
+    }
+    expect(told).toEqual(["savepoint a", "rollbackToSavepoint a", "releaseSavepoint a"]);
+    expect(await last(plane, back, pin)).toBe("failed query.invalid");
+    expect(told).toHaveLength(3);
+    expect(pin.state).toBe("aborted");
+    expect(plane.lanes).toEqual(["begin main"]);
+    await pin.end();
+
+    const other = await beginOn(plane);
+    expect(await last(plane, "savepoint dead", other)).toBe("failed engine.broken");
+    expect(other.state).toBe("aborted");
+    await other.end();
   });
 
   it("are limited in number", async () => {

@@ -18,7 +18,7 @@ export async function* divide(
   if (pin.state === "aborted" && kind !== "rollbackToSavepoint") {
     return { kind: "failed", error: gatewayError("query.transactionAborted") };
   }
-  if (pin.lane.goesOn === undefined) {
+  if (pin.lane.divide === undefined && pin.lane.goesOn === undefined) {
     const message = "the engine's transactions have no savepoints";
     return failedIn(pin, open, gatewayError("query.unsupported", { message }));
   }
@@ -32,11 +32,13 @@ export async function* divide(
 }
 
 async function divided(
-  { kind, name }: Division,
+  division: Division,
   open: OpenQuery,
   pin: SessionPin,
 ): Promise<GatewayError | undefined> {
-  const { points } = pin;
+  const { points, lane } = pin;
+  if (lane.divide !== undefined) return await dividedInEngine(division, open, pin);
+  const { kind, name } = division;
   switch (kind) {
     case "savepoint":
       return points.set(name);
@@ -49,6 +51,27 @@ async function divided(
       return way.ok ? await goBack(way.value, open, pin) : way.error;
     }
   }
+}
+
+/** The engine has savepoints of its own. Ours are counted beside them, because a session remembers as many. */
+async function dividedInEngine(
+  division: Division,
+  open: OpenQuery,
+  pin: SessionPin,
+): Promise<GatewayError | undefined> {
+  const { kind, name } = division;
+  const { points, lane } = pin;
+  const wrong =
+    kind === "savepoint"
+      ? points.set(name)
+      : kind === "releaseSavepoint"
+        ? points.release(name)
+        : points.unknown(name);
+  if (wrong !== undefined) return wrong;
+  const done = await lane.divide?.(division, open.live.signal);
+  if (done?.ok === false) return done.error;
+  if (kind === "rollbackToSavepoint") pin.reopen();
+  return undefined;
 }
 
 async function goBack(

@@ -84,6 +84,11 @@ export class Savepoints {
     return undefined;
   }
 
+  /** The error of a name that no savepoint has. */
+  unknown(name: string): GatewayError | undefined {
+    return this.#indexOf(name) < 0 ? unknownPoint(name) : undefined;
+  }
+
   /**
    * What it takes to go back. `goesOn` asks the engine whether the transaction is alive and its last statement,
    * if it failed, changed nothing; `strict` for more than READ COMMITTED. `query.unsupported` where
