@@ -38,3 +38,12 @@ export async function clusterOf(config: object): Promise<Backend> {
   const parsed = adbcConfig.parse({ engine: "adbc", poolSize: 1, ...config });
   return valueOf(await open(`real${(clusters += 1)}`, parsed, driverHost()));
 }
+
+/** A cluster before the PostgreSQL server that the environment names. */
+export function postgresCluster(more: object = {}): Promise<Backend> {
+  const url = new URL(process.env["GATEWAY_TEST_POSTGRES"] ?? "");
+  const password = url.password === "" ? "none" : url.password;
+  const auth = { type: "basic", username: url.username, password };
+  const uri = `postgresql://${url.host}${url.pathname}`;
+  return clusterOf({ driver: "postgresql", uri, auth, ...more });
+}

@@ -61,7 +61,9 @@ export const adbcCases = [
         const { folder } = await debianPrograms();
         const server = await startPostgres(folder);
         try {
-          await tested("adbcPostgres", { GATEWAY_TEST_POSTGRES: server.url });
+          for (const test of ["adbcPostgres", "adbcPostgresSessions"]) {
+            await tested(test, { GATEWAY_TEST_POSTGRES: server.url });
+          }
         } finally {
           await server.stop();
         }

@@ -49,6 +49,7 @@ import { describeOn, runStatement, type RunContext } from "./client/run.ts";
 import { ScopedConnections } from "./scope/scoped.ts";
 import { scopePlanOf, type ScopePlan } from "./scope/scopePlan.ts";
 import { runUse, speaksOfSession, usedName } from "./client/session.ts";
+import { openingOf, type Opening } from "./sql/modes.ts";
 
 /** Finds the driver. Connections are made when they are needed, so a database that can not be reached opens all the same. */
 export async function open(
@@ -186,19 +187,17 @@ class AdbcBackend implements Backend {
       const message = `${this.#profile.label} has no transactions here`;
       return err(gatewayError("query.unsupported", { message }));
     }
-    const readOnly = query.statement.modes.readOnly === true;
-    const modes = readOnly ? this.#profile.readOnlyStatement : undefined;
-    if (readOnly && modes === undefined && this.#profile.name !== "duckdb") {
-      const message = `${this.#profile.label} has no read-only transactions`;
-      return err(gatewayError("query.unsupported", { message }));
-    }
+    const opening = openingOf(this.#profile, query);
+    if (!opening.ok) return opening;
     const connection = await this.#take(query, true, signal);
     if (!connection.ok) return connection;
     const { taken, steps } = connection.value;
     const context = this.#context(taken);
-    const failure = await this.#begun(taken, steps, modes, signal);
+    const failure = await this.#begun(taken, steps, opening.value, signal);
     if (failure === undefined) {
-      return ok(new TransactionLane(context, this.#running.begin(query), query.backendIdentity));
+      const { backendIdentity: identity } = query;
+      const { isolation } = opening.value;
+      return ok(new TransactionLane(context, this.#running.begin(query), { identity, isolation }));
     }
     taken.spoil();
     void taken.release();
@@ -290,18 +289,17 @@ class AdbcBackend implements Backend {
   async #begun(
     taken: Taken,
     steps: readonly ConnectionStep[],
-    modes: string | undefined,
+    { begin, first }: Opening,
     signal: AbortSignal,
   ): Promise<AdbcFailure | undefined> {
     const { thread } = taken;
     const statements = taken.goTo(steps);
     const moved = await thread.ask({ kind: "runAll", statements }, signal);
     if (!moved.ok) return moved.error;
-    const first = modes === undefined ? [] : [modes];
     const begun =
       this.#profile.transactions === "option"
         ? await thread.ask({ kind: "begin", statements: first }, signal)
-        : await thread.ask({ kind: "runAll", statements: ["BEGIN", ...first] }, signal);
+        : await thread.ask({ kind: "runAll", statements: [begin, ...first] }, signal);
     return begun.ok ? undefined : begun.error;
   }
 

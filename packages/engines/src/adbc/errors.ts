@@ -186,6 +186,7 @@ const stateClasses: Readonly<Record<string, ErrorCode>> = {
   "23": "query.constraint",
   "25": "query.transaction",
   "2B": "query.invalid",
+  "3B": "query.invalid",
   "40": "query.conflict",
   "42": "query.invalid",
   "44": "query.constraint",
@@ -202,6 +203,7 @@ function codeOfSqlite(message: string): ErrorCode {
 
 const sqliteTexts: readonly (readonly [RegExp, ErrorCode])[] = [
   [/no such (table|column|function|index|view|collation)/, "query.unknownObject"],
+  [/no such savepoint/, "query.invalid"],
   [/syntax error|incomplete input|unrecognized token/, "query.syntax"],
   [/parameter count mismatch/, "query.parameters"],
   [/constraint failed/, "query.constraint"],

@@ -10,11 +10,14 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
 import type { ConnectionStep } from "../native/message.ts";
 import { connectError, errorOf } from "./errors.ts";
 import { limitStatements } from "./limit.ts";
 import { ownExpected, preparedFor } from "./client/prepared.ts";
 import { describeOn, rowsOf, runStatement, type RunContext } from "./client/run.ts";
+import { changedIsolation } from "./sql/modes.ts";
+import { quoteIdentifier } from "./sql/quote.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
 
@@ -23,6 +26,10 @@ export class TransactionLane implements PinnedLane {
   /** Lists the transaction as running until it is disposed. */
   readonly #running: Disposable;
   readonly #identity: BackendIdentity;
+  /** Absent where the engine's transactions have no savepoints. */
+  readonly divide?: NonNullable<PinnedLane["divide"]>;
+  /** What the engine was told; undefined where it decides. */
+  #isolation: Isolation | undefined;
   #failed = false;
   #moved = false;
   #ended = false;
@@ -30,10 +37,18 @@ export class TransactionLane implements PinnedLane {
   #turn: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
-  /** `context` has a connection with a transaction begun on it, as `identity`. */
-  constructor(context: RunContext, running: Disposable, identity: BackendIdentity) {
+  /** `context` has a connection with a transaction begun on it, as `identity`, with `isolation`. */
+  constructor(
+    context: RunContext,
+    running: Disposable,
+    { identity, isolation }: { readonly identity: BackendIdentity; readonly isolation: Isolation | undefined },
+  ) {
     this.#running = running;
     this.#identity = identity;
+    this.#isolation = isolation;
+    if (context.profile.savepoints) {
+      this.divide = (division, signal) => this.#divide(division, signal);
+    }
     this.#context = {
       ...context,
       failed: (failure) => {
@@ -51,7 +66,9 @@ export class TransactionLane implements PinnedLane {
     const prepared = preparedFor(profile, query, true);
     if (!prepared.ok) return yield { kind: "failed", error: prepared.error };
     const before = this.#before(query);
-    yield* runStatement(this.#context, { ...prepared.value, before }, signal);
+    if (!before.ok) return yield { kind: "failed", error: before.error };
+    const statement = { ...prepared.value, before: before.value };
+    yield* runStatement(this.#context, statement, signal);
   }
 
   async describe(
@@ -65,7 +82,9 @@ export class TransactionLane implements PinnedLane {
     const prepared = preparedFor(profile, query, true, "describe");
     if (!prepared.ok) return prepared;
     const before = this.#before(query);
-    return await describeOn(this.#context, { ...prepared.value, before }, signal);
+    if (!before.ok) return before;
+    const statement = { ...prepared.value, before: before.value };
+    return await describeOn(this.#context, statement, signal);
   }
 
   async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
@@ -89,10 +108,33 @@ export class TransactionLane implements PinnedLane {
     return this.#closed;
   }
 
-  #before(query: Identified): readonly ConnectionStep[] {
+  /** What goes before a statement. An isolation comes first: PostgreSQL refuses it behind a query, and a step is one. */
+  #before(query: Identified): Result<readonly ConnectionStep[], GatewayError> {
     const { profile, taken } = this.#context;
+    const changed = changedIsolation(profile, query.session, this.#isolation);
+    if (!changed.ok) return changed;
+    if (changed.value !== undefined) this.#isolation = changed.value.isolation;
+    const first = changed.value?.statements ?? [];
     const steps = taken.goTo(this.#contextSteps(query.session));
-    return [...steps, ...limitStatements(profile, taken, query)];
+    return ok([...first, ...steps, ...limitStatements(profile, taken, query)]);
+  }
+
+  async #divide(
+    { kind, name }: Division,
+    signal: AbortSignal,
+  ): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed !== undefined || this.#ended) return err(over);
+    const { taken, profile, failed } = this.#context;
+    const sql = `${divisions[kind]} ${quoteIdentifier(name)}`;
+    const answer = await taken.thread.ask({ kind: "runAll", statements: [sql] }, signal);
+    // What the session set behind the savepoint is undone as well.
+    if (kind === "rollbackToSavepoint") taken.stray();
+    if (answer.ok) return ok(undefined);
+    failed(answer.error);
+    return err(
+      errorOf(profile, answer.error, { sql, prefix: 0, original: sql, writes: false }),
+    );
   }
 
   /** A connection that was sent elsewhere in the transaction has to be sent back too. */
@@ -149,6 +191,13 @@ export class TransactionLane implements PinnedLane {
     return err(broken ? connectError(answer.error) : errorOf(profile, answer.error, text));
   }
 }
+
+/** As PostgreSQL and SQLite both write them. */
+const divisions = {
+  savepoint: "SAVEPOINT",
+  releaseSavepoint: "RELEASE SAVEPOINT",
+  rollbackToSavepoint: "ROLLBACK TO SAVEPOINT",
+} as const satisfies Record<Division["kind"], string>;
 
 function nameOf(identity: BackendIdentity): string | undefined {
   return identity.mode === "serviceAccount" ? undefined : identity.principal;

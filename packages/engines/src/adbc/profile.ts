@@ -3,11 +3,13 @@
  * leaves on a connection, how a session's catalog and schema are set, which catalog they have.
  */
 import type { Session } from "@gateway/core/query/query.ts";
+import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { contextOptions, type Option, type ConnectionStep } from "../native/message.ts";
 import type { DriverName } from "./config.ts";
 import type { LimitStatements } from "./limit.ts";
 import { quoteIdentifier, quoteText } from "./sql/quote.ts";
+import { postgresSteps, undoneStep } from "./sql/postgresSession.ts";
 
 export interface Profile {
   readonly name: DriverName | "other";
@@ -33,6 +35,10 @@ export interface Profile {
    * another transaction open.
    */
   readonly transactions: "option" | "statements" | undefined;
+  /** What its transactions can be isolated by: each level, set by a statement; or one, which is all that they have. */
+  readonly isolation: "settable" | Isolation;
+  /** Its transactions have savepoints, set by statements of their own. */
+  readonly savepoints: boolean;
   /** An error inside a transaction leaves nothing to commit. */
   readonly errorAborts: boolean;
   /** Says a description's columns itself; otherwise they are asked for by a query without rows. */
@@ -42,6 +48,8 @@ export interface Profile {
    * itself.
    */
   contextSteps(session: SessionContext): readonly ConnectionStep[];
+  /** What takes one of those steps back, where a connection goes on without it; absent: it is closed instead. */
+  readonly undoneStep?: (step: ConnectionStep) => string | undefined;
   /**
    * What a session may choose that stays on its connections, which are then its own; absent where nothing
    * stays.
@@ -54,8 +62,8 @@ export interface Profile {
   }): readonly Option[];
   /** How its connections get the time limit of a statement; absent where nobody knows. */
   readonly limit?: LimitStatements;
-  /** The first statement of a read-only transaction. */
-  readonly readOnlyStatement: string | undefined;
+  /** How a transaction becomes read-only: by its first statement, or by how it begins; undefined where there is none. */
+  readonly readOnly: { readonly first: string } | { readonly begin: string } | undefined;
   /** Names of catalogs, the default first, in one column; undefined where nobody knows how to ask. */
   readonly catalogsSql: string | undefined;
   /** One row a column: catalog, schema, table, kind, column, type, nullable. */
@@ -106,7 +114,11 @@ const duckdb: Profile = {
   places: "dollarNumber",
   connection: "new",
   counts: "columns",
-  transactions: "option",
+  // The driver's option knows no read-only transaction.
+  transactions: "statements",
+  // Snapshots: two transactions may each write what the other one read.
+  isolation: "repeatableRead",
+  savepoints: false,
   errorAborts: true,
   namesColumns: true,
   contextSteps: ({ catalog, schema }) => {
@@ -114,7 +126,7 @@ const duckdb: Profile = {
     return path.length === 0 ? [] : [`USE ${path.map(quoteIdentifier).join(".")}`];
   },
   statementOptions: noOptions,
-  readOnlyStatement: undefined,
+  readOnly: { begin: "BEGIN TRANSACTION READ ONLY" },
   catalogsSql:
     "SELECT database_name FROM duckdb_databases() WHERE NOT internal ORDER BY database_name <> current_catalog(), database_name",
   tablesSql: listingSql("information_schema", "'information_schema', 'pg_catalog'"),
@@ -131,12 +143,14 @@ const sqlite: Profile = {
   connection: "new",
   counts: "rowless",
   transactions: "option",
+  isolation: "serializable",
+  savepoints: true,
   errorAborts: false,
   namesColumns: false,
   // Others of this process and of this host write too.
   contextSteps: () => ["PRAGMA busy_timeout = 5000"],
   statementOptions: noOptions,
-  readOnlyStatement: "PRAGMA query_only = 1",
+  readOnly: { first: "PRAGMA query_only = 1" },
   catalogsSql: "SELECT name FROM pragma_database_list WHERE name = 'main'",
   tablesSql: `SELECT 'main', 'main', m.name, m.type, c.name, c.type, CASE c."notnull" WHEN 0 THEN 'YES' ELSE 'NO' END
 FROM sqlite_schema m JOIN pragma_table_info(m.name) c
@@ -156,20 +170,18 @@ const postgresql: Profile = {
   connection: { cleaning: "DISCARD ALL" },
   counts: "rowless",
   transactions: "option",
+  isolation: "settable",
+  savepoints: true,
   errorAborts: true,
   namesColumns: true,
-  contextSteps: ({ schema, settings, dialect }) => {
-    const path = dialect === "postgres" ? settings.get("search_path") : undefined;
-    const shown = path ?? (schema === undefined ? undefined : quoteIdentifier(schema));
-    if (shown === undefined) return [];
-    return [`SELECT set_config('search_path', ${quoteText(shown)}, false)`];
-  },
+  contextSteps: postgresSteps,
+  undoneStep,
   // The driver reads rows through COPY, which only queries have; its batches are 16 MB otherwise.
   statementOptions: ({ plainQuery }) => [
     ["adbc.postgresql.use_copy", plainQuery ? "true" : "false"],
     ["adbc.postgresql.batch_size_hint_bytes", "1048576"],
   ],
-  readOnlyStatement: "SET TRANSACTION READ ONLY",
+  readOnly: { first: "SET TRANSACTION READ ONLY" },
   catalogsSql: "SELECT current_database()",
   tablesSql: listingSql("information_schema", "'information_schema', 'pg_catalog'"),
   // A role always sees the statements of its own name, which is how ours run.
@@ -191,6 +203,8 @@ const snowflake: Profile = {
   connection: { cleaning: undefined },
   counts: "columns",
   transactions: "statements",
+  isolation: "readCommitted",
+  savepoints: false,
   errorAborts: false,
   namesColumns: true,
   contextSteps: (session) => snowflakeStatements(chosenInSnowflake(session)),
@@ -210,7 +224,7 @@ const snowflake: Profile = {
     unset: "ALTER SESSION UNSET STATEMENT_TIMEOUT_IN_SECONDS",
     secsMax: 604_800,
   },
-  readOnlyStatement: undefined,
+  readOnly: undefined,
   catalogsSql: "SELECT current_database()",
   tablesSql: listingSql("information_schema", "'INFORMATION_SCHEMA'"),
   // The listing of an account lags and shows a role only what it may see, so it proves nothing.
@@ -228,6 +242,8 @@ const other: Profile = {
   connection: { cleaning: undefined },
   counts: "rowless",
   transactions: undefined,
+  isolation: "readUncommitted",
+  savepoints: false,
   errorAborts: false,
   namesColumns: true,
   contextSteps: ({ catalog, schema }) => [
@@ -235,7 +251,7 @@ const other: Profile = {
     ...(schema === undefined ? [] : [[contextOptions.schema, schema] as const]),
   ],
   statementOptions: noOptions,
-  readOnlyStatement: undefined,
+  readOnly: undefined,
   catalogsSql: undefined,
   tablesSql: undefined,
   runningSql: undefined,

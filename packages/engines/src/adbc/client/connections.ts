@@ -26,6 +26,7 @@ import { shareObject, type DatabaseShare } from "../../native/reach/sharing.ts";
 import { connectError, errorOf } from "../errors.ts";
 import type { LimitState } from "../limit.ts";
 import type { Profile } from "../profile.ts";
+import { covers, sameSteps, undone } from "./steps.ts";
 
 /** What a driver's process may take. */
 export interface ConnectionLimits extends ProcessLimits {
@@ -68,6 +69,8 @@ interface Link {
   connected: boolean;
   /** The steps that the connection took last. */
   steps: readonly ConnectionStep[];
+  /** Steps of which nobody knows whether they still count. */
+  doubtful: readonly ConnectionStep[];
   readonly limit: LimitState;
   usedMs: number;
 }
@@ -87,6 +90,8 @@ export interface Taken {
   readonly database: Address | undefined;
   /** The steps that the connection still has to take: none when it took the same ones last. */
   goTo(steps: readonly ConnectionStep[]): readonly ConnectionStep[];
+  /** The engine may have undone some of the steps. */
+  stray(): void;
   /** How long its statements may run in the engine. */
   readonly limit: LimitState;
   /** The connection may be in any state and is not used again. */
@@ -249,7 +254,14 @@ export class Connections {
     const database = await this.#database(thread, options.value, signal);
     if (!database.ok) return err(this.#connectError(database.error));
     const limit: LimitState = { secs: undefined };
-    const link = { database: database.value, connected: false, steps: [], limit, usedMs: 0 };
+    const link: Link = {
+      database: database.value,
+      connected: false,
+      steps: [],
+      doubtful: [],
+      limit,
+      usedMs: 0,
+    };
     this.#links.set(thread, link);
     return this.#keeps(pinned) ? await this.#connected(thread, link, signal) : ok(link);
   }
@@ -270,6 +282,7 @@ export class Connections {
     const request = { kind: "connect", database: link.database, before: [] } as const;
     const answer = await thread.ask(request, signal);
     link.steps = [];
+    link.doubtful = [];
     link.limit.secs = undefined;
     link.connected = answer.ok;
     return answer.ok ? ok(link) : err(this.#connectError(answer.error));
@@ -322,9 +335,15 @@ export class Connections {
       database: own ? link.database : undefined,
       goTo: (steps) => {
         if (own) return steps;
-        if (sameSteps(steps, link.steps)) return [];
+        const before = [...link.steps, ...link.doubtful];
+        if (link.doubtful.length === 0 && sameSteps(steps, link.steps)) return [];
         link.steps = steps;
-        return steps;
+        link.doubtful = [];
+        return [...undone(profile, steps, before), ...steps];
+      },
+      stray: () => {
+        link.doubtful = [...link.doubtful, ...link.steps];
+        link.steps = [];
       },
       limit: link.limit,
       spoil: () => {
@@ -348,6 +367,7 @@ export class Connections {
     if (!spoiled && cleaning !== undefined) {
       const answer = await thread.ask({ kind: "runAll", statements: [cleaning] });
       link.steps = [];
+      link.doubtful = [];
       if (answer.ok) return;
     } else if (!spoiled) return;
     link.connected = false;
@@ -361,24 +381,4 @@ export class Connections {
     this.#tasks.add(task);
     return task;
   }
-}
-
-/** Whether `next` sets everything anew that `before` had set, so that nothing of it is left. */
-function covers(next: readonly ConnectionStep[], before: readonly ConnectionStep[]): boolean {
-  const said = new Set(next.map(objectOf));
-  return before.every((step) => said.has(objectOf(step)));
-}
-
-/** `USE SCHEMA` of `USE SCHEMA "s"`; an option's key. */
-function objectOf(step: ConnectionStep): string {
-  return typeof step === "string" ? step.split(" ", 2).join(" ") : step[0];
-}
-
-function sameSteps(left: readonly ConnectionStep[], right: readonly ConnectionStep[]): boolean {
-  return left.length === right.length && left.every((one, index) => isSame(one, right[index]));
-}
-
-function isSame(left: ConnectionStep, right: ConnectionStep | undefined): boolean {
-  if (typeof left === "string" || typeof right === "string") return left === right;
-  return left[0] === right?.[0] && left[1] === right[1];
 }

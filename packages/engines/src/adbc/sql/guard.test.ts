@@ -35,14 +35,40 @@ describe("judgeStatement", () => {
     for (const sql of ["set x = 1", "prepare p as select 1", "begin", "discard all"]) {
       expect(codeOf("postgresql", sql)).toBeDefined();
     }
-    const created = judgeStatement(
-      profileOf("snowflake"),
-      "create temporary table t (a int)",
-      false,
-    );
+    const created = judgeStatement(profileOf("snowflake"), "create table t (a int)", false);
     expect(created.ok && created.value.leaves).toBe(true);
     const read = judgeStatement(profileOf("snowflake"), "select 1", false);
     expect(read.ok && read.value.leaves).toBe(false);
+  });
+
+  it("refuses what would be gone for the client's next statement, and takes it in a transaction", () => {
+    for (const [driver, sql] of [
+      ["postgresql", "create temp table t (a int)"],
+      ["postgresql", "CREATE OR REPLACE /* x */ TEMPORARY VIEW v AS SELECT 1"],
+      ["postgresql", "create global temporary table t (a int)"],
+      ["postgresql", "create table pg_temp.t (a int)"],
+      ["postgresql", 'create table "pg_temp".t (a int)'],
+      ["postgresql", "with a as (select 1) select * into temp t from a"],
+      ["snowflake", "create local temp table t (a int)"],
+      ["sqlite", "create table temp.t (a)"],
+      ["flightsql", "create temporary table t (a int)"],
+    ] as const) {
+      expect([sql, codeOf(driver, sql)]).toEqual([sql, "query.unsupported"]);
+      expect(judgeStatement(profileOf(driver), sql, true).ok).toBe(true);
+    }
+    for (const sql of [
+      "create table temp (a int)",
+      "create table t (temp int)",
+      "insert into temp values (1)",
+      "select 'create temp table'",
+      "select pg_advisory_xact_lock(1)",
+      "select 'pg_advisory_lock'",
+    ]) {
+      expect([sql, codeOf("postgresql", sql)]).toEqual([sql, undefined]);
+    }
+    for (const sql of ["select pg_advisory_lock(1)", 'select "pg_try_advisory_lock"(1)', "listen x"]) {
+      expect([sql, codeOf("postgresql", sql)]).toEqual([sql, "query.unsupported"]);
+    }
   });
 
   it("refuses several statements for every driver", () => {

@@ -15,6 +15,8 @@ import type { TokenReader } from "@gateway/core/sql/longText.ts";
 import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { guardAhead, guardAlong, guardStatement } from "../../duckDb/library/guard.ts";
+import { leftBehindIn } from "./leftBehind.ts";
+import { guardAhead, guardStatement } from "../../duckDb/library/guard.ts";
 import type { ExpectedStatement } from "../../native/message.ts";
 import type { Profile } from "../profile.ts";
 
@@ -48,7 +50,8 @@ export function judgeStatement(
   if (found.doubt === "severalStatements") {
     return refuse("query.unsupported", "one statement at a time; the text holds several");
   }
-  const refused = refusalOf(profile, found, sql, pinned);
+  const refused =
+    refusalOf(profile, found, sql, pinned) ?? keepingRefusal(profile, found, sql, pinned);
   return refused === undefined ? ok(judged(found, sql, profile)) : err(refused);
 }
 
@@ -115,6 +118,29 @@ function refusalOf(
   }
 }
 
+/** Statements whose success would promise something to the client's later ones, which have other connections. */
+function keepingRefusal(
+  { name, dialect }: Profile,
+  { kind, firstWord }: StatementClass,
+  sql: string,
+  pinned: boolean,
+): GatewayError | undefined {
+  const { temporary, inTemp, lock } = leftBehindIn(dialect)(sql);
+  const isTemporary = temporary || (inTemp && name === "sqlite");
+  const makes = isTemporary && (kind === "ddl" || kind === "select" || kind === "explain");
+  if (makes && !pinned) {
+    return refusal("query.unsupported", "temporary objects live in a transaction only");
+  }
+  if (name !== "postgresql") return undefined;
+  if (firstWord === "LISTEN") {
+    return refusal("query.unsupported", "LISTEN: no notification would reach the client");
+  }
+  if (!lock) return undefined;
+  const message =
+    "a lock of the session is not kept between statements; pg_advisory_xact_lock in a transaction is";
+  return refusal("query.unsupported", message);
+}
+
 /** Statements that reach files of this host through the driver's library. */
 function fileRefusal(
   name: Profile["name"],
@@ -149,7 +175,12 @@ function movesFiles(sql: string): boolean {
 
 /** Reads of a long text, in steps, what `judgeStatement` asks of it. */
 export function judgeAhead({ name, dialect }: Profile, sql: string): Steps<void> {
-  return name === "duckdb" ? guardAhead(sql) : returningIn(dialect).ahead(sql);
+  return name === "duckdb" ? guardAhead(sql) : readAhead(dialect, sql);
+}
+
+function* readAhead(dialect: Dialect, sql: string): Steps<void> {
+  yield* returningIn(dialect).ahead(sql);
+  yield* leftBehindIn(dialect).ahead(sql);
 }
 
 /** The part of it that is read of each token anyway. */
