@@ -61,7 +61,7 @@ export const adbcCases = [
         const { folder } = await debianPrograms();
         const server = await startPostgres(folder);
         try {
-          for (const test of ["adbcPostgres", "adbcPostgresSessions"]) {
+          for (const test of ["adbcPostgres", "adbcPostgresSessions", "adbcPostgresTypes"]) {
             await tested(test, { GATEWAY_TEST_POSTGRES: server.url });
           }
         } finally {

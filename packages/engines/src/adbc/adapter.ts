@@ -42,6 +42,7 @@ import { tablesOf, textOf } from "./listing.ts";
 import { listObjects } from "./client/objects.ts";
 import { OwnAccount } from "./client/own.ts";
 import { configuredProfile, databaseOptions } from "./options.ts";
+import { InferredTypes } from "./client/parameterTypes.ts";
 import { preparedAhead, preparedFor } from "./client/prepared.ts";
 import type { Profile } from "./profile.ts";
 import { judgeAlong } from "./sql/guard.ts";
@@ -109,6 +110,7 @@ class AdbcBackend implements Backend {
   #loads = false;
   readonly #healthCheck: string;
   readonly #running = new RunningTags();
+  readonly #inferred = new InferredTypes();
   #closed: Promise<void> | undefined;
 
   constructor(plan: AdbcPlan, healthCheck: string, host: Host) {
@@ -197,7 +199,7 @@ class AdbcBackend implements Backend {
     if (failure === undefined) {
       const { backendIdentity: identity } = query;
       const { isolation } = opening.value;
-      return ok(new TransactionLane(context, this.#running.begin(query), { identity, isolation }));
+      return ok(new TransactionLane({ ...context, pinned: true }, this.#running.begin(query), { identity, isolation }));
     }
     taken.spoil();
     void taken.release();
@@ -309,6 +311,8 @@ class AdbcBackend implements Backend {
       cluster: this.cluster,
       profile: this.#profile,
       taken,
+      pinned: false,
+      inferred: this.#inferred,
       contextSteps: (session) =>
         this.#scoped?.contextSteps(session) ?? this.#profile.contextSteps(session),
       clock,

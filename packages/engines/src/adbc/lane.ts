@@ -15,7 +15,8 @@ import type { ConnectionStep } from "../native/message.ts";
 import { connectError, errorOf } from "./errors.ts";
 import { limitStatements } from "./limit.ts";
 import { ownExpected, preparedFor } from "./client/prepared.ts";
-import { describeOn, rowsOf, runStatement, type RunContext } from "./client/run.ts";
+import { rowsOf } from "./client/rows.ts";
+import { describeOn, runStatement, type RunContext } from "./client/run.ts";
 import { changedIsolation } from "./sql/modes.ts";
 import { quoteIdentifier } from "./sql/quote.ts";
 

@@ -41,6 +41,8 @@ export interface Profile {
   readonly savepoints: boolean;
   /** An error inside a transaction leaves nothing to commit. */
   readonly errorAborts: boolean;
+  /** It carries some types wrongly, so that a query's columns are asked for before it runs (client/carrying.ts). */
+  readonly asksColumns: boolean;
   /** Says a description's columns itself; otherwise they are asked for by a query without rows. */
   readonly namesColumns: boolean;
   /**
@@ -120,6 +122,7 @@ const duckdb: Profile = {
   isolation: "repeatableRead",
   savepoints: false,
   errorAborts: true,
+  asksColumns: false,
   namesColumns: true,
   contextSteps: ({ catalog, schema }) => {
     const path = [catalog, schema].filter((part) => part !== undefined);
@@ -146,6 +149,7 @@ const sqlite: Profile = {
   isolation: "serializable",
   savepoints: true,
   errorAborts: false,
+  asksColumns: false,
   namesColumns: false,
   // Others of this process and of this host write too.
   contextSteps: () => ["PRAGMA busy_timeout = 5000"],
@@ -173,6 +177,7 @@ const postgresql: Profile = {
   isolation: "settable",
   savepoints: true,
   errorAborts: true,
+  asksColumns: true,
   namesColumns: true,
   contextSteps: postgresSteps,
   undoneStep,
@@ -206,6 +211,7 @@ const snowflake: Profile = {
   isolation: "readCommitted",
   savepoints: false,
   errorAborts: false,
+  asksColumns: false,
   namesColumns: true,
   contextSteps: (session) => snowflakeStatements(chosenInSnowflake(session)),
   choice: {
@@ -245,6 +251,7 @@ const other: Profile = {
   isolation: "readUncommitted",
   savepoints: false,
   errorAborts: false,
+  asksColumns: false,
   namesColumns: true,
   contextSteps: ({ catalog, schema }) => [
     ...(catalog === undefined ? [] : [[contextOptions.catalog, catalog] as const]),

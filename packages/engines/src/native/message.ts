@@ -163,7 +163,12 @@ export type Request =
   /** Ends the transaction; afterwards each statement is one of its own again. */
   | { readonly kind: "end"; readonly how: "commit" | "rollback" }
   | { readonly kind: "execute"; readonly statement: StatementRequest }
-  | { readonly kind: "describe"; readonly statement: StatementRequest }
+  /** `columnsOnly`: as the statement would have them with the values that it is given. */
+  | {
+      readonly kind: "describe";
+      readonly statement: StatementRequest;
+      readonly columnsOnly?: boolean;
+    }
   | { readonly kind: "objects"; readonly objects: ObjectsRequest }
   | { readonly kind: "catalogs"; readonly catalogs: Pick<StatementRequest, "database" | "before"> }
   | { readonly kind: "schemas"; readonly schemas: SchemasRequest };

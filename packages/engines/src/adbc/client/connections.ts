@@ -92,6 +92,8 @@ export interface Taken {
   goTo(steps: readonly ConnectionStep[]): readonly ConnectionStep[];
   /** The engine may have undone some of the steps. */
   stray(): void;
+  /** The steps that it took last. */
+  standsAt(): readonly ConnectionStep[];
   /** How long its statements may run in the engine. */
   readonly limit: LimitState;
   /** The connection may be in any state and is not used again. */
@@ -341,6 +343,7 @@ export class Connections {
         link.doubtful = [];
         return [...undone(profile, steps, before), ...steps];
       },
+      standsAt: () => link.steps,
       stray: () => {
         link.doubtful = [...link.doubtful, ...link.steps];
         link.steps = [];

@@ -13,7 +13,7 @@ import type { Profile } from "../profile.ts";
 import type { Connections, SessionConnection } from "./connections.ts";
 import { listCatalogs, objectLimits, type ListingContext } from "./objects.ts";
 import { ownExpected } from "./prepared.ts";
-import { rowsOf } from "./run.ts";
+import { rowsOf } from "./rows.ts";
 
 type Rows = readonly (readonly Value[])[];
 

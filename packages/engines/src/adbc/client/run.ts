@@ -5,17 +5,21 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
-import type { Description, LastEvent, ResultStream } from "@gateway/core/query/event.ts";
+import type { Description, FailedEvent, LastEvent, ResultStream } from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
-import type { Column, DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { failureOf, type AdbcFailure } from "../../native/driver.ts";
 import { readSchemaMessage } from "../../native/arrow/ipc.ts";
 import type { Executed, StatementRequest, ConnectionStep } from "../../native/message.ts";
+import type { StreamEvent } from "../../native/reach/driverThread.ts";
+import { carrying, unboundedIn, unwrapped, type Carrying } from "./carrying.ts";
 import type { Taken } from "./connections.ts";
+import { inferredTypes, openPlaces, withCasts, type InferredTypes } from "./parameterTypes.ts";
 import { breaksConnection, errorOf } from "../errors.ts";
+import { carriedOf, type Carried } from "../sql/carried.ts";
 import type { Judged } from "../sql/guard.ts";
 import type { SessionContext, Profile } from "../profile.ts";
 import { withTypeNames } from "../types.ts";
@@ -26,6 +30,9 @@ export interface RunContext {
   readonly cluster: string;
   readonly profile: Profile;
   readonly taken: Taken;
+  /** In a transaction, on a connection of its own. */
+  readonly pinned: boolean;
+  readonly inferred: InferredTypes;
   /**
    * Steps that give the connection the session's catalog, schema and settings; none where it has them by
    * itself.
@@ -53,11 +60,14 @@ export async function* runStatement(
 ): ResultStream {
   const { judged } = statement;
   const startedMs = context.clock.nowMs();
+  const asked = await askedFor(context, statement, signal);
+  if (!asked.ok) return yield { kind: "failed", error: asked.error };
+  const { request, carried } = asked.value;
   let rows = 0;
   let bytes = 0;
   let names: readonly string[] = [];
   let changed: number | undefined;
-  const stream = context.taken.thread.execute(requestOf(context, statement), signal);
+  const stream = context.taken.thread.execute(request, signal);
   let ended = false;
   try {
     for (;;) {
@@ -66,10 +76,15 @@ export async function* runStatement(
         ended = true;
         const stats = { queueMs: 0, executionMs: context.clock.nowMs() - startedMs, rows, bytes };
         const count = changed ?? (step.value.ok ? step.value.value.rowsAffected : undefined);
-        yield lastOf(context, statement, step.value, { stats, count });
+        const ran = { ...statement, written: asked.value.written };
+        yield lastOf(context, ran, step.value, { stats, count });
         return;
       }
-      const event = step.value;
+      const event = shownEvent(context, step.value, { carried, names });
+      if (event.kind === "failed") {
+        context.failed(failureOf("cancelled", "a value that can not be carried"));
+        return yield event;
+      }
       if (event.kind === "columns") names = event.columns.map(({ name }) => name);
       if (judged.answers === "count") {
         changed = event.kind === "batch" ? changesIn(names, event.batch) : changed;
@@ -86,6 +101,44 @@ export async function* runStatement(
     if (!ended) context.taken.spoil();
     await stream.return(err(failureOf("cancelled", "the reader left")));
   }
+}
+
+/** A statement as it is asked, once its columns are known where that has to be before it runs. */
+interface Asked extends Carrying {
+  readonly request: StatementRequest;
+}
+
+async function askedFor(
+  context: RunContext,
+  given: EngineStatement,
+  signal: AbortSignal,
+): Promise<Result<Asked, GatewayError>> {
+  const cast = await withCasts(context, given, signal);
+  if (!cast.ok) return err(statementError(context, cast.error, given));
+  const statement = cast.value;
+  const { judged, written } = statement;
+  const request = requestOf(context, statement);
+  if (!context.profile.asksColumns || !judged.plainQuery || judged.answers !== "rows") {
+    return ok({ request, written, carried: undefined });
+  }
+  const found = await carrying(context.taken, request, statement, signal);
+  if (!found.ok) return err(statementError(context, found.error, statement));
+  return ok({ ...found.value, request: { ...request, sql: found.value.written.sql, before: [] } });
+}
+
+/** An event of the driver as it is handed on, or the error where it would be wrong. */
+function shownEvent(
+  { profile }: RunContext,
+  event: StreamEvent,
+  { carried, names }: { readonly carried: Carried | undefined; readonly names: readonly string[] },
+): StreamEvent | FailedEvent {
+  if (event.kind === "batch") {
+    const wrong = profile.asksColumns ? unboundedIn(event.batch, names) : undefined;
+    return wrong === undefined ? event : { kind: "failed", error: wrong };
+  }
+  if (carried === undefined) return event;
+  const columns = unwrapped(carried, event.columns);
+  return columns.ok ? { ...event, columns: columns.value } : { kind: "failed", error: columns.error };
 }
 
 interface Outcome {
@@ -123,6 +176,21 @@ function statementError(
 /** Types of parameters and columns, without running. */
 export async function describeOn(
   context: RunContext,
+  given: EngineStatement,
+  signal: AbortSignal,
+): Promise<Result<Description, GatewayError>> {
+  const { asksColumns } = context.profile;
+  if (!asksColumns || given.written.places === 0) return await describedOn(context, given, signal);
+  const inferred = await inferredTypes(context, given, signal);
+  if (!inferred.ok) return err(statementError(context, inferred.error, given));
+  const { types, before } = inferred.value;
+  const described = await describedOn(context, { ...given, before }, signal);
+  if (!described.ok || types.length === 0) return described;
+  return ok({ ...described.value, parameters: openPlaces(given.written, types) });
+}
+
+async function describedOn(
+  context: RunContext,
   statement: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
@@ -138,7 +206,10 @@ export async function describeOn(
   );
   if (statement.judged.answers === "count") return ok({ parameters: types, columns: [] });
   if (schema !== undefined && context.profile.namesColumns) {
-    return ok({ parameters: types, columns: withTypeNames(readSchemaMessage(schema)) });
+    const found = readSchemaMessage(schema);
+    const asked = context.profile.asksColumns && statement.judged.plainQuery;
+    const columns = withTypeNames(asked ? carriedOf(found).columns : found);
+    return ok({ parameters: types, columns });
   }
   const columns = await emptyAnswer(context, statement, signal);
   return columns.ok ? ok({ parameters: types, columns: withTypeNames(columns.value) }) : columns;
@@ -172,28 +243,6 @@ async function emptyAnswer(
 }
 
 const nothing: Parameter = { type: { kind: "null" }, value: null };
-
-/** Every row of a small answer as values: the engine's own catalog. */
-export async function rowsOf(
-  { taken }: Pick<RunContext, "taken">,
-  request: Pick<StatementRequest, "sql" | "expected" | "options"> & {
-    readonly before?: readonly ConnectionStep[];
-  },
-  signal: AbortSignal,
-): Promise<Result<readonly (readonly Value[])[], AdbcFailure>> {
-  const rows: (readonly Value[])[] = [];
-  const { thread, database } = taken;
-  const stream = thread.execute({ before: [], ...request, parameters: [], database }, signal);
-  for (;;) {
-    const step = await stream.next();
-    if (step.done === true) return step.value.ok ? ok(rows) : step.value;
-    if (step.value.kind !== "batch") continue;
-    const { batch } = step.value;
-    for (let row = 0; row < batch.rows; row += 1) {
-      rows.push(batch.columns.map((column) => valueAt(column, row)));
-    }
-  }
-}
 
 /** The error of a statement with more or fewer parameters than places for them. */
 export function placesError(

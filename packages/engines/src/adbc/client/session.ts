@@ -12,7 +12,8 @@ import { textOf } from "../listing.ts";
 import { ownExpected } from "./prepared.ts";
 import type { Profile } from "../profile.ts";
 import { quoteIdentifier, quoteText } from "../sql/quote.ts";
-import { rowsOf, type RunContext } from "./run.ts";
+import { rowsOf } from "./rows.ts";
+import type { RunContext } from "./run.ts";
 
 /** What a `USE` goes to. */
 export interface Used {

@@ -71,6 +71,19 @@ export function describeStatement(
   return statement.describe(ready.value);
 }
 
+/** The columns that a statement has with these values; nothing runs. */
+export function columnsOfStatement(
+  connection: Connection,
+  request: StatementRequest,
+  tools: StatementTools,
+): AdbcResult<Described> {
+  using statement = new DriverStatement(connection, tools);
+  const ready = statement.prepare(request);
+  if (!ready.ok) return ready;
+  const bound = statement.bind(request, ready.value);
+  return bound === undefined ? statement.columns(ready.value) : err(bound);
+}
+
 /** What is known of a statement once its text was taken. */
 interface Ready {
   readonly statementType: number | undefined;
@@ -180,19 +193,26 @@ class DriverStatement implements Disposable {
     }
     const parameters = this.#parameters(prepared);
     if (!parameters.ok) return parameters;
+    return this.columns({ statementType, prepared }, parameters.value);
+  }
+
+  columns(
+    { statementType }: Ready,
+    parameters: Described["parameters"] = [],
+  ): AdbcResult<Described> {
     const columns = this.#schema("StatementExecuteSchema");
     if (!columns.ok && columns.error.status === statusNotImplemented) {
-      return ok({ schema: undefined, parameters: parameters.value, statementType });
+      return ok({ schema: undefined, parameters, statementType });
     }
     if (!columns.ok) {
       // Drivers refuse to name columns that depend on a parameter whose type nobody knows yet.
-      if (!parameters.value.includes(undefined)) return columns;
-      return ok({ schema: undefined, parameters: parameters.value, statementType });
+      if (!parameters.includes(undefined)) return columns;
+      return ok({ schema: undefined, parameters, statementType });
     }
     const shape = layoutsOf(columns.value);
     if (!shape.ok) return shape;
     const schema = messageOf(columns.value, shape.value);
-    return ok({ schema, parameters: parameters.value, statementType });
+    return ok({ schema, parameters, statementType });
   }
 
   [Symbol.dispose](): void {

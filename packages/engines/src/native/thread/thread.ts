@@ -31,7 +31,12 @@ import { allocate, release, type Address } from "../memory/native.ts";
 import { catalogNames, listObjects, tableSchemas } from "./objects.ts";
 import { takeSteps } from "./steps.ts";
 import { seatIn, type Seat } from "../memory/seats.ts";
-import { describeStatement, executeStatement, type StatementTools } from "./statement.ts";
+import {
+  columnsOfStatement,
+  describeStatement,
+  executeStatement,
+  type StatementTools,
+} from "./statement.ts";
 import { threadStructs } from "../memory/structs.ts";
 
 const data = workerData as ThreadData;
@@ -161,7 +166,9 @@ function replyTo(driver: Driver, request: Request, seat: Seat): AdbcResult<Reply
     }
     case "describe": {
       const described = onConnection(at, request.statement, (connection) =>
-        describeStatement(connection, request.statement, tools),
+        request.columnsOnly === true
+          ? columnsOfStatement(connection, request.statement, tools)
+          : describeStatement(connection, request.statement, tools),
       );
       return described.ok ? ok({ kind: "described", described: described.value }) : described;
     }

@@ -1,0 +1,168 @@
+/**
+ * Parameters of PostgreSQL whose types nobody named. The driver binds them as text, and PostgreSQL takes no text
+ * for a number, an enum or an address. So the server is asked what it would have inferred, as it does for
+ * every client of its own protocol, and each such place is written with a cast to that.
+ */
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { findPlaceholders } from "@gateway/core/sql/rewrite/placeholders.ts";
+import { Aged } from "@gateway/core/tool/aged.ts";
+import type { DataType, Parameter } from "@gateway/core/type/type.ts";
+import type { AdbcFailure } from "../../native/driver.ts";
+import type { ConnectionStep } from "../../native/message.ts";
+import { textOf } from "../listing.ts";
+import type { Judged } from "../sql/guard.ts";
+import type { Written } from "../sql/written.ts";
+import { knownTypeOf } from "../types.ts";
+import { rowsOf } from "./rows.ts";
+import type { EngineStatement, RunContext } from "./run.ts";
+
+/** What the server inferred, by the text and the steps before it: names mean another thing elsewhere. */
+export class InferredTypes {
+  readonly #known = new Aged<string, readonly string[]>();
+
+  get(key: string): readonly string[] | undefined {
+    return this.#known.get(key);
+  }
+
+  put(key: string, types: readonly string[]): void {
+    if (key.length > keyLengthMax) return;
+    const { oldest } = this.#known;
+    if (this.#known.size >= keysMax && oldest !== undefined) this.#known.delete(oldest[0]);
+    this.#known.put(key, types);
+  }
+}
+
+const keysMax = 1_000;
+const keyLengthMax = 8_192;
+
+/** The statement with casts where a parameter has no type that its place takes; as it is for all other drivers. */
+export async function withCasts(
+  context: RunContext,
+  statement: EngineStatement,
+  signal: AbortSignal,
+): Promise<Result<EngineStatement, AdbcFailure>> {
+  const { written } = statement;
+  const open = written.parameters.map(({ type }) => isOpen(type));
+  if (!context.profile.asksColumns || !open.includes(true)) return ok(statement);
+  const inferred = await inferredTypes(context, statement, signal);
+  if (!inferred.ok) return inferred;
+  const { types, before } = inferred.value;
+  const parameters = written.parameters.map((one, index) => (open[index] === true ? asText(one) : one));
+  const { sql } = written;
+  const cast = castText(sql, (index) => {
+    const given = written.parameters[index]?.type;
+    return given === undefined || !isOpen(given) ? undefined : castFor(given, types[index]);
+  });
+  return ok({ ...statement, before, written: { ...written, sql: cast, parameters } });
+}
+
+/** Bound as text, whatever the place takes. */
+function isOpen(type: DataType): boolean {
+  return type.kind === "list" ? isOpen(type.item) : openKinds.has(type.kind);
+}
+
+const openKinds: ReadonlySet<DataType["kind"]> = new Set(["text", "json", "null"]);
+
+function asText({ type, value }: Parameter): Parameter {
+  return { type: textFor(type), value };
+}
+
+/** What the place takes; where it takes anything, what the client said. */
+function castFor(given: DataType, inferred: string | undefined): string | undefined {
+  const isAnything = inferred === undefined || inferred === "pg_catalog.text";
+  return isAnything && given.kind === "json" ? "pg_catalog.json" : inferred;
+}
+
+function textFor(type: DataType): DataType {
+  return type.kind === "list" ? { kind: "list", item: textFor(type.item) } : { kind: "text" };
+}
+
+function castText(sql: string, typeAt: (index: number) => string | undefined): string {
+  const found = findPlaceholders(sql, "postgres", ["dollarNumber"]);
+  if (!found.ok) return sql;
+  let text = "";
+  let from = 0;
+  for (const { start, end, index } of found.value.placeholders) {
+    const type = typeAt(index - 1);
+    const place = sql.slice(start, end);
+    text += sql.slice(from, start) + (type === undefined ? place : `(${place}::${type})`);
+    from = end;
+  }
+  return text + sql.slice(from);
+}
+
+/** Names of types in the order of the parameters, quoted and with their schema; none where the server infers none. */
+export interface Inferred {
+  readonly types: readonly string[];
+  /** The steps that the statement still needs. */
+  readonly before: readonly ConnectionStep[];
+}
+
+/** What the server infers of a statement. */
+export async function inferredTypes(
+  context: RunContext,
+  { written, judged, before }: EngineStatement,
+  signal: AbortSignal,
+): Promise<Result<Inferred, AdbcFailure>> {
+  const { taken, pinned, inferred } = context;
+  const { thread } = taken;
+  if (!isPrepared(judged)) return ok({ types: [], before });
+  const key = JSON.stringify([taken.standsAt(), written.original]);
+  const known = inferred.get(key);
+  if (known !== undefined) return ok({ types: known, before });
+  const gone = await thread.ask({ kind: "runAll", statements: before }, signal);
+  if (!gone.ok) return gone;
+  // An error would end the client's transaction, whose statement may be right all the same.
+  const opens = pinned ? [`SAVEPOINT ${name}`] : [];
+  const prepare = `PREPARE ${name} AS ${written.sql}`;
+  const request = { sql: typesSql, expected: undefined, before: [...opens, prepare] };
+  const rows = await rowsOf(context, request, signal);
+  const closes = [
+    ...(rows.ok ? [`DEALLOCATE ${name}`] : pinned ? [`ROLLBACK TO SAVEPOINT ${name}`] : []),
+    ...(pinned ? [`RELEASE SAVEPOINT ${name}`] : []),
+  ];
+  const isAlive = rows.ok || rows.error.code === "driver";
+  const closed = isAlive ? await thread.ask({ kind: "runAll", statements: closes }, signal) : rows;
+  if (!closed.ok) return err(rows.ok ? closed.error : rows.error);
+  // What is wrong with the text, the statement itself says best.
+  if (!rows.ok) return ok({ types: [], before: [] });
+  const types = rows.value.map(([type]) => textOf(type));
+  inferred.put(key, types);
+  return ok({ types, before: [] });
+}
+
+const name = "gateway_inferred";
+
+/** What PREPARE takes. */
+function isPrepared({ plainQuery, updateType }: Judged): boolean {
+  return plainQuery || preparedTypes.has(updateType ?? "");
+}
+
+const preparedTypes: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
+
+/** By the names of the catalog: `character` without a length would be one character. */
+const typesSql = `SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(t.typname)
+FROM pg_catalog.pg_prepared_statements p
+CROSS JOIN LATERAL pg_catalog.unnest(p.parameter_types) WITH ORDINALITY AS u(type, place)
+JOIN pg_catalog.pg_type t ON t.oid = u.type JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+WHERE p.name = '${name}' ORDER BY u.place`;
+
+/** The neutral type in which a value for a type of PostgreSQL can be sent: text for all that we do not have. */
+export function sentAs(type: string): DataType {
+  const own = /^pg_catalog\.(_?)(\w+)$/.exec(type);
+  if (own === null) return { kind: "text" };
+  const [, array, plain = ""] = own;
+  const item = plain === "numeric" ? anyNumeric : (knownTypeOf(plain) ?? { kind: "text" });
+  return array === "" ? item : { kind: "list", item };
+}
+
+/** A value brings its own digits; this only says that it is a number. */
+const anyNumeric: DataType = { kind: "decimal", precision: 38, scale: 0 };
+
+/** Places of a statement that nobody has values for. */
+export function openPlaces(written: Pick<Written, "places">, types: readonly string[]): readonly DataType[] {
+  return Array.from({ length: Math.max(written.places, types.length) }, (_, index): DataType => {
+    const type = types[index];
+    return type === undefined ? { kind: "null" } : sentAs(type);
+  });
+}
