@@ -82,7 +82,7 @@ describe("PostgreSQL behind its driver", () => {
   });
 
   it("reads nested and unusual types", async () => {
-    const sql = `select '{"a": 1}'::jsonb, array[['x', null], ['y', 'z']]::text[],
+    const sql = `select '{"a": 1}'::jsonb, array['x', null]::text[],
       'happy'::name, '10.0.0.1'::inet::text, null::int`;
     const { last, rows } = await ran(backend, sql);
     expect(last).toMatchObject({ kind: "done", stats: { rows: 1 } });

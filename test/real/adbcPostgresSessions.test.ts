@@ -21,7 +21,10 @@ afterAll(async () => {
 });
 afterEach(() => ran(backend, "truncate kept"));
 
-async function begun(sql: string, session: Partial<Session> = { dialect: "postgres" }): Promise<PinnedLane> {
+async function begun(
+  sql: string,
+  session: Partial<Session> = { dialect: "postgres" },
+): Promise<PinnedLane> {
   return valueOf(await backend.begin(identifiedOf(sql, [], session), never));
 }
 
@@ -32,7 +35,11 @@ describe("an isolation that a client asked for", () => {
     ["begin isolation level repeatable read", settings(), 0n],
     ["begin", settings(["default_transaction_isolation", "repeatable read"]), 0n],
     ["begin", settings(), 1n],
-    ["begin isolation level read committed", settings(["default_transaction_isolation", "serializable"]), 1n],
+    [
+      "begin isolation level read committed",
+      settings(["default_transaction_isolation", "serializable"]),
+      1n,
+    ],
     ["start transaction with consistent snapshot", { dialect: "mysql" as const }, 0n],
   ])("holds in the server: %s", async (sql, session, seen) => {
     await using lane = await begun(sql, session);
@@ -42,13 +49,18 @@ describe("an isolation that a client asked for", () => {
   });
 
   it("may be said behind the BEGIN, before the first query, and not behind it", async () => {
-    const session = settings(["transaction_isolation", "repeatable read"], ["search_path", "public"]);
+    const session = settings(
+      ["transaction_isolation", "repeatable read"],
+      ["search_path", "public"],
+    );
     await using early = await begun("begin");
     const shown = "show transaction_isolation";
     expect((await ran(early, shown, { session })).rows).toEqual([["repeatable read"]]);
     await using late = await begun("begin");
     await ran(late, count);
-    expect((await ran(late, shown, { session })).last).toMatchObject({ error: { sqlState: "25001" } });
+    expect((await ran(late, shown, { session })).last).toMatchObject({
+      error: { sqlState: "25001" },
+    });
   });
 
   it("makes one of two transactions fail that only seem to follow one another", async () => {
@@ -78,7 +90,10 @@ describe("a savepoint", () => {
   });
   afterEach(() => lane[Symbol.asyncDispose]());
 
-  async function divide(kind: "savepoint" | "releaseSavepoint" | "rollbackToSavepoint", name: string) {
+  async function divide(
+    kind: "savepoint" | "releaseSavepoint" | "rollbackToSavepoint",
+    name: string,
+  ) {
     return await lane.divide?.({ kind, name }, never);
   }
 
@@ -119,7 +134,10 @@ describe("what a session keeps", () => {
     ] as const) {
       const parameters = [{ type: { kind: "text" }, value: utc }] as const;
       const session = settings(["timezone", zone]);
-      expect([zone, (await ran(backend, sql, { session, parameters })).rows]).toEqual([zone, [[true]]]);
+      expect([zone, (await ran(backend, sql, { session, parameters })).rows]).toEqual([
+        zone,
+        [[true]],
+      ]);
     }
   });
 

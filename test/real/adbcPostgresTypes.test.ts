@@ -48,7 +48,8 @@ describe("a type of PostgreSQL", () => {
   });
 
   it("is described as it arrives", async () => {
-    const sql = "select 'ok'::shown.mood, '{10.0.0.1}'::inet[], 1::int8, '\\x00'::bytea, 1.5::numeric";
+    const sql =
+      "select 'ok'::shown.mood, '{10.0.0.1}'::inet[], 1::int8, '\\x00'::bytea, 1.5::numeric";
     const described = valueOf(await backend.describe(identifiedOf(sql), never));
     const { columns, rows } = await ran(backend, sql);
     expect(described.columns).toEqual(columns);
@@ -56,20 +57,27 @@ describe("a type of PostgreSQL", () => {
   });
 
   it("keeps the names of columns, also where two have the same", async () => {
-    const { columns, rows } = await ran(backend, 'select 1::int8 as a, 2::int8 as a, 3::int8 as "B c"');
+    const { columns, rows } = await ran(
+      backend,
+      'select 1::int8 as a, 2::int8 as a, 3::int8 as "B c"',
+    );
     expect(columns.map(({ name }) => name)).toEqual(["a", "a", "B c"]);
     expect(rows).toEqual([[1n, 2n, 3n]]);
   });
 
   it("keeps the order of its rows, and the place of an error", async () => {
-    const ordered = await ran(backend, "select i::int8 from generate_series(1, 5) i order by i desc");
+    const ordered = await ran(
+      backend,
+      "select i::int8 from generate_series(1, 5) i order by i desc",
+    );
     expect(ordered.rows).toEqual([[5n], [4n], [3n], [2n], [1n]]);
     const { last } = await ran(backend, "select 1::int8, nothere");
     expect(last).toMatchObject({ error: { sqlState: "42703", position: 17 } });
   });
 
   it("arrives from RETURNING as well, and the change is made once", async () => {
-    const sql = "insert into shown.priced (at, price) values ('10.0.0.1', 1.50) returning id, at, price";
+    const sql =
+      "insert into shown.priced (at, price) values ('10.0.0.1', 1.50) returning id, at, price";
     const { rows, last } = await ran(backend, sql);
     expect(rows).toEqual([[1n, "10.0.0.1", "1.50"]]);
     expect(last).toMatchObject({ kind: "done", updateType: "INSERT", updateCount: 1 });
@@ -95,7 +103,8 @@ describe("a type of PostgreSQL", () => {
   });
 
   it("takes the first and the last day that can be counted", async () => {
-    const sql = "select '4714-11-24 BC'::date, '5874897-12-31'::date, '4714-11-24 BC'::timestamp, '{}'::int[], null::int[]";
+    const sql =
+      "select '4714-11-24 BC'::date, '5874897-12-31'::date, '4714-11-24 BC'::timestamp, '{}'::int[], null::int[]";
     const { rows, last } = await ran(backend, sql);
     expect(last).toMatchObject({ kind: "done" });
     expect(rows[0]?.slice(3)).toEqual([[], null]);
@@ -125,8 +134,13 @@ describe("a parameter without a type", () => {
     const sql = "insert into typed values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     const answer = await ran(backend, sql, { parameters: given.map(text) });
     expect(answer.last).toMatchObject({ kind: "done", updateCount: 1 });
-    const shown = await ran(backend, "select n::text, j::text, host(i), f::text, c::text, b::text, a::text, d::text, t from typed");
-    expect(shown.rows).toEqual([["1.50", '{"a": 1}', "10.0.0.1", "sad", "ab ", "101", "{1,2}", "2024-02-29", "x"]]);
+    const shown = await ran(
+      backend,
+      "select n::text, j::text, host(i), f::text, c::text, b::text, a::text, d::text, t from typed",
+    );
+    expect(shown.rows).toEqual([
+      ["1.50", '{"a": 1}', "10.0.0.1", "sad", "ab", "101", "{1,2}", "2024-02-29", "x"],
+    ]);
   });
 
   it("is compared as the type of the other side, and NULL stays NULL", async () => {
@@ -134,7 +148,9 @@ describe("a parameter without a type", () => {
       parameters: [text("sad"), text("1")],
     });
     expect(found.rows).toEqual([["x"]]);
-    const nothing = await ran(backend, "select t from typed where i = $1", { parameters: [text(null)] });
+    const nothing = await ran(backend, "select t from typed where i = $1", {
+      parameters: [text(null)],
+    });
     expect(nothing.rows).toEqual([]);
     expect(codeOf(nothing)).toBeUndefined();
   });
@@ -146,7 +162,9 @@ describe("a parameter without a type", () => {
   });
 
   it("that has a wrong text fails with PostgreSQL's own code", async () => {
-    const { last } = await ran(backend, "select t from typed where n = $1", { parameters: [text("x")] });
+    const { last } = await ran(backend, "select t from typed where n = $1", {
+      parameters: [text("x")],
+    });
     expect(last).toMatchObject({ error: { code: "query.data", sqlState: "22P02" } });
   });
 });

@@ -199,7 +199,12 @@ class AdbcBackend implements Backend {
     if (failure === undefined) {
       const { backendIdentity: identity } = query;
       const { isolation } = opening.value;
-      return ok(new TransactionLane({ ...context, pinned: true }, this.#running.begin(query), { identity, isolation }));
+      return ok(
+        new TransactionLane({ ...context, pinned: true }, this.#running.begin(query), {
+          identity,
+          isolation,
+        }),
+      );
     }
     taken.spoil();
     void taken.release();

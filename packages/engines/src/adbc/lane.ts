@@ -42,7 +42,10 @@ export class TransactionLane implements PinnedLane {
   constructor(
     context: RunContext,
     running: Disposable,
-    { identity, isolation }: { readonly identity: BackendIdentity; readonly isolation: Isolation | undefined },
+    {
+      identity,
+      isolation,
+    }: { readonly identity: BackendIdentity; readonly isolation: Isolation | undefined },
   ) {
     this.#running = running;
     this.#identity = identity;
@@ -133,9 +136,7 @@ export class TransactionLane implements PinnedLane {
     if (kind === "rollbackToSavepoint") taken.stray();
     if (answer.ok) return ok(undefined);
     failed(answer.error);
-    return err(
-      errorOf(profile, answer.error, { sql, prefix: 0, original: sql, writes: false }),
-    );
+    return err(errorOf(profile, answer.error, { sql, prefix: 0, original: sql, writes: false }));
   }
 
   /** A connection that was sent elsewhere in the transaction has to be sent back too. */

@@ -173,7 +173,8 @@ const postgresql: Profile = {
   // Also what functions of a query did: set_config, locks, temporary tables.
   connection: { cleaning: "DISCARD ALL" },
   counts: "rowless",
-  transactions: "option",
+  // Behind a failure its option refuses everything but the end, also the way back to a savepoint.
+  transactions: "statements",
   isolation: "settable",
   savepoints: true,
   errorAborts: true,

@@ -33,7 +33,8 @@ export async function carrying(
   if (answer.value.kind !== "described") throw new Error("columns answered by something else");
   const { schema } = answer.value.described;
   const carried = schema === undefined ? undefined : carriedOf(readSchemaMessage(schema));
-  if (carried === undefined || !isWrapped(carried, judged)) return ok({ written, carried: undefined });
+  if (carried === undefined || !isWrapped(carried, judged))
+    return ok({ written, carried: undefined });
   const { before, behind } = wrappingOf(carried, judged.writes);
   const { sql, prefix } = written;
   const text = `${sql.slice(0, prefix)}${before}${sql.slice(prefix)}${behind}`;

@@ -47,7 +47,9 @@ export async function withCasts(
   const inferred = await inferredTypes(context, statement, signal);
   if (!inferred.ok) return inferred;
   const { types, before } = inferred.value;
-  const parameters = written.parameters.map((one, index) => (open[index] === true ? asText(one) : one));
+  const parameters = written.parameters.map((one, index) =>
+    open[index] === true ? asText(one) : one,
+  );
   const { sql } = written;
   const cast = castText(sql, (index) => {
     const given = written.parameters[index]?.type;
@@ -149,7 +151,7 @@ WHERE p.name = '${name}' ORDER BY u.place`;
 
 /** The neutral type in which a value for a type of PostgreSQL can be sent: text for all that we do not have. */
 export function sentAs(type: string): DataType {
-  const own = /^pg_catalog\.(_?)(\w+)$/.exec(type);
+  const own = /^pg_catalog\."?(_?)(\w+)"?$/.exec(type);
   if (own === null) return { kind: "text" };
   const [, array, plain = ""] = own;
   const item = plain === "numeric" ? anyNumeric : (knownTypeOf(plain) ?? { kind: "text" });
@@ -160,7 +162,10 @@ export function sentAs(type: string): DataType {
 const anyNumeric: DataType = { kind: "decimal", precision: 38, scale: 0 };
 
 /** Places of a statement that nobody has values for. */
-export function openPlaces(written: Pick<Written, "places">, types: readonly string[]): readonly DataType[] {
+export function openPlaces(
+  written: Pick<Written, "places">,
+  types: readonly string[],
+): readonly DataType[] {
   return Array.from({ length: Math.max(written.places, types.length) }, (_, index): DataType => {
     const type = types[index];
     return type === undefined ? { kind: "null" } : sentAs(type);

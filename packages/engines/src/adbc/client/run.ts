@@ -5,7 +5,12 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
-import type { Description, FailedEvent, LastEvent, ResultStream } from "@gateway/core/query/event.ts";
+import type {
+  Description,
+  FailedEvent,
+  LastEvent,
+  ResultStream,
+} from "@gateway/core/query/event.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { Column, DataType, Parameter } from "@gateway/core/type/type.ts";
@@ -138,7 +143,9 @@ function shownEvent(
   }
   if (carried === undefined) return event;
   const columns = unwrapped(carried, event.columns);
-  return columns.ok ? { ...event, columns: columns.value } : { kind: "failed", error: columns.error };
+  return columns.ok
+    ? { ...event, columns: columns.value }
+    : { kind: "failed", error: columns.error };
 }
 
 interface Outcome {

@@ -3,7 +3,10 @@ import type { ConnectionStep } from "../../native/message.ts";
 import type { Profile } from "../profile.ts";
 
 /** Whether `next` sets everything anew that `before` had set, so that nothing of it is left. */
-export function covers(next: readonly ConnectionStep[], before: readonly ConnectionStep[]): boolean {
+export function covers(
+  next: readonly ConnectionStep[],
+  before: readonly ConnectionStep[],
+): boolean {
   const said = new Set(next.map(objectOf));
   return before.every((step) => said.has(objectOf(step)));
 }
@@ -26,7 +29,10 @@ function objectOf(step: ConnectionStep): string {
 }
 
 /** Whether both are the same steps in the same order. */
-export function sameSteps(left: readonly ConnectionStep[], right: readonly ConnectionStep[]): boolean {
+export function sameSteps(
+  left: readonly ConnectionStep[],
+  right: readonly ConnectionStep[],
+): boolean {
   return left.length === right.length && left.every((one, index) => isSame(one, right[index]));
 }
 

@@ -8,7 +8,7 @@
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 
 /** How one column is asked for. */
-type Asking = "plain" | "text" | "texts" | "array" | "number";
+type Asking = "plain" | "text" | "output" | "texts" | "array" | "number";
 
 /** What is known of a result before it runs. */
 export interface Carried {
@@ -34,6 +34,7 @@ export function carriedOf(columns: readonly Column[]): Carried {
 function askingOf({ type, engineType = "" }: Column): Asking {
   switch (type.kind) {
     case "binary":
+      if (engineType === "inet") return "output";
       return plainBinary.has(engineType) ? "plain" : "text";
     case "text":
       return engineType === "numeric" ? "text" : "plain";
@@ -57,7 +58,7 @@ function isCarried({ kind }: DataType): boolean {
 }
 
 function shownAs(column: Column, asking: Asking): Column {
-  if (asking === "text") return { ...column, type: { kind: "text" } };
+  if (asking === "text" || asking === "output") return { ...column, type: { kind: "text" } };
   if (asking === "texts") return { ...column, type: { kind: "list", item: { kind: "text" } } };
   return column;
 }
@@ -85,13 +86,16 @@ function askedFor(asking: Asking, name: string): string {
       return name;
     case "text":
       return `${name}::pg_catalog.text`;
+    case "output":
+      // Its cast to text adds a mask that PostgreSQL does not show.
+      return `CASE WHEN ${name} IS NOT NULL THEN pg_catalog.format('%s', ${name}) END`;
     case "number":
       // Money has no plus, and so fails instead of losing its point.
       return `+${name}`;
     case "array":
       return flat(name, name);
     case "texts":
-      return flat(name, `${name}::pg_catalog.text[]`);
+      return flat(name, `${name}::pg_catalog.text::pg_catalog.text[]`);
   }
 }
 

@@ -66,7 +66,11 @@ describe("judgeStatement", () => {
     ]) {
       expect([sql, codeOf("postgresql", sql)]).toEqual([sql, undefined]);
     }
-    for (const sql of ["select pg_advisory_lock(1)", 'select "pg_try_advisory_lock"(1)', "listen x"]) {
+    for (const sql of [
+      "select pg_advisory_lock(1)",
+      'select "pg_try_advisory_lock"(1)',
+      "listen x",
+    ]) {
       expect([sql, codeOf("postgresql", sql)]).toEqual([sql, "query.unsupported"]);
     }
   });

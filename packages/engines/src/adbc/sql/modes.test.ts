@@ -18,17 +18,17 @@ describe("openingOf", () => {
     const session = { default_transaction_isolation: "serializable" };
     expect(opened("postgresql", "begin", session)).toEqual(serializable);
     expect(opened("postgresql", "begin")).toEqual(["BEGIN"]);
-    expect(opened("postgresql", "begin isolation level serializable, read only, deferrable")).toEqual([
-      ...serializable,
-      "SET TRANSACTION READ ONLY",
-      "SET TRANSACTION DEFERRABLE",
-    ]);
+    expect(
+      opened("postgresql", "begin isolation level serializable, read only, deferrable"),
+    ).toEqual([...serializable, "SET TRANSACTION READ ONLY", "SET TRANSACTION DEFERRABLE"]);
   });
 
   it("refuses more isolation than the engine has, and takes less", () => {
     const levels = ["read uncommitted", "read committed", "repeatable read", "serializable"];
     const takenBy = (driver: DriverName) =>
-      levels.filter((level) => typeof opened(driver, `begin isolation level ${level}`) !== "string");
+      levels.filter(
+        (level) => typeof opened(driver, `begin isolation level ${level}`) !== "string",
+      );
     expect(takenBy("snowflake")).toEqual(levels.slice(0, 2));
     expect(takenBy("duckdb")).toEqual(levels.slice(0, 3));
     expect(takenBy("sqlite")).toEqual(levels);
@@ -44,8 +44,15 @@ describe("openingOf", () => {
 
 describe("changedIsolation", () => {
   const changed = (driver: DriverName, level: string) => {
-    const session = { dialect: "postgres" as const, settings: new Map([["transaction_isolation", level]]) };
-    const found = changedIsolation(profileOf(driver), identifiedOf("select 1", [], session).session, "readCommitted");
+    const session = {
+      dialect: "postgres" as const,
+      settings: new Map([["transaction_isolation", level]]),
+    };
+    const found = changedIsolation(
+      profileOf(driver),
+      identifiedOf("select 1", [], session).session,
+      "readCommitted",
+    );
     return found.ok ? found.value?.statements : found.error.code;
   };
 

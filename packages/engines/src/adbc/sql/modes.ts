@@ -48,7 +48,10 @@ export function changedIsolation(
   profile: Profile,
   session: Session,
   has: Isolation | undefined,
-): Result<{ readonly isolation: Isolation; readonly statements: readonly string[] } | undefined, GatewayError> {
+): Result<
+  { readonly isolation: Isolation; readonly statements: readonly string[] } | undefined,
+  GatewayError
+> {
   const isolation = levelOf(session, "transaction_isolation");
   if (isolation === undefined || isolation === has) return ok(undefined);
   const set = isolationStatement(profile, isolation);
