@@ -16,7 +16,6 @@ import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { guardAhead, guardAlong, guardStatement } from "../../duckDb/library/guard.ts";
 import { leftBehindIn } from "./leftBehind.ts";
-import { guardAhead, guardStatement } from "../../duckDb/library/guard.ts";
 import type { ExpectedStatement } from "../../native/message.ts";
 import type { Profile } from "../profile.ts";
 
