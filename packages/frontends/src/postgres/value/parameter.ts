@@ -45,7 +45,7 @@ export function readParameter(
   return err(gatewayError("query.data", faults[read](number)));
 }
 
-type Fault = NumericFault | "encoding" | "binary" | "untypedBinary" | "text" | "nul";
+type Fault = NumericFault | "encoding" | "binary" | "untypedBinary" | "text" | "nul" | "infinite";
 
 const faults = {
   malformed: (n) => ({ sqlState: "22P02", message: `invalid numeric value of parameter $${n}` }),
@@ -67,6 +67,10 @@ const faults = {
     sqlState: "42P18",
     message: `the type of parameter $${n} is not known, so its binary value can not be read`,
   }),
+  infinite: (n) => ({
+    sqlState: "0A000",
+    message: `parameter $${n} is infinite, which dates and timestamps of other engines can not be`,
+  }),
   text: (n) => ({ sqlState: "22P02", message: `invalid input syntax in parameter $${n}` }),
 } as const satisfies Record<Fault, (number: number) => { sqlState: string; message: string }>;
 
@@ -77,9 +81,12 @@ function fromText(bytes: Uint8Array, { type }: ParameterType, zone: Zone): Param
   if (text.includes("\0")) return "nul";
   if (type.kind === "decimal") return decimalOf(numericFromText(text));
   if (type.kind === "list" && type.item.kind === "decimal") return numericArrayFromText(text, zone);
+  if ((type.kind === "date" || type.kind === "timestamp") && infinity.test(text)) return "infinite";
   const parsed = parseText(type, type.kind === "date" ? dayOf(text) : text, zone);
   return parsed.ok ? { type, value: parsed.value } : "text";
 }
+
+const infinity = /^\s*[+-]?infinity\s*$/i;
 
 /** A time, an offset or both behind a date, which PostgreSQL ignores: pgjdbc writes `2024-02-29 +00`. */
 const behindDay =
@@ -136,13 +143,15 @@ function fromBinary(bytes: Uint8Array, declared: ParameterType): Parameter | Fau
   return typeof value === "symbol" ? faultOf(value) : { type: shape.type, value };
 }
 
-/** Two ways a binary scalar can be wrong; symbols, because a string would be a value. */
+/** Ways a binary scalar can be wrong; symbols, because a string would be a value. */
 const badBinary = Symbol("binary");
 const badEncoding = Symbol("encoding");
 const badNul = Symbol("nul");
-type Bad = typeof badBinary | typeof badEncoding | typeof badNul;
+const infinite = Symbol("infinite");
+type Bad = typeof badBinary | typeof badEncoding | typeof badNul | typeof infinite;
 
 function faultOf(bad: Bad): Fault {
+  if (bad === infinite) return "infinite";
   if (bad === badEncoding) return "encoding";
   return bad === badNul ? "nul" : "binary";
 }
@@ -176,7 +185,7 @@ function scalarFromBinary(bytes: Uint8Array, scalar: ScalarName): Value | Bad {
     case "bytea":
       return bytes.slice();
     case "date":
-      return BigInt(view.getInt32(0)) + epochDays;
+      return dayFrom(view.getInt32(0));
     case "time":
       return timeFrom(view.getBigInt64(0));
     case "timestamp":
@@ -207,6 +216,11 @@ function textFrom(bytes: Uint8Array): string | Bad {
   return text.includes("\0") ? badNul : text;
 }
 
+/** PostgreSQL's infinities are the ends of the range. */
+function dayFrom(days: number): bigint | Bad {
+  return days === 0x7fffffff || days === -0x80000000 ? infinite : BigInt(days) + epochDays;
+}
+
 const dayMicros = 86_400_000_000n;
 
 /** 24:00:00 is a time in PostgreSQL too. */
@@ -215,11 +229,10 @@ function timeFrom(micros: bigint): bigint | Bad {
 }
 
 function instantFrom(micros: bigint): bigint | Bad {
+  if (micros === 2n ** 63n - 1n || micros === -(2n ** 63n)) return infinite;
   const since1970 = micros + epochMicros;
-  // PostgreSQL's infinities, and instants beyond our range, have no neutral counterpart.
-  return since1970 === BigInt.asIntN(64, since1970) && micros !== -(2n ** 63n)
-    ? since1970
-    : badBinary;
+  // Instants beyond our range have no neutral counterpart.
+  return since1970 === BigInt.asIntN(64, since1970) ? since1970 : badBinary;
 }
 
 function intervalFrom(view: DataView): Value | Bad {
