@@ -16,7 +16,7 @@ import type { ClientSession } from "../session/clientSession.ts";
 import { encodeEvent } from "../encode.ts";
 import type { Outbox } from "../outbox.ts";
 import { ResultWriter, type Announce, type ResultForm } from "./resultWriter.ts";
-import { milliseconds } from "../session/settings.ts";
+import { milliseconds } from "../session/units.ts";
 import { RowsAside, type AsideRoom } from "./rowsAside.ts";
 import { commandTag } from "../tag.ts";
 

@@ -7,6 +7,7 @@
  */
 import type { Isolation } from "@gateway/core/sql/session/statement.ts";
 import { zoneOf } from "@gateway/core/type/zone.ts";
+import { quantityText, type Unit } from "./units.ts";
 
 export interface Setting {
   /** As PostgreSQL spells it. */
@@ -71,6 +72,11 @@ function open(
   return { name, initial, reported, accept };
 }
 
+/** A setting that counts something, shown as PostgreSQL does. */
+function counted(name: string, initial: string, unit: Unit, min = 0): Setting {
+  return open(name, initial, (value) => quantityText(value, unit, min) ?? invalid);
+}
+
 const list: readonly Setting[] = [
   fixed("server_version", serverVersion, true),
   fixed("server_version_num", serverVersionNumber),
@@ -97,7 +103,7 @@ const list: readonly Setting[] = [
   open("default_transaction_deferrable", "off", boolean),
   open("transaction_deferrable", "off", boolean),
   open("search_path", '"$user", public'),
-  open("statement_timeout", "0", (value) => (milliseconds(value) === undefined ? invalid : value)),
+  counted("statement_timeout", "0", "ms"),
   open("bytea_output", "hex", oneOf("hex")),
   open("client_min_messages", "notice", messageLevel),
   open("extra_float_digits", "1"),
@@ -105,11 +111,11 @@ const list: readonly Setting[] = [
   open("lc_monetary", "C"),
   open("lc_numeric", "C"),
   open("lc_time", "C"),
-  open("lock_timeout", "0"),
-  open("idle_in_transaction_session_timeout", "0"),
-  open("idle_session_timeout", "0"),
-  open("work_mem", "4MB"),
-  open("maintenance_work_mem", "64MB"),
+  counted("lock_timeout", "0", "ms"),
+  counted("idle_in_transaction_session_timeout", "0", "ms"),
+  counted("idle_session_timeout", "0", "ms"),
+  counted("work_mem", "4MB", "kB"),
+  counted("maintenance_work_mem", "64MB", "kB"),
   open("jit", "off", boolean),
   open("row_security", "on", boolean),
   open("synchronous_commit", "on"),
@@ -126,25 +132,25 @@ const list: readonly Setting[] = [
   open("random_page_cost", "4"),
   open("seq_page_cost", "1"),
   open("cpu_tuple_cost", "0.01"),
-  open("effective_cache_size", "4GB"),
+  counted("effective_cache_size", "4GB", "8kB"),
   open("effective_io_concurrency", "1"),
   open("max_parallel_workers_per_gather", "2"),
   open("constraint_exclusion", "partition"),
   open("cursor_tuple_fraction", "0.1"),
   open("default_statistics_target", "100"),
-  open("temp_buffers", "8MB"),
+  counted("temp_buffers", "8MB", "8kB"),
   open("temp_tablespaces", ""),
   open("default_text_search_config", "pg_catalog.simple"),
-  open("transaction_timeout", "0"),
-  open("deadlock_timeout", "1s"),
-  open("tcp_keepalives_idle", "0"),
-  open("tcp_keepalives_interval", "0"),
+  counted("transaction_timeout", "0", "ms"),
+  counted("deadlock_timeout", "1s", "ms"),
+  counted("tcp_keepalives_idle", "0", "s"),
+  counted("tcp_keepalives_interval", "0", "s"),
   open("tcp_keepalives_count", "0"),
-  open("tcp_user_timeout", "0"),
+  counted("tcp_user_timeout", "0", "ms"),
   open("track_activities", "on", boolean),
   open("log_statement", "none"),
   open("log_min_messages", "warning"),
-  open("log_min_duration_statement", "-1"),
+  counted("log_min_duration_statement", "-1", "ms", -1),
   open("session_replication_role", "origin"),
   open("ssl_renegotiation_limit", "0"),
   open("enable_hashagg", "on", boolean),
@@ -239,26 +245,4 @@ function messageLevel(value: string): string | Refusal {
 /** True when a client that set `client_min_messages` to `minimum` wants to see a message of `level`. */
 export function wantsMessage(minimum: string, level: "notice" | "warning"): boolean {
   return levels.indexOf(level) >= levels.indexOf(minimum);
-}
-
-const unitMs: ReadonlyMap<string, number> = new Map([
-  ["us", 0.001],
-  ["ms", 1],
-  ["s", 1000],
-  ["min", 60_000],
-  ["h", 3_600_000],
-  ["d", 86_400_000],
-]);
-
-/** A longer text is no duration and is not read. */
-const durationMax = 40;
-
-/** Milliseconds of a duration such as `5000`, `5s` or `1.5 min`; 0 means none. Undefined for no duration. */
-export function milliseconds(value: string): number | undefined {
-  if (value.length > durationMax) return undefined;
-  const match = /^\s*(\d{1,12}(?:\.\d{1,6})?)\s*([a-z]*)\s*$/.exec(value);
-  const unit = unitMs.get(match?.[2] === "" ? "ms" : (match?.[2] ?? ""));
-  if (match === null || unit === undefined) return undefined;
-  const result = Math.round(Number(match[1]) * unit);
-  return result <= 2 ** 31 - 1 ? result : undefined;
 }
