@@ -84,6 +84,18 @@ describe("ClientSession", () => {
     expect(session.known("my.own")).toBeUndefined();
   });
 
+  it("shows the modes of the session for a transaction that asked for no others", () => {
+    const session = new ClientSession(sessionOf());
+    expect(session.setting("transaction_isolation")).toBe("read committed");
+    session.set("default_transaction_isolation", "serializable");
+    expect(session.setting("transaction_isolation")).toBe("serializable");
+    const modes = { ...noModes, isolation: "repeatableRead" } as const;
+    session.apply({ kind: "pinned", modes, pin: pinOf() });
+    expect(session.setting("transaction_isolation")).toBe("repeatable read");
+    session.apply({ kind: "unpinned", outcome: "committed" });
+    expect(session.setting("transaction_isolation")).toBe("serializable");
+  });
+
   it("says by its pin whether it is in a transaction", () => {
     const session = new ClientSession(sessionOf());
     const pin = pinOf();

@@ -94,7 +94,11 @@ export class ClientSession {
   known(key: string): string | undefined {
     if (key === "session_authorization") return this.#value.identity.user;
     if (key === "gateway.query_id") return this.lastQueryId;
-    return this.#value.settings.get(key) ?? settings.get(key)?.initial;
+    const own = this.#value.settings.get(key);
+    if (own !== undefined) return own;
+    // A transaction has the session's modes unless it asked for others.
+    const kept = key.startsWith("transaction_") ? this.#value.settings.get(`default_${key}`) : own;
+    return kept ?? settings.get(key)?.initial;
   }
 
   /** The value of a setting that always has one. */
