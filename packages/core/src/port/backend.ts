@@ -29,7 +29,7 @@ export interface PinnedLane extends Lane, AsyncDisposable {
   rollback(signal: AbortSignal): Promise<Result<void, GatewayError>>;
   /**
    * Whether the transaction goes on, and its last statement, if it failed, changed nothing. Missing where
-   * a statement that reads as a query may still change something: such a transaction has no savepoints.
+   * nobody can say so, or where a statement that reads as a query may still change something.
    */
   goesOn?(signal: AbortSignal): Promise<boolean>;
   /**

@@ -7,7 +7,7 @@ import { isStrict, wordsOf, type WayBack } from "./savepoints.ts";
 import type { Division } from "../../sql/session/statement.ts";
 import { identify, type SessionPin } from "./pinSession.ts";
 
-/** SAVEPOINT, RELEASE and ROLLBACK TO, where the engine's transactions can have savepoints. */
+/** SAVEPOINT, RELEASE and ROLLBACK TO. */
 export async function* divide(
   division: Result<Division, GatewayError>,
   open: OpenQuery,
@@ -17,10 +17,6 @@ export async function* divide(
   const { kind, name } = division.value;
   if (pin.state === "aborted" && kind !== "rollbackToSavepoint") {
     return { kind: "failed", error: gatewayError("query.transactionAborted") };
-  }
-  if (pin.lane.divide === undefined && pin.lane.goesOn === undefined) {
-    const message = "the engine's transactions have no savepoints";
-    return failedIn(pin, open, gatewayError("query.unsupported", { message }));
   }
   const wrong = await divided(division.value, open, pin);
   if (pin.state === "ended")
@@ -46,7 +42,7 @@ async function divided(
       return points.release(name);
     case "rollbackToSavepoint": {
       const strict = isStrict(pin.modes, open.query);
-      const goesOn = async () => (await pin.lane.goesOn?.(open.live.signal)) === true;
+      const goesOn = lane.goesOn && (async () => (await lane.goesOn?.(open.live.signal)) === true);
       const way = await points.wayBack(name, strict, goesOn);
       return way.ok ? await goBack(way.value, open, pin) : way.error;
     }

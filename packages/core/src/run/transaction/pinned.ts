@@ -86,6 +86,7 @@ async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   using _patience = abortedWith(signal, { abort: () => events.aborted() });
   const { last } = yield* relay(events, open.live, slot);
   if (last.kind === "failed") points.fail(open.query.statement);
+  else points.succeed(open.query.statement);
   if (events.ignored) {
     // Nothing more can run on this connection. The slot is released after the lane, which ends with the engine's work.
     open.remains(pin.end());

@@ -10,6 +10,9 @@
  *
  * A transaction begun anew sees what others committed meanwhile, so one that asked for more than READ
  * COMMITTED is begun anew only when it had not even read before the savepoint.
+ *
+ * Some engines can not say whether they go on, and there a function that a query calls may change something
+ * (`PinnedLane.goesOn`). Nothing was changed there when all that ran were queries that succeeded and call nothing.
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -54,17 +57,29 @@ export class Savepoints {
   #changed = 0;
   /** The last statement failed, and was counted as a change. */
   #undecided = false;
+  /** The last that may have left something: it changes or calls something, failed, or was left unread. 0 for none. */
+  #lastTrace = 0;
+  #traceBefore = 0;
 
   /** A statement goes to the engine. */
   run(statement: Statement): void {
     this.#ran += 1;
     this.#undecided = false;
     if (mayChange(statement)) this.#changed += 1;
+    this.#traceBefore = this.#lastTrace;
+    this.#lastTrace = this.#ran;
   }
 
   /** That statement failed. */
   fail(statement: Statement): void {
     this.#undecided = mayChange(statement);
+  }
+
+  /** That statement succeeded. */
+  succeed(statement: Statement): void {
+    // What ran before all savepoints is of no interest, and looking for calls takes time.
+    if (this.#points.length === 0 || mayChange(statement) || mayCall(statement)) return;
+    this.#lastTrace = this.#traceBefore;
   }
 
   set(name: string): GatewayError | undefined {
@@ -91,16 +106,20 @@ export class Savepoints {
 
   /**
    * What it takes to go back. `goesOn` asks the engine whether the transaction is alive and its last statement,
-   * if it failed, changed nothing; `strict` for more than READ COMMITTED. `query.unsupported` where
-   * there is no way back.
+   * if it failed, changed nothing; undefined where the engine can not be asked. `strict` for more than READ
+   * COMMITTED. `query.unsupported` where there is no way back.
    */
   async wayBack(
     name: string,
     strict: boolean,
-    goesOn: () => Promise<boolean>,
+    goesOn: (() => Promise<boolean>) | undefined,
   ): Promise<Result<WayBack, GatewayError>> {
     const point = this.#points[this.#indexOf(name)];
     if (point === undefined) return err(unknownPoint(name));
+    if (goesOn === undefined) {
+      if (this.#lastTrace <= point.ran) return ok({ kind: "stay" });
+      return point.ran === 0 ? ok({ kind: "anew" }) : err(noWayBack());
+    }
     const changed = this.#changed - (this.#undecided ? 1 : 0);
     if (changed === point.changed && (await goesOn())) return ok({ kind: "stay" });
     if (point.changed === 0 && !(strict && point.ran > 0)) return ok({ kind: "anew" });
@@ -114,6 +133,7 @@ export class Savepoints {
     if (point === undefined) return;
     this.#points.length = at + 1;
     this.#changed = point.changed;
+    this.#lastTrace = Math.min(this.#lastTrace, point.ran);
     this.#undecided = false;
   }
 
@@ -123,6 +143,7 @@ export class Savepoints {
     this.#ran = 0;
     this.#changed = 0;
     this.#undecided = false;
+    this.#lastTrace = 0;
   }
 
   #indexOf(name: string): number {
@@ -132,6 +153,30 @@ export class Savepoints {
 
 function mayChange({ writes, doubt }: Statement): boolean {
   return writes || doubt !== undefined;
+}
+
+/** What stands before a bracket without being called, and functions that nobody replaces. */
+const callsNothing: ReadonlySet<string> = new Set(
+  "all and any as avg by case cast coalesce count distinct else except exists from having in intersect join max min not nullif on or over select some sum then union using values when where with".split(
+    " ",
+  ),
+);
+
+/** A longer text is not looked at, nor what stands further before a bracket. */
+const callTextMax = 65_536;
+const nameBefore = 80;
+
+/** Whether a query may call a function of somebody's own. In doubt it does: a comment may hide the name. */
+function mayCall({ sql }: Statement): boolean {
+  if (sql.length > callTextMax || /--|\/\*|#/.test(sql)) return true;
+  for (let at = sql.indexOf("("); at >= 0; at = sql.indexOf("(", at + 1)) {
+    const before = sql.slice(Math.max(0, at - nameBefore), at).trimEnd();
+    const name = /[\p{L}\p{N}_$."`\]]*$/u.exec(before)?.[0] ?? "";
+    if ((before === "" && at > 0) || (name !== "" && !callsNothing.has(name.toLowerCase()))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /** Whether the client may count on seeing nothing new once it has read. MySQL's clients may unless they say otherwise. */
