@@ -12,10 +12,24 @@ export interface GatewayError {
   readonly sqlState?: string;
   /** The engine's own number and name, for clients that speak the engine's protocol. */
   readonly vendor?: EngineVendor;
+  readonly subject?: ErrorSubject;
   /** Milliseconds after which a retry makes sense. */
   readonly retryAfterMs?: number;
   /** For operators and the log only. Holds no value of a query, no credential, no foreign error text with parameters. */
   readonly detail?: string;
+}
+
+/**
+ * What the engine says its error is about, for clients whose protocol has fields for it. `detail` may hold values
+ * of the client's own rows: it goes to the client and nowhere else.
+ */
+export interface ErrorSubject {
+  readonly detail?: string;
+  readonly schema?: string;
+  readonly table?: string;
+  readonly column?: string;
+  readonly type?: string;
+  readonly constraint?: string;
 }
 
 /** The engine's own name for an error. Public: it names a kind and holds nothing of a statement. */

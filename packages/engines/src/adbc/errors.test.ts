@@ -36,6 +36,25 @@ describe("errorOf", () => {
     expect(errorOf(profileOf("postgresql"), failure, { ...statement, original }).position).toBe(11);
   });
 
+  it("passes on what PostgreSQL says an error is about", () => {
+    const details = new Map([
+      ["PG_DIAG_MESSAGE_PRIMARY", "duplicate key"],
+      ["PG_DIAG_MESSAGE_DETAIL", "Key (id)=(1) already exists."],
+      ["PG_DIAG_TABLE_NAME", "orders"],
+      ["PG_DIAG_CONSTRAINT_NAME", "orders_pkey"],
+      ["PG_DIAG_COLUMN_NAME", ""],
+    ]);
+    const failure = said({ sqlState: "23505", details });
+    expect(errorOf(profileOf("postgresql"), failure, statement)).toMatchObject({
+      message: "duplicate key",
+      subject: {
+        detail: "Key (id)=(1) already exists.",
+        table: "orders",
+        constraint: "orders_pkey",
+      },
+    });
+  });
+
   it("shows neither our tag nor the statement that a driver repeats", () => {
     const message = "Failed to prepare query: no such table: t\nquery: /* gateway/a */ select";
     const error = errorOf(profileOf("sqlite"), said({ message }), statement);

@@ -6,7 +6,7 @@
  * there the fixed beginnings of SQLite's messages are all there is, and anything else is a plain failure.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
-import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type ErrorSubject, type GatewayError } from "@gateway/core/error.ts";
 import { errorOfBinding } from "../native/bindingError.ts";
 import type { AdbcFailure } from "../native/driver.ts";
 import { errorOfFailure, readFailure } from "../duckDb/library/failure.ts";
@@ -75,12 +75,32 @@ function driverError(
   const message = details?.get("PG_DIAG_MESSAGE_PRIMARY") ?? withoutQuery(failure.message);
   const hint = details?.get("PG_DIAG_MESSAGE_HINT");
   const position = positionIn(statement, details?.get("PG_DIAG_STATEMENT_POSITION"), code);
+  const subject = details === undefined ? {} : subjectOf(details);
   return gatewayError(code, {
     message: shortened(message),
     ...stated,
     ...(hint === undefined ? {} : { hint: shortened(hint) }),
     ...(position === undefined ? {} : { position }),
+    ...(Object.keys(subject).length === 0 ? {} : { subject }),
   });
+}
+
+/** Fields of PostgreSQL's errors. */
+const subjectFields = {
+  detail: "PG_DIAG_MESSAGE_DETAIL",
+  schema: "PG_DIAG_SCHEMA_NAME",
+  table: "PG_DIAG_TABLE_NAME",
+  column: "PG_DIAG_COLUMN_NAME",
+  type: "PG_DIAG_DATATYPE_NAME",
+  constraint: "PG_DIAG_CONSTRAINT_NAME",
+} as const satisfies Record<keyof ErrorSubject, string>;
+
+function subjectOf(details: ReadonlyMap<string, string>): ErrorSubject {
+  const found = Object.entries(subjectFields).flatMap(([name, field]) => {
+    const said = details.get(field);
+    return said === undefined || said === "" ? [] : [[name, shortened(said)]];
+  });
+  return Object.fromEntries(found) as ErrorSubject;
 }
 
 /** Codes whose text is about the client's own SQL. */

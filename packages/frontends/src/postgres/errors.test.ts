@@ -57,6 +57,17 @@ describe("errorReport", () => {
     expect(errorReport(gatewayError("query.syntax"), place).detail).toBeUndefined();
   });
 
+  it("names what the engine says the error is about", () => {
+    const subject = {
+      detail: "Key (id)=(1) already exists.",
+      schema: "public",
+      table: "orders",
+      constraint: "orders_pkey",
+    };
+    const error = gatewayError("query.constraint", { sqlState: "23505", subject });
+    expect(errorReport(error, { queryId: "q1" })).toMatchObject({ sqlState: "23505", ...subject });
+  });
+
   it("never shows the operator's detail", () => {
     const report = errorReport(gatewayError("engine.failed", { detail: "host db-7 said no" }));
     expect(JSON.stringify(report)).not.toContain("db-7");

@@ -84,7 +84,9 @@ export function errorReport(
   const position = positionOf(error, place);
   const detail = detailOf(error, place);
   const hint = hintOf(error);
+  const { detail: _detail, ...subject } = error.subject ?? {};
   return {
+    ...subject,
     severity,
     sqlState: error.sqlState ?? sqlState,
     message: error.message,
@@ -107,9 +109,10 @@ function positionOf(error: GatewayError, { sql, statementStart = 0 }: ErrorPlace
   return characters;
 }
 
-/** The id helps an operator to look the query up; beside the client's own mistake it would be noise. */
-function detailOf(error: GatewayError, { queryId }: ErrorPlace): string | undefined {
-  if (queryId === undefined || errorCatalogue[error.code].class === "client") return undefined;
+/** The engine's own, or the id by which an operator looks the query up: beside the client's own mistake it would be noise. */
+function detailOf({ code, subject }: GatewayError, { queryId }: ErrorPlace): string | undefined {
+  if (subject?.detail !== undefined) return subject.detail;
+  if (queryId === undefined || errorCatalogue[code].class === "client") return undefined;
   return `Query id: ${queryId}`;
 }
 

@@ -53,6 +53,22 @@ describe("writeBackend", () => {
     ],
     [
       {
+        kind: "error",
+        report: {
+          severity: "ERROR",
+          sqlState: "23505",
+          message: "m",
+          schema: "a",
+          table: "b",
+          column: "c",
+          type: "d",
+          constraint: "e",
+        },
+      },
+      "E 0000002c 53 4552524f5200 56 4552524f5200 43 323335303500 4d 6d00 73 6100 74 6200 63 6300 64 6400 6e 6500 00",
+    ],
+    [
+      {
         kind: "notice",
         report: { severity: "NOTICE", sqlState: "00000", message: "m", detail: "d", hint: "h" },
       },

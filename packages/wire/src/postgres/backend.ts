@@ -119,6 +119,11 @@ function writeReport(out: ByteWriter, report: Report): void {
   writeReportField(out, "D", report.detail);
   writeReportField(out, "H", report.hint);
   writeReportField(out, "P", report.position?.toString());
+  writeReportField(out, "s", report.schema);
+  writeReportField(out, "t", report.table);
+  writeReportField(out, "c", report.column);
+  writeReportField(out, "d", report.type);
+  writeReportField(out, "n", report.constraint);
   out.u8(0);
 }
 

@@ -98,6 +98,11 @@ export interface Report {
   readonly hint?: string;
   /** In characters of the client's text, from 1. */
   readonly position?: number;
+  readonly schema?: string;
+  readonly table?: string;
+  readonly column?: string;
+  readonly type?: string;
+  readonly constraint?: string;
 }
 
 /** `I` idle, `T` in a transaction, `E` in a failed one. */
