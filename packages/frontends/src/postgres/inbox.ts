@@ -14,6 +14,7 @@ const readAheadBytes = 64 * 1024;
 /** Sync ends a series; a Close in between changes nothing. */
 const syncType = 0x53;
 const closeType = 0x43;
+const bindType = 0x42;
 
 export class Inbox {
   readonly #connection: FollowedConnection;
@@ -82,6 +83,19 @@ export class Inbox {
     return this.#reader.ahead(endsAhead) ?? this.#waitAhead();
   }
 
+  /** True when the next message is a Bind, or the client left. Waits for it, as `ahead` does. */
+  bound(): boolean | Promise<boolean> {
+    return this.#reader.ahead(isBind) ?? this.#waitBound();
+  }
+
+  async #waitBound(): Promise<boolean> {
+    for (;;) {
+      const found = this.#reader.ahead(isBind);
+      if (found !== undefined || this.#connection.over) return found ?? true;
+      await this.more();
+    }
+  }
+
   async #waitAhead(): Promise<Lookahead> {
     for (;;) {
       const found = this.#reader.ahead(endsAhead);
@@ -92,6 +106,10 @@ export class Inbox {
       await this.more();
     }
   }
+}
+
+function isBind(type: number): boolean {
+  return type === bindType;
 }
 
 /** What a message of this type says about the rest of the series; undefined when the next one tells. */

@@ -42,7 +42,11 @@ export interface SeriesParts {
   readonly maxMessageBytes: number;
   readonly read: StatementReader;
   /** Tells what follows this message in the series: its Sync, or more. A promise until that is known. */
-  readonly inbox: { ahead(): Lookahead | Promise<Lookahead> };
+  readonly inbox: {
+    ahead(): Lookahead | Promise<Lookahead>;
+    /** True when a Bind follows this message, or the client left. */
+    bound(): boolean | Promise<boolean>;
+  };
 }
 
 /** `gone`: the client left before that was known. */
@@ -77,14 +81,41 @@ export class Series {
     return (this.#madeMemory ??= new TypeMemory());
   }
 
-  parse({ statement, sql, types }: MessageOf<"parse">): Failure | undefined {
+  /** A promise only for a named statement without its Bind behind it. */
+  parse({
+    statement,
+    sql,
+    types,
+  }: MessageOf<"parse">): Failure | Promise<Failure | undefined> | undefined {
     const refused = this.#named.admitStatement(statement, sql);
     if (refused !== undefined) return failure(refused);
     const prepared = preparedOf(sql, types, this.#parts.read);
     if (!prepared.ok) return failure(prepared.error, { sql });
-    this.#named.putStatement(statement, prepared.value);
+    const { kind } = prepared.value.kind;
+    const asked = statement !== "" && (kind === "query" || kind === "copy");
+    const bound = !asked || this.#parts.inbox.bound();
+    return bound === true
+      ? this.#putStatement(statement, prepared.value)
+      : this.#parseKept({ name: statement, prepared: prepared.value, bound });
+  }
+
+  /**
+   * Prepares a statement that its client keeps: what is wrong with it is told now, because a client takes a name
+   * that was accepted for one that works. Bind and Execute behind it would tell the same a moment later.
+   */
+  async #parseKept({ name, prepared, bound }: Kept): Promise<Failure | undefined> {
+    if (!(await bound)) {
+      const described = await this.#describer.of(prepared);
+      if (!described.ok && aboutText.has(described.error.code)) {
+        return failure(described.error, placeOf(prepared));
+      }
+    }
+    return this.#putStatement(name, prepared);
+  }
+
+  #putStatement(name: string, prepared: Prepared): undefined {
+    this.#named.putStatement(name, prepared);
     this.#parts.out.put({ kind: "parseComplete" });
-    return undefined;
   }
 
   /** A promise only where an engine is asked, or something parked has to end. */
@@ -303,6 +334,25 @@ export class Series {
 
 /** Statements that get no implicit transaction. */
 const alone: ReadonlySet<Prepared["kind"]["kind"]> = new Set(["transaction", "division", "cursor"]);
+
+/** A named statement, and whether a Bind follows its Parse. */
+interface Kept {
+  readonly name: string;
+  readonly prepared: Prepared;
+  readonly bound: false | Promise<boolean>;
+}
+
+/** What an engine says of a text. With any other error it could not be asked, and the next step tells why. */
+const aboutText: ReadonlySet<GatewayError["code"]> = new Set<GatewayError["code"]>([
+  "policy.denied",
+  "query.data",
+  "query.invalid",
+  "query.parameters",
+  "query.permission",
+  "query.syntax",
+  "query.transactionAborted",
+  "query.unknownObject",
+]);
 
 type ExecuteAnnounce = Exclude<Announce, "rows">;
 
