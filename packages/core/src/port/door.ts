@@ -28,6 +28,8 @@ export interface Door {
   readonly takesTokens?: boolean;
   /** Catalog names that the engines the session may reach know; used for names given at connect. */
   catalogs(session: Session): readonly string[];
+  /** The engines that the session may reach. */
+  engines?(session: Session): readonly ReachedEngine[];
 
   /** The challenge for a login by SCRAM; undefined where the user is asked for the password itself. */
   scram?(user: string): ScramChallenge | undefined;
@@ -96,6 +98,14 @@ export interface Target {
   /** What all of them read; undefined where they differ or nobody knows. */
   readonly dialect: Dialect | undefined;
   /** Catalogs that they know by now, each once. */
+  readonly catalogs: readonly string[];
+}
+
+/** What is known of an engine without asking it. */
+export interface ReachedEngine {
+  /** What it reads; undefined where no lexer of ours knows that. */
+  readonly dialect?: Dialect | undefined;
+  /** Empty until they are known. */
   readonly catalogs: readonly string[];
 }
 

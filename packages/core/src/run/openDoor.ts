@@ -47,6 +47,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
       return generations.active?.authenticator.takesTokens ?? false;
     },
     catalogs: () => generations.active?.catalogs() ?? [],
+    engines: () => generations.active?.backends() ?? [],
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: async (presented, at) => {
       if (at.patienceMs !== undefined && generations.active === undefined) {

@@ -34,20 +34,22 @@ describe.each([...tools])("%s", (_, statements) => {
     expect(passed).toEqual([]);
   });
 
-  it("is described and answered without an error", async () => {
+  it("is described and answered without an error, but for what only an engine knows", async () => {
     const failures: string[] = [];
     for (const text of statements) {
       const prepared = preparedOf(text, [], readText);
       if (!prepared.ok || !isOurs(prepared.value.kind)) continue;
       const failure = await failureOf(prepared.value);
-      if (failure !== undefined) failures.push(`${failure}: ${text}`);
+      // Other sessions: an empty answer would be a wrong one.
+      if (text.includes("pg_stat_activity")) expect(failure).toMatch(/^42501/);
+      else if (failure !== undefined) failures.push(`${failure}: ${text}`);
     }
     expect(failures).toEqual([]);
   }, 120_000);
 });
 
 function isOurs(kind: Prepared["kind"]): boolean {
-  return kind.kind === "query" && kind.catalog === true;
+  return kind.kind === "query" && kind.catalog !== undefined;
 }
 
 async function failureOf(prepared: Prepared): Promise<string | undefined> {

@@ -75,6 +75,31 @@ describe("a catalog statement", () => {
   });
 });
 
+describe("what only the engine knows", () => {
+  it("is NULL or has no rows where it is a size or a statistic", async () => {
+    const sizes = await bench.ask(
+      "select pg_relation_size('orders'), pg_total_relation_size('orders'::regclass), pg_database_size(current_database()), pg_size_pretty(pg_table_size('orders')), pg_stat_get_live_tuples('orders'::regclass), pg_postmaster_start_time() from pg_am limit 1",
+    );
+    expect(sizes).toMatchObject({ error: undefined, rows: [[null, null, null, null, null, null]] });
+    const tables = await bench.ask(
+      "select c.relname, s.n_live_tup from pg_class c left join pg_stat_user_tables s on s.relid = c.oid where c.relname = 'orders'",
+    );
+    expect(tables.rows).toEqual([["orders", null]]);
+    expect((await bench.ask("select * from pg_stat_database")).rows).toEqual([]);
+    expect((await bench.ask("select * from pg_statio_user_tables")).rows).toEqual([]);
+  });
+
+  it.each([
+    ["sessions", "select * from pg_stat_activity"],
+    ["sessions by their function", "select * from pg_stat_get_activity(null)"],
+    ["locks", "select * from pg_locks"],
+    ["who waits for whom", "select pg_blocking_pids(1)"],
+    ["the log's end", "select pg_current_wal_lsn()"],
+  ])("is refused where it is about %s", async (_, sql) => {
+    expect((await bench.ask(sql)).error).toMatch(/^42501/);
+  });
+});
+
 describe("nobody", () => {
   it.each([
     ["reads a table's rows as none", "select count(*) from orders, pg_class", /^query.unsupported/],

@@ -80,6 +80,12 @@ export class Mirrors implements AsyncDisposable {
     return this.#pool.filter(({ leaving }) => !leaving).length;
   }
 
+  /** True when every engine that the session may reach reads PostgreSQL's SQL. */
+  reachesPostgres(session: Session): boolean {
+    const engines = this.#door.engines?.(session) ?? [];
+    return engines.length > 0 && engines.every(({ dialect }) => dialect === "postgres");
+  }
+
   /** Something may have been created or dropped: the next statement sees it. */
   changed(): void {
     this.#changedAtMs = this.#host.clock.nowMs();

@@ -16,36 +16,77 @@ export const reader = "mirror_reader";
 const harmless = [
   "clock_timestamp",
   "gen_random_uuid",
-  "pg_blocking_pids",
   "pg_collation_actual_version",
-  "pg_current_wal_lsn",
   "pg_database_collation_actual_version",
-  "pg_database_size",
   "pg_get_replication_slots",
   "pg_get_sequence_data",
-  "pg_indexes_size",
   "pg_is_in_recovery",
   "pg_is_wal_replay_paused",
   "pg_jit_available",
   "pg_last_wal_receive_lsn",
   "pg_last_wal_replay_lsn",
   "pg_last_xact_replay_timestamp",
-  "pg_lock_status",
   "pg_partition_ancestors",
   "pg_partition_tree",
   "pg_prepared_xact",
-  "pg_relation_size",
-  "pg_safe_snapshot_blocking_pids",
   "pg_sequence_last_value",
   "pg_show_replication_origin_status",
-  "pg_table_size",
-  "pg_tablespace_size",
   "pg_timezone_names",
-  "pg_total_relation_size",
   "pg_xact_commit_timestamp",
   "random",
   "timeofday",
 ];
+
+/**
+ * Functions about what the engine alone knows, and a mirror would answer for itself: they answer NULL, which is
+ * PostgreSQL's own answer for what it does not know. So do all of one value that begin with `pg_stat_get_`.
+ */
+const unknown = [
+  "pg_conf_load_time",
+  "pg_database_size",
+  "pg_indexes_size",
+  "pg_postmaster_start_time",
+  "pg_relation_size",
+  "pg_table_size",
+  "pg_tablespace_size",
+  "pg_total_relation_size",
+];
+
+/**
+ * Sizes and statistics are not known, and no view has rows of them. Sessions and locks are refused: an empty
+ * answer would say that there are none.
+ */
+const liveSql = `
+DO $$
+DECLARE found record;
+BEGIN
+  FOR found IN
+    SELECT p.oid::regprocedure AS own, p.proname AS name, p.proretset OR p.prorettype = 'record'::regtype AS wide,
+      pg_get_function_identity_arguments(p.oid) AS arguments, p.prorettype::regtype AS type
+    FROM pg_catalog.pg_proc p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace
+      AND (p.proname LIKE 'pg\\_stat\\_get\\_%' OR p.proname = ANY ('{${unknown.join(",")}}'))
+  LOOP
+    IF found.wide THEN
+      EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', found.own);
+      CONTINUE;
+    END IF;
+    EXECUTE format('ALTER FUNCTION %s RENAME TO %I', found.own, 'gateway_' || found.name);
+    EXECUTE format('CREATE FUNCTION pg_catalog.%I(%s) RETURNS %s LANGUAGE sql STABLE AS ''SELECT NULL::%s''',
+      found.name, found.arguments, found.type, found.type);
+  END LOOP;
+  FOR found IN
+    SELECT c.relname AS name, rtrim(pg_get_viewdef(c.oid), ';') AS query FROM pg_catalog.pg_class c
+    WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind = 'v' AND c.relname ~ '^pg_stat(io)?_'
+      AND c.relname <> 'pg_stat_activity'
+  LOOP
+    EXECUTE format('CREATE OR REPLACE VIEW pg_catalog.%I AS SELECT * FROM (%s) AS known WHERE false', found.name, found.query);
+  END LOOP;
+END $$;
+ALTER FUNCTION pg_catalog.pg_lock_status() RENAME TO gateway_lock_status;
+GRANT EXECUTE ON FUNCTION pg_catalog.gateway_lock_status() TO PUBLIC;
+REVOKE SELECT ON pg_catalog.pg_locks, pg_catalog.pg_stat_activity FROM PUBLIC;
+`;
 
 /** Settings that are the gateway's: which catalogs a client may expect, and the path as the client set it. */
 const settingCase = (name: string, otherwise: string): string =>
@@ -66,12 +107,13 @@ DECLARE found regprocedure;
 BEGIN
   FOR found IN SELECT p.oid::regprocedure FROM pg_catalog.pg_proc p
     WHERE p.provolatile = 'v' AND p.prokind = 'f'
-      AND p.proname NOT LIKE 'pg_stat_get_%'
+      AND p.proname NOT LIKE 'pg\\_stat\\_get\\_%'
       AND NOT p.proname = ANY ('{${harmless.join(",")}}')
   LOOP
     EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', found);
   END LOOP;
 END $$;
+${liveSql}
 REVOKE ALL ON LANGUAGE plpgsql FROM PUBLIC;
 REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC;
 

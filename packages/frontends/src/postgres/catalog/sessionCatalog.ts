@@ -40,6 +40,8 @@ export class SessionCatalog {
   readonly #process: number;
   /** The open transaction changed tables, which others see after its COMMIT. */
   #changed = false;
+  /** Every engine that the session may reach is a PostgreSQL; undefined before somebody asked. */
+  #reachesPostgres: boolean | undefined;
 
   constructor(mirrors: Mirrors, session: ClientSession, process: number) {
     this.#mirrors = mirrors;
@@ -47,9 +49,15 @@ export class SessionCatalog {
     this.#process = process;
   }
 
-  /** True for a statement that is answered here. */
+  /** True for a statement that is answered here. PostgreSQL itself is asked what only an engine knows. */
   takes({ kind }: ReadStatement): boolean {
-    return kind.kind === "query" && kind.catalog === true && this.#mirrors.mode !== "backend";
+    if (kind.kind !== "query" || kind.catalog === undefined) return false;
+    const { mode } = this.#mirrors;
+    if (mode === "backend") return false;
+    if (kind.catalog === "names" || mode === "off") return true;
+    // A portal's values are read for who answers it, so that never changes.
+    this.#reachesPostgres ??= this.#mirrors.reachesPostgres(this.#session.value);
+    return !this.#reachesPostgres;
   }
 
   /** Called with the command tag of every statement that succeeded. */

@@ -155,7 +155,7 @@ function preludeOf(session: MirrorSession): string {
 
 /** Asks whether a statement read a table: it holds that table's lock until its rollback. */
 function touchedSql(shellsFrom: string): string {
-  return `SELECT 1 FROM pg_catalog.pg_locks WHERE locktype = 'relation' AND relation > ${shellsFrom} LIMIT 1`;
+  return `SELECT 1 FROM pg_catalog.gateway_lock_status() WHERE locktype = 'relation' AND relation > ${shellsFrom} LIMIT 1`;
 }
 
 /** Makes and drops shells; answers how many could not be made. */

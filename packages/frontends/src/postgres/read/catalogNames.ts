@@ -58,6 +58,33 @@ export function catalogFunction(name: string): boolean {
   return functions.has(name) || name.startsWith("pg_") || /^has_\w+_privilege$/.test(name);
 }
 
+/**
+ * True for a function whose answer only the engine can know: sizes, statistics, waits, locks, transactions, the
+ * log. The mirror's tables are empty and its sessions its own.
+ */
+export function liveFunction(name: string): boolean {
+  return live.test(name) && name !== "pg_column_size";
+}
+
+const live =
+  /^(?:pg_(?:\w+_size|stat_\w+|sleep\w*|(?:try_)?advisory_xact_lock\w*|\w*blocking_pids|lock_status|isolation_test\w*|wal\w*|current_(?:wal|xact|snapshot)\w*|last_(?:wal|xact|committed)\w*|xact_\w+|snapshot_\w+|postmaster_start_time|conf_load_time)|txid_\w+)$/;
+
+/** True for a relation that shows the same. */
+export function liveRelation(name: string): boolean {
+  return liveRelations.test(name);
+}
+
+const liveRelations =
+  /^pg_(?:locks|prepared_xacts|replication_slots|stats|stats_ext|stats_ext_exprs|stat(?:io)?_\w+)$/;
+
+/**
+ * True for a function that locks something, or lets it go, for as long as the session lasts: our connections to an
+ * engine are shared, so the lock would be gone with its statement.
+ */
+export function sessionLock(name: string): boolean {
+  return /^pg_(?:try_)?advisory_(?:lock|unlock)(?:_shared)?$/.test(name);
+}
+
 /** Functions of every PostgreSQL, and keywords before a bracket: they do not show what a statement is about. */
 const plain: ReadonlySet<string> = new Set(
   `

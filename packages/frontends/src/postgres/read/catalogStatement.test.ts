@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isCatalogStatement } from "./catalogStatement.ts";
+import { catalogSubject } from "./catalogStatement.ts";
 
-describe("isCatalogStatement", () => {
+describe("catalogSubject", () => {
   it.each([
     "select * from pg_catalog.pg_class c, pg_type t where c.oid = t.typrelid",
     'SELECT * FROM "pg_catalog"."pg_class" JOIN information_schema.tables USING (x)',
@@ -20,7 +20,7 @@ describe("isCatalogStatement", () => {
     "select array(select rolname from pg_roles) as update, 1 as select from pg_tables",
     "table pg_catalog.pg_am",
   ])("takes %s", (sql) => {
-    expect(isCatalogStatement(sql)).toBe(true);
+    expect(catalogSubject(sql)).toBe("names");
   });
 
   it.each([
@@ -53,6 +53,40 @@ describe("isCatalogStatement", () => {
     "select * from pg_class where a is not distinct from (select max(id) from orders)",
     "select extract(year from (select at from orders)) from pg_class",
   ])("leaves %s to the backend", (sql) => {
-    expect(isCatalogStatement(sql)).toBe(false);
+    expect(catalogSubject(sql)).toBeUndefined();
   });
+
+  it.each([
+    "select oid, pg_relation_size(oid) from pg_class",
+    "select pg_size_pretty(pg_catalog.pg_database_size(datname)) from pg_database",
+    "select * from pg_stat_activity where pid <> pg_backend_pid()",
+    "select c.relname, n_live_tup from pg_class c left join pg_stat_user_tables s on s.relid = c.oid",
+    "select mode from pg_catalog.pg_locks",
+    "select pg_stat_get_numscans(indexrelid) from pg_index",
+  ])("sees that %s asks about what only the engine knows", (sql) => {
+    expect(catalogSubject(sql)).toBe("live");
+  });
+
+  it.each([
+    "select pg_relation_size('orders')",
+    "select pg_size_pretty(pg_database_size(current_database()))",
+    "select pg_sleep(1)",
+    "select pg_advisory_xact_lock(1)",
+    "select * from pg_blocking_pids(1)",
+  ])("leaves %s to the backend, which knows or refuses it", (sql) => {
+    expect(catalogSubject(sql)).toBeUndefined();
+  });
+
+  it.each([
+    "select pg_advisory_lock(1)",
+    "select pg_try_advisory_lock_shared(1, 2)",
+    "select pg_advisory_unlock(oid) from pg_class",
+  ])("finds the lock of a session in %s", (sql) => {
+    expect(catalogSubject(sql)).toBe("sessionLock");
+  });
+
+  it.each(["select pg_size_pretty(1::bigint)", "select pg_size_bytes('1 kB')"])(
+    "takes %s, which asks about no size of the engine's",
+    (sql) => expect(catalogSubject(sql)).toBe("names"),
+  );
 });

@@ -8,7 +8,15 @@
 import { asciiLower, openSql, tokenText, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { decodeIdentifier } from "@gateway/core/sql/lex/literal.ts";
-import { catalogFunction, catalogRelation, plainFunction, systemWord } from "./catalogNames.ts";
+import {
+  catalogFunction,
+  catalogRelation,
+  liveFunction,
+  liveRelation,
+  plainFunction,
+  sessionLock,
+  systemWord,
+} from "./catalogNames.ts";
 
 /** Every statement over catalogs holds one of these words; most statements of users hold none. */
 const mention =
@@ -18,11 +26,21 @@ const mention =
 const lengthMax = 64 * 1024;
 const tokensMax = 8_000;
 
-/** True when the statement reads catalogs or calls their functions, and touches nothing else. Cheap for most others. */
-export function isCatalogStatement(sql: string): boolean {
-  if (sql.length > lengthMax || !mention.test(sql)) return false;
+/**
+ * What a statement over catalogs and nothing else asks about. `names`: what there is, which a mirror knows.
+ * `live`: also sizes, statistics, sessions or locks, which only the engine knows. `sessionLock`: it takes or gives
+ * back a lock of its session.
+ */
+export type CatalogSubject = "names" | "live" | "sessionLock";
+
+/**
+ * Undefined for a statement that is the backend's: also for one that calls functions about sizes and the like and
+ * reads no catalog, because an engine without them says so itself. Cheap for most others.
+ */
+export function catalogSubject(sql: string): CatalogSubject | undefined {
+  if (sql.length > lengthMax || !mention.test(sql)) return undefined;
   const tokens = tokensOf(sql);
-  return tokens !== undefined && new Walk(tokens).isCatalog();
+  return tokens === undefined ? undefined : new Walk(tokens).subject();
 }
 
 /** Tokens in order: words in lower case, quoted names without quotes, everything else as it stands. */
@@ -76,6 +94,8 @@ class Walk {
   #relations = false;
   #functions = false;
   #foreign = false;
+  #live = false;
+  #sessionLock = false;
 
   constructor({ kinds, texts }: Tokens) {
     this.#kinds = kinds;
@@ -83,7 +103,14 @@ class Walk {
     this.#named = this.#withNames();
   }
 
-  isCatalog(): boolean {
+  subject(): CatalogSubject | undefined {
+    if (!this.#isCatalog()) return undefined;
+    if (this.#sessionLock) return "sessionLock";
+    if (!this.#live) return "names";
+    return this.#relations ? "live" : undefined;
+  }
+
+  #isCatalog(): boolean {
     const [first = ""] = this.#texts;
     if (!this.#isWord(0, queryWords) && first !== "(") return false;
     this.#frames.push({ kind: "query", inFrom: false, wanted: first === "table" });
@@ -187,6 +214,7 @@ class Walk {
     if (third !== undefined) return false;
     if (second === undefined && this.#named.has(first)) return true;
     this.#relations = true;
+    if (first !== "information_schema" && liveRelation(second ?? first)) this.#live = true;
     return second === undefined ? catalogRelation(first) : isCatalogSchema(first);
   }
 
@@ -213,10 +241,16 @@ class Walk {
   #knownFunction(at: number, path: readonly string[]): "catalog" | "plain" | "foreign" {
     const [first = "", second] = path;
     const known = second === undefined ? functionKind(first) : schemaKind(first);
-    if (known === "catalog") this.#functions = true;
+    if (known === "catalog") this.#called(second ?? first);
     // A bracket behind a type or an alias with columns is no call.
     const named = this.#texts[at - 1] === "as" || this.#texts[at - 1] === "::";
     return named && known === "foreign" ? "plain" : known;
+  }
+
+  #called(name: string): void {
+    this.#functions = true;
+    if (liveFunction(name)) this.#live = true;
+    if (sessionLock(name)) this.#sessionLock = true;
   }
 
   /** A type behind a cast. */

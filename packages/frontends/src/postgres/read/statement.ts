@@ -8,7 +8,7 @@ import { openSql, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
-import { isCatalogStatement } from "./catalogStatement.ts";
+import { catalogSubject } from "./catalogStatement.ts";
 import type { CopyForm } from "./copyForm.ts";
 import { readCopy } from "./copyStatement.ts";
 import { readCursor, readDeclare, type CursorStatement } from "./cursorStatement.ts";
@@ -23,8 +23,11 @@ export type Kind =
   | { readonly kind: "transaction"; readonly ends: boolean }
   /** SAVEPOINT, RELEASE, ROLLBACK TO: the door answers it, and it has no result. */
   | { readonly kind: "division"; readonly division: Division }
-  /** `catalog`: it is about `pg_catalog` and the like, and nothing else. */
-  | { readonly kind: "query"; readonly catalog?: boolean }
+  /**
+   * `catalog`: it is about `pg_catalog` and the like, and nothing else. `live`: also about sizes, statistics,
+   * sessions or locks, which only the engine knows.
+   */
+  | { readonly kind: "query"; readonly catalog?: "names" | "live" }
   /** COPY to the client: `sql` is the query whose rows are copied. */
   | { readonly kind: "copy"; readonly form: CopyForm }
   /** `sql` is the cursor's query. */
@@ -151,7 +154,7 @@ function kindOf(sql: string, words: readonly string[]): Kind {
   if (local !== undefined) return { kind: "local", local };
   // Only these words need the whole text to be read: `ROLLBACK TO` ends no transaction.
   if (!transactionWords.has(words[0] ?? "")) {
-    return { kind: "query", catalog: isCatalogStatement(sql) };
+    return queryOf(sql);
   }
   const { kind, session } = readStatement(sql, "postgres");
   switch (kind) {
@@ -165,6 +168,16 @@ function kindOf(sql: string, words: readonly string[]): Kind {
     default:
       return { kind: "query" };
   }
+}
+
+function queryOf(sql: string): Kind {
+  const catalog = catalogSubject(sql);
+  if (catalog === undefined) return { kind: "query" };
+  if (catalog !== "sessionLock") return { kind: "query", catalog };
+  const message = "locks of a session are not kept: connections to the engine are shared";
+  const hint = "Take the lock in a transaction, by pg_advisory_xact_lock.";
+  const error = gatewayError("query.unsupported", { message, hint });
+  return { kind: "local", local: { kind: "refuse", error } };
 }
 
 /** A statement that we can not read is left to the door, which refuses it. */
