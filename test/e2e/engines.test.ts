@@ -37,7 +37,7 @@ async function mixedGroup(members: readonly string[] = engineNames): Promise<Set
 
 async function clientOf(gateway: TestGateway): Promise<pg.Client> {
   const port = portOf(gateway, "postgresWire");
-  const client = new pg.Client({ host: "127.0.0.1", port, user: "u", database: "d" });
+  const client = new pg.Client({ host: "127.0.0.1", port, user: "u" });
   await client.connect();
   open.push({ [Symbol.asyncDispose]: () => client.end() });
   return client;

@@ -322,7 +322,6 @@ describe("clients in front of ClickHouse", () => {
       host: "127.0.0.1",
       port: portOf(gateway, "postgresWire"),
       user: "u",
-      database: "d",
     });
     await client.connect();
     try {

@@ -25,7 +25,7 @@ export async function run(fleet) {
   fleet.figure(`a new query over HTTP was held for ${ms} ms`);
 
   const ports = `${worker.ports.postgresWire},${other.ports.postgresWire}`;
-  const hosts = `host=127.0.0.1,127.0.0.1 port=${ports} user=alice dbname=gateway`;
+  const hosts = `host=127.0.0.1,127.0.0.1 port=${ports} user=alice dbname=postgres`;
   const psql = await command("psql", ["-XAt", hosts, "-c", "select 42"], { seconds: 20 });
   if (psql.code === 127) fleet.figure("psql is not installed: its next host was not tried");
   else same([psql.code, psql.stdout.trim()], [0, "42"], `libpq's next host (${psql.stderr})`);

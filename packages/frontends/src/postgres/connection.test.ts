@@ -126,6 +126,27 @@ describe("start of a session", () => {
     expect(errorOf(seen[0])).toMatchObject({ S: "FATAL", C: code });
   });
 
+  it("says nothing to a client that leaves before it began", async () => {
+    await using server = await served({ answers });
+    for (const before of [[], [sslRequest], [gssRequest]]) {
+      await using client = await RawClient.open(server.port);
+      client.send(...before);
+      if (before.length > 0) expect(await client.byte()).toBe("N");
+      client.send(messageOf("X"));
+      expect(await client.rest()).toEqual([]);
+    }
+  });
+
+  it("refuses a database that no engine has, and ends the connection", async () => {
+    const engines = { engines: () => [{ catalogs: ["memory"] }] };
+    await using server = await served({ answers }, {}, engines);
+    await using client = await RawClient.open(server.port);
+    client.send(startupOf({ user: "ann", database: "nowhere" }));
+    const seen = await client.rest();
+    expect(letters(seen)).toBe("E");
+    expect(errorOf(seen[0])).toMatchObject({ S: "FATAL", C: "3D000" });
+  });
+
   it("answers a refusal of the gateway itself with its own SQLSTATE", async () => {
     await using server = await served({ answers });
     server.door.authenticate = async () => ({

@@ -322,10 +322,12 @@ class Conversation {
     const { minor } = request;
     const { address } = this.#connection;
     const keyBytes = minor >= 2 ? secretBytes.long : secretBytes.short;
+    const session = openSession(request, login, address, door);
+    if (!session.ok) return await this.#fatal(session.error);
     this.#desk = new Desk({
       ...this.#parts,
       out: this.#out,
-      session: openSession(request, login, address, door),
+      session: session.value,
       keyBytes,
       inbox: this.#inbox,
       maxMessageBytes: this.#connection.config.maxMessageBytes,

@@ -25,7 +25,7 @@ export function receivedOf(
 ): Received {
   switch (step.kind) {
     case "violation":
-      return { input: "violation", message: undefined, violation: step.violation };
+      return broken(step.violation, phase);
     case "skipped":
       return broken(textTooLarge(step, limits), phase);
     case "frame": {

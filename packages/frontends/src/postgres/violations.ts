@@ -3,8 +3,14 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Violation } from "@gateway/wire/postgres/message.ts";
 import { beforeStart, type Input, type Phase } from "./machine.ts";
 
+/** The first bytes of Terminate, read as the length of a start-up packet. */
+const terminateLength = 0x58000000;
+
 /** The input of the state machine that a broken message is. */
 export function violationInput(violation: Violation, phase: Phase): Input {
+  // A client that gives up before it began says good-bye all the same.
+  const leaves = violation.kind === "tooLarge" && violation.length === terminateLength;
+  if (leaves && beforeStart(phase)) return "terminate";
   const isText = violation.kind === "text" || violation.kind === "textTooLarge";
   if (!isText || beforeStart(phase)) return "violation";
   return violation.what === "Query" ? "badQueryText" : "badText";

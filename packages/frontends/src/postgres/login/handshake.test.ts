@@ -111,6 +111,29 @@ describe("openSession", () => {
     expect(sessionFor("postgres", door).catalog).toBeUndefined();
   });
 
+  it("spells the database as its engine does", () => {
+    const door = scriptedDoor({ answers: {}, catalogs: ["DB1", "db2", "DB2"] });
+    expect(sessionFor("db1", door).catalog).toBe("DB1");
+    expect(sessionFor("db2", door).catalog).toBe("db2");
+    expect(sessionFor("DB2", door).catalog).toBe("DB2");
+  });
+
+  it("refuses a database that no engine has, once the catalogs of all are known", () => {
+    const doorOf = (...catalogs: readonly (readonly string[])[]) => ({
+      ...scriptedDoor({ answers: {}, catalogs: catalogs.flat() }),
+      engines: () => catalogs.map((names) => ({ catalogs: names })),
+    });
+    const both = doorOf(["lake"], ["memory"]);
+    expect(openedFor("nowhere", both)).toMatchObject({
+      error: { sqlState: "3D000", message: 'database "nowhere" does not exist' },
+    });
+    for (const name of ["lake", "memory", "ann", "postgres"]) {
+      expect(openedFor(name, both).ok).toBe(true);
+    }
+    expect(openedFor("nowhere", doorOf(["lake"], [])).ok).toBe(true);
+    expect(openedFor("nowhere", doorOf()).ok).toBe(true);
+  });
+
   it("starts with the tags and the schema of the start-up packet", () => {
     const door = scriptedDoor({ answers: {} });
     const session = sessionFor("x", door, { options: "-c gateway.tags=a:b -c search_path=sales" });
@@ -150,7 +173,13 @@ function started(parameters: Record<string, string | undefined>, major = 3, mino
   return readStartup({ kind: "startup", major, minor, parameters: new Map(pairs) });
 }
 
-function sessionFor(
+function sessionFor(...opening: Parameters<typeof openedFor>) {
+  const session = openedFor(...opening);
+  if (!session.ok) throw new Error(session.error.message);
+  return session.value;
+}
+
+function openedFor(
   database: string,
   door: ReturnType<typeof scriptedDoor>,
   more: Record<string, string> = {},

@@ -145,13 +145,16 @@ function splitWords(text: string): readonly string[] {
 
 const noHeaders: ReadonlyMap<string, string> = new Map();
 
-/** The session of a client that logged in. Its database selects a catalog where an engine has one of that name. */
+/**
+ * The session of a client that logged in. Its database selects a catalog of an engine. Any other name is refused as
+ * soon as all catalogs are known, unless it is one that clients give for want of another.
+ */
 export function openSession(
   request: StartupRequest,
   { identity, credential }: Login,
   clientAddress: string,
   door: Door,
-): Session {
+): Result<Session, GatewayError> {
   const session: Session = {
     frontend: frontendKind,
     identity,
@@ -165,6 +168,25 @@ export function openSession(
     headers: noHeaders,
     pin: undefined,
   };
-  const known = door.catalogs(session).includes(request.database);
-  return known ? { ...session, catalog: request.database } : session;
+  const { database, user } = request;
+  const catalog = ownName(database, door.catalogs(session));
+  if (catalog !== undefined) return ok({ ...session, catalog });
+  if (database === user || database === everyServers) return ok(session);
+  const engines = door.engines?.(session) ?? [];
+  const known = engines.length > 0 && engines.every(({ catalogs }) => catalogs.length > 0);
+  return known ? err(unknownDatabase(database)) : ok(session);
+}
+
+/** The name as its engine spells it: some have theirs in upper case, which nobody writes. */
+function ownName(name: string, names: readonly string[]): string | undefined {
+  const lower = name.toLowerCase();
+  return names.includes(name) ? name : names.find((other) => other.toLowerCase() === lower);
+}
+
+/** The database that every PostgreSQL has, and tools connect to when they are told none. */
+const everyServers = "postgres";
+
+function unknownDatabase(name: string): GatewayError {
+  const message = `database "${name.slice(0, 100)}" does not exist`;
+  return gatewayError("query.unknownObject", { sqlState: "3D000", message });
 }
