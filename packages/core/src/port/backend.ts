@@ -94,13 +94,28 @@ export interface TableListing {
   readonly columns: readonly Column[];
   /** Keys of a table, where the engine knows of any. */
   readonly keys?: readonly TableKey[];
+  /** Its indexes beside those of its keys, where the engine tells them. */
+  readonly indexes?: readonly TableIndex[];
+}
+
+/** An index of all rows by plain columns. */
+export interface TableIndex {
+  readonly name: string;
+  readonly unique: boolean;
+  readonly columns: readonly string[];
 }
 
 /** A primary key (at most one), a unique key, or a foreign key to another table of the same schema. */
 export type TableKey =
-  | { readonly kind: "primary" | "unique"; readonly columns: readonly string[] }
+  | {
+      readonly kind: "primary" | "unique";
+      /** Where the engine names its constraints. */
+      readonly name?: string;
+      readonly columns: readonly string[];
+    }
   | {
       readonly kind: "foreign";
+      readonly name?: string;
       readonly columns: readonly string[];
       readonly table: string;
       readonly tableColumns: readonly string[];

@@ -252,17 +252,22 @@ class AdbcBackend implements Backend {
     const caller = callerOf(query, this.#mode);
     if (!caller.ok) return caller;
     await this.#own.learn(signal);
-    const { tablesSql } = this.#profile;
-    const isShared = caller.value === undefined;
-    const connection = isShared
-      ? await this.#own.take(signal)
-      : await this.#take(query, false, signal);
+    const { tablesSql, plainTablesSql } = this.#profile;
+    const connect = () =>
+      caller.value === undefined ? this.#own.take(signal) : this.#take(query, false, signal);
+    const connection = await connect();
     if (!connection.ok) return connection;
     if (tablesSql === undefined) {
       return await this.#own.listedOn(connection.value, listObjects, signal);
     }
     const rows = await this.#own.askedOn(connection.value, tablesSql, signal);
-    return rows.ok ? ok(tablesOf(rows.value)) : rows;
+    if (rows.ok || plainTablesSql === undefined || !rows.error.code.startsWith("query.")) {
+      return rows.ok ? ok(tablesOf(rows.value)) : rows;
+    }
+    const again = await connect();
+    if (!again.ok) return again;
+    const plain = await this.#own.askedOn(again.value, plainTablesSql, signal);
+    return plain.ok ? ok(tablesOf(plain.value)) : plain;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { contextOptions, type Option, type ConnectionStep } from "../native/message.ts";
 import type { DriverName } from "./config.ts";
 import type { LimitStatements } from "./limit.ts";
+import { postgresTables } from "./sql/postgresTables.ts";
 import { quoteIdentifier, quoteText } from "./sql/quote.ts";
 import { postgresSteps, undoneStep } from "./sql/postgresSession.ts";
 
@@ -68,8 +69,10 @@ export interface Profile {
   readonly readOnly: { readonly first: string } | { readonly begin: string } | undefined;
   /** Names of catalogs, the default first, in one column; undefined where nobody knows how to ask. */
   readonly catalogsSql: string | undefined;
-  /** One row a column: catalog, schema, table, kind, column, type, nullable. */
+  /** One row a column: catalog, schema, table, kind, column, type, nullable; then, in JSON, keys and indexes. */
   readonly tablesSql: string | undefined;
+  /** The same for servers that do not understand `tablesSql`. */
+  readonly plainTablesSql?: string;
   /** Texts of running statements of ours in one column; undefined where the engine can not tell. */
   readonly runningSql: string | undefined;
   /** Answers one row when the engine shows its own text among what runs. */
@@ -189,7 +192,9 @@ const postgresql: Profile = {
   ],
   readOnly: { first: "SET TRANSACTION READ ONLY" },
   catalogsSql: "SELECT current_database()",
-  tablesSql: listingSql("information_schema", "'information_schema', 'pg_catalog'"),
+  tablesSql: postgresTables(listedColumnsMax),
+  // Others speak its protocol too, and have less of its catalog.
+  plainTablesSql: listingSql("information_schema", "'information_schema', 'pg_catalog'"),
   // A role always sees the statements of its own name, which is how ours run.
   runningSql: `SELECT query FROM pg_stat_activity
 WHERE usename = current_user AND state <> 'idle' AND pid <> pg_backend_pid() AND query LIKE '%gateway/%'`,

@@ -29,6 +29,58 @@ describe("shellsOf", () => {
     expect([...shells.keys()]).not.toContain('"main"."elsewhere"');
   });
 
+  it("gives texts the length that their engine tells", () => {
+    const typed = [
+      "varchar(25)",
+      "CHAR(3)",
+      "character varying(30)",
+      "NVARCHAR2 (7)",
+      "varchar(2147483646)",
+      "varchar(0)",
+      "varchar",
+      "text",
+    ];
+    const columns = typed.map((engineType, index) => ({
+      ...columnOf(`c${index}`, text),
+      engineType,
+    }));
+    const number = { ...columnOf("n", { kind: "date" } as const), engineType: "varchar(5)" };
+    const listed = [{ ...tableOf("s", "t", []), columns: [...columns, number] }];
+    expect(shellsOf(listed, "c").get('"s"."t"')?.create).toBe(
+      'CREATE TABLE "s"."t" ("c0" varchar(25), "c1" char(3), "c2" varchar(30), "c3" varchar(7), "c4" text, "c5" text, "c6" text, "c7" text, "n" date)',
+    );
+  });
+
+  it("keeps the names of keys and indexes, and types that only PostgreSQL has", () => {
+    const columns = [
+      { ...columnOf("a", text), engineType: "numeric" },
+      { ...columnOf("b", text), engineType: "inet" },
+      { ...columnOf("c", { kind: "list", item: text } as const), engineType: "numeric[]" },
+      { ...columnOf("d", text), engineType: "mood" },
+    ];
+    const listed = [
+      {
+        ...tableOf("s", "t", []),
+        columns,
+        keys: [
+          { kind: "primary", name: "t_pk", columns: ["a"] },
+          { kind: "foreign", name: "t_fk", columns: ["b"], table: "u", tableColumns: ["b"] },
+        ],
+        indexes: [
+          { name: "t_b", unique: false, columns: ["b", "d"] },
+          { name: "t_gone", unique: true, columns: ["nowhere"] },
+        ],
+      } as const,
+    ];
+    expect(shellsOf(listed, "c").get('"s"."t"')).toEqual({
+      create:
+        'CREATE TABLE "s"."t" ("a" numeric, "b" inet, "c" numeric[], "d" text, CONSTRAINT "t_pk" PRIMARY KEY ("a"));\nCREATE INDEX "t_b" ON "s"."t" ("b", "d")',
+      foreign: [
+        'ALTER TABLE "s"."t" ADD CONSTRAINT "t_fk" FOREIGN KEY ("b") REFERENCES "s"."u" ("b")',
+      ],
+    });
+  });
+
   it("quotes what it is told, and leaves out what PostgreSQL can not hold", () => {
     const listed = [
       tableOf('a"b', 'x"; DROP TABLE y; --', ['c"d', "ctid", "n".repeat(64)]),

@@ -4,7 +4,7 @@
  * What PostgreSQL can not hold is left out rather than renamed: a name of more than 63 bytes, a
  * schema or column that is PostgreSQL's own. A client that asks for it by name still reaches it.
  */
-import type { TableListing } from "@gateway/core/port/backend.ts";
+import type { TableKey, TableListing } from "@gateway/core/port/backend.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { postgresTypeText } from "../value/types.ts";
 import type { MirrorFill } from "./message.ts";
@@ -120,23 +120,40 @@ const finish: readonly string[] = [
   `DELETE FROM pg_catalog.pg_constraint WHERE oid IN ${notNulls}`,
 ];
 
-function createOf(name: string, { kind, columns, keys = [] }: TableListing): string {
+function createOf(name: string, table: TableListing): string {
+  const { kind, columns, keys = [], indexes = [] } = table;
   const held = columns.filter((column) => isColumn(column.name)).slice(0, columnsMax);
   if (kind === "view") return `CREATE VIEW ${name} AS SELECT ${held.map(viewColumn).join(", ")}`;
   const names = new Set(held.map((column) => column.name));
+  const isHeld = (part: { readonly columns: readonly string[] }): boolean =>
+    part.columns.length > 0 && part.columns.every((column) => names.has(column));
   const constraints = keys
-    .filter((key) => key.columns.every((column) => names.has(column)))
+    .filter(isHeld)
     .flatMap((key) =>
-      key.kind === "foreign" ? [] : [`${keyWords[key.kind]} (${listed(key.columns)})`],
+      key.kind === "foreign"
+        ? []
+        : [`${constraintOf(key)}${keyWords[key.kind]} (${listed(key.columns)})`],
     );
-  return `CREATE TABLE ${name} (${[...held.map(tableColumn), ...constraints].join(", ")})`;
+  const parts = [...held.map(tableColumn), ...constraints].join(", ");
+  const indexed = indexes
+    .filter((index) => fits(index.name) && isHeld(index))
+    .map(
+      (index) =>
+        `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(index.name)} ON ${name} (${listed(index.columns)})`,
+    );
+  return [`CREATE TABLE ${name} (${parts})`, ...indexed].join(";\n");
+}
+
+/** The name of a key, where its engine gives one. */
+function constraintOf({ name }: TableKey): string {
+  return name !== undefined && fits(name) ? `CONSTRAINT ${quoted(name)} ` : "";
 }
 
 function foreignOf(name: string, { schema, keys = [] }: TableListing): readonly string[] {
   return keys.flatMap((key) =>
     key.kind === "foreign"
       ? [
-          `ALTER TABLE ${name} ADD FOREIGN KEY (${listed(key.columns)}) REFERENCES ${quoted(schema)}.${quoted(key.table)} (${listed(key.tableColumns)})`,
+          `ALTER TABLE ${name} ADD ${constraintOf(key)}FOREIGN KEY (${listed(key.columns)}) REFERENCES ${quoted(schema)}.${quoted(key.table)} (${listed(key.tableColumns)})`,
         ]
       : [],
   );
@@ -148,12 +165,31 @@ function listed(columns: readonly string[]): string {
 
 const keyWords = { primary: "PRIMARY KEY", unique: "UNIQUE" } as const;
 
-function tableColumn({ name, type, nullable }: Column): string {
-  return `${quoted(name)} ${postgresTypeText(type)}${nullable ? "" : " NOT NULL"}`;
+function tableColumn(column: Column): string {
+  return `${quoted(column.name)} ${typeOf(column)}${column.nullable ? "" : " NOT NULL"}`;
 }
 
-function viewColumn({ name, type }: Column): string {
-  return `NULL::${postgresTypeText(type)} AS ${quoted(name)}`;
+function viewColumn(column: Column): string {
+  return `NULL::${typeOf(column)} AS ${quoted(column.name)}`;
+}
+
+/** A text of limited length, as engines write it, and PostgreSQL's own limit. */
+const limitedText =
+  /^(?:var|n|nvar)?char2?\s*\((\d{1,8})\)$|^character(?: varying)?\s*\((\d{1,8})\)$/i;
+const textLengthMax = 10_485_760;
+
+/** Types that only a PostgreSQL writes so, and that have no neutral counterpart. */
+const ownTypes =
+  /^(?:numeric|money|inet|cidr|macaddr8?|xml|jsonb|oid|name|"char"|tsvector|tsquery|pg_lsn|point|line|lseg|box|path|polygon|circle|bit(?: varying)?\(\d{1,8}\)|time(?:\(\d\))? with time zone|(?:int[48]|num|ts|tstz|date)(?:multi)?range)(?:\[\])?$/;
+
+/** The column's type, with the length that its engine tells of a text. */
+function typeOf({ type, engineType = "" }: Column): string {
+  const plain = type.kind === "list" ? type.item.kind : type.kind;
+  if ((plain === "text" || plain === "json") && ownTypes.test(engineType)) return engineType;
+  const found = type.kind === "text" ? limitedText.exec(engineType) : null;
+  const length = Number(found?.[1] ?? found?.[2] ?? 0);
+  if (length < 1 || length > textLengthMax) return postgresTypeText(type);
+  return `${/^n?var|varying/i.test(engineType) ? "varchar" : "char"}(${length})`;
 }
 
 function isSchema(name: string): boolean {
