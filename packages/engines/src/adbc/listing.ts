@@ -13,14 +13,16 @@ export function tablesOf(rows: readonly (readonly Value[])[]): readonly TableLis
     const same = last?.name === name && last?.schema === schema && last?.catalog === catalog;
     if (!same) {
       columns = [];
+      const known = partsOf(keys, keyOf);
+      const others = partsOf(indexes, indexOf);
       tables.push({
         catalog: textOf(catalog),
         schema: textOf(schema),
         name: textOf(name),
         kind: textOf(kind).toUpperCase().includes("VIEW") ? "view" : "table",
         columns,
-        ...partsOf("keys", keys, keyOf),
-        ...partsOf("indexes", indexes, indexOf),
+        ...(known === undefined ? {} : { keys: known }),
+        ...(others === undefined ? {} : { indexes: others }),
       });
     }
     const engineType = textOf(type);
@@ -41,16 +43,13 @@ function typeNamed(name: string): DataType {
     : typeOfName(name);
 }
 
-/** Keys or indexes out of a cell of JSON; nothing for a profile that does not tell them. */
-function partsOf<Name extends string, Part>(
-  name: Name,
+/** Keys or indexes out of a cell of JSON; undefined for a profile that does not tell them. */
+function partsOf<Part>(
   cell: Value | undefined,
   partOf: (part: readonly unknown[]) => readonly Part[],
-): Partial<Record<Name, readonly Part[]>> {
-  if (typeof cell !== "string") return {};
-  const parts: unknown = JSON.parse(cell);
-  const found = Array.isArray(parts) ? parts.flatMap((part) => partOf(listOf(part))) : [];
-  return { [name]: found } as Record<Name, readonly Part[]>;
+): readonly Part[] | undefined {
+  if (typeof cell !== "string") return undefined;
+  return listOf(JSON.parse(cell)).flatMap((part) => partOf(listOf(part)));
 }
 
 function keyOf([kind, said, names, other, otherNames]: readonly unknown[]): readonly TableKey[] {

@@ -30,7 +30,7 @@ describe("SessionCatalog.takes", () => {
 describe("what only an engine knows", () => {
   const sizes = "select pg_relation_size('big')";
   const activity = "select pid from pg_stat_activity";
-  const engines = { engines: () => [{ dialect: "postgres", catalogs: [] }] } as const;
+  const engines = { engines: () => [{ dialect: "postgres", catalogs: [] } as const] };
 
   it("is asked of a PostgreSQL", async () => {
     const answers = {

@@ -339,7 +339,7 @@ describe("prepared statements and portals", () => {
   });
 
   it("forgets statements and portals by DEALLOCATE and DISCARD ALL, also from inside a portal", async () => {
-    await using server = await served({ answers });
+    await using server = await served({ answers, descriptions });
     await using client = await RawClient.start(server.port);
     client.send(parseOf("s", "select 1"), sync);
     await client.until("Z");

@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  invalid,
-  reportedSettings,
-  settings,
-  unsupported,
-  wantsMessage,
-} from "./settings.ts";
+import { invalid, reportedSettings, settings, unsupported, wantsMessage } from "./settings.ts";
 
 describe("settings", () => {
   it("reports what every driver waits for", () => {
