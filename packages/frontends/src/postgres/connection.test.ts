@@ -128,13 +128,14 @@ describe("start of a session", () => {
 
   it("says nothing to a client that leaves before it began", async () => {
     await using server = await served({ answers });
-    for (const before of [[], [sslRequest], [gssRequest]]) {
-      await using client = await RawClient.open(server.port);
-      client.send(...before);
-      if (before.length > 0) expect(await client.byte()).toBe("N");
-      client.send(messageOf("X"));
-      expect(await client.rest()).toEqual([]);
-    }
+    await using client = await RawClient.open(server.port);
+    client.send(messageOf("X"));
+    expect(await client.rest()).toEqual([]);
+    await using other = await RawClient.open(server.port);
+    other.send(sslRequest);
+    expect(await other.byte()).toBe("N");
+    other.send(messageOf("X"));
+    expect(await other.rest()).toEqual([]);
   });
 
   it("refuses a database that no engine has, and ends the connection", async () => {

@@ -81,10 +81,10 @@ describe("what only the engine knows", () => {
       "select pg_relation_size('orders'), pg_total_relation_size('orders'::regclass), pg_database_size(current_database()), pg_size_pretty(pg_table_size('orders')), pg_stat_get_live_tuples('orders'::regclass), pg_postmaster_start_time() from pg_am limit 1",
     );
     expect(sizes).toMatchObject({ error: undefined, rows: [[null, null, null, null, null, null]] });
-    const tables = await bench.ask(
+    const joined = await bench.ask(
       "select c.relname, s.n_live_tup from pg_class c left join pg_stat_user_tables s on s.relid = c.oid where c.relname = 'orders'",
     );
-    expect(tables.rows).toEqual([["orders", null]]);
+    expect(joined.rows).toEqual([["orders", null]]);
     expect((await bench.ask("select * from pg_stat_database")).rows).toEqual([]);
     expect((await bench.ask("select * from pg_statio_user_tables")).rows).toEqual([]);
   });

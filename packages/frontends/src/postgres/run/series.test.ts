@@ -111,36 +111,6 @@ describe("prepared statements and portals", () => {
     expect(fieldsOf(seen[2] ?? none)).toMatchObject({ C: "26000" });
   });
 
-  it("tells at Parse what is wrong with a statement that its client keeps, and keeps no such name", async () => {
-    await using server = await served({ answers, descriptions });
-    await using client = await RawClient.start(server.port);
-    for (const behind of [sync, describeOf("S", "s"), flush]) {
-      client.send(parseOf("s", "select nope"), behind, sync);
-      const seen = await client.until("Z");
-      expect(letters(seen)).toBe("EZ");
-      expect(fieldsOf(seen[0] ?? none)).toMatchObject({ C: "42601" });
-      if (behind === sync) await client.until("Z");
-    }
-    client.send(parseOf("s", "select 1"), sync);
-    expect(letters(await client.until("Z"))).toBe("1Z");
-    // The engine is asked once, and no more with the Describe behind it.
-    client.send(bindOf({ statement: "s" }), describeOf("P"), sync);
-    expect(letters(await client.until("Z"))).toBe("2TZ");
-    client.send(parseOf("t", "select nope"), bindOf({ statement: "t" }), sync);
-    expect(letters(await client.until("Z"))).toBe("12Z");
-  });
-
-  it("takes a statement at Parse where its engine can not be asked", async () => {
-    const busy = gatewayError("capacity.queueFull");
-    const describe = async () => ({ ok: false, error: busy }) as const;
-    await using server = await served({ answers }, {}, { describe });
-    await using client = await RawClient.start(server.port);
-    client.send(parseOf("s", "select 1"), sync);
-    expect(letters(await client.until("Z"))).toBe("1Z");
-    client.send(bindOf({ statement: "s" }), executeOf(), sync);
-    expect(letters(await client.until("Z"))).toMatch(/^2S?DCZ$/);
-  });
-
   it("stops at the row limit and goes on where it stopped", async () => {
     await using server = await served({ answers });
     await using client = await RawClient.start(server.port);
