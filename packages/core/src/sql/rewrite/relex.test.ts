@@ -112,6 +112,8 @@ describe("relex", () => {
       "select /*+ SET_VAR(a=1) */ 'x'  ",
     ],
     ["postgres", "mysql", "select x'ff', 'a'", "select x'ff', 'a'"],
+    ["duckdb", "mysql", "select b'101', 'a'", "select b'101', 'a'"],
+    ["duckdb", "mysql", "select 'a\0b\\0'", "select 'a\\0b\\\\0'"],
     ["postgres", "generic", "select $$it's$$, \"a\" /* /* */ ' */", "select 'it''s', \"a\"  "],
   ])("from %s to %s: %s", (from, to, sql, expected) => {
     expect(relex(sql, from, to)).toEqual({ ok: true, value: expected });
@@ -122,6 +124,8 @@ describe("relex", () => {
     ["select 'open", "mysql"],
     ['select "open', "clickhouse"],
     ["select U&'\\0061' from t", "mysql"],
+    ["select 'a\0b'", "trino"],
+    ["select b'102', 'a'", "mysql"],
     ["select \u2018a\u2019, 'b'", "clickhouse"],
     ["select a ` b, 'c'", "mysql"],
     ["select '\\'' or 1=1 --'", "generic"],

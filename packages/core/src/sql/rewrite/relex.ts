@@ -101,7 +101,7 @@ function tokenOf(cursor: SqlCursor, dialect: Dialect): Token | "plain" | undefin
       const text = tokenText(cursor);
       const value = decodeString(text, dialect);
       if (value !== undefined) return { kind: "string", value };
-      return /^[xX]'[0-9a-fA-F]*'$/.test(text) ? "plain" : undefined;
+      return /^(?:[xX]'[0-9a-fA-F]*|[bB]'[01]*)'$/.test(text) ? "plain" : undefined;
     }
     case "quotedIdentifier": {
       const value = decodeIdentifier(tokenText(cursor), dialect);
@@ -145,13 +145,15 @@ function writtenToken(token: Token, dialect: Dialect): string | undefined {
 
 /** Undefined for a value that the dialect has no plain literal of. */
 function stringFor(value: string, dialect: Dialect): string | undefined {
-  // A NUL would end the text for an engine that takes it as a C string.
-  if (value.includes("\0") && dialect !== "clickhouse") return undefined;
+  // A NUL would end the text for an engine that takes it as a C string, unless it has an escape for it.
+  const escapesNul = dialect === "clickhouse" || dialect === "mysql";
+  if (value.includes("\0") && !escapesNul) return undefined;
   // An engine of no known dialect may read an escape: Snowflake does, SQLite does not.
   if (value.includes("\\") && dialect === "generic") return undefined;
   const backslashes = dialect === "mysql" || dialect === "clickhouse";
   const escaped = backslashes ? value.replaceAll("\\", "\\\\") : value;
-  return `'${escaped.replaceAll("'", "''")}'`;
+  const whole = dialect === "mysql" ? escaped.replaceAll("\0", "\\0") : escaped;
+  return `'${whole.replaceAll("'", "''")}'`;
 }
 
 function nameFor(value: string, dialect: Dialect): string | undefined {
