@@ -163,15 +163,13 @@ describe("a statement", () => {
     expect(["query.permission", "query.unsupported"]).toContain(codeOf(await ran(backend, sql)));
   });
 
-  it("leaves no user variable, lock or temporary table to the next session", async () => {
+  it("leaves no user variable to the next session, and makes no lock or temporary table that would be gone", async () => {
     await using one = await backendOf({ poolSize: 1 });
     await ran(one, "select @left := 42");
     expect((await ran(one, "select @left")).rows).toEqual([[null]]);
-    await ran(one, "create temporary table left_t (a int)");
-    expect(codeOf(await ran(one, "select * from left_t"))).toBe("query.unknownObject");
-    await ran(one, "select get_lock('left', 0)");
-    await using two = await backendOf();
-    expect((await ran(two, "select is_free_lock('left') as f")).rows).toEqual([[1n]]);
+    for (const sql of ["create temporary table left_t (a int)", "select get_lock('left', 0)"]) {
+      expect(codeOf(await ran(one, sql))).toBe("query.unsupported");
+    }
   });
 
   it("stands where its session stands, on whichever connection", async () => {

@@ -18,13 +18,33 @@ describe("judge", () => {
   it.each([
     ["select a from t", false],
     ["select @a := 1", true],
-    ["select get_lock('x', 1)", true],
-    ["create temporary table t (a int)", true],
-    ["lock tables t read", true],
+    ["select release_lock('x')", false],
+    ["select 'get_lock(' as temporary", true],
+    ["unlock tables", true],
     ["create table t (a int)", false],
   ])("knows whether %s leaves something on its connection", (sql, leaves) => {
     expect(judge(sql)).toMatchObject({ ok: true, value: { leaves } });
   });
+
+  it.each([
+    "create temporary table t (a int)",
+    "CREATE OR REPLACE /* x */ TEMPORARY TABLE t (a int)",
+    "/*!40101 create temporary table t (a int) */",
+    "lock tables t read",
+    "lock instance for backup",
+    "flush tables with read lock",
+    "select get_lock('x', 1)",
+    "select a from t where get_lock ('x', 1)",
+  ])("refuses what would be gone with the next statement: %s", (sql) => {
+    expect(judge(sql)).toMatchObject({ ok: false, error: { code: "query.unsupported" } });
+  });
+
+  it.each(["create table temporary (a int)", "select * from t lock in share mode"])(
+    "takes what only looks like it: %s",
+    (sql) => {
+      expect(judge(sql).ok).toBe(true);
+    },
+  );
 });
 
 describe("withLiterals", () => {

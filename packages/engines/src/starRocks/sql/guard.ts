@@ -2,12 +2,13 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { keptBy } from "./kept.ts";
 
 export interface Judged {
   readonly tag: string;
   /** Its columns can be asked for by putting it behind FROM. */
   readonly query: boolean;
-  /** Something may be left on the connection (a user variable, a lock, a temporary table): it is not used again. */
+  /** Something may be left on the connection, as a user variable: it is not used again. */
   readonly leaves: boolean;
 }
 
@@ -27,8 +28,8 @@ const cleanKinds: ReadonlySet<StatementClass["kind"]> = new Set([
 const leaving = /@|\btemporary\b|\b(?:get_lock|last_insert_id|sql_calc_found_rows)\b/i;
 
 /**
- * Refuses several statements in one text, `KILL` (the service account owns everybody's queries), and
- * whatever changes the user or role behind the gateway's back.
+ * Refuses several statements in one text, `KILL` (the service account owns everybody's queries), whatever
+ * changes the user or role behind the gateway's back, and what only a connection of one's own could keep.
  */
 export function judge(sql: string): Result<Judged, GatewayError> {
   const { kind, tag, doubt } = classifyStatement(sql, "mysql");
@@ -46,6 +47,11 @@ export function judge(sql: string): Result<Judged, GatewayError> {
     case "set":
       return err(gatewayError("query.permission", { message: `${tag} may not run here` }));
     default: {
+      const kept = keptBy(sql);
+      if (kept !== undefined) {
+        const message = `${kept} would be gone with the next statement: sessions share connections here`;
+        return err(gatewayError("query.unsupported", { message }));
+      }
       const leaves = !cleanKinds.has(kind) || leaving.test(sql);
       return ok({ tag, query: kind === "select", leaves });
     }

@@ -1,0 +1,52 @@
+/**
+ * What a statement would leave on its connection for later ones: temporary tables and locks.
+ *
+ * A session has no connection of its own here. The server would take such a statement, and what it made would
+ * be gone before the next one, so that a lock protects nothing and a name means another table.
+ */
+import { openSql, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+
+/** Cheap looks before the text is read: most statements fail them. */
+const madeWords = /\b(?:temporary|lock)\b/i;
+const calledWords = /\b(?:get_lock|service_get_write_locks|service_get_read_locks)\b/i;
+
+/** Functions whose lock belongs to the connection. */
+const lockFunctions: ReadonlySet<string> = new Set([
+  "GET_LOCK",
+  "SERVICE_GET_READ_LOCKS",
+  "SERVICE_GET_WRITE_LOCKS",
+]);
+
+/** Words of a statement that are looked at for what it makes. */
+const headWords = 6;
+
+/** What would have to be kept, in words; undefined for a statement that needs nothing kept. */
+export function keptBy(sql: string): string | undefined {
+  const calls = calledWords.test(sql);
+  if (!calls && !madeWords.test(sql)) return undefined;
+  const cursor = openSql(sql, "mysql");
+  const head: string[] = [];
+  while ((calls || head.length < headWords) && nextSignificant(cursor)) {
+    const word = cursor.kind === "word" ? upperWord(cursor) : "";
+    if (head.length < headWords) head.push(word);
+    if (lockFunctions.has(word) && isCalled(cursor)) return `the lock of ${word}`;
+  }
+  return madeBy(head);
+}
+
+function isCalled(cursor: SqlCursor): boolean {
+  // The server takes blanks and comments between a function and its bracket, or not, as its mode says: read widely.
+  const ahead: SqlCursor = openSql(cursor.sql.slice(cursor.end), "mysql");
+  return nextSignificant(ahead) && ahead.kind === "open";
+}
+
+function madeBy(head: readonly string[]): string | undefined {
+  const [first, second] = head;
+  if (first === "CREATE") {
+    const at = second === "OR" ? 3 : 1;
+    return head[at] === "TEMPORARY" ? "a temporary table" : undefined;
+  }
+  if (first === "LOCK") return "locks on tables";
+  return first === "FLUSH" && head.includes("LOCK") ? "locks on tables" : undefined;
+}
