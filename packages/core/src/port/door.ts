@@ -31,6 +31,9 @@ export interface Door {
   /** The engines that the session may reach. */
   engines?(session: Session): readonly ReachedEngine[];
 
+  /** True when all engines read statements of this dialect as they are. */
+  speaks?(dialect: Dialect): boolean;
+
   /** The challenge for a login by SCRAM; undefined where the user is asked for the password itself. */
   scram?(user: string): ScramChallenge | undefined;
 

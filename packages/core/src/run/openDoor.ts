@@ -48,6 +48,10 @@ export function openDoor(plane: DataPlane): OpenDoor {
     },
     catalogs: () => generations.active?.catalogs() ?? [],
     engines: () => generations.active?.backends() ?? [],
+    speaks: (dialect) => {
+      const backends = generations.active?.backends() ?? [];
+      return backends.length > 0 && backends.every((backend) => backend.dialect === dialect);
+    },
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: async (presented, at) => {
       if (at.patienceMs !== undefined && generations.active === undefined) {

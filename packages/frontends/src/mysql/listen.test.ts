@@ -141,7 +141,7 @@ describe("a session of mysql2", () => {
     const [result] = await client.query("insert x");
     expect(result).toMatchObject({ warningStatus: 1 });
     expect((await client.query("show warnings"))[0]).toEqual([
-      { Level: "Note", Code: "1105", Message: "mind this" },
+      { Level: "Note", Code: 1105, Message: "mind this" },
     ]);
   });
 

@@ -17,6 +17,8 @@ import type { VariableContext } from "../commands/variables.ts";
 /** What the session's catalog is, and what its functions answer. */
 export interface CatalogContext extends VariableContext {
   readonly catalog: () => string | undefined;
+  /** True where every engine has these tables itself. */
+  readonly ownWords: () => boolean;
 }
 
 export interface CatalogSql {
@@ -40,7 +42,7 @@ const piecesMax = 8000;
 
 /** The statement over derived tables; undefined when it names none of them. `sql` is in the engine's lexis. */
 export function catalogSql(sql: string, context: CatalogContext): CatalogSql | undefined {
-  if (sql.length > textLengthMax || !mentioned.test(sql)) return undefined;
+  if (sql.length > textLengthMax || !mentioned.test(sql) || context.ownWords()) return undefined;
   const pieces = piecesOf(sql);
   if (pieces.length > piecesMax) return undefined;
   const used = usedViews(pieces);

@@ -34,7 +34,7 @@ export function answerLocally(sql: string, context: ShowContext): LocalAnswer | 
       return answerSession(sql, context);
     case "DESCRIBE":
     case "DESC":
-      return answerDescribe(sql, context);
+      return context.ownWords() ? undefined : answerDescribe(sql, context);
     case "LOAD":
       return refuseInfile(sql);
     default:

@@ -51,12 +51,12 @@ describe("answerShow", () => {
       ],
     });
     expect(rowsOf("SHOW WARNINGS", client)).toEqual([
-      ["Note", "1105", "a"],
-      ["Error", "1064", "b"],
+      ["Note", 1105n, "a"],
+      ["Error", 1064n, "b"],
     ]);
-    expect(rowsOf("SHOW WARNINGS LIMIT 1, 1", client)).toEqual([["Error", "1064", "b"]]);
+    expect(rowsOf("SHOW WARNINGS LIMIT 1, 1", client)).toEqual([["Error", 1064n, "b"]]);
     expect(rowsOf("SHOW ERRORS", client)).toHaveLength(1);
-    expect(rowsOf("SHOW COUNT(*) ERRORS", client)).toEqual([["1"]]);
+    expect(rowsOf("SHOW COUNT(*) ERRORS", client)).toEqual([[1n]]);
   });
 
   it("leaves a SHOW it does not know to the engine", () => {

@@ -1,18 +1,21 @@
 /**
  * The `SHOW` family: what is about the server is answered here, what is about tables is asked of the
- * engine's `information_schema` (schema.ts). A SHOW that is neither goes to the engine as it is.
+ * engine's `information_schema` (schema.ts), or in the client's words where every engine knows them. A SHOW
+ * that is neither goes to the engine as it is.
  */
 import {
   atEnd,
+  looksAtWord,
   readTokens,
   takeOneOf,
   takeSymbol,
   takeWords,
   type TokenReader,
 } from "@gateway/core/sql/session/tokenReader.ts";
+import type { Value } from "@gateway/core/type/type.ts";
 import { codecOf } from "../compression.ts";
 import { ownErrors } from "../errors.ts";
-import { textRows, type LocalAnswer } from "./answer.ts";
+import { integerColumn, textColumn, textRows, type LocalAnswer } from "./answer.ts";
 import { takeFilter, type Row } from "./filter.ts";
 import { showDatabases, showTables, showTableStatus } from "./schema.ts";
 import { charsetColumns, charsetRows, serverTables } from "./server.ts";
@@ -23,6 +26,8 @@ import { isSwitch, variableNames, variableValue, type VariableContext } from "./
 export interface ShowContext extends VariableContext {
   /** Catalog that listings are about; asked for only where one is made. */
   readonly catalog: () => string | undefined;
+  /** True where only engines of MySQL's family can be reached: what is about tables is theirs to say. */
+  readonly ownWords: () => boolean;
   /** Connections of the same user, for SHOW PROCESSLIST. */
   readonly processes: () => readonly Row[];
   readonly uptimeSecs: number;
@@ -35,6 +40,7 @@ export interface ShowContext extends VariableContext {
 export function answerShow(sql: string, context: ShowContext): LocalAnswer | undefined {
   const reader = readTokens(sql, "mysql");
   if (reader === undefined || !takeWords(reader, "SHOW")) return undefined;
+  if (!isAboutSession(reader) && context.ownWords()) return undefined;
   const listing = { schema: context.client.session.schema, catalog: context.catalog };
   takeWords(reader, "EXTENDED");
   const full = takeWords(reader, "FULL");
@@ -53,6 +59,23 @@ export function answerShow(sql: string, context: ShowContext): LocalAnswer | und
   }
   return showServer(reader, context);
 }
+
+/** True for what is about the client's session, which is not a connection of the engine's. */
+function isAboutSession(reader: TokenReader): boolean {
+  const scoped = looksAtWord(reader, ["SESSION", "GLOBAL", "LOCAL", "FULL"]) ? 1 : 0;
+  return looksAtWord(reader, sessionWords, scoped);
+}
+
+const sessionWords = [
+  "COUNT",
+  "ERRORS",
+  "GRANTS",
+  "PROCESSLIST",
+  "PROFILES",
+  "STATUS",
+  "VARIABLES",
+  "WARNINGS",
+];
 
 function showServer(reader: TokenReader, context: ShowContext): LocalAnswer | undefined {
   const scope = takeOneOf(reader, ["SESSION", "GLOBAL", "LOCAL"]);
@@ -103,7 +126,7 @@ function showWarnings(
 ): LocalAnswer {
   const rows = client.warnings
     .filter(({ level }) => !errorsOnly || level === "Error")
-    .map(({ level, errno, text }) => [level, String(errno), text]);
+    .map(({ level, errno, text }): readonly Value[] => [level, BigInt(errno), text]);
   if (takeWords(reader, "LIMIT")) {
     const first = takeLiteral(reader);
     const second = takeSymbol(reader, ",") ? takeLiteral(reader) : undefined;
@@ -112,9 +135,9 @@ function showWarnings(
     }
     const from = typeof second === "bigint" ? Number(first) : 0;
     const count = Number(typeof second === "bigint" ? second : first);
-    return textRows(warningColumns, rows.slice(from, from + count));
+    return { kind: "rows", columns: warningColumns, rows: rows.slice(from, from + count) };
   }
-  return textRows(warningColumns, rows);
+  return { kind: "rows", columns: warningColumns, rows };
 }
 
 /** `SHOW STORAGE ENGINES`. */
@@ -143,7 +166,8 @@ function showCount(reader: TokenReader, context: ShowContext): LocalAnswer | und
   const name = takeOneOf(reader, ["WARNINGS", "ERRORS"]);
   if (name === undefined) return undefined;
   const variable = name === "WARNINGS" ? "warning_count" : "error_count";
-  return textRows([`@@session.${variable}`], [[String(variableValue(variable, context))]]);
+  const columns = [integerColumn(`@@session.${variable}`)];
+  return { kind: "rows", columns, rows: [[variableValue(variable, context) ?? null]] };
 }
 
 function variableRows(context: ShowContext): readonly Row[] {
@@ -171,7 +195,7 @@ function statusRows(context: ShowContext): readonly Row[] {
 }
 
 const nameAndValue = ["Variable_name", "Value"];
-const warningColumns = ["Level", "Code", "Message"];
+const warningColumns = [textColumn("Level"), integerColumn("Code"), textColumn("Message")];
 const processColumns = ["Id", "User", "Host", "db", "Command", "Time", "State", "Info"];
 
 const routineColumns = [

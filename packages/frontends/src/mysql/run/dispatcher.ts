@@ -313,6 +313,7 @@ export class Dispatcher {
       tls: server.tls,
       nowMs: host.clock.unixMs(),
       catalog: () => client.session.catalog ?? responder.door.catalogs(client.session)[0],
+      ownWords: () => responder.door.speaks?.("mysql") ?? false,
       processes: () => members.list(client.session.identity.user, host.clock.nowMs()),
       uptimeSecs: this.#uptimeSecs(),
       threads: members.size,
