@@ -33,6 +33,7 @@ import { parameterOf } from "../value/parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
 import { beforeStatement } from "./transaction.ts";
+import { variablesRefusal } from "./userVariables.ts";
 import { textOf } from "./text.ts";
 
 export interface PreparedParts {
@@ -107,7 +108,8 @@ async function openCursor(
   id: number,
   bound: BoundStatement,
 ): Promise<void> {
-  const failed = await beforeStatement(responder, bound.statement);
+  const refused = variablesRefusal(responder.client, bound.source);
+  const failed = refused ?? (await beforeStatement(responder, bound.statement));
   if (failed !== undefined) return void responder.putError(failed);
   const cursor = new Cursor(responder, engineStatement(responder.client, bound));
   if (await cursor.open()) cursors.put(id, cursor);

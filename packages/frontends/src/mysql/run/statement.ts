@@ -11,6 +11,7 @@ import type { ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
 import { putResult, type AnswerForm } from "./resultSet.ts";
 import { beforeStatement } from "./transaction.ts";
+import { variablesRefusal } from "./userVariables.ts";
 
 /** A statement with the values of one execution. */
 export interface BoundStatement {
@@ -44,7 +45,8 @@ export function runStatement(
   bound: BoundStatement,
   form: AnswerForm,
 ): Promise<boolean> | boolean {
-  const before = beforeStatement(responder, bound.statement);
+  const refused = variablesRefusal(responder.client, bound.source);
+  const before = refused ?? beforeStatement(responder, bound.statement);
   if (before === undefined) return answer(responder, bound, form);
   return before instanceof Promise
     ? behind(before, responder, bound, form)
