@@ -1,6 +1,6 @@
 /**
  * What a client may be told about its query, in this order:
- * `(queued | progress | session | notice)* columns? (batch | progress | notice)* (done | failed)`.
+ * `(queued | progress | session | notice)* columns? (batch | progress | notice | session)* (done | failed)`.
  *
  * Nothing follows `done` or `failed`. `done` without `columns` is a statement without a result.
  */
@@ -81,7 +81,23 @@ export type DoneEvent = {
   readonly updateType?: string | undefined;
   /** Rows changed, when the engine says so. */
   readonly updateCount?: number | undefined;
+  /** Present where the engine is of MySQL's family and says more than a count. */
+  readonly report?: ServerReport | undefined;
 };
+
+/** What a server of MySQL's family says of a statement at its end, for clients of its own protocol. */
+export interface ServerReport {
+  /** Rows that are other than before, where `updateCount` counts those that were found. */
+  readonly changedCount: number;
+  /** The id that a row got, or the last that it was given; 0 for none. */
+  readonly insertId: bigint;
+  /** How many there were; a server lists fewer where there are too many. */
+  readonly warnings: number;
+  /** The server's own line, such as `Rows matched: 1  Changed: 0  Warnings: 0`; mostly empty. */
+  readonly info: string;
+  /** Rows that there would be without a LIMIT, where the statement asked for that. */
+  readonly foundRows: number | undefined;
+}
 export type FailedEvent = { readonly kind: "failed"; readonly error: GatewayError };
 export type LastEvent = DoneEvent | FailedEvent;
 

@@ -7,6 +7,7 @@ import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/ide
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { aftermath, bringLastId, leavesMore } from "./client/aftermath.ts";
 import { ask, prepared } from "./client/control.ts";
 import { judge } from "./sql/guard.ts";
 import { changesLimit, hintRefusal, type EngineLimit } from "./limit.ts";
@@ -20,6 +21,7 @@ import {
   catalogName,
   setStatement,
   usedDatabase,
+  variablesOf,
   variablesSet,
 } from "./client/session.ts";
 
@@ -39,18 +41,21 @@ export async function* runOn(
   context: RunContext,
   signal: AbortSignal,
 ): ResultStream {
-  const brought = await bring(member, query.session, context, signal);
+  const { engineSql: sql, session } = query;
+  const brought = await bring(member, session, context, signal);
   if (brought !== undefined) return yield { kind: "failed", error: brought };
-  const database = usedDatabase(query.engineSql);
+  const database = usedDatabase(sql);
   if (database !== undefined) return yield* use(member, database, context, signal);
-  const variables = variablesSet(query.engineSql);
+  const variables = variablesSet(sql);
   if (variables !== undefined) return yield* set(member, variables, context, signal);
   const statement = statementOf(member, query, context);
   if (!statement.ok) return yield { kind: "failed", error: statement.error };
-  const unlimited = await limited(member, query, context, signal);
-  if (unlimited !== undefined) return yield { kind: "failed", error: unlimited };
+  const refused =
+    (await limited(member, query, context, signal)) ??
+    (await bringLastId(member, session, sql, signal));
+  if (refused !== undefined) return yield { kind: "failed", error: refused };
   if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
-  const trace: Trace = { open: false };
+  const trace: Trace = { open: false, warnings: 0 };
   let ending: Promise<void> | undefined;
   /** Ends it in the server, once: when the reader leaves or the signal comes, before anything else is sent. */
   const end = (): Promise<void> => {
@@ -68,11 +73,13 @@ export async function* runOn(
       if (ending !== undefined) await ending;
       if (event.kind === "failed" && signal.aborted) {
         yield { kind: "failed", error: gatewayError("query.cancelled") };
+      } else if (event.kind === "done" && ending === undefined && leavesMore(sql, event, trace)) {
+        yield* await aftermath(member, { sql, session, done: event, ...trace }, signal);
       } else yield event;
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    if (trace.open) await end();
+    if (trace.open || ending !== undefined) await end();
   }
 }
 
@@ -118,9 +125,7 @@ async function bring(
     if (!done.ok) return done.error;
   }
   member.database = session.schema ?? database ?? member.database;
-  if (session.frontend === "mysqlWire") {
-    for (const [name, value] of session.settings) remember(member, name, value);
-  }
+  for (const [name, value] of variablesOf(session)) remember(member, name, value);
   return undefined;
 }
 

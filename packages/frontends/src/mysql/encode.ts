@@ -4,7 +4,7 @@
  * It writes into a buffer and knows no socket. What an event changes in the session (a transaction
  * began) is in `session/clientSession.ts`.
  */
-import type { ColumnsEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type { ColumnsEvent, DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
@@ -39,11 +39,20 @@ export interface AnswerContext {
   readonly queryId: string | undefined;
 }
 
-/** Writes a whole OK packet. */
-export function putOkPacket(out: PacketWriter, context: AnswerContext, affectedRows = 0): void {
+/** Writes a whole OK packet; `done` where a statement ended with it. */
+export function putOkPacket(out: PacketWriter, context: AnswerContext, done?: DoneEvent): void {
   out.begin();
-  putOk(out, okOf(context, affectedRows), context.capabilities);
+  putOk(out, okOf(context, done), context.capabilities);
   out.end();
+}
+
+/** The rows that a client is told of: those that were found, where it asked for them, and else those that are other now. */
+export function affectedRowsOf(
+  { updateCount = 0, report }: Pick<DoneEvent, "updateCount" | "report">,
+  capabilities: number,
+): number {
+  const wantsFound = (capabilities & capability.foundRows) !== 0;
+  return report === undefined || wantsFound ? updateCount : report.changedCount;
 }
 
 /** Writes a whole error packet. */
@@ -91,7 +100,7 @@ function putNativeColumns(
 export function putRowsEnd(out: PacketWriter, context: AnswerContext): void {
   out.begin();
   if ((context.capabilities & capability.deprecateEof) !== 0) {
-    putOk(out, okOf(context, 0), context.capabilities, 0xfe);
+    putOk(out, okOf(context), context.capabilities, 0xfe);
   } else {
     putEof(out, context.status, context.warnings);
   }
@@ -114,7 +123,7 @@ export function putEvent(
       return;
     case "done":
       if (hasRows) putRowsEnd(out, context);
-      else putOkPacket(out, context, event.updateCount ?? 0);
+      else putOkPacket(out, context, event);
       return;
     case "failed":
       putErrorPacket(out, errorReply(event.error, context.queryId));
@@ -186,8 +195,18 @@ function putDefinitionsEnd(out: PacketWriter, context: AnswerContext): void {
   out.end();
 }
 
-function okOf(context: AnswerContext, affectedRows: number): OkReply {
-  const { status, warnings, tracked, queryId } = context;
-  const info = queryId === undefined ? "" : `Query id: ${queryId}`;
-  return { affectedRows, status, warnings, info, tracked };
+function okOf(context: AnswerContext, done?: DoneEvent): OkReply {
+  const { status, tracked, queryId, capabilities } = context;
+  const report = done?.report;
+  const line = report?.info ?? "";
+  const id = queryId === undefined ? "" : `Query id: ${queryId}`;
+  return {
+    affectedRows: done === undefined ? 0 : affectedRowsOf(done, capabilities),
+    insertId: report?.insertId ?? 0n,
+    status,
+    warnings: Math.max(context.warnings, report?.warnings ?? 0),
+    // Clients read counts out of the server's own line, from its beginning.
+    info: line === "" || id === "" ? line + id : `${line}  ${id}`,
+    tracked,
+  };
 }

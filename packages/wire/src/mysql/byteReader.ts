@@ -91,6 +91,13 @@ export class ByteReader {
     return 0;
   }
 
+  /** The same for what is no length or count: all 64 bits, without a sign. */
+  lenencBig(): bigint {
+    if (this.bytes[this.at] !== 0xfe) return BigInt(this.lenenc());
+    this.u8();
+    return this.u64();
+  }
+
   /** The next `length` bytes as a view. */
   take(length: number): Uint8Array {
     return this.#take(length) ? this.bytes.subarray(this.at - length, this.at) : nothing;

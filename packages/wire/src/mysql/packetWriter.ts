@@ -114,6 +114,14 @@ export class PacketWriter {
     this.at = putLenenc(this.bytes, this.at, value);
   }
 
+  /** The same for what may need all 64 bits. */
+  lenencBig(value: bigint): void {
+    if (value <= Number.MAX_SAFE_INTEGER) return this.lenenc(Number(value));
+    this.u8(0xfe);
+    this.u32(Number(value & 0xffff_ffffn));
+    this.u32(Number((value >> 32n) & 0xffff_ffffn));
+  }
+
   raw(bytes: Uint8Array): void {
     this.reserve(bytes.length);
     this.bytes.set(bytes, this.at);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ByteReader } from "./byteReader.ts";
 import { PacketWriter } from "./packetWriter.ts";
 import { capability, collationId, columnType, serverStatus } from "./protocol.ts";
 import {
@@ -14,6 +15,14 @@ import {
 describe("putOk", () => {
   it("writes counts, status and the text behind them", () => {
     expect(okHex({ affectedRows: 300, info: "hi" }, 0)).toBe(`00fc2c01000200000002${ascii("hi")}`);
+  });
+
+  it("keeps every digit of an id", () => {
+    expect(okHex({ insertId: 7n }, 0)).toBe("00000702000000");
+    const last = 18_446_744_073_709_551_615n;
+    expect(okHex({ insertId: last }, 0)).toBe("0000feffffffffffffffff02000000");
+    expect(new ByteReader(Uint8Array.from(Buffer.from("feffffffffffffffff", "hex"))).lenencBig()).toBe(last);
+    expect(new ByteReader(Uint8Array.of(0xfc, 0, 1)).lenencBig()).toBe(256n);
   });
 
   it("leaves out a text that is empty", () => {
@@ -94,6 +103,7 @@ describe("putPrepared", () => {
 function okOf(more: Partial<OkReply>): OkReply {
   return {
     affectedRows: 0,
+    insertId: 0n,
     status: serverStatus.autocommit,
     warnings: 0,
     info: "",

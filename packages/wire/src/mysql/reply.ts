@@ -11,6 +11,8 @@ const columnFixedBytes = 0x0c;
 
 export interface OkReply {
   readonly affectedRows: number;
+  /** The id that the statement gave a row; 0 for none. */
+  readonly insertId: bigint;
   readonly status: number;
   readonly warnings: number;
   /** Text for people. */
@@ -61,7 +63,7 @@ export function putOk(
   const changed = tracks && reply.tracked.length > 0;
   out.u8(header);
   out.lenenc(reply.affectedRows);
-  out.lenenc(0);
+  out.lenencBig(reply.insertId);
   out.u16(reply.status | (changed ? serverStatus.sessionStateChanged : 0));
   out.u16(reply.warnings);
   // Always with its length, whatever the manual says: servers write it so, and clients read it so.

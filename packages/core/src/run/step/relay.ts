@@ -91,8 +91,8 @@ async function* passOn(
 }
 
 /** The engine's `done` with our own counts. */
-function doneWith({ updateType, updateCount }: DoneEvent, live: LiveQuery): DoneEvent {
-  return { kind: "done", stats: live.stats(), updateType, updateCount };
+function doneWith({ updateType, updateCount, report }: DoneEvent, live: LiveQuery): DoneEvent {
+  return { kind: "done", stats: live.stats(), updateType, updateCount, report };
 }
 
 /** After an abort the client is told the reason of the abort, not what the engine says. */

@@ -117,8 +117,10 @@ function settings({ server, account, database }: Login): ConnectionOptions {
     password,
     ...(database === undefined ? {} : { database }),
     charset: "utf8mb4",
-    // Texts with several statements, and files of this host, are never taken.
-    flags: ["-LOCAL_FILES", "-MULTI_STATEMENTS"],
+    // Texts with several statements, and files of this host, are never taken. Commands are written here
+    // without attributes, which a server that was promised them could not read. Without FOUND_ROWS a
+    // server tells both counts, of rows found and of rows changed.
+    flags: ["-LOCAL_FILES", "-MULTI_STATEMENTS", "-CLIENT_QUERY_ATTRIBUTES", "-FOUND_ROWS"],
     ...(tls === undefined
       ? {}
       : { ssl: sslOf(tls), authPlugins: { mysql_clear_password: clearPassword(password) } }),

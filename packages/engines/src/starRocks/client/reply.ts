@@ -14,9 +14,15 @@ export type Head =
 
 export interface OkReply {
   readonly affectedRows: number;
+  readonly insertId: bigint;
+  readonly info: string;
+  readonly warnings: number;
   readonly moreResults: boolean;
   readonly inTransaction: boolean;
 }
+
+/** What stands behind rows. */
+export type EndReply = Omit<OkReply, "affectedRows" | "insertId" | "info">;
 
 const columnsMax = 65_535;
 
@@ -35,14 +41,23 @@ export function readHead(payload: Uint8Array): Head {
 export function readOk(payload: Uint8Array): OkReply {
   const reader = new ByteReader(payload, 1);
   const affectedRows = reader.lenenc();
-  reader.lenenc();
-  return { affectedRows, ...statusOf(reader.u16()) };
+  const insertId = reader.lenencBig();
+  const status = statusOf(reader.u16());
+  const warnings = reader.u16();
+  return { affectedRows, insertId, warnings, ...status, info: infoOf(reader) };
 }
 
 /** An EOF packet. */
-export function readEof(payload: Uint8Array): Omit<OkReply, "affectedRows"> {
-  const reader = new ByteReader(payload, 3);
-  return statusOf(reader.u16());
+export function readEof(payload: Uint8Array): EndReply {
+  const reader = new ByteReader(payload, 1);
+  const warnings = reader.u16();
+  return { warnings, ...statusOf(reader.u16()) };
+}
+
+/** With its length where a server tracks sessions, and mostly also where it does not. */
+function infoOf(reader: ByteReader): string {
+  if (reader.remaining === 0) return "";
+  return new TextDecoder().decode(reader.lenencBytes());
 }
 
 export function readError(payload: Uint8Array): ServerError {
@@ -61,7 +76,7 @@ export function isEnd(first: number, length: number, endsWithOk: boolean): boole
   return first === 0xfe && (endsWithOk ? length < 0xff_ffff : length < 9);
 }
 
-function statusOf(status: number): Omit<OkReply, "affectedRows"> {
+function statusOf(status: number): Omit<EndReply, "warnings"> {
   return {
     moreResults: (status & serverStatus.moreResults) !== 0,
     inTransaction: (status & serverStatus.inTransaction) !== 0,

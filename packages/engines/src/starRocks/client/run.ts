@@ -17,7 +17,8 @@ import { readColumn, type ReadColumn, type TextColumn } from "../page/columns.ts
 import { errorOf } from "../errors.ts";
 import type { Member } from "./member.ts";
 import { commandPackets, Packets, type IsRow, type Packet } from "../page/packets.ts";
-import { isEnd, readEof, readError, readHead, readOk } from "./reply.ts";
+import { foundBy } from "./found.ts";
+import { isEnd, readEof, readError, readHead, readOk, type OkReply } from "./reply.ts";
 
 export interface TextStatement {
   readonly member: Member;
@@ -29,9 +30,11 @@ export interface TextStatement {
   readonly native: boolean;
 }
 
-/** Whether the server still has something to say on the connection. */
 export interface Trace {
+  /** The server still has something to say on the connection. */
   open: boolean;
+  /** How many the server counted; it is asked for them behind the statement. */
+  warnings: number;
 }
 
 /** Runs it. The caller ends what is still open in the server, and does not use the connection again then. */
@@ -50,7 +53,7 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
   member.send(commandPackets(commandCode.query, sql));
   const packets = new Packets(() => member.next());
   const first = packets.held() ?? (await packets.one());
-  const begun = begin(first, packets, { tag: statement.tag, trace });
+  const begun = begin(first, packets, { statement, trace });
   if (begun.kind === "failed") return yield begun;
   if (begun.kind === "done") return yield doneWith(begun, stats());
   const columns = await readColumns(packets, begun.count, endsWithOk);
@@ -72,8 +75,8 @@ export async function* runText(statement: TextStatement, trace: Trace): ResultSt
   yield last.kind === "done" ? doneWith(last, stats()) : last;
 }
 
-function doneWith({ updateType, updateCount }: DoneEvent, stats: QueryStats): DoneEvent {
-  return { kind: "done", stats, updateType, updateCount };
+function doneWith({ updateType, updateCount, report }: DoneEvent, stats: QueryStats): DoneEvent {
+  return { kind: "done", stats, updateType, updateCount, report };
 }
 
 type Begun = LastEvent | { readonly kind: "columns"; readonly count: number };
@@ -82,7 +85,7 @@ type Begun = LastEvent | { readonly kind: "columns"; readonly count: number };
 function begin(
   first: Packet | undefined,
   packets: Packets,
-  { tag, trace }: { readonly tag: string; readonly trace: Trace },
+  { statement, trace }: { readonly statement: TextStatement; readonly trace: Trace },
 ): Begun {
   if (first === undefined) return failed(brokenOf(packets));
   const head = readHead(first.payload);
@@ -98,11 +101,18 @@ function begin(
       return failed(errorOf(head.error));
     case "ok":
       trace.open = head.ok.moreResults;
+      trace.warnings = head.ok.warnings;
       if (head.ok.moreResults) return failed(severalResults());
-      return { ...done, updateType: tag, updateCount: head.ok.affectedRows };
+      return changed(head.ok, statement);
     case "columns":
       return head;
   }
+}
+
+function changed(reply: OkReply, { tag, sql }: TextStatement): DoneEvent {
+  const { affectedRows, insertId, warnings, info } = reply;
+  const report = { changedCount: affectedRows, insertId, warnings, info, foundRows: undefined };
+  return { ...done, updateType: tag, updateCount: foundBy(reply, sql), report };
 }
 
 type RowsEvent = Extract<ResultEvent, { kind: "batch" | "failed" }>;
@@ -137,6 +147,7 @@ async function endOfRows(packets: Packets, trace: Trace, endsWithOk: boolean): P
   }
   const status = endsWithOk ? readOk(end.payload) : readEof(end.payload);
   trace.open = status.moreResults;
+  trace.warnings = status.warnings;
   return trace.open ? await restOf(packets, trace) : done;
 }
 

@@ -53,6 +53,33 @@ function written(value: SettingValue | undefined): string | undefined {
   }
 }
 
+/** The session's last id, as its setting and the server's variable. */
+export const lastIdVariable = "last_insert_id";
+
+/** The zone's name in the gateway's own session, on every wire. */
+const ownZoneName = "timezone";
+/** The name that the family has for it, and for UTC where its tables of zones are empty. */
+const zoneVariable = "time_zone";
+const utcOffset = "+00:00";
+
+/** What the session's settings are on a connection: variables by the server's names. Other wires' settings mean nothing here. */
+export function variablesOf({
+  frontend,
+  settings,
+}: Pick<Session, "settings" | "frontend">): ReadonlyMap<string, string> {
+  if (frontend !== "mysqlWire") return noVariables;
+  const zone = settings.get(ownZoneName);
+  if (zone === undefined && !settings.has(lastIdVariable)) return settings;
+  const variables = new Map(settings);
+  variables.delete(ownZoneName);
+  // It comes with the statements that read it, and goes with them.
+  variables.delete(lastIdVariable);
+  if (zone === undefined) return variables;
+  return variables.set(zoneVariable, zone === "UTC" ? utcOffset : zone);
+}
+
+const noVariables: ReadonlyMap<string, string> = new Map();
+
 /**
  * Statements that give the connection the session's database and variables; undefined when it can not get
  * them.
@@ -62,7 +89,7 @@ export function bringing(
   session: Pick<Session, "schema" | "settings" | "frontend">,
   defaultDatabase: string | undefined,
 ): readonly string[] | undefined {
-  const wanted = session.frontend === "mysqlWire" ? session.settings : new Map<string, string>();
+  const wanted = variablesOf(session);
   // A variable has no way back to what the server had before.
   if ([...member.variables.keys()].some((name) => !wanted.has(name))) return undefined;
   const database = session.schema ?? defaultDatabase;

@@ -98,6 +98,19 @@ describe("variablesSet", () => {
 });
 
 describe("bringing", () => {
+  it("calls the session's zone by the server's name of it", () => {
+    const fresh = { database: "demo", variables: new Map<string, string>() };
+    const inZone = (zone: string) =>
+      bringing(
+        fresh,
+        { schema: undefined, frontend: "mysqlWire", settings: new Map([["timezone", zone]]) },
+        "demo",
+      );
+    expect(inZone("+02:00")).toEqual(["SET SESSION `time_zone` = '+02:00'"]);
+    // Servers know it by this name without any tables of zones.
+    expect(inZone("UTC")).toEqual(["SET SESSION `time_zone` = '+00:00'"]);
+  });
+
   const member = { database: "demo", variables: new Map([["a", "1"]]) };
 
   it("says what is different, and nothing else", () => {

@@ -61,9 +61,9 @@ export function textColumn(name: string): Column {
   return { name, type: text, nullable: true };
 }
 
-/** A column of whole numbers. */
-export function integerColumn(name: string): Column {
-  return { name, type: integer, nullable: true };
+/** A column of whole numbers; `unsigned` for those that need all 64 bits. */
+export function integerColumn(name: string, unsigned = false): Column {
+  return { name, type: unsigned ? { ...integer, signed: false } : integer, nullable: true };
 }
 
 /** Rows of text under these names. */

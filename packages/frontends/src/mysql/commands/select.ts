@@ -12,7 +12,7 @@ import {
   type TokenReader,
 } from "@gateway/core/sql/session/tokenReader.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
-import type { ClientSession, Setting } from "../session/clientSession.ts";
+import { lastInsertId, type ClientSession, type Setting } from "../session/clientSession.ts";
 import { ownErrors } from "../errors.ts";
 import { serverVersion } from "./server.ts";
 import { integerColumn, textColumn, type LocalAnswer } from "./answer.ts";
@@ -31,6 +31,8 @@ interface Item {
   /** A statement of literals alone is the engine's. */
   readonly literal: boolean;
 }
+
+const signedMax = 9_223_372_036_854_775_807n;
 
 type ItemStep = Item | "notOurs" | Extract<LocalAnswer, { kind: "error" }>;
 
@@ -60,7 +62,7 @@ export function answerSelect(sql: string, context: VariableContext): LocalAnswer
 }
 
 function columnOf({ name, value }: Item): Column {
-  return typeof value === "bigint" ? integerColumn(name) : textColumn(name);
+  return typeof value === "bigint" ? integerColumn(name, value > signedMax) : textColumn(name);
 }
 
 function takeItem(reader: TokenReader, sql: string, context: VariableContext): ItemStep {
@@ -118,7 +120,7 @@ const functions: Readonly<Record<string, Function>> = {
   CURRENT_USER: currentUser,
   DATABASE: database,
   FOUND_ROWS: ({ foundRows }) => BigInt(foundRows),
-  LAST_INSERT_ID: () => 0n,
+  LAST_INSERT_ID: lastInsertId,
   ROW_COUNT: ({ rowCount }) => BigInt(rowCount),
   SCHEMA: database,
   SESSION_USER: loginUser,

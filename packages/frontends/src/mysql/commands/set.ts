@@ -222,9 +222,13 @@ function withResultsCharset(client: ClientSession, value: Assigned): Changed {
 }
 
 function withZone(client: ClientSession, name: string): Changed {
-  const zone = name.toUpperCase() === "SYSTEM" ? utc : zoneOf(name);
+  const isSystem = name.toUpperCase() === "SYSTEM";
+  const zone = isSystem ? utc : zoneOf(name);
   if (zone === undefined) return err(ownErrors.unknownZone(name));
-  const settings = new Map(client.session.settings).set(zoneSetting, zone.name);
+  const settings = new Map(client.session.settings);
+  // The server's own zone is what a session has that asked for none.
+  if (isSystem) settings.delete(zoneSetting);
+  else settings.set(zoneSetting, zone.name);
   const session = { ...client.session, settings };
   return ok(tracked(stored({ ...client, zone, session }, "time_zone", name), "time_zone", name));
 }

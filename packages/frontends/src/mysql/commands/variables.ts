@@ -6,6 +6,7 @@
  * gateway really differs.
  */
 import {
+  lastInsertId,
   trackedVariablesDefault,
   waitSecsDefault,
   type ClientSession,
@@ -100,6 +101,8 @@ const computed: Readonly<Record<string, (context: VariableContext) => Setting>> 
   collation_connection: ({ client }) => client.charset.collation,
   error_count: ({ client }) =>
     BigInt(client.warnings.filter(({ level }) => level === "Error").length),
+  identity: ({ client }) => lastInsertId(client),
+  last_insert_id: ({ client }) => lastInsertId(client),
   have_openssl: ({ tls }) => (tls ? "YES" : "DISABLED"),
   have_ssl: ({ tls }) => (tls ? "YES" : "DISABLED"),
   max_allowed_packet: ({ maxMessageBytes }) => BigInt(maxMessageBytes),
@@ -135,12 +138,10 @@ const fixed: Readonly<Record<string, Setting>> = {
   have_query_cache: "NO",
 
   hostname: "gateway",
-  identity: 0n,
   init_connect: "",
   innodb_version: "8.4.0",
   insert_id: 0n,
   keyring_file_data: null,
-  last_insert_id: 0n,
   license: "Apache-2.0",
   local_infile: 0n,
   log_bin: 0n,

@@ -16,7 +16,13 @@ import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { FollowedConnection } from "../../listener/connection.ts";
 import type { Channel } from "../channel.ts";
-import { statusOf, withChange, withWarning, type ClientSession } from "../session/clientSession.ts";
+import {
+  statusOf,
+  withChange,
+  withWarning,
+  type ClientSession,
+  type Warning,
+} from "../session/clientSession.ts";
 import { putErrorPacket, putOkPacket, type AnswerContext } from "../encode.ts";
 import { flushBytes } from "../limits.ts";
 import { forwardedStatement } from "../read/reading.ts";
@@ -71,8 +77,8 @@ export class Responder {
   }
 
   /** Writes an OK and forgets the changes it told. */
-  putOk(moreFollow = false, affectedRows = 0): undefined {
-    putOkPacket(this.out, this.context(moreFollow), affectedRows);
+  putOk(moreFollow = false): undefined {
+    putOkPacket(this.out, this.context(moreFollow));
     this.told();
   }
 
@@ -198,10 +204,21 @@ export class Responder {
   remember(event: ResultEvent): void {
     if (event.kind === "session") this.client = withChange(this.client, event.change);
     if (event.kind === "notice") {
-      const warning = { level: "Note", errno: noteErrno, text: event.text } as const;
-      this.client = withWarning(this.client, warning);
+      this.client = withWarning(this.client, warningOf(event));
     }
   }
+}
+
+/** A server of the family names level and number of each; what others say is a note. */
+function warningOf({ code, text }: Extract<ResultEvent, { kind: "notice" }>): Warning {
+  const [, level, errno] = /^(Note|Warning|Error) (\d{1,5})$/.exec(code) ?? [];
+  return isLevel(level)
+    ? { level, errno: Number(errno), text }
+    : { level: "Note", errno: noteErrno, text };
+}
+
+function isLevel(word: string | undefined): word is Warning["level"] {
+  return word === "Note" || word === "Warning" || word === "Error";
 }
 
 const noFormats: readonly NativeFormat[] = [];

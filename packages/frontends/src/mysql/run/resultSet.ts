@@ -13,7 +13,7 @@ import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Batch, NativeFormat } from "@gateway/core/type/vector.ts";
 import { utc } from "@gateway/core/type/zone.ts";
-import { putColumns, putEvent, putRowsEnd } from "../encode.ts";
+import { affectedRowsOf, putColumns, putEvent, putRowsEnd } from "../encode.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
 import { relayEncoder } from "../value/relay.ts";
@@ -140,8 +140,8 @@ function tell(
 /** Takes the counts of the end into the session. */
 function count(responder: Responder, event: DoneEvent, { hasColumns, rows }: ResultSet): void {
   const { client } = responder;
-  const rowCount = hasColumns ? -1 : (event.updateCount ?? 0);
-  const foundRows = hasColumns ? rows : client.foundRows;
+  const rowCount = hasColumns ? -1 : affectedRowsOf(event, client.capabilities);
+  const foundRows = hasColumns ? (event.report?.foundRows ?? rows) : client.foundRows;
   // A statement that comes again and again finds the same counts, and a copy of the session costs time.
   if (rowCount === client.rowCount && foundRows === client.foundRows) return;
   responder.client = { ...client, rowCount, foundRows };

@@ -81,6 +81,11 @@ export function openClientSession(
   };
 }
 
+/** What `LAST_INSERT_ID()` answers: the last id that a server of the family made for the session; 0 for none. */
+export function lastInsertId({ session }: ClientSession): bigint {
+  return BigInt(session.settings.get("last_insert_id") ?? 0);
+}
+
 /** Seconds after which a MySQL server closes a connection that asks nothing. */
 export const waitSecsDefault = 28_800n;
 

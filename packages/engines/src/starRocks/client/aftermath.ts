@@ -1,0 +1,100 @@
+/**
+ * What the server still has to say once a statement is done, asked on its own connection: its warnings, the id
+ * that it made, the rows that a limit left out. Nothing of it stays there for the next session.
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { DoneEvent, ResultEvent, ServerReport } from "@gateway/core/query/event.ts";
+import type { Session } from "@gateway/core/query/query.ts";
+import { ask } from "./control.ts";
+import type { Member } from "./member.ts";
+import { lastIdVariable, setStatement } from "./session.ts";
+
+const namesLastId = /\blast_insert_id\b|@@(?:session\s*\.\s*)?identity\b/i;
+const countsAll = /\bsql_calc_found_rows\b/i;
+
+/** Gives the connection the session's last id where the text may read it; it has none of its own. */
+export async function bringLastId(
+  member: Member,
+  session: Session,
+  sql: string,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  const id = session.settings.get(lastIdVariable);
+  if (id === undefined || !namesLastId.test(sql)) return undefined;
+  // Whoever ends in between must leave none behind.
+  member.tainted = true;
+  const done = await ask(member, setStatement(lastIdVariable, id), signal);
+  return done.ok ? undefined : done.error;
+}
+
+/** A statement that is done. */
+export interface Finished {
+  readonly sql: string;
+  readonly done: DoneEvent;
+  /** As the server counted them. */
+  readonly warnings: number;
+  readonly session: Pick<Session, "frontend">;
+}
+
+/** What to tell, ending with `done`. A question that fails is left out: the statement is done whatever comes. */
+export async function aftermath(
+  member: Member,
+  { sql, done, warnings, session }: Finished,
+  signal: AbortSignal,
+): Promise<readonly ResultEvent[]> {
+  const events: ResultEvent[] = [];
+  if (warnings > 0) events.push(...(await noticesOf(member, signal)));
+  const foundRows = countsAll.test(sql) ? await foundRowsOf(member, signal) : undefined;
+  const id = madeId(done) || namesLastId.test(sql) ? await takeLastId(member, signal) : undefined;
+  if (id !== undefined && session.frontend === "mysqlWire") {
+    const change = { kind: "setting", name: lastIdVariable, value: id } as const;
+    events.push({ kind: "session", change });
+  }
+  if (foundRows === undefined) return [...events, done];
+  return [...events, { ...done, report: { ...(done.report ?? noReport), foundRows } }];
+}
+
+/** True where the server is to be asked at all. */
+export function leavesMore(
+  sql: string,
+  done: DoneEvent,
+  { warnings }: Pick<Finished, "warnings">,
+): boolean {
+  return warnings > 0 || madeId(done) || namesLastId.test(sql) || countsAll.test(sql);
+}
+
+function madeId({ report }: DoneEvent): boolean {
+  return report !== undefined && report.insertId !== 0n;
+}
+
+const noReport: ServerReport = {
+  changedCount: 0,
+  insertId: 0n,
+  warnings: 0,
+  info: "",
+  foundRows: undefined,
+};
+
+async function noticesOf(member: Member, signal: AbortSignal): Promise<readonly ResultEvent[]> {
+  const listed = await ask(member, "SHOW WARNINGS", signal);
+  if (!listed.ok) return [];
+  return listed.value.map(([level, number, message]) => ({
+    kind: "notice",
+    code: `${String(level)} ${String(number)}`,
+    text: String(message),
+  }));
+}
+
+async function foundRowsOf(member: Member, signal: AbortSignal): Promise<number | undefined> {
+  const asked = await ask(member, "SELECT FOUND_ROWS()", signal);
+  return asked.ok ? Number(asked.value[0]?.[0]) : undefined;
+}
+
+/** The connection's last id, which it then has no longer. Undefined for none. */
+async function takeLastId(member: Member, signal: AbortSignal): Promise<string | undefined> {
+  const asked = await ask(member, "SELECT LAST_INSERT_ID(), LAST_INSERT_ID(0)", signal);
+  // What the connection has now is not known.
+  if (!asked.ok) member.tainted = true;
+  const id = asked.ok ? String(asked.value[0]?.[0]) : "0";
+  return id === "0" ? undefined : id;
+}
