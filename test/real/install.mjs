@@ -19,7 +19,7 @@ import { postgresServers } from "./cases/postgresStore.mjs";
 import { slapdTool } from "./cases/slapd.mjs";
 import { trinoJdbcTool } from "./cases/trinoJdbc.mjs";
 import { trinoPythonTool } from "./cases/trinoPython.mjs";
-import { starRocksLdapTool, starRocksTool } from "./cases/starRocks.mjs";
+import { starRocksLdapTool, starRocksMysqlTool, starRocksTool } from "./cases/starRocks.mjs";
 import { command } from "./command.mjs";
 import { debianPrograms } from "./postgresServer.mjs";
 import { installTrinoServer } from "./trinoServer.mjs";
@@ -65,6 +65,7 @@ export async function installTools() {
   tools.trinoPython = await trinoPythonTool();
   tools.clickHouse = await clickHouseTool();
   tools.starRocks = await starRocksTool();
+  tools.starRocksMysql = await starRocksMysqlTool();
   tools.starRocksLdap = await starRocksLdapTool();
   tools.slapd = await slapdTool();
   tools.openFga = await openFgaTool();

@@ -27,7 +27,7 @@ import { psqlOdbcCases } from "./cases/psqlOdbc.mjs";
 import { psycopgCases } from "./cases/psycopg.mjs";
 import { pymysqlCases } from "./cases/pymysql.mjs";
 import { slapdCases } from "./cases/slapd.mjs";
-import { starRocksCases, starRocksLdapCases } from "./cases/starRocks.mjs";
+import { starRocksCases, starRocksLdapCases, starRocksMysqlCases } from "./cases/starRocks.mjs";
 import { sqlalchemyCases } from "./cases/sqlalchemy.mjs";
 import { tpcCases } from "./cases/tpc.mjs";
 import { trinoCases } from "./cases/trino.mjs";
@@ -74,6 +74,7 @@ const suites = [
   tpcCases,
   clickHouseCases,
   starRocksCases,
+  starRocksMysqlCases,
   starRocksLdapCases,
   slapdCases,
   openFgaCases,

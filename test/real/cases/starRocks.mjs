@@ -3,10 +3,12 @@ import { fileURLToPath } from "node:url";
 import { command, expectCode } from "../command.mjs";
 import { installMariadbLdap, startMariadbLdap } from "../mariadbLdap.mjs";
 import { installMariadb, startMariadb } from "../mariadbServer.mjs";
+import { installMysql, startMysql } from "../mysqlServer.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 export const starRocksTool = () => installMariadb();
+export const starRocksMysqlTool = () => installMysql();
 export const starRocksLdapTool = () => installMariadbLdap();
 
 export const starRocksCases = {
@@ -16,6 +18,21 @@ export const starRocksCases = {
       const server = await startMariadb();
       try {
         await tested("starRocks", server);
+        await tested("mysqlFamily", server);
+      } finally {
+        await server.stop();
+      }
+    },
+  },
+};
+
+export const starRocksMysqlCases = {
+  tool: "starRocksMysql",
+  cases: {
+    "the same answers direct and through, from MySQL": async () => {
+      const server = await startMysql();
+      try {
+        await tested("mysqlFamily", { ...server, user: "alice" });
       } finally {
         await server.stop();
       }
@@ -40,12 +57,14 @@ export const starRocksLdapCases = {
   },
 };
 
-async function tested(name, { port, caFile, ldapPort = "" }) {
+async function tested(name, { port, caFile = "", ldapPort = "", user = "gateway" }) {
   const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
   const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, `test/real/${name}.test.ts`];
   const env = {
     GATEWAY_TEST_MARIADB: `${port}`,
     GATEWAY_TEST_MARIADB_CA: caFile,
+    GATEWAY_TEST_MYSQL_FAMILY: `${port}`,
+    GATEWAY_TEST_MYSQL_USER: user,
     GATEWAY_TEST_SLAPD: ldapPort,
     NO_COLOR: "1",
   };

@@ -1,0 +1,212 @@
+/**
+ * The same statements to a server of MySQL's family and through the gateway in front of it: the answers are
+ * equal. `npm run test:real` says which server, and where it is.
+ */
+import mysql, { type Connection, type ConnectionOptions, type ResultSetHeader } from "mysql2/promise";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
+
+const port = Number(process.env["GATEWAY_TEST_MYSQL_FAMILY"] ?? "0");
+const user = process.env["GATEWAY_TEST_MYSQL_USER"] ?? "alice";
+const password = `${user}-secret`;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  const auth = { type: "basic", username: user, password };
+  const endpoint = `mysql://127.0.0.1:${port}`;
+  const local = { engine: "starRocks", endpoint, auth, database: "demo", poolSize: 2 };
+  gateway = await gatewayOf(configOf({ clusters: { local } }));
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** Both ways after one another, each on a connection and a table of its own. */
+async function bothWays<T>(
+  ask: (client: Connection, table: string) => Promise<T>,
+  more: ConnectionOptions = {},
+): Promise<{ readonly direct: T; readonly through: T }> {
+  const direct = await way({ host: "127.0.0.1", port, user, password, database: "demo", ...more }, "same_t", ask);
+  const ours = { host: "127.0.0.1", port: portOf(gateway, "mysqlWire"), user: "u", database: "demo", ...more };
+  return { direct, through: await way(ours, "same_t", ask) };
+}
+
+async function way<T>(
+  options: ConnectionOptions,
+  table: string,
+  ask: (client: Connection, table: string) => Promise<T>,
+): Promise<T> {
+  const client = await mysql.createConnection({ dateStrings: true, supportBigNumbers: true, ...options });
+  try {
+    await client.query(`drop table if exists ${table}`);
+    await client.query(
+      `create table ${table} (id bigint unsigned not null auto_increment primary key, v int, s varchar(20) default 'x y', u int unique, at timestamp null, key by_v (v))`,
+    );
+    return await ask(client, table);
+  } finally {
+    await client.query(`drop table if exists ${table}`);
+    await client.end();
+  }
+}
+
+/** What a client is told of each statement: counts, ids and warnings, or rows, or the error's number. */
+async function told(client: Connection, statements: readonly string[]): Promise<readonly unknown[]> {
+  const all: unknown[] = [];
+  for (const sql of statements) {
+    all.push([sql, await client.query(sql).then(([result]) => shapeOf(result), failureOf)]);
+  }
+  return all;
+}
+
+function shapeOf(result: unknown): unknown {
+  if (Array.isArray(result)) return result;
+  const { affectedRows, insertId, warningStatus, changedRows } = result as ResultSetHeader;
+  return { affectedRows, insertId, warningStatus, changedRows };
+}
+
+function failureOf(error: unknown): unknown {
+  return { errno: (error as { readonly errno?: number }).errno };
+}
+
+describe("ids, counts and warnings are the server's own", () => {
+  const changes = (table: string): readonly string[] => [
+    `insert into ${table} (v, u) values (1, 1)`,
+    "select last_insert_id() as id",
+    `insert into ${table} (v, u) values (2, 2), (3, 3)`,
+    "select last_insert_id() as id, row_count() as n",
+    `insert into ${table} (id, v) values (700, 5)`,
+    "select last_insert_id() as id",
+    `insert into ${table} (v) values (last_insert_id())`,
+    `select v from ${table} order by id desc limit 1`,
+    "select last_insert_id(41) as given",
+    "select last_insert_id() as id, @@last_insert_id as variable",
+    `update ${table} set v = last_insert_id(v + 1) where u = 1`,
+    "select last_insert_id() as id",
+    `update ${table} set v = v`,
+    "select row_count() as n",
+    `insert into ${table} (u, v) values (2, 2) on duplicate key update v = 2`,
+    `insert into ${table} (u, v) values (2, 2) on duplicate key update v = 9`,
+    `insert into ${table} (u, v) values (1, 2), (2, 9), (8, 8) on duplicate key update v = values(v)`,
+    `insert ignore into ${table} (u) values (1)`,
+    "show warnings",
+    "show count(*) warnings",
+    `insert into ${table} (s) values (concat('a', 1/0))`,
+    "show warnings",
+    "select cast('12x' as signed) as n",
+    "show warnings",
+    `select sql_calc_found_rows v from ${table} order by id limit 1`,
+    "select found_rows() as n",
+    `delete from ${table} where v > 5`,
+    `replace into ${table} (u, v) values (1, 1)`,
+    `insert into ${table} (id) values (18446744073709551610)`,
+  ];
+
+  it.each([
+    ["of rows that changed", "-FOUND_ROWS"],
+    ["of rows that were found", "FOUND_ROWS"],
+  ])("for a client that asks for counts %s", async (_what, flag) => {
+    const { direct, through } = await bothWays((client, table) => told(client, changes(table)), {
+      flags: [flag],
+    });
+    expect(through).toEqual(direct);
+  });
+
+  it("inside of a transaction", async () => {
+    const { direct, through } = await bothWays((client, table) =>
+      told(client, ["begin", ...changes(table).slice(0, 8), "rollback", "select last_insert_id() as id"]),
+    );
+    expect(through).toEqual(direct);
+  });
+
+  it("and no session finds the id of another", async () => {
+    const { through } = await bothWays(async (client, table) => {
+      await client.query(`insert into ${table} (v) values (1)`);
+      const ours = { host: "127.0.0.1", port: portOf(gateway, "mysqlWire"), user: "v", database: "demo" };
+      const other = await mysql.createConnection(ours);
+      const seen = await told(other, ["select last_insert_id() as id", `select last_insert_id() as id from ${table}`]);
+      await other.end();
+      return seen;
+    });
+    expect(through).toMatchObject([[expect.anything(), [{ id: 0 }]], [expect.anything(), [{ id: 0 }]]]);
+  });
+});
+
+describe("values arrive as they were written", () => {
+  it("in literals of every kind", async () => {
+    const { direct, through } = await bothWays((client) =>
+      told(client, [
+        "select b'101' + 0 as n, hex(b'101') as h, b'101' as raw",
+        String.raw`select length('a\0b') as n, hex('a\0b') as h`,
+        String.raw`select hex('a\\b\'c\nd\Z') as h, 'a\%b' as p, 'a\_b' like 'a\_b' as l, 'x\y' as y`,
+        "select hex(x'00ff'), hex(0x41), hex(_binary'\\0\\\\')",
+        String.raw`select 'a\0' = 'a' as same, concat('\0', "\\", '\'') as c`,
+      ]),
+    );
+    expect(through).toEqual(direct);
+  });
+
+  it("and in values that a driver writes into its text", async () => {
+    const { direct, through } = await bothWays(async (client, table) => {
+      const values = ["a\0b", "back\\slash", "it's", '"', "\u001a\r\n\t", "\u{1f600}"];
+      for (const value of values) await client.query(`insert into ${table} (s) values (?)`, [value]);
+      for (const value of values) await client.execute(`insert into ${table} (s) values (?)`, [value]);
+      return await told(client, [`select s, hex(s) as h from ${table} order by id`]);
+    });
+    expect(through).toEqual(direct);
+  });
+
+  it("in the session's time zone", async () => {
+    const { direct, through } = await bothWays((client, table) =>
+      told(client, [
+        "set time_zone = '+02:00'",
+        `insert into ${table} (at) values ('2024-06-01 12:00:00')`,
+        "select timediff(now(), utc_timestamp()) as ahead",
+        "set time_zone = '-05:30'",
+        `select at from ${table}`,
+        "set time_zone = '+00:00'",
+        `select at from ${table}`,
+        "set time_zone = SYSTEM",
+        "select 1 as one",
+        `drop table ${table}`,
+      ]),
+    );
+    expect(through).toEqual(direct);
+  });
+});
+
+describe("what is about tables is said in the server's own words", () => {
+  it("by SHOW, DESCRIBE and information_schema", async () => {
+    const { direct, through } = await bothWays((client, table) =>
+      told(client, [
+        `show create table ${table}`,
+        `show columns from ${table}`,
+        `show full columns from ${table} like 's'`,
+        `show keys from ${table} where key_name = 'by_v'`,
+        `describe ${table}`,
+        `desc ${table} v`,
+        "show tables",
+        "show full tables like 'same%'",
+        "show databases",
+        `select table_name, table_type, engine from information_schema.tables where table_schema = database() and table_name = '${table}'`,
+        `select * from information_schema.columns where table_schema = 'demo' and table_name = '${table}'`,
+        `select index_name, column_name from information_schema.statistics where table_name = '${table}' order by 1`,
+        `select constraint_name, column_name from information_schema.key_column_usage where table_name = '${table}' order by 1`,
+        "select schema_name from information_schema.schemata order by 1",
+      ]),
+    );
+    expect(through).toEqual(direct);
+  });
+});
+
+describe("what a session would have to keep is refused, not lost", () => {
+  it.each([
+    "create temporary table kept_t (a int)",
+    "lock tables same_t write",
+    "select get_lock('kept', 0)",
+    "flush tables with read lock",
+  ])("%s", async (sql) => {
+    const { through } = await bothWays((client) => told(client, [sql, "select 1 as one"]));
+    expect(through).toEqual([
+      [sql, { errno: 1235 }],
+      ["select 1 as one", [{ one: 1 }]],
+    ]);
+  });
+});
