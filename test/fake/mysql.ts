@@ -296,7 +296,7 @@ export class FakeMysql implements AsyncDisposable {
   }
 }
 
-const okReply = { affectedRows: 0, status: 2, warnings: 0, info: "", tracked: [] };
+const okReply = { affectedRows: 0, insertId: 0n, status: 2, warnings: 0, info: "", tracked: [] };
 
 function reading(stream: Duplex, take: (payload: Uint8Array, sequence: number) => void): void {
   const reader = new PacketReader(payloadBytesMax);

@@ -2,7 +2,11 @@
  * The same statements to a server of MySQL's family and through the gateway in front of it: the answers are
  * equal. `npm run test:real` says which server, and where it is.
  */
-import mysql, { type Connection, type ConnectionOptions, type ResultSetHeader } from "mysql2/promise";
+import mysql, {
+  type Connection,
+  type ConnectionOptions,
+  type ResultSetHeader,
+} from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
 
@@ -24,8 +28,18 @@ async function bothWays<T>(
   ask: (client: Connection, table: string) => Promise<T>,
   more: ConnectionOptions = {},
 ): Promise<{ readonly direct: T; readonly through: T }> {
-  const direct = await way({ host: "127.0.0.1", port, user, password, database: "demo", ...more }, "same_t", ask);
-  const ours = { host: "127.0.0.1", port: portOf(gateway, "mysqlWire"), user: "u", database: "demo", ...more };
+  const direct = await way(
+    { host: "127.0.0.1", port, user, password, database: "demo", ...more },
+    "same_t",
+    ask,
+  );
+  const ours = {
+    host: "127.0.0.1",
+    port: portOf(gateway, "mysqlWire"),
+    user: "u",
+    database: "demo",
+    ...more,
+  };
   return { direct, through: await way(ours, "same_t", ask) };
 }
 
@@ -34,7 +48,11 @@ async function way<T>(
   table: string,
   ask: (client: Connection, table: string) => Promise<T>,
 ): Promise<T> {
-  const client = await mysql.createConnection({ dateStrings: true, supportBigNumbers: true, ...options });
+  const client = await mysql.createConnection({
+    dateStrings: true,
+    supportBigNumbers: true,
+    ...options,
+  });
   try {
     await client.query(`drop table if exists ${table}`);
     await client.query(
@@ -48,7 +66,10 @@ async function way<T>(
 }
 
 /** What a client is told of each statement: counts, ids and warnings, or rows, or the error's number. */
-async function told(client: Connection, statements: readonly string[]): Promise<readonly unknown[]> {
+async function told(
+  client: Connection,
+  statements: readonly string[],
+): Promise<readonly unknown[]> {
   const all: unknown[] = [];
   for (const sql of statements) {
     all.push([sql, await client.query(sql).then(([result]) => shapeOf(result), failureOf)]);
@@ -111,7 +132,12 @@ describe("ids, counts and warnings are the server's own", () => {
 
   it("inside of a transaction", async () => {
     const { direct, through } = await bothWays((client, table) =>
-      told(client, ["begin", ...changes(table).slice(0, 8), "rollback", "select last_insert_id() as id"]),
+      told(client, [
+        "begin",
+        ...changes(table).slice(0, 8),
+        "rollback",
+        "select last_insert_id() as id",
+      ]),
     );
     expect(through).toEqual(direct);
   });
@@ -119,13 +145,24 @@ describe("ids, counts and warnings are the server's own", () => {
   it("and no session finds the id of another", async () => {
     const { through } = await bothWays(async (client, table) => {
       await client.query(`insert into ${table} (v) values (1)`);
-      const ours = { host: "127.0.0.1", port: portOf(gateway, "mysqlWire"), user: "v", database: "demo" };
+      const ours = {
+        host: "127.0.0.1",
+        port: portOf(gateway, "mysqlWire"),
+        user: "v",
+        database: "demo",
+      };
       const other = await mysql.createConnection(ours);
-      const seen = await told(other, ["select last_insert_id() as id", `select last_insert_id() as id from ${table}`]);
+      const seen = await told(other, [
+        "select last_insert_id() as id",
+        `select last_insert_id() as id from ${table}`,
+      ]);
       await other.end();
       return seen;
     });
-    expect(through).toMatchObject([[expect.anything(), [{ id: 0 }]], [expect.anything(), [{ id: 0 }]]]);
+    expect(through).toMatchObject([
+      [expect.anything(), [{ id: 0 }]],
+      [expect.anything(), [{ id: 0 }]],
+    ]);
   });
 });
 
@@ -146,8 +183,10 @@ describe("values arrive as they were written", () => {
   it("and in values that a driver writes into its text", async () => {
     const { direct, through } = await bothWays(async (client, table) => {
       const values = ["a\0b", "back\\slash", "it's", '"', "\u001a\r\n\t", "\u{1f600}"];
-      for (const value of values) await client.query(`insert into ${table} (s) values (?)`, [value]);
-      for (const value of values) await client.execute(`insert into ${table} (s) values (?)`, [value]);
+      for (const value of values)
+        await client.query(`insert into ${table} (s) values (?)`, [value]);
+      for (const value of values)
+        await client.execute(`insert into ${table} (s) values (?)`, [value]);
       return await told(client, [`select s, hex(s) as h from ${table} order by id`]);
     });
     expect(through).toEqual(direct);

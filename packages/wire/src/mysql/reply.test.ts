@@ -21,7 +21,9 @@ describe("putOk", () => {
     expect(okHex({ insertId: 7n }, 0)).toBe("00000702000000");
     const last = 18_446_744_073_709_551_615n;
     expect(okHex({ insertId: last }, 0)).toBe("0000feffffffffffffffff02000000");
-    expect(new ByteReader(Uint8Array.from(Buffer.from("feffffffffffffffff", "hex"))).lenencBig()).toBe(last);
+    expect(
+      new ByteReader(Uint8Array.from(Buffer.from("feffffffffffffffff", "hex"))).lenencBig(),
+    ).toBe(last);
     expect(new ByteReader(Uint8Array.of(0xfc, 0, 1)).lenencBig()).toBe(256n);
   });
 

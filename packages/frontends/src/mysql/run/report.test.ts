@@ -25,7 +25,10 @@ const answers = {
     { kind: "notice", code: "Warning 1265", text: "Data truncated" },
     doneOf({ updateCount: 1, report: { ...report, insertId: 42n, warnings: 5 } }),
   ],
-  "select 1": [...resultOf([column], [["x"]]).slice(0, -1), doneOf({ report: { ...report, foundRows: 9 } })],
+  "select 1": [
+    ...resultOf([column], [["x"]]).slice(0, -1),
+    doneOf({ report: { ...report, foundRows: 9 } }),
+  ],
 } as const;
 
 describe("the end of a statement", () => {
@@ -43,7 +46,10 @@ describe("the end of a statement", () => {
   it("tells the id that a row got and the server's warnings, and the session keeps both", async () => {
     await using server = await serverOf({ answers });
     await using client = await clientOf(server);
-    expect(await client.query("insert")).toMatchObject([{ insertId: 42, warningStatus: 5 }, undefined]);
+    expect(await client.query("insert")).toMatchObject([
+      { insertId: 42, warningStatus: 5 },
+      undefined,
+    ]);
     const [warnings] = await client.query("show warnings");
     expect(warnings).toEqual([{ Level: "Warning", Code: 1265, Message: "Data truncated" }]);
     const [ids] = await client.query("select last_insert_id() as id, @@identity as same");

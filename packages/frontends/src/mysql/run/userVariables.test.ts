@@ -5,12 +5,13 @@ import { variablesRefusal } from "./userVariables.ts";
 describe("variablesRefusal", () => {
   const client = after("set @x = 5, @`odd` = 1");
 
-  it.each(["select a from t where b = @x", "select a from t limit 1 /* @y */, @X", "select a into @new from t"])(
-    "refuses %s, which would be answered without the value",
-    (sql) => {
-      expect(variablesRefusal(client, sql)?.errno).toBe(1235);
-    },
-  );
+  it.each([
+    "select a from t where b = @x",
+    "select a from t limit 1 /* @y */, @X",
+    "select a into @new from t",
+  ])("refuses %s, which would be answered without the value", (sql) => {
+    expect(variablesRefusal(client, sql)?.errno).toBe(1235);
+  });
 
   it.each([
     "select 'me@x.org' from t -- @x",
