@@ -10,7 +10,7 @@ import type { AuthContext } from "../query/identity.ts";
 import type { Description, ResultEvent, ResultStream } from "../query/event.ts";
 import type { Query, QueryId, Session } from "../query/query.ts";
 import type { TableListing } from "./backend.ts";
-import type { Dialect } from "../sql/dialect.ts";
+import type { ReachedEngine } from "../query/reached.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { Parameter } from "../type/type.ts";
 import type { NativeFormat } from "../type/vector.ts";
@@ -28,11 +28,8 @@ export interface Door {
   readonly takesTokens?: boolean;
   /** Catalog names that the engines the session may reach know; used for names given at connect. */
   catalogs(session: Session): readonly string[];
-  /** The engines that the session may reach. */
-  engines?(session: Session): readonly ReachedEngine[];
-
-  /** True when all engines read statements of this dialect as they are. */
-  speaks?(dialect: Dialect): boolean;
+  /** The engines of all cluster groups, which any statement of the session may reach. */
+  engines(session: Session): readonly ReachedEngine[];
 
   /** The challenge for a login by SCRAM; undefined where the user is asked for the password itself. */
   scram?(user: string): ScramChallenge | undefined;
@@ -56,8 +53,14 @@ export interface Door {
   /** Types of parameters and columns without running; takes a slot like a query and leaves no record. */
   describe(query: Query, signal: AbortSignal): Promise<Result<Description, GatewayError>>;
 
-  /** Where this statement would go, asked without taking a slot. Refuses like a query that may not run. */
-  target(query: Query, signal: AbortSignal): Promise<Result<Target, GatewayError>>;
+  /**
+   * The engines of the group where this statement would go, asked without taking a slot; in a transaction, the
+   * one that holds it. Refuses like a query that may not run.
+   */
+  target(
+    query: Query,
+    signal: AbortSignal,
+  ): Promise<Result<readonly ReachedEngine[], GatewayError>>;
 
   /** The tables of the cluster group where this statement would go. Refuses like a query that may not run. */
   tables(query: Query, signal: AbortSignal): Promise<Result<TableScope, GatewayError>>;
@@ -95,22 +98,6 @@ export interface PolledQuery {
 
 /** True when it took the event. Never true for the last one. */
 export type Absorb = (event: ResultEvent) => boolean;
-
-/** The clusters of the group where a statement would go; in a transaction, the one that holds it. */
-export interface Target {
-  /** What all of them read; undefined where they differ or nobody knows. */
-  readonly dialect: Dialect | undefined;
-  /** Catalogs that they know by now, each once. */
-  readonly catalogs: readonly string[];
-}
-
-/** What is known of an engine without asking it. */
-export interface ReachedEngine {
-  /** What it reads; undefined where no lexer of ours knows that. */
-  readonly dialect?: Dialect | undefined;
-  /** Empty until they are known. */
-  readonly catalogs: readonly string[];
-}
 
 /** The tables of the place a session's statements go to. */
 export interface TableScope {

@@ -9,7 +9,7 @@ import type { DataPlane } from "./step/plane.ts";
 import { PolledQueries } from "./poll/polled.ts";
 import { runQuery } from "./run.ts";
 import { tablesFor } from "./tables.ts";
-import { targetOf } from "./target.ts";
+import { reachedOf, targetOf } from "./target.ts";
 
 /** Length of a claimed name in an audit line. */
 const auditNameMax = 128;
@@ -47,11 +47,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
       return generations.active?.authenticator.takesTokens ?? false;
     },
     catalogs: () => generations.active?.catalogs() ?? [],
-    engines: () => generations.active?.backends() ?? [],
-    speaks: (dialect) => {
-      const backends = generations.active?.backends() ?? [];
-      return backends.length > 0 && backends.every((backend) => backend.dialect === dialect);
-    },
+    engines: () => reachedOf(generations.active?.backends() ?? []),
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: async (presented, at) => {
       if (at.patienceMs !== undefined && generations.active === undefined) {

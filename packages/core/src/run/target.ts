@@ -4,10 +4,9 @@
  */
 import type { GatewayError } from "../error.ts";
 import type { Backend } from "../port/backend.ts";
-import type { Target } from "../port/door.ts";
+import type { ReachedEngine } from "../query/reached.ts";
 import type { Query } from "../query/query.ts";
 import { ok, type Result } from "../result.ts";
-import { catalogsOf } from "../snapshot/generation.ts";
 import { unthrown } from "./step/ask.ts";
 import type { DataPlane } from "./step/plane.ts";
 import { Unrecorded } from "./step/underway.ts";
@@ -18,22 +17,22 @@ export function targetOf(
   query: Query,
   plane: DataPlane,
   signal: AbortSignal,
-): Promise<Result<Target, GatewayError>> {
+): Promise<Result<readonly ReachedEngine[], GatewayError>> {
   return unthrown(plane, query.id, async () => {
     const { pin } = query.session;
     if (pin !== undefined) {
       const open = plane.generations.active?.backends() ?? [];
-      return ok(targetAmong(open.filter(({ cluster }) => cluster === pin.cluster)));
+      return ok(reachedOf(open.filter(({ cluster }) => cluster === pin.cluster)));
     }
     using asking = new Unrecorded(query, plane, signal);
     const found = await wayOf(asking, plane);
     if (!found.ok) return found;
     using way = found.value;
-    return ok(targetAmong(way.generation.members(way.policed.group)));
+    return ok(reachedOf(way.generation.members(way.policed.group)));
   });
 }
 
-function targetAmong(backends: readonly Backend[]): Target {
-  const [dialect, ...others] = new Set(backends.map((backend) => backend.dialect));
-  return { dialect: others.length === 0 ? dialect : undefined, catalogs: catalogsOf(backends) };
+/** What a frontend may know of them: nothing that it could call. */
+export function reachedOf(backends: readonly Backend[]): readonly ReachedEngine[] {
+  return backends.map(({ dialect, catalogs }) => ({ dialect, catalogs }));
 }

@@ -64,11 +64,11 @@ describe("a compiled generation behind the door", () => {
     });
     const query = queryOf("select 1");
     const target = await door.target(query, new AbortController().signal);
-    expect(target).toMatchObject({ ok: true, value: { catalogs: ["memory"] } });
+    expect(target).toMatchObject({ ok: true, value: [{ catalogs: ["memory"] }] });
     known.push("late");
     expect(door.catalogs(query.session)).toEqual(["memory", "late"]);
     const later = await door.target(query, new AbortController().signal);
-    expect(later).toMatchObject({ ok: true, value: { catalogs: ["memory", "late"] } });
+    expect(later).toMatchObject({ ok: true, value: [{ catalogs: ["memory", "late"] }] });
   });
 
   it("gives expressions of the client to an engine of its dialect only", async () => {

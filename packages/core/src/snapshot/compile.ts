@@ -20,13 +20,14 @@ import type { Slot } from "../query/slot.ts";
 import type { Authorizer } from "../port/authorizer.ts";
 import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
+import { catalogsOf } from "../query/reached.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { Admitted, Policed, Query, Translated, QueryLimits } from "../query/query.ts";
 import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
 import { inWordsOf, type EngineSql } from "./engineSql.ts";
 import { compileRoutes } from "../route/route.ts";
-import { catalogsOf, type Generation } from "./generation.ts";
+import type { Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
 
 /** The part of the configuration that lives in a snapshot. */

@@ -65,11 +65,6 @@ export interface Generation {
   close(): Promise<void>;
 }
 
-/** Catalog names that these backends know by now, each once. */
-export function catalogsOf(backends: readonly Backend[]): readonly string[] {
-  return [...new Set(backends.flatMap(({ catalogs }) => catalogs))];
-}
-
 /** A hold on a generation; disposing lets go, once. */
 export interface HeldGeneration extends Disposable {
   readonly generation: Generation;

@@ -129,13 +129,13 @@ export class TransactionLane implements PinnedLane {
   ): Promise<Result<void, GatewayError>> {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined || this.#ended) return err(over);
-    const { taken, profile, failed } = this.#context;
+    const { taken, profile } = this.#context;
     const sql = `${divisions[kind]} ${quoteIdentifier(name)}`;
     const answer = await taken.thread.ask({ kind: "runAll", statements: [sql] }, signal);
     // What the session set behind the savepoint is undone as well.
     if (kind === "rollbackToSavepoint") taken.stray();
     if (answer.ok) return ok(undefined);
-    failed(answer.error);
+    this.#context.failed(answer.error);
     return err(errorOf(profile, answer.error, { sql, prefix: 0, original: sql, writes: false }));
   }
 

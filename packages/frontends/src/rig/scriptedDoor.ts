@@ -61,6 +61,9 @@ export function scriptedDoor(script: Script): ScriptedDoor {
   const started = new Map<QueryId, PolledQuery>();
   const growth = growthOf();
   const tables = typeof script.tables === "function" ? [] : (script.tables ?? []);
+  const engines = [
+    { dialect: script.dialect ?? "generic", catalogs: script.catalogs ?? ["memory"] },
+  ];
   let count = 0;
 
   async function* run(query: Query, signal: AbortSignal): ResultStream {
@@ -103,8 +106,8 @@ export function scriptedDoor(script: Script): ScriptedDoor {
       const description = script.descriptions?.[query.sql];
       return description === undefined ? err(failedOf(query.sql).error) : ok(description);
     },
-    target: async () =>
-      ok({ dialect: script.dialect ?? "generic", catalogs: script.catalogs ?? ["memory"] }),
+    engines: () => engines,
+    target: async () => ok(engines),
     tables: async () =>
       ok({
         key: "scripted",

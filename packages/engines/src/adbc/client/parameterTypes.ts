@@ -133,7 +133,7 @@ export async function inferredTypes(
   return ok({ types, before: [] });
 }
 
-const name = "gateway_inferred";
+const name = "inferred_by_gateway";
 
 /** What PREPARE takes. */
 function isPrepared({ plainQuery, updateType }: Judged): boolean {

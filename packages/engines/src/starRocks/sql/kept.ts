@@ -27,7 +27,8 @@ export function keptBy(sql: string): string | undefined {
   if (!calls && !madeWords.test(sql)) return undefined;
   const cursor = openSql(sql, "mysql");
   const head: string[] = [];
-  while ((calls || head.length < headWords) && nextSignificant(cursor)) {
+  while (nextSignificant(cursor)) {
+    if (!calls && head.length === headWords) break;
     const word = cursor.kind === "word" ? upperWord(cursor) : "";
     if (head.length < headWords) head.push(word);
     if (lockFunctions.has(word) && isCalled(cursor)) return `the lock of ${word}`;

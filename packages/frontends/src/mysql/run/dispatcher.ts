@@ -4,6 +4,7 @@
  * When `run` resolves, the whole answer has been written and sent. It rejects only for a bug.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
+import { allRead } from "@gateway/core/query/reached.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { ClientSession } from "../session/clientSession.ts";
@@ -313,7 +314,7 @@ export class Dispatcher {
       tls: server.tls,
       nowMs: host.clock.unixMs(),
       catalog: () => client.session.catalog ?? responder.door.catalogs(client.session)[0],
-      ownWords: () => responder.door.speaks?.("mysql") ?? false,
+      ownWords: () => allRead("mysql", responder.door.engines(client.session)),
       processes: () => members.list(client.session.identity.user, host.clock.nowMs()),
       uptimeSecs: this.#uptimeSecs(),
       threads: members.size,

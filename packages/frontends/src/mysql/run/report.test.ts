@@ -68,8 +68,7 @@ describe("the end of a statement", () => {
 
 describe("where every engine speaks MySQL", () => {
   it("statements about tables go on in the client's own words, and those about the session stay", async () => {
-    await using server = await serverOf({ answers });
-    Object.assign(server.door, { speaks: (dialect: string) => dialect === "mysql" });
+    await using server = await serverOf({ answers, dialect: "mysql" });
     await using client = await clientOf(server);
     const asked = [
       "show full columns from t",

@@ -10,6 +10,7 @@ import { FairQueue, type Ticket } from "@gateway/core/capacity/queue/fairQueue.t
 import type { Door } from "@gateway/core/port/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { allRead } from "@gateway/core/query/reached.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
@@ -82,8 +83,7 @@ export class Mirrors implements AsyncDisposable {
 
   /** True when every engine that the session may reach reads PostgreSQL's SQL. */
   reachesPostgres(session: Session): boolean {
-    const engines = this.#door.engines?.(session) ?? [];
-    return engines.length > 0 && engines.every(({ dialect }) => dialect === "postgres");
+    return allRead("postgres", this.#door.engines(session));
   }
 
   /** Something may have been created or dropped: the next statement sees it. */

@@ -6,7 +6,7 @@ import type { CatalogMode } from "../config.ts";
 import { statementReader } from "../read/statement.ts";
 import { cellsOf, fieldsOf, queryOf, RawClient } from "../rig/rawClient.ts";
 import { column, resultOf, served } from "../rig/served.ts";
-import { sessionOf } from "../rig/session.ts";
+import { sessionOf } from "@gateway/core/rig/session.ts";
 import { ClientSession } from "../session/clientSession.ts";
 import { Mirrors } from "./mirrors.ts";
 import { SessionCatalog } from "./sessionCatalog.ts";

@@ -172,15 +172,15 @@ export function openSession(
   const catalog = ownName(database, door.catalogs(session));
   if (catalog !== undefined) return ok({ ...session, catalog });
   if (database === user || database === everyServers) return ok(session);
-  const engines = door.engines?.(session) ?? [];
+  const engines = door.engines(session);
   const known = engines.length > 0 && engines.every(({ catalogs }) => catalogs.length > 0);
   return known ? err(unknownDatabase(database)) : ok(session);
 }
 
 /** The name as its engine spells it: some have theirs in upper case, which nobody writes. */
-function ownName(name: string, names: readonly string[]): string | undefined {
+function ownName(name: string, known: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
-  return names.includes(name) ? name : names.find((other) => other.toLowerCase() === lower);
+  return known.includes(name) ? name : known.find((other) => other.toLowerCase() === lower);
 }
 
 /** The database that every PostgreSQL has, and tools connect to when they are told none. */

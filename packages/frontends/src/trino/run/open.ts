@@ -2,6 +2,7 @@
 import type { Door } from "@gateway/core/port/door.ts";
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import { allRead, catalogsOf } from "@gateway/core/query/reached.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { Query, Session } from "@gateway/core/query/query.ts";
@@ -69,9 +70,9 @@ async function behindOf(sql: string, asked: TrinoSession, door: Door): Promise<B
   const target = await door.target(query, neverAborted);
   const describe: Door["describe"] = (described, signal) => door.describe(described, signal);
   if (!target.ok) return { describe, catalogs: () => door.catalogs(session) };
-  const { dialect, catalogs } = target.value;
   // In a zone that nobody knows nothing runs, so what mends it is answered here.
-  const speaksTrino = dialect === "trino" && refusal === undefined;
+  const speaksTrino = allRead("trino", target.value) && refusal === undefined;
+  const catalogs = catalogsOf(target.value);
   return { describe, catalogs: () => catalogs, speaksTrino };
 }
 

@@ -1,0 +1,20 @@
+/** What a frontend knows of the engines behind a session: enough to choose between their words and its own. */
+import type { Dialect } from "../sql/dialect.ts";
+
+/** An engine, as far as it is known without asking it. */
+export interface ReachedEngine {
+  /** What it reads; undefined where no lexer of ours knows that. */
+  readonly dialect?: Dialect | undefined;
+  /** Empty until they are known. */
+  readonly catalogs: readonly string[];
+}
+
+/** True when there is an engine, and every one of them reads statements of this dialect as they are. */
+export function allRead(dialect: Dialect, engines: readonly ReachedEngine[]): boolean {
+  return engines.length > 0 && engines.every((engine) => engine.dialect === dialect);
+}
+
+/** Catalog names that these engines know by now, each once. */
+export function catalogsOf(engines: readonly ReachedEngine[]): readonly string[] {
+  return [...new Set(engines.flatMap(({ catalogs }) => catalogs))];
+}
