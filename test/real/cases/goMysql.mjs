@@ -2,13 +2,13 @@
  * go-sql-driver/mysql's own test suite, from the Go module proxy: each of its tests that the engine's
  * dialect allows. The others are listed with what stands in their way, so that the list is complete.
  */
-import { rmSync } from "node:fs";
-import { cp, mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { command, expectCode } from "../command.mjs";
+import { compileGoTests, goModule } from "../goModule.mjs";
 
-const driver = "github.com/go-sql-driver/mysql@v1.9.3";
+/** The module with the suite. */
+export const driver = "github.com/go-sql-driver/mysql@v1.9.3";
 let folder;
 
 const applies = [
@@ -97,20 +97,10 @@ export const doesNotApply = {
 
 /** True, or why it can not run. Compiles the suite once. */
 export async function installGoMysql() {
-  if ((await command("go", ["version"])).code !== 0) return "there is no go";
-  const made = await mkdtemp(join(tmpdir(), "gateway-go-"));
-  process.on("exit", () => rmSync(made, { recursive: true, force: true }));
-  const downloaded = await command("go", ["mod", "download", "-json", driver], { cwd: made });
-  if (downloaded.code !== 0) return `go mod download failed: ${downloaded.stdout.slice(0, 200)}`;
-  await cp(JSON.parse(downloaded.stdout).Dir, made, { recursive: true });
-  await command("chmod", ["-R", "u+w", made]);
-  const built = await command("go", ["test", "-c", "-o", "suite", "."], {
-    cwd: made,
-    seconds: 180,
-  });
-  if (built.code !== 0) return `go test -c failed: ${built.stderr.slice(0, 200)}`;
+  const { folder: made, reason } = await goModule(driver);
+  if (made === undefined) return reason;
   folder = made;
-  return true;
+  return compileGoTests(made, ".", "suite");
 }
 
 const each = (name) => [

@@ -5,18 +5,23 @@
  * Three spellings are made DuckDB's before it is compiled: rows of generate_series come from FROM, a
  * table that lives as long as its connection is an ordinary one, and `serial` is a sequence.
  */
-import { rmSync } from "node:fs";
-import { cp, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { command, expectCode } from "../command.mjs";
-import { doesNotApply } from "./goPgxSkipped.mjs";
+import { compileGoTests, goModule } from "../goModule.mjs";
+import { doesNotApply as skippedTests } from "./goPgxSkipped.mjs";
 
-const driver = "github.com/jackc/pgx/v5@v5.12.0";
+/** The module with the suite. */
+export const driver = "github.com/jackc/pgx/v5@v5.12.0";
 const sequence = "pgx_ids";
 /** Packages of the suite that talk to a server. */
 const suites = { pgx: ".", pgconn: "pgconn" };
 let folder;
+
+/** Why a test says nothing about the gateway. */
+export const doesNotApply = Object.fromEntries(
+  skippedTests.flatMap(({ reason, tests }) => tests.map((test) => [test, reason])),
+);
 
 /** PostgreSQL's rows are of int4. */
 const rowsOf = (from, to) => `(select i::int4 from generate_series(${from}, ${to}) s(i)) t(n)`;
@@ -34,18 +39,12 @@ const spellings = [
 
 /** True, or why it can not run. Compiles the suite once. */
 export async function installGoPgx() {
-  if ((await command("go", ["version"])).code !== 0) return "there is no go";
-  const made = await mkdtemp(join(tmpdir(), "gateway-pgx-"));
-  process.on("exit", () => rmSync(made, { recursive: true, force: true }));
-  const downloaded = await command("go", ["mod", "download", "-json", driver], { cwd: made });
-  if (downloaded.code !== 0) return `go mod download failed: ${downloaded.stdout.slice(0, 200)}`;
-  await cp(JSON.parse(downloaded.stdout).Dir, made, { recursive: true });
-  await command("chmod", ["-R", "u+w", made]);
+  const { folder: made, reason } = await goModule(driver);
+  if (made === undefined) return reason;
   for (const [name, at] of Object.entries(suites)) {
     await spell(join(made, at));
-    const args = ["test", "-c", "-o", `${name}.suite`, `./${at}`];
-    const built = await command("go", args, { cwd: made, seconds: 240 });
-    if (built.code !== 0) return `go test -c failed: ${built.stderr.slice(0, 200)}`;
+    const built = await compileGoTests(made, at, `${name}.suite`);
+    if (built !== true) return built;
   }
   folder = made;
   return true;
@@ -69,7 +68,7 @@ const each = ([name, at]) => [
     const database = connection(gateway);
     const sql = `create sequence if not exists ${sequence}`;
     expectCode(await command("psql", ["-X", "-q", "-c", sql, database]));
-    const skipped = doesNotApply.flatMap(({ tests }) => tests).join("|");
+    const skipped = Object.keys(doesNotApply).join("|");
     const env = { PGX_TEST_DATABASE: database, PGX_TEST_TCP_CONN_STRING: database };
     const args = ["-test.run", "^Test", "-test.skip", `^(${skipped})$`, "-test.parallel", "1"];
     const result = await command(
