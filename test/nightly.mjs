@@ -20,6 +20,7 @@ const runs = [
     "ordinary queries, a million answers",
     ["node_modules/vitest/vitest.mjs", "run", "test/ordinary"],
   ],
+  ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
   ["native results under valgrind", ["test/memcheck/run.mjs", "2000"]],

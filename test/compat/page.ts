@@ -2,7 +2,9 @@
 import { posix } from "node:path";
 import { code, page, table } from "@gateway/gateway/docs/markdown.ts";
 import { clientsFolder, type Outcome, type Stated } from "./results.ts";
+import { prose } from "./prose.ts";
 import type { LeftOut, RealCases, Unsupported } from "./sources.ts";
+import { suiteSection, type RecordedSuite } from "./suites.ts";
 
 /** Everything that the page is made of. */
 export interface Compatibility {
@@ -11,13 +13,12 @@ export interface Compatibility {
   readonly engines: readonly Unsupported[];
   readonly cases: readonly RealCases[];
   readonly leftOut: readonly LeftOut[];
+  readonly suites: readonly RecordedSuite[];
 }
 
 const holds = "✓";
 /** The engine's own test names no such value. */
 const absent = "–";
-/** Titles that hold a whole statement are cut. */
-const proseMax = 160;
 
 const introduction = [
   `Every ${holds} is a test that passes, every "not supported" one that is skipped with the reason or the error`,
@@ -48,14 +49,17 @@ export function compatibilityPage(input: Compatibility): string {
     ["## Not supported, and what the client sees"],
     ["From the README.md of each folder."],
     ...[...input.frontends, ...input.engines].flatMap(unsupported),
+    ...suiteSection(input.suites),
     ["## Real programs"],
     [
       "Clients and servers as they are installed, driven by `npm run test:real`. These tests are no part of",
       "`npm test`; a program that can not be had is skipped there with the reason.",
     ],
     table(
-      ["Program", "What is shown"],
-      input.cases.flatMap(({ tool, titles }) => titles.map((title) => [code(tool), prose(title)])),
+      ["Program", "Engine behind", "What is shown"],
+      input.cases.flatMap(({ tool, behind, titles }) =>
+        titles.map((title) => [code(tool), behind, prose(title)]),
+      ),
     ),
     ...input.leftOut.flatMap(leftOutOf),
   ]);
@@ -175,10 +179,4 @@ function cellOf(outcome: Outcome): string {
     case "failed":
       return "fails";
   }
-}
-
-/** A title as it stands: nothing in it is markup, and none is longer than a few lines. */
-function prose(text: string): string {
-  const cut = text.length > proseMax ? `${text.slice(0, proseMax)}…` : text;
-  return cut.replace(/[\\`*<]/g, "\\$&");
 }

@@ -24,7 +24,20 @@ const files = {
   "test/real/run.mjs":
     'import { one } from "./cases/one.mjs";\nimport { helper } from "./command.mjs";\n',
   "test/real/cases/one.mjs":
-    'export const one = { tool: "cli", cases: { "a join": () => { throw new Error("ran"); } } };\nexport const doesNotApply = { TestSleep: "calls SLEEP" };\n',
+    'export const one = { tool: "cli", behind: "Ducks", cases: { "a join": () => { throw new Error("ran"); } } };\nexport const doesNotApply = { TestSleep: "calls SLEEP" };\n',
+  "docs/reference/suites.json": JSON.stringify([
+    {
+      suite: "others",
+      version: "1.2",
+      behind: "Pond, engine `duck`",
+      server: "Pond 3",
+      ran: 5,
+      direct: 4,
+      through: 3,
+      lost: { TestDive: "too *deep*" },
+      leftOut: { TestDry: "no water" },
+    },
+  ]),
   "test/real/cases/unused.mjs": 'throw new Error("read");\n',
 };
 
@@ -49,7 +62,9 @@ describe("verdictOf", () => {
     );
     expect(text).toContain("| mysql | reads \\| writes | ✓ |\n");
     expect(text).toContain("| What | Sees |\n| --- | --- |\n| `a\\|b` | 1047 |\n");
-    expect(text).toContain("| `cli` | a join |\n");
+    expect(text).toContain("| `cli` | Ducks | a join |\n");
+    expect(text).toContain("| others 1.2 | Pond 3 | `duck` | 4 of 5 | 3 |\n");
+    expect(text).toContain("| `TestDive` | too \\*deep\\* |\n| `TestDry` | not run: no water |\n");
     expect(text).toContain("| `TestSleep` | calls SLEEP |\n");
     expect(text).not.toContain("has every test that is skipped");
   });

@@ -8,6 +8,7 @@ import type { Reporter, TestModule, Vitest } from "vitest/node";
 import { compatibilityPage, wireOf } from "./page.ts";
 import { fileOf, statedIn, statingFiles, type Stated } from "./results.ts";
 import { realCases, unsupportedIn } from "./sources.ts";
+import { recordedSuites } from "./suites.ts";
 
 /** The page, from the root of the repository. */
 export const pagePath = "docs/reference/compatibility.md";
@@ -115,6 +116,7 @@ async function pageOf(
     stated,
     frontends: frontends.found,
     engines: engines.found,
+    suites: recordedSuites(root),
     ...(await realCases(root)),
   });
   return { text, problems: [...frontends.problems, ...engines.problems, ...homeless] };

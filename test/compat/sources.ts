@@ -15,6 +15,8 @@ export interface Unsupported {
 /** What one tool runs. */
 export interface RealCases {
   readonly tool: string;
+  /** The engine behind the gateway. */
+  readonly behind: string;
   readonly titles: readonly string[];
 }
 
@@ -74,7 +76,13 @@ export async function realCases(
       .split(",")
       .flatMap((name) => module[name.trim()] ?? [])
       .filter(isCases);
-    cases.push(...found.map((one) => ({ tool: one.tool, titles: Object.keys(one.cases) })));
+    cases.push(
+      ...found.map(({ tool, behind = quickstartEngine, cases: titled }) => ({
+        tool,
+        behind,
+        titles: Object.keys(titled),
+      })),
+    );
     const reasons = module["doesNotApply"];
     const [first] = found;
     if (isReasons(reasons) && first !== undefined) leftOut.push({ tool: first.tool, reasons });
@@ -82,6 +90,8 @@ export async function realCases(
   return { cases: cases.toSorted(byTool), leftOut: leftOut.toSorted(byTool) };
 }
 
+/** What stands behind the quick start, before which cases run that say nothing else. */
+const quickstartEngine = "DuckDB, embedded";
 const importOfCases = /import \{([^}]+)\} from "\.\/cases\/([\w.]+)"/g;
 
 /** Pads nothing, so that a wider row elsewhere in the README changes no line of the page. */
@@ -95,7 +105,13 @@ function byTool(left: { readonly tool: string }, right: { readonly tool: string 
   return left.tool < right.tool ? -1 : 1;
 }
 
-function isCases(value: unknown): value is { readonly tool: string; readonly cases: object } {
+interface ToolCases {
+  readonly tool: string;
+  readonly behind?: string;
+  readonly cases: object;
+}
+
+function isCases(value: unknown): value is ToolCases {
   if (!isObject(value)) return false;
   return typeof value["tool"] === "string" && isObject(value["cases"]);
 }

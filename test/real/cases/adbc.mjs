@@ -38,10 +38,12 @@ export async function adbcTools() {
 export const adbcCases = [
   {
     tool: "adbc",
+    behind: "SQLite",
     cases: { "SQLite through its driver": () => tested("adbcSqlite", {}) },
   },
   {
     tool: "adbcRecording",
+    behind: "a driver made for the test",
     cases: {
       "a driver that writes down whose login it is given": async () => {
         const { folder, stop } = await compileRecording();
@@ -56,6 +58,7 @@ export const adbcCases = [
   },
   {
     tool: "adbcPostgres",
+    behind: "PostgreSQL",
     cases: {
       "PostgreSQL through its driver, in a process": async () => {
         const { folder } = await debianPrograms();
@@ -72,6 +75,7 @@ export const adbcCases = [
   },
   {
     tool: "adbcSnowflake",
+    behind: "an emulator of Snowflake",
     cases: {
       "Snowflake's driver on an emulator of its service": async () => {
         const { url, keyFile, stop } = await startFakesnow();
@@ -86,6 +90,7 @@ export const adbcCases = [
   },
   {
     tool: "adbcFlight",
+    behind: "a Flight SQL server",
     cases: {
       "Flight SQL's driver on the reference server": async () => {
         const { uri, stop } = await startFlight();

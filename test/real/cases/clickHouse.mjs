@@ -12,6 +12,7 @@ export const clickHouseTool = () => installClickHouse(cache);
 
 export const clickHouseCases = {
   tool: "clickHouse",
+  behind: "ClickHouse",
   cases: {
     "types, parameters, errors and clients through the gateway": async () => {
       const server = await startClickHouse(cache);

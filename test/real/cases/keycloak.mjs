@@ -14,6 +14,7 @@ export async function keycloakTool() {
 
 export const keycloakCases = {
   tool: "keycloak",
+  behind: "Trino",
   cases: {
     "its tokens are exchanged for those of Trino": async () => {
       const keycloak = await startKeycloak();

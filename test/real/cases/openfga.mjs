@@ -9,6 +9,7 @@ export const openFgaTool = () => installOpenFga();
 
 export const openFgaCases = {
   tool: "openFga",
+  behind: "none",
   cases: {
     "readers, groups, models, keys, and a server that is slow or gone": async () => {
       const server = await startOpenFga();

@@ -22,6 +22,7 @@ export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedProgram
 function casesOf(tool, programs) {
   return {
     tool,
+    behind: "none",
     cases: {
       "driver, migrations and store over node-postgres": () =>
         onServer(programs, "postgresDrivers"),

@@ -9,6 +9,7 @@ export const slapdTool = () => installSlapd();
 
 export const slapdCases = {
   tool: "slapd",
+  behind: "none",
   cases: {
     "logins, groups, TLS and hostile names": () => suite({ anonymous: false }),
     "the same where a bind without a password succeeds": () => suite({ anonymous: true }),

@@ -13,6 +13,7 @@ export const starRocksLdapTool = () => installMariadbLdap();
 
 export const starRocksCases = {
   tool: "starRocks",
+  behind: "MariaDB",
   cases: {
     "the contract, types, TLS, cancels and clients on MariaDB": async () => {
       const server = await startMariadb();
@@ -28,6 +29,7 @@ export const starRocksCases = {
 
 export const starRocksMysqlCases = {
   tool: "starRocksMysql",
+  behind: "MySQL",
   cases: {
     "the same answers direct and through, from MySQL": async () => {
       const server = await startMysql();
@@ -42,6 +44,7 @@ export const starRocksMysqlCases = {
 
 export const starRocksLdapCases = {
   tool: "starRocksLdap",
+  behind: "MariaDB",
   cases: {
     "callers with their own passwords, which a directory knows": async () => {
       const server = await startMariadbLdap();

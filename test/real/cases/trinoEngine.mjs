@@ -137,6 +137,7 @@ async function listed() {
 
 export const trinoEngineCases = {
   tool: "trinoServer",
+  behind: "Trino",
   cases: {
     "the 22 queries of TPC-H answer a Trino client the same direct and through": async () => {
       for (const sql of tpchQueries) await same(sql);

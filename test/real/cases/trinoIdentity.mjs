@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 export const trinoIdentityCases = {
   tool: "trinoServer",
+  behind: "Trino",
   cases: {
     "each identity mode, its refusals, and hostile names": async () => {
       const server = await startTrinoServer({ logins: true });

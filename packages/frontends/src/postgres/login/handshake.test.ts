@@ -136,7 +136,9 @@ describe("openSession", () => {
 
   it("starts with the tags and the schema of the start-up packet", () => {
     const door = scriptedDoor({ answers: {} });
-    const session = sessionFor("memory", door, { options: "-c gateway.tags=a:b -c search_path=sales" });
+    const session = sessionFor("memory", door, {
+      options: "-c gateway.tags=a:b -c search_path=sales",
+    });
     expect(session.tags).toEqual(new Map([["a", "b"]]));
     expect(session.schema).toBe("sales");
   });

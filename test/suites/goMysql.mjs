@@ -1,0 +1,58 @@
+/** go-sql-driver/mysql's suite on a MariaDB, direct and through. */
+import { join } from "node:path";
+import { createConnection } from "mysql2/promise";
+import { driver } from "../real/cases/goMysql.mjs";
+import { compileGoTests, goModule } from "../real/goModule.mjs";
+import { installMariadb, startMariadb } from "../real/mariadbServer.mjs";
+import { goTests } from "./goTests.mjs";
+
+/** They dial addresses that do not answer, or a socket of the machine, and no server. */
+const leftOut = {
+  TestConnectorObeysDialTimeouts: "dials an address that does not answer, and no server",
+  TestConnectorTimeoutsDuringOpen: "dials an address that does not answer, and no server",
+  TestDialNonRetryableNetErr: "dials nothing",
+  TestDialTemporaryNetErr: "dials nothing",
+  TestDialUnknownError: "dials nothing",
+  TestConcurrent: "opens as many connections as the server may have",
+};
+const login = { user: "gateway", password: "gateway-secret", database: "demo" };
+
+export const goMysql = {
+  suite: "go-sql-driver/mysql",
+  version: driver.split("@v")[1],
+  behind: "MariaDB, engine `starRocks`",
+  leftOut,
+  async open() {
+    const mariadb = await installMariadb();
+    if (mariadb !== true) return { reason: mariadb };
+    const { folder, reason } = await goModule(driver);
+    if (folder === undefined) return { reason };
+    const built = await compileGoTests(folder, ".", "suite");
+    if (built !== true) return { reason: built };
+    const server = await startMariadb();
+    const { port } = server;
+    const { user: username, password, database } = login;
+    const auth = { type: "basic", username, password };
+    const endpoint = `mysql://127.0.0.1:${port}`;
+    const tests = (at, credentials) =>
+      goTests(join(folder, "suite"), {
+        cwd: folder,
+        env: { MYSQL_TEST_ADDR: `127.0.0.1:${at}`, MYSQL_TEST_DBNAME: database, ...credentials },
+        leftOut: Object.keys(leftOut),
+      });
+    return {
+      server: await versionOf(port),
+      cluster: { engine: "starRocks", endpoint, auth, database, poolSize: 12 },
+      direct: () => tests(port, { MYSQL_TEST_USER: username, MYSQL_TEST_PASS: password }),
+      through: ({ mysqlWire }) => tests(mysqlWire, { MYSQL_TEST_USER: "alice" }),
+      stop: server.stop,
+    };
+  },
+};
+
+async function versionOf(port) {
+  const client = await createConnection({ host: "127.0.0.1", port, ...login });
+  const [[{ version }]] = await client.query("select version() as version");
+  await client.end();
+  return `MariaDB ${version.split("-")[0]}`;
+}

@@ -1,0 +1,55 @@
+/**
+ * `npm run test:suites`: suites that others wrote for a server, on the real server and through the gateway before
+ * it. Fails where a test that passed through before does so no longer; `--write` records what was found, for
+ * `docs/reference/compatibility.md`. Other arguments pick suites by name.
+ */
+import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
+import { startBefore } from "../real/configuredGateway.mjs";
+import { goMysql } from "./goMysql.mjs";
+import { goPgx } from "./goPgx.mjs";
+import { entryOf, record, regressions } from "./record.mjs";
+
+const pairs = [goMysql, goPgx];
+const chosen = process.argv.slice(2).filter((word) => word !== "--write");
+const writes = process.argv.includes("--write");
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+await buildIfStale();
+for (const pair of pairs) {
+  if (chosen.length > 0 && !chosen.includes(pair.suite)) continue;
+  await one(pair);
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exit(counts.failed > 0 ? 1 : 0);
+
+async function one(pair) {
+  const title = `${pair.suite} ${pair.version} before ${pair.behind}`;
+  const opened = await pair.open();
+  if (opened.reason !== undefined) {
+    counts.skipped += 1;
+    console.log(`skipped  ${title} (${opened.reason})`);
+    return;
+  }
+  try {
+    const entry = await entryFrom(pair, opened);
+    const worse = writes ? [] : regressions(entry);
+    if (writes) record([entry]);
+    counts[worse.length === 0 ? "passed" : "failed"] += 1;
+    console.log(
+      `${worse.length === 0 ? "passed" : "FAILED"}   ${title}: ${entry.through} of the ${entry.direct} that pass direct`,
+    );
+    for (const name of worse) console.log(`         ${name}: ${entry.lost[name]}`);
+  } finally {
+    await opened.stop();
+  }
+}
+
+async function entryFrom(pair, { server, cluster, env, direct, through }) {
+  const directly = await direct();
+  const gateway = await startBefore(cluster, env);
+  try {
+    return entryOf(pair, server, directly, await through(gateway.ports));
+  } finally {
+    await gateway.stop();
+  }
+}
