@@ -76,7 +76,7 @@ class TrinoBackend implements Backend {
   execute(query: Identified, signal: AbortSignal): ResultStream {
     const head = this.#headOf(query);
     if (!head.ok) return refused(head.error);
-    const sent = sentStatement(query.engineSql, query.parameters);
+    const sent = sentStatement(query);
     if (!sent.ok) return refused(sent.error);
     const { sql, offset } = sent.value;
     const { headers, caller } = head.value;

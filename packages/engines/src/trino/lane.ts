@@ -81,7 +81,7 @@ class TransactionLane implements PinnedLane {
     if (this.#closed !== undefined || this.#ended) return yield { kind: "failed", error: over };
     const head = this.#headFor(query);
     if (!head.ok) return yield { kind: "failed", error: head.error };
-    const sent = sentStatement(query.engineSql, query.parameters);
+    const sent = sentStatement(query);
     if (!sent.ok) return yield { kind: "failed", error: sent.error };
     const statement = {
       ...sent.value,

@@ -28,6 +28,25 @@ describe("GET of a query", () => {
     for (let more = 0; more < 128; more += 1) await server.follow("few", tagged);
     expect((await server.ask(`/v1/query/${first?.results.id}`)).status).toBe(404);
   });
+
+  it("lists a user's own queries, by their states too", async () => {
+    const server = await opened({ answers: { "SELECT 1": resultOf(numbers, []) } });
+    const ofBob = { "x-trino-user": "bob" };
+    for (const headers of [{}, ofBob, {}]) await server.follow("SELECT 1", headers);
+    const failed = await server.follow("SELECT 2");
+    const listed = async (path: string, headers = {}) => {
+      const answer = await server.ask(path, { headers });
+      return (await answer.json()) as { queryId: string; query: string; self: string }[];
+    };
+    const own = await listed("/v1/query");
+    expect(own.map(({ query }) => query).toSorted()).toEqual(["SELECT 1", "SELECT 1", "SELECT 2"]);
+    expect(await listed("/v1/query", ofBob)).toHaveLength(1);
+    const id = failed.at(-1)?.results.id;
+    const [only, ...others] = await listed("/v1/query?state=failed");
+    expect([only?.queryId, others]).toEqual([id, []]);
+    expect((await server.ask(new URL(only?.self ?? "").pathname)).status).toBe(200);
+    expect((await server.ask("/v1/query", { method: "DELETE" })).status).toBe(405);
+  });
 });
 
 describe("a tag by which the gateway knows its own statements", () => {

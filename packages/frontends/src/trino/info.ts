@@ -31,7 +31,7 @@ export function factsOf({ progress, polled }: PolledStatement, nowMs: number): Q
 }
 
 /** `GET /v1/query/{id}`: the fields that clients look at. */
-export function queryInfo(facts: QueryFacts): unknown {
+export function queryInfo(facts: QueryFacts): object {
   const { id, sql, progress, elapsedMs } = facts;
   const error = progress.error === undefined ? undefined : queryError(progress.error, undefined);
   return {
@@ -52,6 +52,18 @@ export function queryInfo(facts: QueryFacts): unknown {
           failureInfo: error.failureInfo,
         }),
   };
+}
+
+/** `GET /v1/query`: the same of several, and where each is. */
+export function queryList(
+  all: readonly QueryFacts[],
+  state: string | null,
+  baseUrl: string,
+): unknown {
+  const wanted = state?.toUpperCase();
+  return all
+    .filter(({ progress }) => wanted === undefined || progress.state === wanted)
+    .map((facts) => Object.assign(queryInfo(facts), { self: `${baseUrl}/v1/query/${facts.id}` }));
 }
 
 /** What the client said of itself, as it said it. */

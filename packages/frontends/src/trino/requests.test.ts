@@ -308,7 +308,7 @@ describe("transactions", () => {
       answers: {
         "START TRANSACTION": [
           { kind: "session", change: { kind: "pinned", modes: noModes, pin } },
-          { ...done, updateType: "START TRANSACTION" },
+          { ...done, updateType: "BEGIN" },
         ],
         "SELECT 1": resultOf(numbers, [[1n]]),
         COMMIT: [
@@ -319,6 +319,7 @@ describe("transactions", () => {
     });
     const none = { ...java, "x-trino-transaction-id": "NONE" };
     const [started] = await server.follow("START TRANSACTION", none);
+    expect(started?.results.updateType).toBe("START TRANSACTION");
     const id = started?.headers.get("x-trino-started-transaction-id") ?? "";
     const inside = { ...java, "x-trino-transaction-id": id };
     await server.follow("SELECT 1", inside);

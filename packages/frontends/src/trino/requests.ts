@@ -20,7 +20,7 @@ import type { TrinoConfig } from "./config.ts";
 import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
 import { logIn, whoPolls, type Sender } from "./login/login.ts";
-import { factsOf, queryInfo, serverInfo } from "./info.ts";
+import { factsOf, queryInfo, queryList, serverInfo } from "./info.ts";
 import { openStatement } from "./run/open.ts";
 import type { Page } from "./page/page.ts";
 import type { Peer, Peers } from "./peer.ts";
@@ -34,7 +34,8 @@ import { Silent } from "./page/silent.ts";
 import type { PolledStatement } from "./run/polledStatement.ts";
 import { Transactions } from "./session/transactions.ts";
 
-const queryPath = "/v1/query/";
+const queriesPath = "/v1/query";
+const queryPath = `${queriesPath}/`;
 
 /** One exchange: a request, where it came from, and its answer. */
 interface Exchange {
@@ -128,6 +129,9 @@ export class Requests {
     }
     // What balancers ask: we stand where the coordinator stands.
     if (path === "/v1/info/coordinator" && method === "GET") return void response.end();
+    if (path === queriesPath) {
+      return method === "GET" ? this.#queries(exchange) : notAllowed(exchange, "GET");
+    }
     if (path.startsWith(queryPath)) {
       return this.#query(exchange, path.slice(queryPath.length) as QueryId, method);
     }
@@ -214,6 +218,19 @@ export class Requests {
     const holder = this.#hold(exchange, statement);
     const page = await statement.answer(handle.token, pollOf(asked));
     return this.#give(exchange, statement, holder, page);
+  }
+
+  /** The asker's own statements, for `?state=` only those in that state. */
+  async #queries(exchange: Exchange): Promise<void> {
+    const { request, response, peer } = exchange;
+    const login = await logIn(this.#door, senderOf(exchange));
+    if (!login.ok) return refuse(exchange, login.error);
+    const { user } = login.value.identity;
+    const nowMs = this.#host.clock.nowMs();
+    const own = this.shelf.all().filter(({ polled }) => polled.owner.user === user);
+    const all = [...this.#recent.ofUser(user), ...own.map((one) => factsOf(one, nowMs))];
+    const { searchParams } = new URL(request.url ?? "", peer.baseUrl);
+    return sendJson(response, queryList(all, searchParams.get("state"), peer.baseUrl));
   }
 
   async #query(exchange: Exchange, id: QueryId, method: string): Promise<void> {

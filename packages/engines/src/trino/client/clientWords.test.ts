@@ -40,6 +40,17 @@ describe("of a Trino client", () => {
     expect(await zones("UTC", {})).toEqual([undefined, "time_zone_id=UTC"]);
   });
 
+  it("a text comes as it wrote it, be it no statement or several", async () => {
+    for (const sql of ["select 1; select 2", " select ? -- why", "select $1", ";"]) {
+      await using backend = await backendOf();
+      await ran(backend, sql, { session: { frontend: "trinoHttp" } });
+      expect(posts().at(-1)?.body).toBe(sql);
+      const { length } = posts();
+      await ran(backend, sql);
+      expect(posts()).toHaveLength(length);
+    }
+  });
+
   it("values come as it wrote them, and all others as literals", async () => {
     const unknown = { type: { kind: "null" }, value: null } as const;
     const parameters: readonly Parameter[] = [

@@ -97,7 +97,7 @@ describe("rows that lie", () => {
       }));
       expect(codeOf(await ran(backend, "select lie"))).toBe("engine.broken");
       // The error does not wait for the answer to the DELETE.
-      await expect.poll(() => fake.running()).toBe(0);
+      await expect.poll(() => fake.running(), { timeout: 30_000 }).toBe(0);
     });
   }
 

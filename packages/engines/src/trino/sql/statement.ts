@@ -9,7 +9,7 @@ import {
 import { readingOf } from "@gateway/core/sql/reading/reading.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
-import type { Parameter } from "@gateway/core/type/type.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
 import { quoteText, quoteValue } from "./quote.ts";
 
 /** One statement with question marks for its places. */
@@ -51,11 +51,18 @@ function* place(text: string): Steps<Result<Placed & Sent, GatewayError>> {
   return ok({ sql: placed, order, count: found.value.count, offset });
 }
 
-/** The statement with its values: as it is without any, otherwise through `EXECUTE IMMEDIATE`. */
-export function sentStatement(
-  text: string,
-  parameters: readonly Parameter[],
-): Result<Sent, GatewayError> {
+/**
+ * The statement with its values: as it is without any, otherwise through `EXECUTE IMMEDIATE`. What a client of
+ * Trino's own wrote is Trino's to judge, also where it is no statement or several.
+ */
+export function sentStatement({
+  engineSql: text,
+  parameters,
+  session,
+}: Pick<Identified, "engineSql" | "parameters" | "session">): Result<Sent, GatewayError> {
+  if (parameters.length === 0 && session.frontend === "trinoHttp") {
+    return ok({ sql: text, offset: 0 });
+  }
   const placed = placedStatement(text);
   if (!placed.ok) return placed;
   const { sql, order, count, offset } = placed.value;

@@ -185,7 +185,7 @@ function listed(
   const wanted = conditions.filter((condition) => condition !== undefined);
   const where = wanted.length === 0 ? "" : ` WHERE ${wanted.join(" AND ")}`;
   const sql = `SELECT ${column} AS "${heading}" FROM information_schema.${table}${where} ORDER BY 1`;
-  return { kind: "run", sql, parameters: bindings.parameters, verbatim: false };
+  return { kind: "run", sql, parameters: bindings.parameters, verbatim: false, headers: [] };
 }
 
 function catalogCondition(

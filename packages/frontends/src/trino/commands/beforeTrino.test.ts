@@ -4,7 +4,7 @@ import type { ResultEvent } from "@gateway/core/query/event.ts";
 import { err } from "@gateway/core/result.ts";
 import { describe, expect, it } from "vitest";
 import { opened } from "../rig/server.ts";
-import { queryOf, sessionOf } from "../rig/trino.ts";
+import { done, queryOf, sessionOf } from "../rig/trino.ts";
 import { asksForEngine, handle, type Behind } from "./local.ts";
 
 const trino: Behind = {
@@ -36,7 +36,35 @@ describe("before a Trino", () => {
       sql,
       parameters: [],
       verbatim: true,
+      headers: [],
     });
+  });
+
+  it.each([
+    ["PREPARE p FROM SELECT  ?", "X-Trino-Added-Prepare", "p=SELECT++%3F"],
+    ["DEALLOCATE PREPARE gone", "X-Trino-Deallocated-Prepare", "gone"],
+    ["SET PATH a.b", "X-Trino-Set-Path", "a.b"],
+  ])("%s is judged by the engine, and the client keeps what it wrote", (sql, name, value) => {
+    expect(handle(sql, sessionOf(), trino)).toEqual({
+      kind: "run",
+      sql,
+      parameters: [],
+      verbatim: true,
+      headers: [[name, value]],
+    });
+  });
+
+  it("what the engine refuses to prepare is not kept", async () => {
+    const sql = "PREPARE p FROM SELEC 1";
+    const refused = await opened({ answers: {}, dialect: "trino" });
+    const answers = await refused.follow(sql);
+    expect(refused.door.queries.map((query) => query.sql)).toEqual([sql]);
+    expect(answers.at(-1)?.results.error).toBeDefined();
+    const kept = answers.map(({ headers }) => headers.get("x-trino-added-prepare"));
+    expect(kept.filter((one) => one !== null)).toEqual([]);
+    const taken = await opened({ answers: { [sql]: [done] }, dialect: "trino" });
+    const answer = (await taken.follow(sql)).at(-1);
+    expect(answer?.headers.get("x-trino-added-prepare")).toBe("p=SELEC+1");
   });
 
   it("the gateway decides whose rights a statement has", async () => {
@@ -87,7 +115,13 @@ describe("asksForEngine", () => {
   const asked = (sql: string) => asksForEngine(sql, prepared("SELECT ?"));
 
   it("names the text by which the engine is found, for statements that differ by it", () => {
-    for (const sql of ["show tables", "USE a.b", "SET SESSION a = 1", "TABLE system.jdbc.types"]) {
+    for (const sql of [
+      "show tables",
+      "PREPARE p FROM SELECT 1",
+      "USE a.b",
+      "SET SESSION a = 1",
+      "TABLE system.jdbc.types",
+    ]) {
       expect(asked(sql)).toBe(sql);
     }
     expect(asked("EXECUTE p USING 1")).toBe("SELECT $1");
@@ -95,7 +129,7 @@ describe("asksForEngine", () => {
   });
 
   it("names none for all others, which wait for nothing", () => {
-    for (const sql of ["SELECT 1", "PREPARE p FROM SELECT 1", "EXECUTE gone", "", "'SHOW'"]) {
+    for (const sql of ["SELECT 1", "COMMIT", "EXECUTE gone", "", "'SHOW'"]) {
       expect(asked(sql)).toBeUndefined();
     }
   });

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import type { Handling } from "../read/handling.ts";
 import { handle } from "./local.ts";
 import { queryOf, sessionOf } from "../rig/trino.ts";
+import type { TrinoSession } from "../session/session.ts";
 
 describe("handle", () => {
   it("leaves every other statement to the engine as it is", () => {
@@ -32,6 +33,7 @@ describe("handle", () => {
         sql,
         parameters: [],
         verbatim: true,
+        headers: [],
       });
     }
   });
@@ -100,6 +102,33 @@ describe("handle", () => {
     const session = sessionOf({ "x-trino-transaction-id": "NONE" });
     expect(handle("START TRANSACTION", session, doorOf())).toMatchObject({ verbatim: true });
   });
+
+  it("refuses to begin and to end a transaction where Trino does", async () => {
+    const outside = sessionOf({ "x-trino-transaction-id": "NONE" });
+    const within = sessionOf({ "x-trino-transaction-id": "t1" });
+    const refusal = async (sql: string, session: TrinoSession) => {
+      const { error } = await answerOf(sql, session);
+      return [error?.code, error?.message, error?.position];
+    };
+    const nothing = ["query.transaction", "No transaction in progress", undefined];
+    expect(await refusal("COMMIT", outside)).toEqual(nothing);
+    expect(await refusal("rollback work", sessionOf())).toEqual(nothing);
+    expect(await refusal("START TRANSACTION", within)).toEqual([
+      "query.unsupported",
+      "Nested transactions not supported",
+      undefined,
+    ]);
+    expect(await refusal(" START TRANSACTION READ ONLY, READ WRITE", outside)).toEqual([
+      "query.syntax",
+      "Multiple transaction read modes specified",
+      2,
+    ]);
+    for (const sql of ["COMMIT", "ROLLBACK"]) {
+      expect(handle(sql, within, doorOf())).toMatchObject({ kind: "run", verbatim: true });
+    }
+    const modes = "START TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED";
+    expect(handle(modes, outside, doorOf())).toMatchObject({ kind: "run", verbatim: true });
+  });
 });
 
 describe("prepared statements", () => {
@@ -124,6 +153,7 @@ describe("prepared statements", () => {
         { type: { kind: "integer", bits: 64, signed: true }, value: 5n },
       ],
       verbatim: false,
+      headers: [],
     });
     expect(
       handle("EXECUTE IMMEDIATE 'SELECT ''a'', ?' USING 1", sessionOf(), doorOf()),

@@ -15,6 +15,7 @@ import { literalText, readLiteral } from "../read/literal.ts";
 import { show, showColumns } from "../catalog/listing.ts";
 import { deallocate, describePrepared, executedText, execution, prepare } from "./prepared.ts";
 import { setRole } from "./roles.ts";
+import { transactionRefusal } from "./transactionRefusal.ts";
 import {
   changeHeaders,
   headerText,
@@ -35,7 +36,7 @@ export interface Behind extends Pick<Door, "catalogs" | "describe"> {
 
 /** Words of statements that read differently for different engines. */
 const dependsOnEngine: ReadonlySet<string> = new Set(
-  "USE SET RESET SHOW DESC DESCRIBE EXECUTE".split(" "),
+  "USE SET RESET SHOW DESC DESCRIBE PREPARE EXECUTE DEALLOCATE".split(" "),
 );
 
 /**
@@ -95,14 +96,15 @@ function plain(
       return describe(reader, session, door);
     case "PREPARE":
       reader.take();
-      return prepare(reader);
+      return prepare(reader, byEngine(door));
     case "DEALLOCATE":
       reader.take();
-      return deallocate(reader, session);
+      return deallocate(reader, session, byEngine(door));
     case "START":
     case "BEGIN":
-      // A client that can not send the id back could never end what it began.
-      return session.knowsTransactions ? undefined : failure(noTransactions);
+    case "COMMIT":
+    case "ROLLBACK":
+      return transactionRefusal(word, reader, session);
     default:
       return undefined;
   }
@@ -121,7 +123,7 @@ function execute(reader: TokenReader, session: TrinoSession, door: Behind): Hand
     return failure(gatewayError("query.unsupported", { message }));
   }
   const local = parameters.length === 0 ? plain(word, inner, session, door) : undefined;
-  return local ?? { kind: "run", sql, parameters, verbatim: false };
+  return local ?? { kind: "run", sql, parameters, verbatim: false, headers: [] };
 }
 
 const notNested: ReadonlySet<string> = new Set(["PREPARE", "EXECUTE", "DEALLOCATE"]);
@@ -153,14 +155,18 @@ function use(reader: TokenReader, { session }: TrinoSession, door: Behind): Hand
 
 function set(reader: TokenReader, { session }: TrinoSession, door: Behind): Handling | undefined {
   if (reader.word("ROLE")) return setRole(reader, session);
-  if (reader.word("PATH"))
-    return changed("SET PATH", [[responseHeader.setPath, headerText(reader.rest())]]);
+  if (reader.word("PATH")) return setPath(reader, door);
   if (reader.words("TIME", "ZONE")) return byEngine(door) ? undefined : setTimeZone(reader);
   if (!reader.word("SESSION")) return undefined;
   if (reader.peek().text.toUpperCase() === "AUTHORIZATION") return failure(noOtherUser);
   // It knows which properties there are, and computes values.
   if (byEngine(door)) return undefined;
   return setSession(reader);
+}
+
+function setPath(reader: TokenReader, door: Behind): Handling {
+  const headers = [[responseHeader.setPath, headerText(reader.rest())]] as const;
+  return byEngine(door) ? asItIs(reader.sql, headers) : changed("SET PATH", headers);
 }
 
 /** `SET SESSION name = literal`, the name with its catalog or without. */
@@ -243,10 +249,6 @@ function changedBy(updateType: string, change: HeaderChange): Handling {
 
 const noOtherUser: GatewayError = gatewayError("query.permission", {
   message: "Access Denied: another user's authorization can not be taken over",
-});
-
-const noTransactions: GatewayError = gatewayError("query.unsupported", {
-  message: "Client does not support transactions",
 });
 
 function unknownCatalog(name: string): GatewayError {

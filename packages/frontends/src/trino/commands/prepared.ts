@@ -19,6 +19,7 @@ import { columnOf } from "@gateway/core/type/build.ts";
 import type { DataType, Parameter } from "@gateway/core/type/type.ts";
 import { formEncode, responseHeader } from "@gateway/wire/trino/headers.ts";
 import {
+  asItIs,
   changed,
   described,
   failure,
@@ -46,14 +47,17 @@ const preparedBytesMax = 32 * 1024;
 /** Statements about prepared statements can not be prepared themselves. */
 const notPreparable: ReadonlySet<string> = new Set(["PREPARE", "EXECUTE", "DEALLOCATE"]);
 
-/** `PREPARE name FROM statement`, behind its first word. */
-export function prepare(reader: TokenReader): Handling {
+/**
+ * `PREPARE name FROM statement`, behind its first word. The client keeps the text as it wrote it, also where
+ * `byEngine` asks a Trino, which would write it anew, whether it is one.
+ */
+export function prepare(reader: TokenReader, byEngine: boolean): Handling {
   const name = reader.exactName();
   if (name === undefined || !reader.word("FROM")) return refused("PREPARE needs a name and FROM");
   const sql = reader.rest();
   const first = reader.peek().text.toUpperCase();
   if (sql === "") return refused("PREPARE needs a statement");
-  if (notPreparable.has(first)) {
+  if (!byEngine && notPreparable.has(first)) {
     const message = `Invalid statement type for prepared statement: ${first}`;
     return failure(gatewayError("query.unsupported", { message }));
   }
@@ -62,15 +66,22 @@ export function prepare(reader: TokenReader): Handling {
     const message = `A prepared statement may be ${preparedBytesMax} bytes long when encoded.`;
     return failure(gatewayError("query.unsupported", { message }));
   }
-  return changed("PREPARE", [[responseHeader.addedPrepare, value]]);
+  const headers = [[responseHeader.addedPrepare, value]] as const;
+  return byEngine ? asItIs(reader.sql, headers) : changed("PREPARE", headers);
 }
 
 /** `DEALLOCATE PREPARE name`, behind its first word. */
-export function deallocate(reader: TokenReader, session: TrinoSession): Handling {
+export function deallocate(
+  reader: TokenReader,
+  session: TrinoSession,
+  byEngine: boolean,
+): Handling {
   const name = reader.word("PREPARE") ? reader.exactName() : undefined;
   if (name === undefined || !reader.atEnd()) return refused("DEALLOCATE PREPARE needs a name");
+  const headers = [[responseHeader.deallocatedPrepare, formEncode(name)]] as const;
+  if (byEngine) return asItIs(reader.sql, headers);
   if (!session.prepared.has(name)) return failure(unknownStatement(name));
-  return changed("DEALLOCATE", [[responseHeader.deallocatedPrepare, formEncode(name)]]);
+  return changed("DEALLOCATE", headers);
 }
 
 /** The text that `EXECUTE` runs, behind that word; undefined when it can not run. */
@@ -122,7 +133,8 @@ function statementIn(reader: TokenReader, session: TrinoSession): Result<string,
 
 function immediate(reader: TokenReader): Result<string, GatewayError> {
   const sql = reader.string();
-  return sql === undefined
+  // An empty text is no statement that could fail: Trino refuses it as a request.
+  return sql === undefined || sql.trim() === ""
     ? err(syntax("EXECUTE IMMEDIATE needs a statement as a string"))
     : ok(sql);
 }

@@ -109,8 +109,14 @@ export function tailText(facts: TailFacts, last: boolean): string {
 
 function endText({ error, updateType, updateCount }: Progress, sql: string | undefined): string {
   if (error !== undefined) return `,"error":${errorText(error, sql)}`;
-  const type = updateType === undefined ? "" : `,"updateType":${JSON.stringify(updateType)}`;
+  const type =
+    updateType === undefined ? "" : `,"updateType":${JSON.stringify(ownType(updateType))}`;
   return updateCount === undefined ? type : `${type},"updateCount":${updateCount}`;
+}
+
+/** Trino has one word for what other protocols call BEGIN. */
+function ownType(updateType: string): string {
+  return updateType === "BEGIN" ? "START TRANSACTION" : updateType;
 }
 
 function errorText(error: GatewayError, sql: string | undefined): string {
@@ -118,8 +124,14 @@ function errorText(error: GatewayError, sql: string | undefined): string {
 }
 
 function warning({ code, text }: Notice): Warning {
-  return { warningCode: { code: 0, name: code }, message: text };
+  return { warningCode: { code: warningNumbers[code] ?? 0, name: code }, message: text };
 }
+
+/** Trino's own warnings; all others have none. Source: `StandardWarningCode`. */
+const warningNumbers: Readonly<Record<string, number>> = {
+  TOO_MANY_STAGES: 1,
+  REDUNDANT_ORDER_BY: 2,
+};
 
 /**
  * Written by hand, because it stands in every answer and holds numbers only; the fields are those of

@@ -40,4 +40,10 @@ export class Recent {
     const facts = this.get(id);
     return facts?.identity.user === asker.user ? facts : undefined;
   }
+
+  /** Those of a user, the latest last. */
+  ofUser(user: string): readonly QueryFacts[] {
+    const [later, older] = [this.#facts.slice(0, this.#next), this.#facts.slice(this.#next)];
+    return [...older, ...later].filter((facts) => facts.identity.user === user);
+  }
 }

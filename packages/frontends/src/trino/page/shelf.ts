@@ -66,6 +66,11 @@ export class Shelf<S extends Shelved> {
     return [...this.#open.values()].map(({ statement }) => statement);
   }
 
+  /** All that are known. */
+  all(): readonly S[] {
+    return [...this.#open.values(), ...this.#over.values()].map(({ statement }) => statement);
+  }
+
   /** Unfinished ones that nobody asked since then. */
   askedBefore(ms: number): readonly S[] {
     return [...this.#open.values()].filter(({ atMs }) => atMs < ms).map((entry) => entry.statement);

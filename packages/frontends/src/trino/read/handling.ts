@@ -10,7 +10,10 @@ import { readStatement } from "@gateway/core/sql/statement.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter, Value } from "@gateway/core/type/type.ts";
 
-/** What becomes of a statement. */
+/** Response headers that change the client's session. */
+type Headers = readonly (readonly [name: string, value: string])[];
+
+/** What becomes of a statement. `headers` go with its last answer, when it succeeded. */
 export type Handling =
   /** The engine runs it. `verbatim`: it is the client's own text, so positions in errors count in it. */
   | {
@@ -18,26 +21,20 @@ export type Handling =
       readonly sql: string;
       readonly parameters: readonly Parameter[];
       readonly verbatim: boolean;
+      readonly headers: Headers;
     }
-  /** It is answered here. `headers` go with its last answer. */
-  | {
-      readonly kind: "answer";
-      readonly events: RunQuery;
-      readonly headers: readonly (readonly [name: string, value: string])[];
-    };
+  /** It is answered here. */
+  | { readonly kind: "answer"; readonly events: RunQuery; readonly headers: Headers };
 
 const noStats: QueryStats = { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 };
 
 /** The engine runs the client's own text. */
-export function asItIs(sql: string): Handling {
-  return { kind: "run", sql, parameters: [], verbatim: true };
+export function asItIs(sql: string, headers: Headers = []): Handling {
+  return { kind: "run", sql, parameters: [], verbatim: true, headers };
 }
 
 /** A statement without a result that changes the client's session by headers. */
-export function changed(
-  updateType: string,
-  headers: readonly (readonly [name: string, value: string])[],
-): Handling {
+export function changed(updateType: string, headers: Headers): Handling {
   const events = async function* done(): ResultStream {
     yield { kind: "done", stats: noStats, updateType };
   };

@@ -88,7 +88,7 @@ function forEngine(handling: Handling, { session }: TrinoSession, behind: Behind
   if (handling.kind === "answer" || behind.speaksTrino === true) return handling;
   const names = { catalogs: behind.catalogs(session), catalog: session.catalog };
   const rewritten = rewriteSystem(handling.sql, handling.parameters, names);
-  return rewritten === undefined ? handling : { kind: "run", ...rewritten, verbatim: false };
+  return rewritten === undefined ? handling : { ...handling, ...rewritten, verbatim: false };
 }
 
 function statementOf(
@@ -116,7 +116,7 @@ function statementOf(
     clock: host.clock,
     sql: local || handling.verbatim ? sql : undefined,
     headersOf: (change) => headersOf(change, asked, parts.transactions),
-    endHeaders: local ? handling.headers : noHeaders,
+    endHeaders: handling.headers,
     timeLimitMs: timeLimitMs(asked.session),
     style: asked.style,
     encoding: asked.encoding,
@@ -125,7 +125,6 @@ function statementOf(
 }
 
 const takenRows: readonly NativeFormat[] = ["trinoData"];
-const noHeaders: StatementParts["endHeaders"] = [];
 
 /** The links to a query's answers. They say whether it waits or runs, which clients show and logs tell apart. */
 function linksOf(
