@@ -57,6 +57,9 @@ describe("queryError", () => {
       message: "line 2:3: mismatched input",
       errorLocation: { lineNumber: 2, columnNumber: 3 },
     });
+    const text = "SELECT '\u{1f600}', x";
+    const behind = gatewayError("query.syntax", { position: text.indexOf("x") + 1 });
+    expect(queryError(behind, text).errorLocation?.columnNumber).toBe(13);
   });
 
   it("leaves a position out that is not one of the client's text", () => {

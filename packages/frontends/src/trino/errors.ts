@@ -203,8 +203,7 @@ function locationOf(
   if (position < 1 || position > sql.length + 1) return undefined;
   const before = sql.slice(0, position - 1);
   const lineStart = before.lastIndexOf("\n") + 1;
-  return {
-    lineNumber: before.split("\n").length,
-    columnNumber: position - lineStart,
-  };
+  // Trino counts code points.
+  const columnNumber = Array.from(before.slice(lineStart)).length + 1;
+  return { lineNumber: before.split("\n").length, columnNumber };
 }
