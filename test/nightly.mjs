@@ -23,6 +23,7 @@ const runs = [
   ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
+  ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
   ["native results under valgrind", ["test/memcheck/run.mjs", "2000"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],

@@ -7,7 +7,8 @@ import { endlessSql, joinSql, sameJoin, untilRunning } from "../gateway.mjs";
 import { bringJar, jarOf } from "./maven.mjs";
 
 const version = "476";
-const driver = jarOf("trino-jdbc", version);
+/** The driver's jar. */
+export const driver = jarOf("trino-jdbc", version);
 
 /** True when the driver and a Java that runs a source file are there, or the reason why not. */
 export const trinoJdbcTool = () => bringJar("io.trino", "trino-jdbc", version);
@@ -118,7 +119,8 @@ export const trinoJdbcCases = {
       const body = `
         Statement s = c.createStatement();
         Thread t = new Thread(() -> { try { s.executeQuery(${JSON.stringify(endlessSql)}); } catch (SQLException e) { System.out.println("cancelled"); } });
-        t.start(); Thread.sleep(1500); s.cancel(); t.join();`;
+        t.start();
+        while (t.isAlive()) { Thread.sleep(500); s.cancel(); t.join(500); }`;
       expectText(await answer(gateway, body), "cancelled");
       await untilRunning(gateway, 0, 2);
     },
