@@ -139,7 +139,7 @@ public class trinoMetadata {
     for (String sql : new String[] {"selec 1", "select * from nowhere", "select 1 / 0", "select\n nothing from tpch.tiny.nation", "use nowhere.x"})
       ask(told, "the failure of " + sql, () -> {
         try (Statement s = c.createStatement()) {
-          return s.execute(sql);
+          return s.execute(sql) ? rows(s.getResultSet()) : "no rows";
         }
       });
   }
