@@ -85,15 +85,17 @@ function putCount(out: PacketWriter, count: number): void {
 }
 
 /** The same with the engine's own definitions, where its rows are passed on as they are. */
-function putNativeColumns(
+export function putColumnsEvent(
   out: PacketWriter,
   { columns, native }: ColumnsEvent,
   context: AnswerContext,
+  cursor = false,
 ): void {
-  if (native?.format !== "mysqlRows") return putColumns(out, columns, context);
+  if (native?.format !== "mysqlRows") return putColumns(out, columns, context, cursor);
   putCount(out, columns.length);
   relayPackets(out, native.bytes, { from: 0, rowsMax: columns.length, bytesMax: Infinity });
-  putDefinitionsEnd(out, context);
+  if (cursor) putRowsEnd(out, context);
+  else putDefinitionsEnd(out, context);
 }
 
 /** Writes what stands behind rows. */
@@ -119,7 +121,7 @@ export function putEvent(
 ): void {
   switch (event.kind) {
     case "columns":
-      putNativeColumns(out, event, context);
+      putColumnsEvent(out, event, context);
       return;
     case "done":
       if (hasRows) putRowsEnd(out, context);

@@ -6,18 +6,18 @@
  * the rows that are left are read and held here, up to a limit. A MySQL server holds all of them.
  */
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
+import type { ColumnsEvent, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
 import type { Query } from "@gateway/core/query/query.ts";
-import { columnarOf } from "@gateway/core/type/columnar.ts";
-import type { Column } from "@gateway/core/type/type.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import type { Responder } from "./responder.ts";
-import { putColumns, putEvent, putRowsEnd } from "../encode.ts";
+import { putColumnsEvent, putEvent, putRowsEnd } from "../encode.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
 import { relayPackets } from "../value/relay.ts";
-import { rowEncoder, type RowEncoder } from "../value/rows.ts";
+import { nativeTypes } from "../value/nativeRows.ts";
+import type { RowEncoder } from "../value/rows.ts";
+import { encoderOf, nativeRows } from "./resultSet.ts";
 import type { EngineStatement } from "./statement.ts";
 
 /** A cursor that nobody fetches from for this long is ended: it holds a slot and an engine's query. */
@@ -43,6 +43,8 @@ export class Cursor implements AsyncDisposable {
   readonly #events: ResultStream;
   readonly #held: HeldRows[] = [];
   #batch: BatchRows | undefined;
+  /** MySQL's types of the columns, where rows come as its packets. */
+  #types: readonly number[] = [];
   /** Rows that `sql_select_limit` still allows. */
   #left: number;
   #over = false;
@@ -54,7 +56,7 @@ export class Cursor implements AsyncDisposable {
     this.#responder = responder;
     this.#statement = statement;
     this.#left = statement.rowLimit ?? Infinity;
-    this.#query = responder.open(statement);
+    this.#query = responder.open(statement, nativeRows);
     this.#events = responder.door.run(this.#query, this.#controller.signal);
   }
 
@@ -63,7 +65,7 @@ export class Cursor implements AsyncDisposable {
     using _step = this.#step();
     let event = await this.#next();
     if (event.kind === "columns" && event.columns.length > 0) {
-      this.#announce(event.columns);
+      this.#announce(event);
       this.#park();
       return true;
     }
@@ -133,10 +135,11 @@ export class Cursor implements AsyncDisposable {
     return false;
   }
 
-  #announce(columns: readonly Column[]): void {
+  #announce(event: ColumnsEvent): void {
+    this.#types = event.native === undefined ? [] : nativeTypes(event.native.bytes);
     const context = this.#responder.context(false, this.#query.id);
     const status = context.status | serverStatus.cursorExists;
-    putColumns(this.#responder.out, columns, { ...context, status }, true);
+    putColumnsEvent(this.#responder.out, event, { ...context, status }, true);
     this.#responder.told();
   }
 
@@ -190,9 +193,10 @@ export class Cursor implements AsyncDisposable {
     if (event.kind === "batch") {
       const { config } = this.#responder.connection;
       const format = { kind: "binary", zone: this.#responder.client.zone, flushBytes } as const;
-      const batch = columnarOf(event.batch);
+      const { batch } = event;
+      const limits = { ...format, rowBytesMax: config.maxMessageBytes };
       this.#batch = {
-        encoder: rowEncoder(batch, { ...format, rowBytesMax: config.maxMessageBytes }),
+        encoder: encoderOf(batch, this.#types, limits),
         rows: Math.min(batch.rows, this.#left),
         next: 0,
       };

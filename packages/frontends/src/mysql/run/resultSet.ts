@@ -12,10 +12,10 @@ import { batchOf } from "@gateway/core/type/build.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Batch, NativeFormat } from "@gateway/core/type/vector.ts";
-import { utc } from "@gateway/core/type/zone.ts";
 import { affectedRowsOf, putColumns, putEvent, putRowsEnd } from "../encode.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
+import { nativeBinaryEncoder, nativeTypes } from "../value/nativeRows.ts";
 import { relayEncoder } from "../value/relay.ts";
 import { rowEncoder, type RowEncoder, type RowFormat } from "../value/rows.ts";
 import { textRowEncoder } from "../value/textRows.ts";
@@ -35,6 +35,8 @@ interface ResultSet {
   readonly statement: EngineStatement;
   readonly form: AnswerForm;
   hasColumns: boolean;
+  /** MySQL's types of the columns, where rows come as its packets. */
+  types: readonly number[];
   rows: number;
 }
 
@@ -49,7 +51,7 @@ export async function putRows(
   form: AnswerForm,
 ): Promise<true> {
   putColumns(responder.out, columns, responder.context(form.moreFollow));
-  await putBatch(responder, batchOf(columns, rows), form, rows.length);
+  await putBatch(responder, batchOf(columns, rows), { form, types: [] }, rows.length);
   // A question about the server keeps the warnings of the last statement, but does not count them.
   putRowsEnd(responder.out, { ...responder.context(form.moreFollow), warnings: 0 });
   responder.client = { ...responder.client, rowCount: -1, foundRows: rows.length };
@@ -62,8 +64,8 @@ export async function putResult(
   statement: EngineStatement,
   form: AnswerForm,
 ): Promise<boolean> {
-  const query = responder.open(statement, takes(responder, form));
-  const result: ResultSet = { query, statement, form, hasColumns: false, rows: 0 };
+  const query = responder.open(statement, nativeRows);
+  const result: ResultSet = { query, statement, form, hasColumns: false, types: [], rows: 0 };
   const running = responder.interruptible(query.sql, new Canceller());
   responder.queryId = query.id;
   const limit = timeLimit(responder, statement.timeMs);
@@ -93,15 +95,8 @@ function timeLimit(responder: Responder, timeMs: number | undefined): Disposable
   return responder.host.clock.timer(timeMs, end);
 }
 
-/**
- * Forms of rows that are passed on. Text rows of an engine that speaks MySQL are what the client reads,
- * unless the session shows times in another zone.
- */
-function takes({ client }: Responder, { rows }: AnswerForm): readonly NativeFormat[] | undefined {
-  return rows === "text" && client.zone === utc ? nativeRows : undefined;
-}
-
-const nativeRows: readonly NativeFormat[] = ["mysqlRows"];
+/** Rows of an engine that speaks MySQL are what the client reads: the session's zone is on the engine's connection. */
+export const nativeRows: readonly NativeFormat[] = ["mysqlRows"];
 
 /** Writes rows as far as they are wanted. */
 function rowsOf(
@@ -111,7 +106,7 @@ function rowsOf(
 ): Promise<Ended | undefined> | Ended | undefined {
   const { rowLimit = Infinity } = result.statement;
   const wanted = Math.min(batch.rows, rowLimit - result.rows);
-  const failed = putBatch(responder, batch, result.form, wanted);
+  const failed = putBatch(responder, batch, result, wanted);
   const over = (error: GatewayError | undefined): Ended | undefined => {
     result.rows += wanted;
     return error ?? (result.rows === rowLimit ? "limited" : undefined);
@@ -127,7 +122,10 @@ function tell(
 ): Ended | undefined {
   responder.remember(event);
   if (event.kind === "failed") return responder.reasonOf(event);
-  if (event.kind === "columns" && event.columns.length > 0) result.hasColumns = true;
+  if (event.kind === "columns" && event.columns.length > 0) {
+    result.hasColumns = true;
+    result.types = event.native === undefined ? [] : nativeTypes(event.native.bytes);
+  }
   if (event.kind === "done") count(responder, event, result);
   // A statement without columns is an OK here, however the engine describes it.
   if (event.kind === "done" || (event.kind === "columns" && result.hasColumns)) {
@@ -183,15 +181,16 @@ function mayAskOtherwise(
 function putBatch(
   responder: Responder,
   batch: Batch,
-  form: AnswerForm,
+  { form, types }: Pick<ResultSet, "form" | "types">,
   rows: number,
 ): Promise<GatewayError | undefined> | GatewayError | undefined {
-  const encoder = encoderOf(batch, {
+  const format: RowFormat = {
     kind: form.rows,
     zone: responder.client.zone,
     rowBytesMax: responder.connection.config.maxMessageBytes,
     flushBytes,
-  });
+  };
+  const encoder = encoderOf(batch, types, format);
   const written = encoder.write(0, rows, responder.out);
   if (!written.ok) return written.error;
   const leaving = responder.flushFull();
@@ -199,8 +198,12 @@ function putBatch(
 }
 
 /** Passes on the batch's own packets, the source's text, or values. Native rows are those of the text protocol. */
-function encoderOf(batch: Batch, format: RowFormat): RowEncoder {
-  if (batch.form === "native") return relayEncoder(batch, format.flushBytes);
+export function encoderOf(batch: Batch, types: readonly number[], format: RowFormat): RowEncoder {
+  if (batch.form === "native") {
+    return format.kind === "text"
+      ? relayEncoder(batch, format.flushBytes)
+      : nativeBinaryEncoder(batch, types, format);
+  }
   const asText = batch.form === "text" ? textRowEncoder(batch, format) : undefined;
   return asText ?? rowEncoder(columnarOf(batch), format);
 }
