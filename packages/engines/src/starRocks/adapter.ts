@@ -21,7 +21,7 @@ import { connected } from "./client/connect.ts";
 import { ask, type Rows } from "./client/control.ts";
 import { endStatement, listSql, taggedWith } from "./client/ending.ts";
 import { greets } from "./client/greeting.ts";
-import { describeOn, runOn, TransactionLane, type RunContext } from "./lane.ts";
+import { bring, describeOn, runOn, TransactionLane, type RunContext } from "./lane.ts";
 import { EngineLimit } from "./limit.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import type { Account, Server } from "./client/login.ts";
@@ -52,6 +52,14 @@ export async function open(
     connectTimeoutMs: config.connectTimeoutSecs * 1_000,
   };
   return ok(new StarRocksBackend(cluster, config, host, server));
+}
+
+function beginSql({ statement: { modes } }: Identified): string {
+  const characteristics = [
+    ...(modes.consistentSnapshot ? ["WITH CONSISTENT SNAPSHOT"] : []),
+    ...(modes.readOnly === true ? ["READ ONLY"] : []),
+  ];
+  return characteristics.length === 0 ? "BEGIN" : `START TRANSACTION ${characteristics.join(", ")}`;
 }
 
 /** A connection and what may be done on it. */
@@ -124,9 +132,9 @@ class StarRocksBackend implements Backend {
     const stand = await this.#take(query, signal);
     if (!stand.ok) return stand;
     const { taken, context } = stand.value;
-    const readOnly = query.statement.modes.readOnly === true;
-    const sql = readOnly ? "START TRANSACTION READ ONLY" : "BEGIN";
-    const begun = await ask(taken.member, sql, signal);
+    // Before it begins: the isolation of the session is that of its next transaction.
+    const refused = await bring(taken.member, query.session, context, signal);
+    const begun = refused ? err(refused) : await ask(taken.member, beginSql(query), signal);
     if (begun.ok) return ok(new TransactionLane(taken, context, query.backendIdentity));
     taken.member.tainted = true;
     taken[Symbol.dispose]();

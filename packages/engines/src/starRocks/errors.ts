@@ -24,7 +24,9 @@ export function errorOf({ number, sqlState, message }: ServerError): GatewayErro
 }
 
 function codeOf(number: number, sqlState: string): ErrorCode | undefined {
-  return numbers[number] ?? classes[sqlState.slice(0, 2)] ?? states[sqlState];
+  // A statement may raise any state of its own (SIGNAL).
+  const own = /^(?:0[12]|4[3-9]|[5-6I-Z])/.test(sqlState) ? "query.invalid" : undefined;
+  return numbers[number] ?? classes[sqlState.slice(0, 2)] ?? states[sqlState] ?? own;
 }
 
 /** Numbers that say more than their SQLSTATE. */

@@ -18,6 +18,7 @@ import { quoteIdentifier } from "./sql/quote.ts";
 import { runText, type TextStatement, type Trace } from "./client/run.ts";
 import {
   bringing,
+  bringNames,
   catalogName,
   setStatement,
   usedDatabase,
@@ -113,12 +114,14 @@ async function limited(
   return hintRefusal(engineSql) ?? (await limit.bring(member, maxExecutionMs, signal));
 }
 
-async function bring(
+/** Brings the connection where the session stands. The error where it can not get there. */
+export async function bring(
   member: Member,
   session: Session,
-  { database }: RunContext,
+  { database }: Pick<RunContext, "database">,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
+  await bringNames(member, session, signal);
   const statements = bringing(member, session, database) ?? [];
   for (const sql of statements) {
     const done = await ask(member, sql, signal);

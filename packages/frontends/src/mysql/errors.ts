@@ -153,6 +153,9 @@ export const ownErrors = {
   readOnlyTransaction: () =>
     reply(1792, "25006", "Cannot execute statement in a READ ONLY transaction."),
   unknownCharset: (name: string) => reply(1115, "42000", `Unknown character set: '${name}'`),
+  unknownCollation: (name: string) => reply(1273, "HY000", `Unknown collation: '${name}'`),
+  otherCollation: (name: string, charset: string) =>
+    reply(1253, "42000", `COLLATION '${name}' is not valid for CHARACTER SET '${charset}'`),
   unknownZone: (name: string) => reply(1298, "HY000", `Unknown or incorrect time zone: '${name}'`),
   unknownDatabase: (name: string) => reply(1049, "42000", `Unknown database '${name}'`),
   unknownTable: (schema: string, name: string) =>

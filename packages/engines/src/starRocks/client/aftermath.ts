@@ -9,6 +9,7 @@ import { ask } from "./control.ts";
 import type { Member } from "./member.ts";
 import { lastIdVariable, setStatement } from "./session.ts";
 
+// An explicit limit goes over a `sql_select_limit` that the session may have set on the connection.
 const namesLastId = /\blast_insert_id\b|@@(?:session\s*\.\s*)?identity\b/i;
 const countsAll = /\bsql_calc_found_rows\b/i;
 
@@ -76,7 +77,7 @@ const noReport: ServerReport = {
 };
 
 async function noticesOf(member: Member, signal: AbortSignal): Promise<readonly ResultEvent[]> {
-  const listed = await ask(member, "SHOW WARNINGS", signal);
+  const listed = await ask(member, "SHOW WARNINGS LIMIT 65535", signal);
   if (!listed.ok) return [];
   return listed.value.map(([level, number, message]) => ({
     kind: "notice",
@@ -86,13 +87,13 @@ async function noticesOf(member: Member, signal: AbortSignal): Promise<readonly 
 }
 
 async function foundRowsOf(member: Member, signal: AbortSignal): Promise<number | undefined> {
-  const asked = await ask(member, "SELECT FOUND_ROWS()", signal);
+  const asked = await ask(member, "SELECT FOUND_ROWS() LIMIT 1", signal);
   return asked.ok ? Number(asked.value[0]?.[0]) : undefined;
 }
 
 /** The connection's last id, which it then has no longer. Undefined for none. */
 async function takeLastId(member: Member, signal: AbortSignal): Promise<string | undefined> {
-  const asked = await ask(member, "SELECT LAST_INSERT_ID(), LAST_INSERT_ID(0)", signal);
+  const asked = await ask(member, "SELECT LAST_INSERT_ID(), LAST_INSERT_ID(0) LIMIT 1", signal);
   // What the connection has now is not known.
   if (!asked.ok) member.tainted = true;
   const id = asked.ok ? String(asked.value[0]?.[0]) : "0";

@@ -6,12 +6,17 @@ import type { LoggedIn } from "./login.ts";
 /** When so many bytes wait for their reader, the connection is read no further. */
 const heldBytesMax = 256 * 1024;
 
+/** What a connection of ours has from its login, as `SET NAMES` would say it. */
+export const loginNames = "utf8mb4 COLLATE utf8mb4_general_ci";
+
 export class Member {
   readonly driver: Connection;
   readonly threadId: number;
   readonly endsWithOk: boolean;
   /** Where the connection stands; undefined when nobody knows. */
   database: string | undefined;
+  /** What `SET NAMES` it stands under. */
+  names = loginNames;
   /** Session variables that were set on it. */
   readonly variables = new Map<string, string>();
   /** Time limits that were set on it; undefined when it has those that it began with, or nobody knows. */

@@ -5,7 +5,8 @@
 import type { Session } from "@gateway/core/query/query.ts";
 import type { SessionStatement, SettingValue } from "@gateway/core/sql/session/statement.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
-import type { Member } from "./member.ts";
+import { ask } from "./control.ts";
+import { loginNames, type Member } from "./member.ts";
 import { quoteIdentifier, quoteText } from "../sql/quote.ts";
 
 /** The one catalog that MySQL's family shows in its own lists. */
@@ -18,9 +19,27 @@ export function usedDatabase(sql: string): string | undefined {
   return found.path.at(-1)?.text;
 }
 
-/** Variables that decide how text is read, or that are the gateway's own. */
+/**
+ * Variables that decide how text is read, that hold for one statement only, or that are the gateway's own.
+ * Kept in a session, one of a single statement would come again with each.
+ */
 const ownVariables =
-  /^(?:sql_mode|autocommit|names|character_set_\w+|collation_\w+|password|init_connect|wait_timeout|interactive_timeout|max_allowed_packet|tx_\w+|transaction_\w+)$/;
+  /^(?:autocommit|names|character_set_\w+|collation_(?:database|server)|password|init_connect|wait_timeout|interactive_timeout|max_allowed_packet|tx_read_only|transaction_read_only|insert_id|last_insert_id|identity|rand_seed[12]|gtid_next|pseudo_\w+|debug\w*)$/;
+
+/** Modes under which strings and names are read in another way than everything here writes them. */
+const readingModes = /ANSI|NO_BACKSLASH_ESCAPES|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQL/i;
+
+/** Levels as the variable of the isolation names them. */
+const levels = /^(?:READ-UNCOMMITTED|READ-COMMITTED|REPEATABLE-READ|SERIALIZABLE)$/i;
+
+function isTaken(name: string, value: string): boolean {
+  if (name === "sql_mode") return /^[\w,]*$/.test(value) && !readingModes.test(value);
+  if (isolationVariables.has(name)) return levels.test(value);
+  return !ownVariables.test(name);
+}
+
+/** What MySQL and MariaDB call the isolation of later transactions. */
+const isolationVariables: ReadonlySet<string> = new Set(["transaction_isolation", "tx_isolation"]);
 
 /** Variables that a client's `SET` changes, by their lower-case names; undefined where it is not only that. */
 export function variablesSet(sql: string): ReadonlyMap<string, string> | undefined {
@@ -36,7 +55,7 @@ function changesOf({
     if (change.kind !== "variable" || !/^[a-z][a-z0-9_]*$/.test(change.name)) return undefined;
     if (change.scope !== "unsaid" && change.scope !== "session") return undefined;
     const value = change.values.length === 1 ? written(change.values[0]) : undefined;
-    if (value === undefined || ownVariables.test(change.name)) return undefined;
+    if (value === undefined || !isTaken(change.name, value)) return undefined;
     variables.set(change.name, value);
   }
   return variables;
@@ -69,13 +88,37 @@ export function variablesOf({
 }: Pick<Session, "settings" | "frontend">): ReadonlyMap<string, string> {
   if (frontend !== "mysqlWire") return noVariables;
   const zone = settings.get(ownZoneName);
-  if (zone === undefined && !settings.has(lastIdVariable)) return settings;
+  if (zone === undefined && !settings.has(lastIdVariable) && !settings.has(namesSetting))
+    return settings;
   const variables = new Map(settings);
   variables.delete(ownZoneName);
+  variables.delete(namesSetting);
   // It comes with the statements that read it, and goes with them.
   variables.delete(lastIdVariable);
   if (zone === undefined) return variables;
   return variables.set(zoneVariable, zone === "UTC" ? utcOffset : zone);
+}
+
+/** The session's setting that says what its client's `SET NAMES`, or its login, would be on a server. */
+const namesSetting = "names";
+
+/** What the session's connection is to stand under. Only texts of ours have another form than the login's. */
+function namesOf({ frontend, settings }: Pick<Session, "settings" | "frontend">): string {
+  const names = frontend === "mysqlWire" ? settings.get(namesSetting) : undefined;
+  return names !== undefined && /^utf8mb4(?: COLLATE \w+)?$/.test(names) ? names : loginNames;
+}
+
+/** Brings the connection under the session's names. A collation that the server does not know leaves it its own. */
+export async function bringNames(
+  member: Member,
+  session: Pick<Session, "settings" | "frontend">,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = namesOf(session);
+  if (names === member.names) return;
+  member.names = names;
+  const done = await ask(member, `SET NAMES ${names}`, signal);
+  if (!done.ok) await ask(member, "SET NAMES utf8mb4", signal);
 }
 
 const noVariables: ReadonlyMap<string, string> = new Map();
@@ -106,5 +149,8 @@ export function bringing(
 /** `SET` of one variable. Its name was checked when it was read. */
 export function setStatement(name: string, value: string): string {
   const plain = /^-?\d+(?:\.\d+)?$/.test(value) || /^(?:on|off|true|false)$/i.test(value);
+  // Servers of the family have two names for it, and this one statement.
+  if (isolationVariables.has(name))
+    return `SET SESSION TRANSACTION ISOLATION LEVEL ${value.replaceAll("-", " ").toUpperCase()}`;
   return `SET SESSION ${quoteIdentifier(name)} = ${plain ? value : quoteText(value)}`;
 }

@@ -83,12 +83,15 @@ describe("variablesSet", () => {
         ["a_b", "x"],
       ]),
     );
+    expect(variablesSet("set sql_mode = ''")).toEqual(new Map([["sql_mode", ""]]));
   });
 
   it.each([
     "set global a = 1",
     "set @a = 1",
-    "set sql_mode = ''",
+    "set sql_mode = 'ANSI_QUOTES'",
+    "set insert_id = 5",
+    "set transaction_isolation = 'none'",
     "set names latin1",
     "set a = b + 1",
     "select 1",

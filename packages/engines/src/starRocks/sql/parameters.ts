@@ -30,7 +30,7 @@ export function withLiterals(
   let from = 0;
   for (const place of placeholders) {
     const parameter = parameters[place.index - 1];
-    const literal = parameter === undefined ? undefined : literalOf(parameter);
+    const literal = parameter === undefined ? undefined : literalAt(sql, place.start, parameter);
     if (literal === undefined) {
       const message = `parameter ${place.index} is of a type or value that has no literal here`;
       return err(gatewayError("query.unsupported", { message }));
@@ -40,6 +40,19 @@ export function withLiterals(
   }
   return ok(text + sql.slice(from));
 }
+
+/** Behind LIMIT and OFFSET there is no place for anything but digits, whatever type the client bound them as. */
+function literalAt(sql: string, start: number, parameter: Parameter): string | undefined {
+  const { value } = parameter;
+  const before = sql.slice(Math.max(0, start - limitTextMax), start);
+  if (!behindLimit.test(before)) return literalOf(parameter);
+  const digits = typeof value === "number" || typeof value === "string" ? String(value) : "";
+  return /^\d{1,20}$/.test(digits) ? digits : literalOf(parameter);
+}
+
+const behindLimit = /\b(?:limit|offset)\s+$|\blimit\s+(?:\d+|\$\d+)\s*,\s*$/i;
+/** Longer than a LIMIT with its first number. */
+const limitTextMax = 64;
 
 /** The text with `?` in every place, and how many parameters the client's text has. */
 export function withQuestions(

@@ -17,8 +17,6 @@ import type { VariableContext } from "../commands/variables.ts";
 /** What the session's catalog is, and what its functions answer. */
 export interface CatalogContext extends VariableContext {
   readonly catalog: () => string | undefined;
-  /** True where every engine has these tables itself. */
-  readonly ownWords: () => boolean;
 }
 
 export interface CatalogSql {

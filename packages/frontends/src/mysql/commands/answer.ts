@@ -11,8 +11,7 @@ export type LocalAnswer =
       readonly columns: readonly Column[];
       readonly rows: readonly (readonly Value[])[];
     }
-  /** An OK; the session changed. `commit`: an open transaction is committed first. */
-  | { readonly kind: "changed"; readonly client: ClientSession; readonly commit: boolean }
+  | Changed
   | RewrittenRows
   | AskedRows
   /** The engine goes there when it can, and says so; an engine without USE is told with each statement. */
@@ -25,6 +24,16 @@ export type LocalAnswer =
   /** Ends a connection, or only what it runs. */
   | { readonly kind: "kill"; readonly connectionId: number; readonly whole: boolean }
   | { readonly kind: "error"; readonly reply: ErrorReply };
+
+/** An OK; the session changed. */
+export interface Changed {
+  readonly kind: "changed";
+  readonly client: ClientSession;
+  /** An open transaction is committed first. */
+  readonly commit: boolean;
+  /** Statements that the engine has to take before: its error is the answer. */
+  readonly checks: readonly string[];
+}
 
 /** The engine answers a rewritten statement about its tables. */
 export interface RewrittenRows extends Listed {

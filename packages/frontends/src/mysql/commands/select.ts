@@ -14,6 +14,8 @@ import {
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import { lastInsertId, type ClientSession, type Setting } from "../session/clientSession.ts";
 import { ownErrors } from "../errors.ts";
+import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
+import { askingFor, isKept } from "./engineVariables.ts";
 import { serverVersion } from "./server.ts";
 import { integerColumn, textColumn, type LocalAnswer } from "./answer.ts";
 import { nextText, takeLiteral, takeName, takeString } from "./take.ts";
@@ -30,6 +32,15 @@ interface Item {
   readonly value: Setting;
   /** A statement of literals alone is the engine's. */
   readonly literal: boolean;
+  /** Never negative, whatever it is now. */
+  readonly counts: boolean;
+  /** An expression that the engine answers; undefined where the value is known here. */
+  readonly asked: string | undefined;
+}
+
+/** What the engine has to say. */
+interface Asked {
+  readonly asked: string;
 }
 
 const signedMax = 9_223_372_036_854_775_807n;
@@ -54,6 +65,13 @@ export function answerSelect(sql: string, context: VariableContext): LocalAnswer
   const rows = takeLimit(reader);
   if (rows === undefined || !atEnd(reader) || items.every(({ literal }) => literal))
     return undefined;
+  const asked = items.flatMap((item) => item.asked ?? []);
+  if (asked.length > 0) {
+    // All of it is the engine's: it answers in its own words.
+    if (items.every((item) => item.literal || item.asked !== undefined)) return undefined;
+    const known = error(ownErrors.syntax(sql));
+    return askingFor(asked, (told) => answerSelect(sql, { ...context, told }) ?? known);
+  }
   return {
     kind: "rows",
     columns: items.map(columnOf),
@@ -61,19 +79,28 @@ export function answerSelect(sql: string, context: VariableContext): LocalAnswer
   };
 }
 
-function columnOf({ name, value }: Item): Column {
-  return typeof value === "bigint" ? integerColumn(name, value > signedMax) : textColumn(name);
+function columnOf({ name, value, counts }: Item): Column {
+  if (typeof value !== "bigint") return textColumn(name);
+  const column = integerColumn(name, counts || value > signedMax);
+  return counts ? { ...column, nullable: false } : column;
 }
+
+/** Functions and variables of which MySQL says that they are never negative. */
+const countsOnly =
+  /^(?:@@(?:session\.|local\.)?(?:warning_count|error_count)|last_insert_id|connection_id)$/i;
 
 function takeItem(reader: TokenReader, sql: string, context: VariableContext): ItemStep {
   const first = peekToken(reader);
-  const value = takeValue(reader, context);
-  if (value === undefined || first === undefined) return "notOurs";
-  if (value !== null && typeof value === "object") return value;
+  const taken = takeValue(reader, context);
+  if (taken === undefined || first === undefined) return "notOurs";
+  if (taken !== null && typeof taken === "object" && "kind" in taken) return taken;
+  const isAsked = taken !== null && typeof taken === "object";
+  const [value, asked] = isAsked ? [null, taken.asked] : [taken, undefined];
   const last = peekToken(reader, -1) ?? first;
   const name = takeAlias(reader) ?? sql.slice(first.start, last.end);
   const literal = first.kind !== "variable" && (first.kind !== "word" || last === first);
-  return { name, value, literal: literal && first.upper !== "CURRENT_USER" };
+  const counts = countsOnly.test(first.text);
+  return { name, value, counts, asked, literal: literal && first.upper !== "CURRENT_USER" };
 }
 
 function takeAlias(reader: TokenReader): string | undefined {
@@ -85,28 +112,52 @@ function takeAlias(reader: TokenReader): string | undefined {
 function takeValue(
   reader: TokenReader,
   context: VariableContext,
-): Setting | undefined | Extract<LocalAnswer, { kind: "error" }> {
+): Setting | undefined | Asked | Extract<LocalAnswer, { kind: "error" }> {
   if (peekToken(reader)?.kind === "variable") {
     const text = nextText(reader);
     reader.at += 1;
+    const asked = askedVariable(text, context);
+    if (asked !== undefined) return asked;
     const value = readVariable(text, context);
-    return value === undefined
-      ? { kind: "error", reply: ownErrors.unknownVariable(text.replace(/^@@/, "")) }
-      : value;
+    return value === undefined ? error(ownErrors.unknownVariable(text.replace(/^@@/, ""))) : value;
   }
+  const start = reader.at;
+  const name = peekToken(reader)?.upper ?? "";
   const called = takeFunction(reader, context);
-  return called === undefined ? takeLiteral(reader) : called;
+  if (called === undefined) return takeLiteral(reader);
+  if (!engineFunctions.has(name) || !context.ownWords()) return called;
+  const text = reader.at === start + 1 ? name : `${name}()`;
+  const told = context.told?.get(text);
+  return told === undefined ? { asked: text } : told;
+}
+
+/** A variable that the engine has to be asked for first. */
+export function askedVariable(text: string, context: VariableContext): Asked | undefined {
+  if (!text.startsWith("@@") || context.told?.has(text) === true) return undefined;
+  const own = isKept(variableName(text)) && !/^@@(?:global|persist)\./i.test(text);
+  return own || !context.ownWords() ? undefined : { asked: text };
+}
+
+function variableName(text: string): string {
+  return text
+    .slice(2)
+    .toLowerCase()
+    .replace(/^(?:session|local|global|persist)\./, "");
+}
+
+function error(reply: ErrorReply): Extract<LocalAnswer, { kind: "error" }> {
+  return { kind: "error", reply };
 }
 
 /** `@@x`, `@@session.x`, `@@global.x`, `@x`; undefined for a system variable that does not exist. */
 export function readVariable(text: string, context: VariableContext): Setting | undefined {
   if (!text.startsWith("@@")) return context.client.settings.get(text.toLowerCase()) ?? null;
-  const name = text
-    .slice(2)
-    .toLowerCase()
-    .replace(/^(?:session|local|global|persist)\./, "");
-  return variableValue(name, context);
+  const told = context.told?.get(text);
+  return told === undefined ? variableValue(variableName(text), context) : told;
 }
+
+/** Functions about the server, which the engine answers where it speaks MySQL. */
+const engineFunctions: ReadonlySet<string> = new Set(["CURRENT_ROLE", "VERSION"]);
 
 type Function = (client: ClientSession) => Setting;
 

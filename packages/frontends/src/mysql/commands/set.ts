@@ -6,16 +6,18 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type {
   SettingChange,
   SettingScope,
+  SettingValue,
   TransactionModes,
 } from "@gateway/core/sql/session/statement.ts";
 import { utc, zoneOf } from "@gateway/core/type/zone.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
-import { charsetNamed, utf8mb4 } from "../session/charset.ts";
+import { charsetNamed, comparingBy, utf8mb4 } from "../session/charset.ts";
 import { tracking, type ClientSession, type Setting } from "../session/clientSession.ts";
 import { ownErrors } from "../errors.ts";
 import { parseTags } from "../session/tags.ts";
 import type { LocalAnswer } from "./answer.ts";
-import { readVariable } from "./select.ts";
+import { askingFor, isKept, isOfOneStatement } from "./engineVariables.ts";
+import { askedVariable, readVariable } from "./select.ts";
 import { assignedValue, byDefault, type Assigned } from "./settingValue.ts";
 import {
   defaultIsolation,
@@ -36,6 +38,8 @@ export function answerSet(
   changes: readonly SettingChange[],
   context: VariableContext,
 ): LocalAnswer {
+  const asked = askedBy(changes, context);
+  if (asked.length > 0) return askingFor(asked, (told) => answerSet(changes, { ...context, told }));
   let { client } = context;
   for (const change of changes) {
     const changed = apply(change, { ...context, client });
@@ -44,7 +48,54 @@ export function answerSet(
   }
   // Turning autocommit on ends the transaction that its absence began.
   const commit = client.autocommit && !context.client.autocommit;
-  return { kind: "changed", client, commit };
+  const checks = context.ownWords() ? checksOf(changes, context.client, client) : [];
+  return { kind: "changed", client, commit, checks };
+}
+
+/** Variables of the engine whose values the changes need. */
+function askedBy(changes: readonly SettingChange[], context: VariableContext): readonly string[] {
+  return changes
+    .flatMap((change) => valuesOf(change))
+    .flatMap((value) => (value.kind === "raw" ? (value.text.match(/@@[\w.]+/g) ?? []) : []))
+    .flatMap((text) => askedVariable(text, context)?.asked ?? []);
+}
+
+function valuesOf(change: SettingChange): readonly SettingValue[] {
+  if (change.kind === "variable") return change.values;
+  return change.kind === "userVariable" ? [change.value] : [];
+}
+
+/** What the engine has to take before the session is another one: it knows its own variables and their values. */
+function checksOf(
+  changes: readonly SettingChange[],
+  { session: { settings: before } }: ClientSession,
+  { session: { settings: after } }: ClientSession,
+): readonly string[] {
+  const set = [...after].filter(([name, value]) => before.get(name) !== value);
+  const back = changes.flatMap((change) =>
+    change.kind === "variable" &&
+    change.values[0]?.kind === "default" &&
+    !isKept(change.name) &&
+    change.name !== "collation_connection"
+      ? [`SELECT @@${change.name}`]
+      : [],
+  );
+  return [
+    ...back,
+    ...set.flatMap(([name, value]) => {
+      if (name === "names") return named(value);
+      const literal = /^-?\d+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`;
+      if (name !== zoneSetting) return [`SET SESSION ${name} = ${literal}`];
+      // Servers know it by this name without any tables of zones.
+      return [`SET SESSION time_zone = ${value === "UTC" ? "'+00:00'" : literal}`];
+    }),
+  ];
+}
+
+/** A set that is known here may have collations that the engine does not know. */
+function named(names: string): readonly string[] {
+  const [, collation] = names.split(" COLLATE ");
+  return collation === undefined ? [] : [`SET SESSION collation_connection = '${collation}'`];
 }
 
 function apply(change: SettingChange, context: VariableContext): Changed {
@@ -53,9 +104,11 @@ function apply(change: SettingChange, context: VariableContext): Changed {
     case "names": {
       const charset = assignedValue(change.charset, context);
       if (charset === undefined) return err(ownErrors.notSupported("this expression in SET"));
+      const collation = change.collation && assignedValue(change.collation, context);
+      const name = typeof collation === "string" ? collation : undefined;
       return charset === byDefault
-        ? ok({ ...client, charset: utf8mb4 })
-        : withCharset(client, String(charset));
+        ? ok(comparing({ ...client, charset: utf8mb4 }, undefined))
+        : withCharset(client, String(charset), name);
     }
     case "variable": {
       const value = change.values[0] && assignedValue(change.values[0], context);
@@ -74,7 +127,7 @@ function apply(change: SettingChange, context: VariableContext): Changed {
       return err(ownErrors.syntax("TIME ZONE"));
     case "transaction":
       if (change.scope === "global") return err(ownErrors.globalDenied());
-      return withModes(client, change.modes, change.scope);
+      return withModes(context, change.modes, change.scope);
     case "role":
     case "authorization":
       return err(ownErrors.notSupported("changing roles"));
@@ -85,16 +138,39 @@ function isGlobal(scope: SettingScope): boolean {
   return scope === "global" || scope === "persist" || scope === "persistOnly";
 }
 
-function withCharset(client: ClientSession, name: string): Changed {
+/** `collation` undefined: the set's own. */
+function withCharset(client: ClientSession, name: string, collation?: string): Changed {
   const charset = charsetNamed(name);
   if (charset === undefined) return err(ownErrors.unknownCharset(name));
-  const changed = tracked({ ...client, charset }, "character_set_client", charset.name);
+  if (collation !== undefined && !/^\w{1,64}$/.test(collation)) {
+    return err(ownErrors.unknownCollation(collation));
+  }
+  if (collation !== undefined && !isOf(collation, charset.name)) {
+    return err(ownErrors.otherCollation(collation, charset.name));
+  }
+  const own = charset === utf8mb4 ? undefined : charset.collation;
+  const named = comparing({ ...client, charset }, collation ?? own);
+  const changed = tracked(named, "character_set_client", charset.name);
   return ok(tracked(changed, "character_set_connection", charset.name));
 }
 
-/** Without SESSION the next transaction alone is meant, which the gateway can not tell from the others. */
+/** MySQL's `utf8` is `utf8mb3`. */
+function isOf(collation: string, charset: string): boolean {
+  const lower = collation.toLowerCase();
+  return lower === charset || lower.startsWith(`${charset}_`) || lower.startsWith("utf8_");
+}
+
+/** Compares texts by this collation from now on. */
+function comparing(client: ClientSession, collation: string | undefined): ClientSession {
+  const settings = new Map(client.session.settings);
+  settings.delete("collation_connection");
+  for (const [name, value] of comparingBy(collation?.toLowerCase())) settings.set(name, value);
+  return { ...client, session: { ...client.session, settings } };
+}
+
+/** Without SESSION the next transaction alone is meant; engines that have no isolation to set can not tell it from the others. */
 function withModes(
-  before: ClientSession,
+  { client: before, ownWords }: VariableContext,
   modes: TransactionModes,
   scope: "next" | "session",
 ): Changed {
@@ -103,7 +179,43 @@ function withModes(
     return err(ownErrors.notSupported("SET TRANSACTION READ ONLY without SESSION"));
   }
   const client = { ...before, readOnly: readOnly ?? before.readOnly };
-  return isolation === undefined ? ok(client) : withIsolation(client, isolationNames[isolation]);
+  if (isolation === undefined) return ok(client);
+  const level = isolationNames[isolation];
+  if (!ownWords()) return withIsolation(client, level);
+  if (scope === "session") return ok(engineSetting(client, isolationSetting, level));
+  return client.session.pin === undefined
+    ? ok({ ...client, isolationNext: level })
+    : err(ownErrors.notSupported("SET TRANSACTION in a transaction"));
+}
+
+/** The setting's name in the session. */
+const isolationSetting = "transaction_isolation";
+
+/** A variable that is set on the engine's connection. */
+function engineSetting(client: ClientSession, name: string, value: string): ClientSession {
+  const settings = new Map(client.session.settings).set(name, value);
+  return { ...client, session: { ...client.session, settings } };
+}
+
+/** A variable of the engine. It says itself what it does not know. */
+function withEngines(client: ClientSession, name: string, value: Assigned): Changed {
+  if (isOfOneStatement(name)) return err(ownErrors.notSupported(`the variable ${name}`));
+  const setting = name === "tx_isolation" ? isolationSetting : name;
+  if (value === byDefault) {
+    const settings = new Map(client.session.settings);
+    settings.delete(setting);
+    return ok({ ...client, session: { ...client.session, settings } });
+  }
+  if (value === null) return err(ownErrors.wrongValue(name, "NULL"));
+  if (name === "sql_mode") {
+    const checked = withSqlMode(client, value);
+    if (!checked.ok) return checked;
+    return ok(engineSetting(client, name, value === 0n ? "" : String(value)));
+  }
+  const text = String(value);
+  return text.length > userValueMax
+    ? err(ownErrors.wrongValue(name, "…"))
+    : ok(engineSetting(client, setting, text));
 }
 
 const isolationNames = {
@@ -126,6 +238,7 @@ function withIsolation(client: ClientSession, level: string): Changed {
 
 function withVariable(context: VariableContext, name: string, value: Assigned): Changed {
   const { client } = context;
+  if (context.ownWords() && !isKept(name)) return withEngines(client, name, value);
   switch (variableKind(name)) {
     case undefined:
       return err(ownErrors.unknownVariable(name));
@@ -201,7 +314,7 @@ function withComputed(client: ClientSession, name: string, value: Assigned): Cha
     case "character_set_client":
     case "character_set_connection":
       return value === byDefault
-        ? ok({ ...client, charset: utf8mb4 })
+        ? ok(comparing({ ...client, charset: utf8mb4 }, undefined))
         : withCharset(client, String(value));
     case "collation_connection":
     case "timestamp":

@@ -12,10 +12,11 @@ import {
   takeWords,
   type TokenReader,
 } from "@gateway/core/sql/session/tokenReader.ts";
-import type { Value } from "@gateway/core/type/type.ts";
+import type { Column, Value } from "@gateway/core/type/type.ts";
 import { codecOf } from "../compression.ts";
 import { ownErrors } from "../errors.ts";
 import { integerColumn, textColumn, textRows, type LocalAnswer } from "./answer.ts";
+import { isKept } from "./engineVariables.ts";
 import { takeFilter, type Row } from "./filter.ts";
 import { showDatabases, showTables, showTableStatus } from "./schema.ts";
 import { charsetColumns, charsetRows, serverTables } from "./server.ts";
@@ -26,8 +27,6 @@ import { isSwitch, variableNames, variableValue, type VariableContext } from "./
 export interface ShowContext extends VariableContext {
   /** Catalog that listings are about; asked for only where one is made. */
   readonly catalog: () => string | undefined;
-  /** True where only engines of MySQL's family can be reached: what is about tables is theirs to say. */
-  readonly ownWords: () => boolean;
   /** Connections of the same user, for SHOW PROCESSLIST. */
   readonly processes: () => readonly Row[];
   readonly uptimeSecs: number;
@@ -79,7 +78,7 @@ const sessionWords = [
 
 function showServer(reader: TokenReader, context: ShowContext): LocalAnswer | undefined {
   const scope = takeOneOf(reader, ["SESSION", "GLOBAL", "LOCAL"]);
-  if (takeWords(reader, "VARIABLES")) return listed(reader, nameAndValue, variableRows(context));
+  if (takeWords(reader, "VARIABLES")) return showVariables(reader, scope, context);
   if (takeWords(reader, "STATUS")) return listed(reader, nameAndValue, statusRows(context));
   if (scope !== undefined) return undefined;
   const level = takeOneOf(reader, ["WARNINGS", "ERRORS"]);
@@ -170,6 +169,35 @@ function showCount(reader: TokenReader, context: ShowContext): LocalAnswer | und
   return { kind: "rows", columns, rows: [[variableValue(variable, context) ?? null]] };
 }
 
+/** Of an engine that speaks MySQL: its own, and in their places those that are kept here. */
+function showVariables(
+  reader: TokenReader,
+  scope: string | undefined,
+  context: ShowContext,
+): LocalAnswer | undefined {
+  if (!context.ownWords()) return listed(reader, nameAndValue, variableRows(context));
+  if (scope === "GLOBAL") return undefined;
+  return {
+    kind: "asked",
+    columns: variableColumns,
+    sql: "SHOW SESSION VARIABLES",
+    parameters: [],
+    make: (rows) => {
+      const own = rows.map(([name = "", value = ""]) =>
+        name !== null && isKept(name) ? [name, shown(name, context)] : [name, value],
+      );
+      const answer = listed(reader, nameAndValue, own);
+      return answer.kind === "rows" ? { ...answer, columns: variableColumns } : answer;
+    },
+  };
+}
+
+/** As MySQL's family describes them. */
+const variableColumns = [
+  { ...textColumn("Variable_name"), nullable: false },
+  textColumn("Value"),
+] as const;
+
 function variableRows(context: ShowContext): readonly Row[] {
   return variableNames.map((name) => [name, shown(name, context)]);
 }
@@ -195,7 +223,12 @@ function statusRows(context: ShowContext): readonly Row[] {
 }
 
 const nameAndValue = ["Variable_name", "Value"];
-const warningColumns = [textColumn("Level"), integerColumn("Code"), textColumn("Message")];
+const code: Column = {
+  name: "Code",
+  type: { kind: "integer", bits: 32, signed: false },
+  nullable: false,
+};
+const warningColumns = [textColumn("Level"), code, textColumn("Message")];
 const processColumns = ["Id", "User", "Host", "db", "Command", "Time", "State", "Info"];
 
 const routineColumns = [

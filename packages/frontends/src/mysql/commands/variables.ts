@@ -26,6 +26,10 @@ export interface VariableContext {
   readonly tls: boolean;
   /** Unix milliseconds. */
   readonly nowMs: number;
+  /** True where only engines of MySQL's family can be reached: what is not about the session is theirs to say. */
+  readonly ownWords: () => boolean;
+  /** What the engine was asked for and said, by the expression. */
+  readonly told?: ReadonlyMap<string, Setting>;
 }
 
 /** Names of the variables that a session may set, and what they are before. */

@@ -10,6 +10,7 @@ import { compressionFlags } from "../compression.ts";
 import { forwardedDialect } from "../read/forward.ts";
 import type { Claim } from "../machine.ts";
 import { authPlugin } from "./authentication.ts";
+import { comparingAt } from "../session/charset.ts";
 import { parseTags } from "../session/tags.ts";
 import { serverVersion } from "../commands/server.ts";
 
@@ -57,7 +58,6 @@ export function greetingOf(connection: Connection, connectionId: number, host: H
   };
 }
 
-/** Shared, because most sessions set nothing. */
 const none: ReadonlyMap<string, string> = new Map();
 
 /** The gateway's session of a client that proved its claim. */
@@ -70,7 +70,7 @@ export function sessionOf(claim: Claim, login: Login, clientAddress: string): Se
     dialect: forwardedDialect,
     catalog: undefined,
     schema: claim.database,
-    settings: none,
+    settings: comparingAt(claim.collation),
     tags: parseTags(claim.attributes.get(tagsAttribute) ?? ""),
     headers: none,
     pin: undefined,

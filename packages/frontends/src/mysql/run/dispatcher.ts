@@ -17,7 +17,7 @@ import { putFieldList, putRowsEnd } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { answerLocally } from "../commands/local.ts";
 import { answerInstead } from "./instead.ts";
-import type { AskedRows, LocalAnswer, RewrittenRows } from "../commands/answer.ts";
+import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands/answer.ts";
 import { isLike } from "../commands/filter.ts";
 import { catalogSql } from "../catalog/informationSchema.ts";
 import type { ShowContext } from "../commands/show.ts";
@@ -195,15 +195,8 @@ export class Dispatcher {
     switch (answer.kind) {
       case "rows":
         return await putRows(responder, answer.columns, answer.rows, form);
-      case "changed": {
-        const failed = answer.commit ? await commitOpen(responder) : undefined;
-        if (failed !== undefined) return responder.putError(failed);
-        const { pin } = responder.client.session;
-        const session = { ...answer.client.session, pin };
-        responder.client = { ...answer.client, session, warnings: [], rowCount: 0 };
-        responder.putOk(form.moreFollow);
-        return true;
-      }
+      case "changed":
+        return await this.#changed(answer, form);
       case "rewritten": {
         const orElse = (error: GatewayError) => this.#instead(answer, error, form);
         const statement = { ...answer, rowLimit: undefined, timeMs: undefined, orElse };
@@ -218,6 +211,24 @@ export class Dispatcher {
       case "error":
         return responder.putError(answer.reply);
     }
+  }
+
+  async #changed({ client, commit, checks }: Changed, form: AnswerForm): Promise<boolean> {
+    const { responder } = this.#parts;
+    const { settings } = responder.client.session;
+    for (const sql of checks) {
+      const refused = await responder.runQuietly(sql);
+      // The session is as it was, whatever the engine took before.
+      if (refused !== undefined) responder.settle(settings);
+      if (refused !== undefined) return responder.putError(errorReply(refused));
+    }
+    const failed = commit ? await commitOpen(responder) : undefined;
+    if (failed !== undefined) return responder.putError(failed);
+    const { pin } = responder.client.session;
+    const session = { ...client.session, pin };
+    responder.client = { ...client, session, warnings: [], rowCount: 0 };
+    responder.putOk(form.moreFollow);
+    return true;
   }
 
   /** Asks the engine and makes an answer of ours of its rows. */

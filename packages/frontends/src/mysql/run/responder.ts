@@ -200,14 +200,24 @@ export class Responder {
     return ours ? abortError(signal) : error;
   }
 
+  /** Gives the session these settings. */
+  settle(settings: ClientSession["session"]["settings"]): void {
+    const { session } = this.client;
+    this.client = { ...this.client, session: { ...session, settings } };
+  }
+
   /** Takes over what an event changes in the session. */
   remember(event: ResultEvent): void {
     if (event.kind === "session") this.client = withChange(this.client, event.change);
-    if (event.kind === "notice") {
+    // A server of the family warns of neither.
+    if (event.kind === "notice" && !silent.has(event.code)) {
       this.client = withWarning(this.client, warningOf(event));
     }
   }
 }
+
+/** What the gateway itself says of BEGIN in a transaction, and of its end where there is none. */
+const silent: ReadonlySet<string> = new Set(["inTransaction", "noTransaction"]);
 
 /** A server of the family names level and number of each; what others say is a note. */
 function warningOf({ code, text }: Extract<ResultEvent, { kind: "notice" }>): Warning {

@@ -45,12 +45,34 @@ export function runStatement(
   bound: BoundStatement,
   form: AnswerForm,
 ): Promise<boolean> | boolean {
+  const { isolationNext } = responder.client;
+  if (isolationNext !== undefined) return isolated(responder, bound, form, isolationNext);
   const refused = variablesRefusal(responder.client, bound.source);
   const before = refused ?? beforeStatement(responder, bound.statement);
   if (before === undefined) return answer(responder, bound, form);
   return before instanceof Promise
     ? behind(before, responder, bound, form)
     : responder.putError(before);
+}
+
+/** Runs it under an isolation of its own: that of the transaction that it begins, or of itself. */
+async function isolated(
+  responder: Responder,
+  bound: BoundStatement,
+  form: AnswerForm,
+  level: string,
+): Promise<boolean> {
+  const { settings } = responder.client.session;
+  responder.settle(new Map(settings).set("transaction_isolation", level));
+  responder.client = { ...responder.client, isolationNext: undefined };
+  const answered = await runStatement(responder, bound, form);
+  // A statement may have changed other settings, such as the last id.
+  const after = new Map(responder.client.session.settings);
+  const before = settings.get("transaction_isolation");
+  if (before === undefined) after.delete("transaction_isolation");
+  else after.set("transaction_isolation", before);
+  responder.settle(after);
+  return answered;
 }
 
 /** What the engine is asked. SELECT alone ends at the session's limits. */

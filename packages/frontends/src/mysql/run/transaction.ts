@@ -5,6 +5,7 @@
  * A read begins none, so that a client that never commits holds no slot. READ COMMITTED allows that; under
  * REPEATABLE READ a read begins one as well.
  */
+import { allRead } from "@gateway/core/query/reached.ts";
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
@@ -45,8 +46,15 @@ export function beforeStatement(
     return ownErrors.readOnlyTransaction();
   }
   if (client.autocommit || client.session.pin !== undefined) return undefined;
-  const repeats = client.settings.get("transaction_isolation") === "REPEATABLE-READ";
-  return statement.writes || repeats ? beginQuietly(responder) : undefined;
+  return statement.writes || repeatsReads(responder) ? beginQuietly(responder) : undefined;
+}
+
+/** True where a second read finds what the first one found. That is what MySQL's family does when nobody asked. */
+function repeatsReads({ client, door }: Responder): boolean {
+  const { session, settings } = client;
+  if (allRead("mysql", door.engines(session)))
+    return !session.settings.get("transaction_isolation")?.toUpperCase().startsWith("READ-");
+  return settings.get("transaction_isolation") === "REPEATABLE-READ";
 }
 
 /** Ends an open transaction, for statements that do so implicitly. */

@@ -8,17 +8,18 @@ import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { ownErrors } from "../errors.ts";
 
-/** The refusal of a text that reads a variable of the session, or selects into one. */
+/** The refusal of a text that reads a variable of the session, or sets one. */
 export function variablesRefusal(
   { settings }: Pick<ClientSession, "settings">,
   source: string,
 ): ErrorReply | undefined {
-  if (!source.includes("@") || !(selectsInto.test(source) || hasOwn(settings))) return undefined;
+  if (!source.includes("@") || !(writes.test(source) || hasOwn(settings))) return undefined;
   const cursor = openSql(source, "mysql");
   let behindInto = false;
   while (nextSignificant(cursor)) {
     const isUsers = cursor.kind === "variable" && !tokenText(cursor).startsWith("@@");
-    if (isUsers && (behindInto || settings.has(tokenText(cursor).toLowerCase()))) {
+    const isWritten = behindInto || assigns.test(source.slice(cursor.end));
+    if (isUsers && (isWritten || settings.has(tokenText(cursor).toLowerCase()))) {
       return ownErrors.notSupported("a user variable of the session in this statement");
     }
     behindInto = cursor.kind === "word" && upperWord(cursor) === "INTO";
@@ -27,7 +28,9 @@ export function variablesRefusal(
 }
 
 /** A cheap look: most texts with an `@` in them hold a mail address. */
-const selectsInto = /\binto\s+@/i;
+const writes = /\binto\s+@|:=/i;
+/** What stands behind a variable that the statement sets. */
+const assigns = /^(?:\s|\/\*[^*]*\*\/)*:=/;
 
 function hasOwn(settings: ClientSession["settings"]): boolean {
   if (settings.size === 0) return false;

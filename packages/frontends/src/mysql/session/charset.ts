@@ -59,3 +59,43 @@ export function charsetOf(collation: number): Charset {
   if (collation === collationId.binary) return charsetNamed("binary") ?? utf8mb4;
   return utf8mb4;
 }
+
+/** Collations that clients name in the handshake, by id. Source: `information_schema.collations` of MySQL 8. */
+const collations: Readonly<Record<number, string>> = {
+  [collationId.latin1]: "latin1_swedish_ci",
+  [collationId.utf8mb3]: "utf8mb3_general_ci",
+  [collationId.utf8mb4General]: "utf8mb4_general_ci",
+  46: "utf8mb4_bin",
+  [collationId.binary]: "binary",
+  83: "utf8mb3_bin",
+  192: "utf8mb3_unicode_ci",
+  224: "utf8mb4_unicode_ci",
+  246: "utf8mb4_unicode_520_ci",
+  [collationId.utf8mb4]: "utf8mb4_0900_ai_ci",
+};
+
+/** Settings of a session by which an engine of MySQL's family compares texts as the client's login asks. */
+export type Comparing = ReadonlyMap<"names" | "collation_connection", string>;
+
+/**
+ * How texts are compared under a collation: connections to engines are utf8mb4 whatever the client reads, so
+ * the collation of another set stands beside it. Undefined: the character set's own, as the server has it.
+ */
+export function comparingBy(collation: string | undefined): Comparing {
+  if (collation === undefined) return new Map([["names", "utf8mb4"]]);
+  if (collation.startsWith("utf8mb4_")) return new Map([["names", `utf8mb4 COLLATE ${collation}`]]);
+  return new Map([
+    ["names", "utf8mb4"],
+    ["collation_connection", collation],
+  ]);
+}
+
+const byId: ReadonlyMap<number, Comparing> = new Map(
+  Object.entries(collations).map(([id, name]) => [Number(id), comparingBy(name)]),
+);
+const unknown = comparingBy(undefined);
+
+/** The same for the collation id of a handshake. Shared by all sessions that have it. */
+export function comparingAt(collation: number): Comparing {
+  return byId.get(collation) ?? unknown;
+}

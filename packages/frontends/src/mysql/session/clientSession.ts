@@ -34,6 +34,8 @@ export interface ClientSession {
   readonly readOnly: boolean;
   /** The same until the end of the transaction (`START TRANSACTION READ ONLY`). */
   readonly readOnlyTransaction: boolean;
+  /** The isolation of the next transaction alone, by its name as a variable; undefined where none was asked for. */
+  readonly isolationNext: string | undefined;
   readonly charset: Charset;
   readonly zone: Zone;
   /** Rows after which a SELECT ends; undefined means all. Set by `sql_select_limit`. */
@@ -70,6 +72,7 @@ export function openClientSession(
     autocommit: true,
     readOnly: false,
     readOnlyTransaction: false,
+    isolationNext: undefined,
     charset: charsetOf(claim.collation),
     zone: utc,
     rowLimit: undefined,
