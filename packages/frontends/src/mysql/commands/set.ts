@@ -149,8 +149,8 @@ function withCharset(client: ClientSession, name: string, collation?: string): C
     return err(ownErrors.otherCollation(collation, charset.name));
   }
   const own = charset === utf8mb4 ? undefined : charset.collation;
-  const named = comparing({ ...client, charset }, collation ?? own);
-  const changed = tracked(named, "character_set_client", charset.name);
+  const compared = comparing({ ...client, charset }, collation ?? own);
+  const changed = tracked(compared, "character_set_client", charset.name);
   return ok(tracked(changed, "character_set_connection", charset.name));
 }
 

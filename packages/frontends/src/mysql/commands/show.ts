@@ -17,6 +17,7 @@ import { codecOf } from "../compression.ts";
 import { ownErrors } from "../errors.ts";
 import { integerColumn, textColumn, textRows, type LocalAnswer } from "./answer.ts";
 import { isKept } from "./engineVariables.ts";
+import { utf8mb4 } from "../session/charset.ts";
 import { takeFilter, type Row } from "./filter.ts";
 import { showDatabases, showTables, showTableStatus } from "./schema.ts";
 import { charsetColumns, charsetRows, serverTables } from "./server.ts";
@@ -176,7 +177,13 @@ function showVariables(
   context: ShowContext,
 ): LocalAnswer | undefined {
   if (!context.ownWords()) return listed(reader, nameAndValue, variableRows(context));
-  if (scope === "GLOBAL") return undefined;
+  if (scope === "GLOBAL" || !keepsOther(context)) return undefined;
+  // MariaDB ends this list at the session's limit, which is meant for the rows behind the filter.
+  if (context.client.session.settings.has("sql_select_limit"))
+    return {
+      kind: "error",
+      reply: ownErrors.notSupported("SHOW VARIABLES under sql_select_limit"),
+    };
   return {
     kind: "asked",
     columns: variableColumns,
@@ -190,6 +197,12 @@ function showVariables(
       return answer.kind === "rows" ? { ...answer, columns: variableColumns } : answer;
     },
   };
+}
+
+/** True where the session has a variable that the engine's connection has not. */
+function keepsOther({ client }: ShowContext): boolean {
+  const { autocommit, readOnly, charset, settings } = client;
+  return !autocommit || readOnly || charset !== utf8mb4 || [...settings.keys()].some(isKept);
 }
 
 /** As MySQL's family describes them. */
