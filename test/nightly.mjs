@@ -24,6 +24,7 @@ const runs = [
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
   ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
+  ["statements by chance, MySQL and MariaDB", ["test/real/run.mjs", "starRocks", "starRocksMysql"]],
   ["native results under valgrind", ["test/memcheck/run.mjs", "2000"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],

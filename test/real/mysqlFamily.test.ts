@@ -56,7 +56,7 @@ async function way<T>(
   try {
     await client.query(`drop table if exists ${table}`);
     await client.query(
-      `create table ${table} (id bigint unsigned not null auto_increment primary key, v int, s varchar(20) default 'x y', u int unique, at timestamp null, key by_v (v))`,
+      `create table ${table} (id bigint unsigned not null auto_increment primary key, v int, s varchar(20) default 'x y', u int unique, at timestamp null, key by_v (v)) default charset utf8mb4`,
     );
     return await ask(client, table);
   } finally {

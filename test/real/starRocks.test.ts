@@ -229,7 +229,7 @@ describe("clients in front of it", () => {
       host: "127.0.0.1",
       port: portOf(gateway, "postgresWire"),
       user: "u",
-      database: "d",
+      database: "def",
     });
     await client.connect();
     try {

@@ -153,7 +153,7 @@ describe("clients of the gateway", () => {
       port: portOf(gateway, "postgresWire"),
       user: "alice",
       password: "right-secret",
-      database: "d",
+      database: "def",
     });
     await client.connect();
     try {

@@ -20,6 +20,7 @@ export const starRocksCases = {
       try {
         await tested("starRocks", server);
         await tested("mysqlFamily", server);
+        await tested("mysqlGenerated", server);
       } finally {
         await server.stop();
       }
@@ -35,6 +36,7 @@ export const starRocksMysqlCases = {
       const server = await startMysql();
       try {
         await tested("mysqlFamily", { ...server, user: "alice" });
+        await tested("mysqlGenerated", { ...server, user: "alice" });
       } finally {
         await server.stop();
       }
@@ -60,6 +62,8 @@ export const starRocksLdapCases = {
   },
 };
 
+const seconds = process.env["GATEWAY_NIGHTLY"] === "1" ? 3600 : 300;
+
 async function tested(name, { port, caFile = "", ldapPort = "", user = "gateway" }) {
   const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
   const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, `test/real/${name}.test.ts`];
@@ -71,5 +75,5 @@ async function tested(name, { port, caFile = "", ldapPort = "", user = "gateway"
     GATEWAY_TEST_SLAPD: ldapPort,
     NO_COLOR: "1",
   };
-  expectCode(await command(process.execPath, vitest, { env, seconds: 300 }));
+  expectCode(await command(process.execPath, vitest, { env, seconds }));
 }

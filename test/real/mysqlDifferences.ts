@@ -1,0 +1,125 @@
+/** What a client is told of a statement, and what may differ between a server of MySQL's family and the gateway in front of it. */
+import type { Step } from "./mysqlStatements.ts";
+
+/** A column's definition, as far as it is compared. */
+export type Field = Readonly<Record<string, unknown>>;
+export type Rows = readonly (readonly unknown[])[];
+
+/** What a client is told of a statement. */
+export type Told =
+  | { readonly kind: "rows"; readonly fields: readonly Field[]; readonly rows: Rows }
+  | { readonly kind: "ok"; readonly counts: unknown }
+  | { readonly kind: "error"; readonly errno: number; readonly sqlState: string };
+
+interface Reason {
+  readonly why: string;
+  readonly when: (step: Step, direct: Told, through: Told) => boolean;
+}
+
+/** What may differ. */
+const reasons: readonly Reason[] = [
+  {
+    why: "a parameter is a literal of its type here, whose length, type and nullability a server knows better",
+    when: ({ values = [] }, direct, through) =>
+      values.length > 0 && sameRows(direct, through) && sameNames(direct, through),
+  },
+  {
+    why: "a FLOAT comes as text, which has six digits; a server's binary rows have all",
+    when: ({ values }, direct, through) =>
+      values !== undefined && sameNames(direct, through) && sameRows(direct, through, isFloatLike),
+  },
+  {
+    why: "MariaDB says to clients of its own protocol that a text is JSON, and they read it",
+    when: (_, direct, through) =>
+      sameFields(direct, through) && sameRows(direct, through, isJsonLike),
+  },
+  {
+    why: "a user variable that was never set is text; servers of the family differ there themselves",
+    when: ({ sql }, direct, through) => sql.includes("@never") && sameRows(direct, through),
+  },
+  {
+    why: "a literal beside what the session itself answers is a BIGINT, as MySQL has it and MariaDB has not",
+    when: ({ sql }, direct, through) =>
+      /row_count|found_rows|database|schema|@@/.test(sql) && sameRows(direct, through),
+  },
+  {
+    why: "connections of the engine have IGNORE_SPACE, which takes what is written without it as well",
+    when: (_, direct, through) =>
+      rowsText(direct) === rowsText(through).replaceAll(/IGNORE_SPACE,?/g, ""),
+  },
+  {
+    why: "a list of variables of which the session has some itself says nothing of NULL",
+    when: ({ sql }, direct, through) =>
+      /^show (?:session )?variables/.test(sql) && sameRows(direct, through),
+  },
+  {
+    why: "a SET that a server calls outdated has no warning",
+    when: ({ sql }, direct, through) =>
+      sql.startsWith("set max_length") && direct.kind === "ok" && through.kind === "ok",
+  },
+  {
+    why: "a write in a transaction that may only read is refused before its other errors are looked for",
+    when: (_, direct, through) =>
+      direct.kind === "error" && through.kind === "error" && through.errno === 1792,
+  },
+];
+
+function sameNames(direct: Told, through: Told): boolean {
+  const namesOf = (told: Told) =>
+    told.kind === "rows" ? told.fields.map((field) => field["name"]).join() : undefined;
+  return namesOf(direct) !== undefined && namesOf(direct) === namesOf(through);
+}
+
+function sameFields(direct: Told, through: Told): boolean {
+  if (direct.kind !== "rows" || through.kind !== "rows") return false;
+  return JSON.stringify(direct.fields) === JSON.stringify(through.fields);
+}
+
+const floatType = 4;
+
+/** The same values as text. `like` tells where two cells mean the same all the same. */
+function sameRows(
+  direct: Told,
+  through: Told,
+  like: (direct: unknown, through: unknown, columnType: unknown) => boolean = () => false,
+): boolean {
+  if (direct.kind !== "rows" || through.kind !== "rows") return false;
+  return (
+    direct.rows.length === through.rows.length &&
+    direct.rows.every((row, at) =>
+      row.every((cell, column) => {
+        const other = through.rows[at]?.[column];
+        const type = direct.fields[column]?.["columnType"];
+        return cellText(cell) === cellText(other) || like(cell, other, type);
+      }),
+    )
+  );
+}
+
+function cellText(cell: unknown): string {
+  return cell !== null && typeof cell === "object" ? JSON.stringify(cell) : String(cell);
+}
+
+function isFloatLike(direct: unknown, through: unknown, columnType: unknown): boolean {
+  return (
+    columnType === floatType && Number(direct).toPrecision(6) === Number(through).toPrecision(6)
+  );
+}
+
+function isJsonLike(direct: unknown, through: unknown): boolean {
+  if (typeof direct === "string" || typeof through !== "string") return false;
+  try {
+    return JSON.stringify(direct) === JSON.stringify(JSON.parse(through));
+  } catch {
+    return false;
+  }
+}
+
+function rowsText(told: Told): string {
+  return told.kind === "rows" ? JSON.stringify(told.rows) : told.kind;
+}
+
+/** True for a difference that has a reason. */
+export function isListed(step: Step, direct: Told, through: Told): boolean {
+  return reasons.some((reason) => reason.when(step, direct, through));
+}

@@ -1,0 +1,149 @@
+/**
+ * Statements by chance to a server of MySQL's family, direct and through the gateway in front of it: what the
+ * client is told is equal, or the gateway refused. `npm run test:real` says which server, and where it is.
+ */
+import { writeFile } from "node:fs/promises";
+import mysql, { type Connection, type FieldPacket } from "mysql2/promise";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
+import { isListed, type Field, type Rows, type Told } from "./mysqlDifferences.ts";
+import { chanceOf, opening, programOf, type Step } from "./mysqlStatements.ts";
+
+const port = Number(process.env["GATEWAY_TEST_MYSQL_FAMILY"] ?? "0");
+const user = process.env["GATEWAY_TEST_MYSQL_USER"] ?? "alice";
+const password = `${user}-secret`;
+const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
+const wanted = Number(process.env["GATEWAY_TEST_STATEMENTS"] ?? (nightly ? "10000" : "600"));
+const seed = Number(process.env["GATEWAY_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const programLength = 30;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  const auth = { type: "basic", username: user, password };
+  const endpoint = `mysql://127.0.0.1:${port}`;
+  const local = { engine: "starRocks", endpoint, auth, database: "demo", poolSize: 2 };
+  gateway = await gatewayOf(configOf({ clusters: { local } }));
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+async function toldOf(client: Connection, { sql, values }: Step): Promise<Told> {
+  try {
+    const [result, fields] =
+      values === undefined
+        ? await client.query({ sql, rowsAsArray: true })
+        : await client.execute({ sql, rowsAsArray: true }, [...values]);
+    if (!Array.isArray(result)) {
+      const { affectedRows, insertId, warningStatus, info } = result as mysql.ResultSetHeader;
+      return { kind: "ok", counts: { affectedRows, insertId, warningStatus, info: plain(info) } };
+    }
+    const rows = JSON.parse(plain(JSON.stringify(result))) as Rows;
+    return { kind: "rows", fields: fields.map(fieldOf), rows };
+  } catch (error) {
+    const { errno, sqlState } = error as { errno?: number; sqlState?: string };
+    if (errno === undefined) throw error;
+    return { kind: "error", errno, sqlState: String(sqlState) };
+  }
+}
+
+/** Without the query's id, which the gateway writes behind messages. */
+function plain(text: string): string {
+  return text.replaceAll(/ \(query \w+\)/g, "").replaceAll(/(?: {2})?Query id: \w+/g, "");
+}
+
+const binaryCollation = 63;
+/** DECIMAL, FLOAT, DOUBLE, and what has fractions of seconds. */
+const hasDecimals: ReadonlySet<number> = new Set([0, 4, 5, 7, 11, 12, 246]);
+const unsignedFlag = 32;
+const notNullFlag = 1;
+
+function fieldOf(field: FieldPacket): Field {
+  const { name, columnType, characterSet, flags, decimals } = field as FieldPacket & {
+    readonly columnType: number;
+    readonly characterSet: number;
+    readonly decimals: number;
+  };
+  const bits = Number(flags);
+  // The collation's id is the client's own; what decides how a value reads is whether it is text at all.
+  return {
+    name,
+    columnType,
+    text: characterSet !== binaryCollation,
+    unsigned: (bits & unsignedFlag) !== 0,
+    notNull: (bits & notNullFlag) !== 0,
+    decimals: hasDecimals.has(columnType) ? decimals : undefined,
+  };
+}
+
+type Verdict = "equal" | "refused" | "listed" | "different";
+
+/** Numbers by which the gateway says that it does not do something. */
+const refusals: ReadonlySet<number> = new Set([1235, 1295, 1227, 1142, 1115, 3948]);
+
+function isRefusal(told: Told | undefined): boolean {
+  return told?.kind === "error" && refusals.has(told.errno);
+}
+
+function verdictOf(step: Step, direct: Told, through: Told): Verdict {
+  if (JSON.stringify(direct) === JSON.stringify(through)) return "equal";
+  return isListed(step, direct, through) ? "listed" : "different";
+}
+
+async function clientOf(options: mysql.ConnectionOptions): Promise<Connection> {
+  return await mysql.createConnection({
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    host: "127.0.0.1",
+    database: "demo",
+    ...options,
+  });
+}
+
+/** Runs a program; steps in `without` are left out. */
+async function runProgram(
+  options: mysql.ConnectionOptions,
+  steps: readonly Step[],
+  without: ReadonlySet<number> = new Set(),
+): Promise<readonly (Told | undefined)[]> {
+  const client = await clientOf(options);
+  try {
+    for (const sql of opening) await client.query(sql);
+    const told: (Told | undefined)[] = [];
+    for (const [at, step] of steps.entries()) {
+      told.push(without.has(at) ? undefined : await toldOf(client, step));
+    }
+    return told;
+  } finally {
+    await client.end();
+  }
+}
+
+it(
+  `answers ${wanted} statements as the server does, or refuses them`,
+  { timeout: 3_600_000 },
+  async () => {
+    const chance = chanceOf(seed);
+    const counts: Record<Verdict, number> = { equal: 0, refused: 0, listed: 0, different: 0 };
+    const different: unknown[] = [];
+    for (let done = 0; done < wanted; done += programLength) {
+      const steps = programOf(chance, programLength);
+      const through = await runProgram({ port: portOf(gateway, "mysqlWire"), user: "u" }, steps);
+      // What was refused did nothing; done direct, it would leave the two sessions in different places.
+      const refused = new Set(steps.flatMap((_, at) => (isRefusal(through[at]) ? [at] : [])));
+      counts.refused += refused.size;
+      const direct = await runProgram({ port, user, password }, steps, refused);
+      for (const [at, step] of steps.entries()) {
+        const [one, other] = [direct[at], through[at]];
+        if (one === undefined || other === undefined) continue;
+        const verdict = verdictOf(step, one, other);
+        counts[verdict] += 1;
+        if (verdict === "different") different.push({ step, direct: one, through: other });
+      }
+    }
+    const file = process.env["GATEWAY_TEST_DIFFERENCES"];
+    if (file !== undefined)
+      await writeFile(file, different.map((one) => JSON.stringify(one)).join("\n"));
+    process.stdout.write(`seed ${seed}: ${JSON.stringify(counts)}\n`);
+    expect(different, `seed ${seed}`).toEqual([]);
+  },
+);
