@@ -10,6 +10,11 @@ describe("commandTag", () => {
     [{ updateType: "CREATE TABLE" }, undefined, "create …", "CREATE TABLE"],
     [{ updateType: "SHOW" }, 1, "show x", "SHOW"],
     [{}, undefined, "/* a */ checkpoint", "CHECKPOINT"],
+    [{ updateType: "BEGIN" }, undefined, "start transaction read only", "START TRANSACTION"],
+    [{ updateType: "SELECT INTO", updateCount: 3 }, undefined, "select 1 into t", "SELECT 3"],
+    [{ updateType: "CREATE TABLE AS", updateCount: 0 }, undefined, "create …", "SELECT 0"],
+    [{ updateType: "CREATE TABLE AS" }, undefined, "create … no data", "CREATE TABLE AS"],
+    [{ updateType: "LOCK" }, undefined, "lock t", "LOCK TABLE"],
     [{}, undefined, "42", "OK"],
   ])("makes the tag of %j with %s rows of %s", (done, rows, sql, tag) => {
     expect(commandTag(done, rows, sql)).toBe(tag);

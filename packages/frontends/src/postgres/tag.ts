@@ -16,6 +16,14 @@ const counted: ReadonlySet<string> = new Set([
 const shownAs: ReadonlyMap<string, string> = new Map([
   ["RELEASE SAVEPOINT", "RELEASE"],
   ["ROLLBACK TO SAVEPOINT", "ROLLBACK"],
+  ["LOCK", "LOCK TABLE"],
+]);
+
+/** Statements that fill what they make, which PostgreSQL answers with the number of rows. */
+const filling: ReadonlySet<string> = new Set([
+  "SELECT INTO",
+  "CREATE TABLE AS",
+  "CREATE MATERIALIZED VIEW AS",
 ]);
 
 /** `rows` were sent; undefined for no result. `sql` gives the word where the engine named none. */
@@ -28,6 +36,13 @@ export function commandTag(
     return rows === undefined ? readStatement(sql, "postgres").tag || "OK" : `SELECT ${rows}`;
   const shown = shownAs.get(updateType);
   if (shown !== undefined) return shown;
+  // An engine's transaction begins with one word, whichever the client said.
+  if (updateType === "BEGIN") return readStatement(sql, "postgres").tag || updateType;
+  if (filling.has(updateType)) {
+    return updateCount === undefined
+      ? updateType.replace(" VIEW AS", " VIEW")
+      : `SELECT ${updateCount}`;
+  }
   const count = updateCount ?? rows ?? 0;
   // The zero was once an object id, and clients still expect it.
   if (updateType === "INSERT") return `INSERT 0 ${count}`;

@@ -9,12 +9,12 @@ import { isNull, type ColumnarBatch, type Vector } from "@gateway/core/type/vect
 import type { AdbcFailure } from "../../native/driver.ts";
 import { readSchemaMessage } from "../../native/arrow/ipc.ts";
 import type { StatementRequest } from "../../native/message.ts";
-import type { Judged } from "../sql/guard.ts";
-import { carriedOf, wrappingOf, type Carried } from "../sql/carried.ts";
+import { carriedOf, isDoubtful, typesSql, wrapped, type Carried } from "../sql/carried.ts";
 import type { Written } from "../sql/written.ts";
-import type { Taken } from "./connections.ts";
+import { rowsOf } from "./rows.ts";
+import type { EngineStatement, RunContext } from "./run.ts";
 
-/** A statement as it runs, and what its columns then are; undefined where nobody asked. */
+/** A statement as it runs, and what its columns then are; undefined where it runs as it is. */
 export interface Carrying {
   readonly written: Written;
   readonly carried: Carried | undefined;
@@ -22,30 +22,74 @@ export interface Carrying {
 
 /** The query in its wrapping, or as it is where it needs none. The steps before `request` have been taken then. */
 export async function carrying(
-  { thread }: Pick<Taken, "thread">,
+  context: RunContext,
   request: StatementRequest,
-  { written, judged }: { readonly written: Written; readonly judged: Judged },
+  { written, judged }: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<Carrying, AdbcFailure>> {
   const described = { kind: "describe", statement: request, columnsOnly: true } as const;
-  const answer = await thread.ask(described, signal);
+  const answer = await context.taken.thread.ask(described, signal);
   if (!answer.ok) return answer;
   if (answer.value.kind !== "described") throw new Error("columns answered by something else");
   const { schema } = answer.value.described;
-  const carried = schema === undefined ? undefined : carriedOf(readSchemaMessage(schema));
-  if (carried === undefined || !isWrapped(carried, judged))
-    return ok({ written, carried: undefined });
-  const { before, behind } = wrappingOf(carried, judged.writes);
+  if (schema === undefined) return ok({ written, carried: undefined });
+  const found = await carriedColumns(
+    context,
+    readSchemaMessage(schema),
+    { written, judged },
+    signal,
+  );
+  if (!found.ok) return found;
   const { sql, prefix } = written;
-  const text = `${sql.slice(0, prefix)}${before}${sql.slice(prefix)}${behind}`;
-  return ok({ written: { ...written, sql: text, prefix: prefix + before.length }, carried });
+  const whole = wrapped(sql.slice(prefix), found.value, judged.writes);
+  if (whole === undefined) return ok({ written, carried: undefined });
+  const asked = { sql: sql.slice(0, prefix) + whole.sql, prefix: prefix + whole.at };
+  return ok({ written: { ...written, ...asked }, carried: found.value });
 }
 
-/** A query with a change in its WITH can not be wrapped; that is said where it had to be. */
-function isWrapped({ wrapping }: Carried, { writes, updateType }: Judged): boolean {
-  if (wrapping === "should") return !(writes && updateType === undefined);
-  return wrapping === "must";
+/** How each of a query's columns is asked for. Where the driver's word is in doubt, the server is asked for its types. */
+export async function carriedColumns(
+  context: RunContext,
+  columns: readonly Column[],
+  { written, judged }: Pick<EngineStatement, "written" | "judged">,
+  signal: AbortSignal,
+): Promise<Result<Carried, AdbcFailure>> {
+  if (judged.writes || !columns.some(isDoubtful)) return ok(carriedOf(columns));
+  const { inferred, taken } = context;
+  const { sql, prefix, parameters, original } = written;
+  const given = parameters.map(({ type }) => type);
+  const key = JSON.stringify([taken.standsAt(), original, given, columns]);
+  const known = inferred.columns(key);
+  if (known !== undefined) return ok(carriedOf(columns, known));
+  const asked = typesSql(sql.slice(prefix), columns.length);
+  const rows = await rowsOf(context, { sql: asked, expected: undefined, parameters }, signal);
+  if (!rows.ok) return rows;
+  const types = rows.value[0]?.map(Number) ?? [];
+  const based = await baseTypes(context, types, signal);
+  if (!based.ok) return based;
+  inferred.putColumns(key, based.value);
+  return ok(carriedOf(columns, based.value));
 }
+
+/** The types with those that somebody made over another one in place of that. */
+async function baseTypes(
+  context: RunContext,
+  types: readonly number[],
+  signal: AbortSignal,
+): Promise<Result<readonly number[], AdbcFailure>> {
+  const made = types.filter((type) => type >= firstMadeType);
+  if (made.length === 0) return ok(types);
+  const sql = `WITH RECURSIVE b(t, o) AS (SELECT oid, oid FROM pg_catalog.pg_type WHERE oid IN (${made.join(", ")})
+UNION ALL SELECT b.t, p.typbasetype FROM b JOIN pg_catalog.pg_type p ON p.oid = b.o WHERE p.typtype = 'd')
+SELECT b.t::int8, b.o::int8 FROM b JOIN pg_catalog.pg_type p ON p.oid = b.o WHERE p.typtype <> 'd'`;
+  const rows = await rowsOf(context, { sql, expected: undefined }, signal);
+  if (!rows.ok) return rows;
+  const bases = new Map(rows.value.map(([type, base]) => [Number(type), Number(base)]));
+  return ok(types.map((type) => bases.get(type) ?? type));
+}
+
+/** The number of the first type that is not PostgreSQL's own. */
+const firstMadeType = 10_000;
 
 /** The columns of a wrapped query under their own names; an error where a table was changed meanwhile. */
 export function unwrapped(

@@ -6,7 +6,7 @@
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { findPlaceholders } from "@gateway/core/sql/rewrite/placeholders.ts";
 import { Aged } from "@gateway/core/tool/aged.ts";
-import type { DataType, Parameter } from "@gateway/core/type/type.ts";
+import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import type { AdbcFailure } from "../../native/driver.ts";
 import type { ConnectionStep } from "../../native/message.ts";
 import { textOf } from "../listing.ts";
@@ -19,17 +19,37 @@ import type { EngineStatement, RunContext } from "./run.ts";
 /** What the server inferred, by the text and the steps before it: names mean another thing elsewhere. */
 export class InferredTypes {
   readonly #known = new Aged<string, readonly string[]>();
+  readonly #columns = new Aged<string, readonly number[]>();
 
   get(key: string): readonly string[] | undefined {
     return this.#known.get(key);
   }
 
   put(key: string, types: readonly string[]): void {
-    if (key.length > keyLengthMax) return;
-    const { oldest } = this.#known;
-    if (this.#known.size >= keysMax && oldest !== undefined) this.#known.delete(oldest[0]);
-    this.#known.put(key, types);
+    putInto(this.#known, key, types);
   }
+
+  /** Numbers of the types of a query's columns. */
+  columns(key: string): readonly number[] | undefined {
+    return this.#columns.get(key);
+  }
+
+  putColumns(key: string, types: readonly number[]): void {
+    putInto(this.#columns, key, types);
+  }
+
+  /** After a statement that may have changed what names mean. */
+  forget(): void {
+    this.#known.clear();
+    this.#columns.clear();
+  }
+}
+
+function putInto<T>(known: Aged<string, T>, key: string, types: T): void {
+  if (key.length > keyLengthMax) return;
+  const { oldest } = known;
+  if (known.size >= keysMax && oldest !== undefined) known.delete(oldest[0]);
+  known.put(key, types);
 }
 
 const keysMax = 1_000;
@@ -44,7 +64,10 @@ export async function withCasts(
   const { written } = statement;
   const open = written.parameters.map(({ type }) => isOpen(type));
   if (!context.profile.asksColumns || !open.includes(true)) return ok(statement);
-  const inferred = await inferredTypes(context, statement, signal);
+  const asked = written.parameters.some(({ type }) => isOpen(type) && !isNumeric(type));
+  const inferred = asked
+    ? await inferredTypes(context, statement, signal)
+    : ok({ types: [], before: statement.before });
   if (!inferred.ok) return inferred;
   const { types, before } = inferred.value;
   const parameters = written.parameters.map((one, index) =>
@@ -63,16 +86,32 @@ function isOpen(type: DataType): boolean {
   return type.kind === "list" ? isOpen(type.item) : openKinds.has(type.kind);
 }
 
-const openKinds: ReadonlySet<DataType["kind"]> = new Set(["text", "json", "null"]);
+const openKinds: ReadonlySet<DataType["kind"]> = new Set(["text", "json", "null", "decimal"]);
+
+/** The driver drops zeros at the end of a number, which PostgreSQL keeps: so it is bound as text too. */
+function isNumeric(type: DataType): boolean {
+  return type.kind === "list" ? isNumeric(type.item) : type.kind === "decimal";
+}
 
 function asText({ type, value }: Parameter): Parameter {
-  return { type: textFor(type), value };
+  return { type: textFor(type), value: valueAsText(type, value) };
+}
+
+function valueAsText(type: DataType, value: Value): Value {
+  if (type.kind === "list" && Array.isArray(value)) {
+    return (value as readonly Value[]).map((item) => valueAsText(type.item, item));
+  }
+  return type.kind === "decimal" && typeof value === "bigint"
+    ? decimalText(value, type.scale)
+    : value;
 }
 
 /** What the place takes; where it takes anything, what the client said. */
 function castFor(given: DataType, inferred: string | undefined): string | undefined {
-  const isAnything = inferred === undefined || inferred === "pg_catalog.text";
-  return isAnything && given.kind === "json" ? "pg_catalog.json" : inferred;
+  if (isNumeric(given)) return given.kind === "list" ? "pg_catalog._numeric" : "pg_catalog.numeric";
+  // It is bound as a text anyway, and a cast would give its column another name.
+  if (inferred === "pg_catalog.text") return undefined;
+  return inferred ?? (given.kind === "json" ? "pg_catalog.json" : undefined);
 }
 
 function textFor(type: DataType): DataType {
@@ -87,10 +126,24 @@ function castText(sql: string, typeAt: (index: number) => string | undefined): s
   for (const { start, end, index } of found.value.placeholders) {
     const type = typeAt(index - 1);
     const place = sql.slice(start, end);
-    text += sql.slice(from, start) + (type === undefined ? place : `(${place}::${type})`);
+    text += sql.slice(from, start) + (type === undefined ? place : castOf(place, type));
     from = end;
   }
   return text + sql.slice(from);
+}
+
+/** An operator that changes nothing keeps a query's column from being called by the type of a cast. */
+function castOf(place: string, type: string): string {
+  if (type === "pg_catalog.numeric") return `(+(${place}::${type}))`;
+  return `(${place}::${type})`;
+}
+
+/** An integer with its last digits behind a point. */
+function decimalText(unscaled: bigint, scale: number): string {
+  if (scale <= 0) return `${unscaled * 10n ** BigInt(-scale)}`;
+  const digits = `${unscaled < 0n ? -unscaled : unscaled}`.padStart(scale + 1, "0");
+  const point = digits.length - scale;
+  return `${unscaled < 0n ? "-" : ""}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 /** Names of types in the order of the parameters, quoted and with their schema; none where the server infers none. */
@@ -135,8 +188,8 @@ export async function inferredTypes(
 
 const name = "inferred_by_gateway";
 
-/** What PREPARE takes. */
-function isPrepared({ plainQuery, updateType }: Judged): boolean {
+/** What PREPARE takes: queries, and changes of rows. */
+export function isPrepared({ plainQuery, updateType }: Judged): boolean {
   return plainQuery || preparedTypes.has(updateType ?? "");
 }
 

@@ -1,6 +1,6 @@
 /** Small answers read whole: what the gateway itself asks an engine. */
 import { ok, type Result } from "@gateway/core/result.ts";
-import type { Value } from "@gateway/core/type/type.ts";
+import type { Parameter, Value } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import type { AdbcFailure } from "../../native/driver.ts";
 import type { ConnectionStep, StatementRequest } from "../../native/message.ts";
@@ -11,12 +11,13 @@ export async function rowsOf(
   { taken }: { readonly taken: Taken },
   request: Pick<StatementRequest, "sql" | "expected" | "options"> & {
     readonly before?: readonly ConnectionStep[];
+    readonly parameters?: readonly Parameter[];
   },
   signal: AbortSignal,
 ): Promise<Result<readonly (readonly Value[])[], AdbcFailure>> {
   const rows: (readonly Value[])[] = [];
   const { thread, database } = taken;
-  const stream = thread.execute({ before: [], ...request, parameters: [], database }, signal);
+  const stream = thread.execute({ before: [], parameters: [], ...request, database }, signal);
   for (;;) {
     const step = await stream.next();
     if (step.done === true) return step.value.ok ? ok(rows) : step.value;

@@ -20,11 +20,17 @@ import { failureOf, type AdbcFailure } from "../../native/driver.ts";
 import { readSchemaMessage } from "../../native/arrow/ipc.ts";
 import type { Executed, StatementRequest, ConnectionStep } from "../../native/message.ts";
 import type { StreamEvent } from "../../native/reach/driverThread.ts";
-import { carrying, unboundedIn, unwrapped, type Carrying } from "./carrying.ts";
+import { carriedColumns, carrying, unboundedIn, unwrapped, type Carrying } from "./carrying.ts";
 import type { Taken } from "./connections.ts";
-import { inferredTypes, openPlaces, withCasts, type InferredTypes } from "./parameterTypes.ts";
+import {
+  inferredTypes,
+  isPrepared,
+  openPlaces,
+  withCasts,
+  type InferredTypes,
+} from "./parameterTypes.ts";
 import { breaksConnection, errorOf } from "../errors.ts";
-import { carriedOf, type Carried } from "../sql/carried.ts";
+import type { Carried } from "../sql/carried.ts";
 import type { Judged } from "../sql/guard.ts";
 import type { SessionContext, Profile } from "../profile.ts";
 import { withTypeNames } from "../types.ts";
@@ -102,6 +108,8 @@ export async function* runStatement(
       }
     }
   } finally {
+    // It may have changed what names mean.
+    if (!isPrepared(judged)) context.inferred.forget();
     // The reader left and so cancelled the statement: its connection may be in any state.
     if (!ended) context.taken.spoil();
     await stream.return(err(failureOf("cancelled", "the reader left")));
@@ -126,7 +134,7 @@ async function askedFor(
   if (!context.profile.asksColumns || !judged.plainQuery || judged.answers !== "rows") {
     return ok({ request, written, carried: undefined });
   }
-  const found = await carrying(context.taken, request, statement, signal);
+  const found = await carrying(context, request, statement, signal);
   if (!found.ok) return err(statementError(context, found.error, statement));
   return ok({ ...found.value, request: { ...request, sql: found.value.written.sql, before: [] } });
 }
@@ -215,12 +223,34 @@ async function describedOn(
   if (schema !== undefined && context.profile.namesColumns) {
     const found = readSchemaMessage(schema);
     const asked = context.profile.asksColumns && statement.judged.plainQuery;
-    const columns = withTypeNames(asked ? carriedOf(found).columns : found);
-    return ok({ parameters: types, columns });
+    const columns = asked ? await shownColumns(context, found, statement, signal) : ok(found);
+    if (!columns.ok) return err(statementError(context, columns.error, statement));
+    return ok({ parameters: types, columns: withTypeNames(columns.value) });
   }
   const columns = await emptyAnswer(context, statement, signal);
   return columns.ok ? ok({ parameters: types, columns: withTypeNames(columns.value) }) : columns;
 }
+
+/** The columns as a query with them is answered. */
+async function shownColumns(
+  context: RunContext,
+  columns: readonly Column[],
+  statement: EngineStatement,
+  signal: AbortSignal,
+): Promise<Result<readonly Column[], AdbcFailure>> {
+  const { written } = statement;
+  const parameters = Array.from(
+    { length: written.places },
+    (_, index): Parameter => written.parameters[index] ?? openNull,
+  );
+  const given = { ...statement, before: [], written: { ...written, parameters } };
+  const cast = await withCasts(context, given, signal);
+  if (!cast.ok) return cast;
+  const carried = await carriedColumns(context, columns, cast.value, signal);
+  return carried.ok ? ok(carried.value.columns) : carried;
+}
+
+const openNull: Parameter = { type: { kind: "text" }, value: null };
 
 /**
  * The columns of a query, for drivers that do not name them: it runs with `LIMIT 0`, whose result has
@@ -260,7 +290,11 @@ export function placesError(
   if (places === given || (places === 0 && parameters.length === 0 && given === 0))
     return undefined;
   const message = `the statement has ${places} parameters, ${given} were given`;
-  return gatewayError("query.parameters", { message });
+  // PostgreSQL's own word for a place in a text that came without values.
+  return gatewayError("query.parameters", {
+    message,
+    ...(given === 0 ? { sqlState: "42P02" } : {}),
+  });
 }
 
 function requestOf(

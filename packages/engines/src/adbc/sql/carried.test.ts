@@ -1,12 +1,15 @@
 /** How a query is asked for when its driver carries some of its columns wrongly. */
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import { describe, expect, it } from "vitest";
-import { carriedOf, wrappingOf } from "./carried.ts";
+import { carriedOf, isDoubtful, wrapped } from "./carried.ts";
+
+const bigint: DataType = { kind: "integer", bits: 64, signed: true };
+const types = { int8: 20, money: 790, oidvector: 30 };
 
 describe("a query of PostgreSQL", () => {
   it("stays as it is where its driver carries every column", () => {
     const carried = carriedOf([columnOf({ kind: "text" }, "u"), columnOf({ kind: "binary" }, "z")]);
-    expect(carried.wrapping).toBe("no");
+    expect(wrapped("select a, b", carried, false)).toBeUndefined();
   });
 
   it("asks for the text of what the driver knows by its name only", () => {
@@ -15,19 +18,30 @@ describe("a query of PostgreSQL", () => {
       columnOf({ kind: "date" }, "tdD"),
     ]);
     expect(carried.columns.map(({ type }) => type.kind)).toEqual(["text", "date"]);
-    expect(wrappingOf(carried, false)).toEqual({
-      before: 'SELECT q."1"::pg_catalog.text, q."2" FROM (',
-      behind: ') AS q("1", "2")',
+    expect(wrapped("select a, b", carried, false)).toEqual({
+      sql: 'SELECT q."1"::pg_catalog.text, q."2" FROM (select a, b) AS q("1", "2")',
+      at: 43,
     });
   });
 
-  it("is a WITH where it changes something, which may stand nowhere else", () => {
-    const carried = carriedOf([columnOf({ kind: "integer", bits: 64, signed: true }, "l")]);
-    expect(carried.wrapping).toBe("should");
-    expect(wrappingOf(carried, true)).toEqual({
-      before: 'WITH q("1") AS (',
-      behind: ') SELECT +q."1" FROM q',
-    });
+  it("asks for the text of what is no number, though the driver says so", () => {
+    const columns = [columnOf(bigint, "l"), columnOf(bigint, "l")];
+    expect(columns.every(isDoubtful)).toBe(true);
+    const carried = carriedOf(columns, [types.int8, types.money]);
+    expect(carried.columns.map(({ type }) => type.kind)).toEqual(["integer", "text"]);
+    const list: DataType = { kind: "list", item: bigint };
+    expect(carriedOf([columnOf(list, "+l")], [types.oidvector]).columns[0]?.type.kind).toBe("text");
+  });
+
+  it.each([
+    ["delete from t returning a", "WITH "],
+    ["with w as (delete from t returning a) select a from w", ", "],
+  ])("is a WITH where it changes something, which may stand nowhere else: %s", (sql, before) => {
+    const found = wrapped(sql, carriedOf([columnOf(bigint, "l")]), true);
+    expect(found?.sql).toContain(`${before}"of the gateway"("1") AS (`);
+    expect(found?.sql).toMatch(
+      /\) SELECT pg_catalog.int8larger\(q."1", q."1"\) FROM "of the gateway" AS q$/,
+    );
   });
 });
 

@@ -16,6 +16,7 @@ import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { guardAhead, guardAlong, guardStatement } from "../../duckDb/library/guard.ts";
 import { leftBehindIn } from "./leftBehind.ts";
+import { mainStart } from "./mainStart.ts";
 import type { ExpectedStatement } from "../../native/message.ts";
 import type { Profile } from "../profile.ts";
 
@@ -55,11 +56,15 @@ export function judgeStatement(
 }
 
 function judged(found: StatementClass, sql: string, profile: Profile): Judged {
-  const shows = showing.has(found.kind) && !intoTable(found);
-  const returning = !shows && returningIn(profile.dialect)(sql);
+  const outside = outsideIn(profile.dialect)(sql);
+  // A part of a WITH that inserts has an INTO too.
+  const intoTable = found.tag === "SELECT INTO" && outside.into;
+  const shows = showing.has(found.kind) && !intoTable;
+  const returning = !shows && outside.returning;
+  const block = profile.name === "postgresql" && found.firstWord === "DO";
   return {
-    answers: shows || returning || found.kind === "call" ? "rows" : "count",
-    updateType: found.kind === "call" || shows ? undefined : found.tag,
+    answers: shows || returning || (found.kind === "call" && !block) ? "rows" : "count",
+    updateType: updateTypeOf(profile, found, { shows, isFilled: outside.as }),
     writes: found.writes,
     leaves: !isCleaned(profile) && !harmless.has(found.kind),
     plainQuery: found.kind === "select" || returning,
@@ -76,9 +81,19 @@ function isCleaned({ connection }: Profile): boolean {
   return connection === "new" || connection.cleaning !== undefined;
 }
 
-function intoTable({ tag }: StatementClass): boolean {
-  return tag === "SELECT INTO";
+/** The name by which a client is told what was done. */
+function updateTypeOf(
+  { name }: Profile,
+  { kind, tag }: StatementClass,
+  { shows, isFilled }: { readonly shows: boolean; readonly isFilled: boolean },
+): string | undefined {
+  if (name !== "postgresql") return shows || kind === "call" ? undefined : tag;
+  if (shows && kind === "select") return undefined;
+  return isFilled && filled.has(tag) ? `${tag} AS` : tag;
 }
+
+/** What may be made of a query. */
+const filled: ReadonlySet<string> = new Set(["CREATE TABLE", "CREATE MATERIALIZED VIEW"]);
 
 function refusalOf(
   { name, label }: Profile,
@@ -124,7 +139,7 @@ function keepingRefusal(
   sql: string,
   pinned: boolean,
 ): GatewayError | undefined {
-  const { temporary, inTemp, lock } = leftBehindIn(dialect)(sql);
+  const { temporary, inTemp, lock, setting } = leftBehindIn(dialect)(sql);
   const isTemporary = temporary || (inTemp && name === "sqlite");
   const makes = isTemporary && (kind === "ddl" || kind === "select" || kind === "explain");
   if (makes && !pinned) {
@@ -133,6 +148,12 @@ function keepingRefusal(
   if (name !== "postgresql") return undefined;
   if (firstWord === "LISTEN") {
     return refusal("query.unsupported", "LISTEN: no notification would reach the client");
+  }
+  if (setting) {
+    return refusal(
+      "query.unsupported",
+      "set_config: SET keeps a setting, and set_config as the whole query",
+    );
   }
   if (!lock) return undefined;
   const message =
@@ -178,8 +199,9 @@ export function judgeAhead({ name, dialect }: Profile, sql: string): Steps<void>
 }
 
 function* readAhead(dialect: Dialect, sql: string): Steps<void> {
-  yield* returningIn(dialect).ahead(sql);
+  yield* outsideIn(dialect).ahead(sql);
   yield* leftBehindIn(dialect).ahead(sql);
+  yield* mainStart(dialect).ahead(sql);
 }
 
 /** The part of it that is read of each token anyway. */
@@ -187,20 +209,31 @@ export function judgeAlong({ name }: Profile, sql: string): TokenReader | undefi
   return name === "duckdb" ? guardAlong(sql) : undefined;
 }
 
-/** Whether RETURNING stands outside brackets. */
-const returningIn = readingsBy(holdsReturning);
+/** Words that decide what a statement answers, where they stand outside brackets. */
+interface Outside {
+  readonly returning: boolean;
+  readonly into: boolean;
+  readonly as: boolean;
+}
 
-function* holdsReturning(sql: string, dialect: Dialect): Steps<boolean> {
+const outsideIn = readingsBy(outsideBrackets);
+
+function* outsideBrackets(sql: string, dialect: Dialect): Steps<Outside> {
   const cursor = openSql(sql, dialect);
+  const words = new Set<string>();
   let depth = 0;
   for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
     if (tokens % tokensPerStep === 0) yield;
     if (cursor.kind === "open") depth += 1;
     if (cursor.kind === "close") depth -= 1;
-    if (depth === 0 && cursor.kind === "word" && upperWord(cursor) === "RETURNING") return true;
+    if (depth !== 0 || cursor.kind !== "word") continue;
+    const word = upperWord(cursor);
+    if (deciding.has(word)) words.add(word);
   }
-  return false;
+  return { returning: words.has("RETURNING"), into: words.has("INTO"), as: words.has("AS") };
 }
+
+const deciding: ReadonlySet<string> = new Set(["RETURNING", "INTO", "AS"]);
 
 function refusal(code: GatewayError["code"], message: string): GatewayError {
   return gatewayError(code, { message });

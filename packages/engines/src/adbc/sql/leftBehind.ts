@@ -2,18 +2,22 @@
  * What a statement would leave on its connection for the client's later ones, which go to other connections.
  * Such a statement is refused, because its success would promise what the next statement does not find.
  */
-import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
+import { openSql, tokenText, upperWord, type TokenKind } from "@gateway/core/sql/lex/cursor.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 
-/** `temporary`: a table, view or sequence of the connection. `lock`: PostgreSQL's advisory lock of a session. */
+/**
+ * `temporary`: a table, view or sequence of the connection. `lock`: PostgreSQL's advisory lock of a session.
+ * `setting`: PostgreSQL's `set_config`, unless it says itself that it ends with the transaction.
+ */
 export interface LeftBehind {
   readonly temporary: boolean;
   /** Names something in a schema `temp`, which is SQLite's own for them. */
   readonly inTemp: boolean;
   readonly lock: boolean;
+  readonly setting: boolean;
 }
 
 /** Read by the words of the text, wherever they stand: EXPLAIN ANALYZE and WITH run what is behind them too. */
@@ -24,12 +28,15 @@ function* read(sql: string, dialect: Dialect): Steps<LeftBehind> {
   let temporary = false;
   let inTemp = false;
   let lock = false;
+  let setting = false;
   let before = "";
+  const call = new SettingCall();
   for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
     if (tokens % tokensPerStep === 0) yield;
     const quoted = cursor.kind === "quotedIdentifier";
     const word = quoted ? tokenText(cursor).slice(1, -1).toUpperCase() : upperWord(cursor);
     if (locks.has(word)) lock = true;
+    if (call.keeps(cursor.kind, word)) setting = true;
     if (!quoted && temporaryWords.has(word) && makers.has(before)) temporary = true;
     // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
     if (cursor.kind === "dot" && before === "PG_TEMP") temporary = true;
@@ -37,7 +44,37 @@ function* read(sql: string, dialect: Dialect): Steps<LeftBehind> {
     // `CREATE OR REPLACE LOCAL TEMP` is one maker with the words between.
     if (!(makers.has(before) && between.has(word))) before = word;
   }
-  return { temporary, inTemp, lock };
+  return { temporary, inTemp, lock, setting: setting || call.open };
+}
+
+/** Reads the arguments of one `set_config` after another. */
+class SettingCall {
+  #depth = -1;
+  #commas = 0;
+  #last = "";
+
+  /** A call has begun and not ended. */
+  get open(): boolean {
+    return this.#depth >= 0;
+  }
+
+  /** True at the end of a call that keeps its setting for the session, or may. */
+  keeps(kind: TokenKind, word: string): boolean {
+    if (!this.open) {
+      if (word !== "SET_CONFIG") return false;
+      [this.#depth, this.#commas, this.#last] = [0, 0, ""];
+      return false;
+    }
+    if (kind === "open") this.#depth += 1;
+    if (kind === "close") this.#depth -= 1;
+    if (kind === "close" && this.#depth <= 0) {
+      this.#depth = -1;
+      return this.#commas !== 2 || this.#last !== "TRUE";
+    }
+    if (this.#depth === 1 && kind === "comma") [this.#commas, this.#last] = [this.#commas + 1, ""];
+    else this.#last = this.#last === "" && word !== "" ? word : "more";
+    return false;
+  }
 }
 
 const makers: ReadonlySet<string> = new Set(["CREATE", "INTO"]);

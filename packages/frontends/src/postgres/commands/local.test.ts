@@ -26,6 +26,7 @@ describe("readLocal", () => {
     ["SET TIME ZONE LOCAL", set("timezone", undefined)],
     ["SET NAMES 'utf8'", set("client_encoding", "utf8")],
     ["set search_path = \"$user\", 'a', B", set("search_path", '"$user", a, "B"')],
+    ["set search_path = 'a, b', ''", set("search_path", '"a, b", ""')],
     ["SET gateway.tags = 'team:red,job:x'", set("gateway.tags", "team:red,job:x")],
     ["SET /* why */ work_mem TO DEFAULT", set("work_mem", undefined)],
     ["SET my.own = 'it''s'", set("my.own", "it's")],

@@ -106,7 +106,7 @@ function localOf(statement: SessionStatement | undefined): LocalStatement | unde
 }
 
 /** A name with a dot is the client's own. Any other name that PostgreSQL does not have is the engine's. */
-function isOurs(name: string): boolean {
+export function isOurs(name: string): boolean {
   return settings.has(name) || name.includes(".");
 }
 
@@ -173,6 +173,8 @@ function oneOf(
 function textOf(name: string, value: SettingValue): string | undefined {
   switch (value.kind) {
     case "text":
+      // A text is one name, also with a comma in it.
+      return name === "search_path" ? quotedEntry(value.text) : value.text;
     case "number":
       return value.text;
     case "word":

@@ -4,7 +4,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { columnOf } from "@gateway/core/type/build.ts";
 import type { Column, DataType, Value } from "@gateway/core/type/type.ts";
 import type { ClientSession } from "../session/clientSession.ts";
-import type { LocalStatement } from "./local.ts";
+import { isOurs, type LocalStatement } from "./local.ts";
 import type { Question, QuestionName } from "./localSelect.ts";
 import { settings, versionText } from "../session/settings.ts";
 import { pgTypes } from "../value/types.ts";
@@ -206,6 +206,10 @@ function answerQuestion(
       return second === "true" ? ok(null) : err(unknownSetting(first));
     }
     case "set_config": {
+      if (!isOurs(first.toLowerCase())) {
+        const message = `set_config of ${first.slice(0, 100)} is not supported`;
+        return err(gatewayError("query.unsupported", { message }));
+      }
       const changed = session.set(
         first,
         second ?? "",

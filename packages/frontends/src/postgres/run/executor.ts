@@ -84,6 +84,8 @@ export class Executor {
     const passes = ends || division?.kind === "rollbackToSavepoint";
     const start = (signal: AbortSignal) => {
       if (session.refuses && !passes) return refusal();
+      // A second BEGIN is a warning in a transaction that goes on, and an error in one that failed.
+      if (session.status === "E" && kind.kind === "transaction" && !kind.ends) return refusal();
       encodeQueryId(query.id, session, out);
       return door.run(query, signal);
     };

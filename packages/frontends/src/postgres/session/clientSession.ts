@@ -116,8 +116,7 @@ export class ClientSession {
     const key = name.toLowerCase();
     const setting = settings.get(key);
     if (setting !== undefined && setting.accept === undefined) {
-      // RESET of a setting that can not change is no mistake.
-      return value === undefined ? ok(undefined) : err(fixedError(setting));
+      return err(fixedError(setting));
     }
     const accepted =
       value === undefined ? ok(this.#initial.get(key)) : accept(name, setting, value);

@@ -48,6 +48,11 @@ function boolean(value: string): "on" | "off" | Refusal {
   return /^(off|false|no|0|f|n)$/i.test(value) ? "off" : invalid;
 }
 
+function floatDigits(value: string): string | Refusal {
+  const digits = /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : Number.NaN;
+  return digits >= -15 && digits <= 3 ? `${digits}` : invalid;
+}
+
 /** We support one of the two values and refuse the other. */
 function always(wanted: "on" | "off"): (value: string) => string | Refusal {
   return (value) => {
@@ -106,7 +111,7 @@ const list: readonly Setting[] = [
   counted("statement_timeout", "0", "ms"),
   open("bytea_output", "hex", oneOf("hex")),
   open("client_min_messages", "notice", messageLevel),
-  open("extra_float_digits", "1"),
+  open("extra_float_digits", "1", floatDigits),
   open("lc_messages", "C"),
   open("lc_monetary", "C"),
   open("lc_numeric", "C"),

@@ -45,7 +45,15 @@ export function readParameter(
   return err(gatewayError("query.data", faults[read](number)));
 }
 
-type Fault = NumericFault | "encoding" | "binary" | "untypedBinary" | "text" | "nul" | "infinite";
+type Fault =
+  | NumericFault
+  | "dimensions"
+  | "encoding"
+  | "binary"
+  | "untypedBinary"
+  | "text"
+  | "nul"
+  | "infinite";
 
 const faults = {
   malformed: (n) => ({ sqlState: "22P02", message: `invalid numeric value of parameter $${n}` }),
@@ -67,6 +75,10 @@ const faults = {
     sqlState: "42P18",
     message: `the type of parameter $${n} is not known, so its binary value can not be read`,
   }),
+  dimensions: (n) => ({
+    sqlState: "0A000",
+    message: `parameter $${n} is an array of several dimensions or with its own bounds; cast a text to it`,
+  }),
   infinite: (n) => ({
     sqlState: "0A000",
     message: `parameter $${n} is infinite, which dates and timestamps of other engines can not be`,
@@ -82,8 +94,15 @@ function fromText(bytes: Uint8Array, { type }: ParameterType, zone: Zone): Param
   if (type.kind === "decimal") return decimalOf(numericFromText(text));
   if (type.kind === "list" && type.item.kind === "decimal") return numericArrayFromText(text, zone);
   if ((type.kind === "date" || type.kind === "timestamp") && infinity.test(text)) return "infinite";
+  if (type.kind === "list" && holdsArray(text)) return "dimensions";
   const parsed = parseText(type, type.kind === "date" ? dayOf(text) : text, zone);
   return parsed.ok ? { type, value: parsed.value } : "text";
+}
+
+/** A list says nothing of dimensions, and an inner array would become the text of an item. */
+function holdsArray(text: string): boolean {
+  const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"|\\./gs, "");
+  return bare.indexOf("{", bare.indexOf("{") + 1) >= 0 || /^\s*\[/.test(bare);
 }
 
 const infinity = /^\s*[+-]?infinity\s*$/i;

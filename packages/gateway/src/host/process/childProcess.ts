@@ -16,13 +16,16 @@ import type {
 /** Only the end of a process's standard error is kept: there libraries say why they abort. */
 const lastWordsMax = 2_048;
 
+/** What our clients are told of a session that chose nothing, for PostgreSQL's library, which tells its server. */
+const sessionDefaults = { PGTZ: "UTC", PGDATESTYLE: "ISO, MDY" };
+
 /** Starts `program`; its ends of the lines are its descriptors from `firstLine` on. */
 export function spawnChild(program: string, pairs: readonly SocketPair[]): ChildProcess {
-  // An empty environment: ours holds secrets, and drivers would read variables of their own.
+  // Nothing of our environment: it holds secrets, and drivers would read variables of their own.
   const options: ForkOptions = {
     serialization: "advanced",
     execArgv: [],
-    env: {},
+    env: sessionDefaults,
     stdio: ["ignore", "ignore", "pipe", "ipc", ...pairs.map(({ theirs }) => theirs)],
   };
   const child = fork(program, [], options);
