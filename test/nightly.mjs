@@ -26,6 +26,7 @@ const runs = [
   ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
   ["statements by chance, MySQL and MariaDB", ["test/real/run.mjs", "starRocks", "starRocksMysql"]],
   ["native results under valgrind", ["test/memcheck/run.mjs", "2000"]],
+  ["ten thousand statements direct and through, PostgreSQL", ["test/real/run.mjs", "adbcPostgres"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],
   ["requests by chance, Trino", ["test/fuzz/trino.mjs", "1000000"]],

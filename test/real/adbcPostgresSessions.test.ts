@@ -1,5 +1,6 @@
 /** What a PostgreSQL client asks of its session and its transactions, through the ADBC driver: set at the server, or refused. */
 import type { Backend, PinnedLane } from "@gateway/core/port/backend.ts";
+import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { codeOf, identifiedOf, never, ran, valueOf } from "@gateway/engines/rig/backend.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -20,6 +21,8 @@ afterAll(async () => {
   await backend[Symbol.asyncDispose]();
 });
 afterEach(() => ran(backend, "truncate kept"));
+
+const yes: Parameter = { type: { kind: "boolean" }, value: true };
 
 async function begun(
   sql: string,
@@ -154,6 +157,32 @@ describe("what a session keeps", () => {
     await ran(lane, "create temp table scratch (a int)");
     await ran(lane, "insert into scratch values (1)");
     expect((await ran(lane, "select a from scratch")).rows).toEqual([[1n]]);
+  });
+
+  it("begins with what its client is told, whatever the server has for the role", async () => {
+    await ran(backend, "alter role current_user set timezone = 'America/New_York'");
+    await ran(backend, "alter role current_user set datestyle = 'German'");
+    await using later = await postgresCluster();
+    const sql = "select current_setting('timezone'), '2024-02-03'::date::text";
+    expect((await ran(later, sql)).rows).toEqual([["UTC", "2024-02-03"]]);
+    await ran(backend, "alter role current_user reset all");
+  });
+
+  it.each([
+    ["select set_config('search_path', 'away', false) from kept", true],
+    ["select set_config('search_path', current_schema(), $1::bool)", true],
+    ["select (set_config)('search_path', 'away', a > 0) from kept", true],
+    ["select set_config('search_path', 'a(b', true), a from kept", false],
+  ])("is a setting by SET, and none by a function that would lose it: %s", async (sql, refused) => {
+    const code = codeOf(await ran(backend, sql, { parameters: sql.includes("$1") ? [yes] : [] }));
+    expect(code).toBe(refused ? "query.unsupported" : undefined);
+  });
+
+  it("has its own settings, and those that change how a text is read", async () => {
+    const sql = "select '01/02/2024'::date::text, current_setting('my.own', true)";
+    const session = settings(["datestyle", "ISO, DMY"], ["my.own", "it's"]);
+    expect((await ran(backend, sql, { session })).rows).toEqual([["2024-02-01", "it's"]]);
+    expect((await ran(backend, sql)).rows).toEqual([["2024-01-02", null]]);
   });
 
   it("is no advisory lock, but of a transaction", async () => {

@@ -23,6 +23,12 @@ const written = [
   ["row(1, 2)::shown.pair", "(1,2)"],
   ["'NaN'::numeric", "NaN"],
   ["'pg_class'::regclass", "pg_class"],
+  ["'$1.50'::money", "$1.50"],
+  ["4294967295::oid", "4294967295"],
+  ["'now'::regproc", "now"],
+  ["'1 2'::int2vector", "1 2"],
+  ["'1 4294967295'::oidvector", "1 4294967295"],
+  ["''::\"char\"", ""],
 ] as const;
 
 describe("a type of PostgreSQL", () => {
@@ -32,7 +38,10 @@ describe("a type of PostgreSQL", () => {
     await ran(backend, "create schema shown");
     await ran(backend, "create type shown.mood as enum ('ok', 'sad')");
     await ran(backend, "create type shown.pair as (a int, b int)");
-    await ran(backend, "create table shown.priced (id bigserial, at inet, price numeric)");
+    await ran(
+      backend,
+      "create table shown.priced (id bigserial, at inet, price numeric, day date)",
+    );
   });
   afterAll(async () => {
     await ran(backend, "drop schema shown cascade");
@@ -84,8 +93,27 @@ describe("a type of PostgreSQL", () => {
     expect((await ran(backend, "select count(*) from shown.priced")).rows).toEqual([[1n]]);
   });
 
+  it("arrives from a change in a WITH as well, and no number stands for something else", async () => {
+    const made =
+      "with made as (insert into shown.priced (at) values ('10.0.0.1') returning id, at)";
+    expect((await ran(backend, `${made} select id, at from made`)).rows).toEqual([
+      [2n, "10.0.0.1"],
+    ]);
+    const cost = `${made} select '$1.50'::money as cost, '{$1.50}'::money[] from made`;
+    expect(await ran(backend, cost)).toMatchObject({ rows: [], last: { kind: "failed" } });
+    const late = "insert into shown.priced (day) values ('infinity') returning day";
+    expect(await ran(backend, late)).toMatchObject({ rows: [], last: { kind: "failed" } });
+    expect((await ran(backend, "select count(*) from shown.priced")).rows).toEqual([[2n]]);
+  });
+
+  it("is a number where it is one, also of a type made over it", async () => {
+    await ran(backend, "create domain shown.few as int check (value < 10)");
+    await ran(backend, "create domain shown.fewer as shown.few");
+    const { rows } = await ran(backend, "select 7::shown.fewer, '{1,4294967295}'::oid[], 1::int4");
+    expect(rows).toEqual([[7n, ["1", "4294967295"], 1n]]);
+  });
+
   it.each([
-    ["money", "select '$1.50'::money"],
     ["an array of two dimensions", "select '{{1,2},{3,4}}'::int[]"],
     ["an array of texts with two dimensions", "select array[['a'], ['b']]"],
     ["an array that begins elsewhere", "select '[0:1]={1,2}'::int[]"],

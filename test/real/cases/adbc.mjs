@@ -11,6 +11,8 @@ import { command, expectCode } from "../command.mjs";
 import { installFakesnow, startFakesnow } from "../fakesnow.mjs";
 import { compileRecording, recordingTool } from "../recordingDriver.mjs";
 import { debianPrograms, startPostgres } from "../postgresServer.mjs";
+import { pgjdbcJar } from "./pgjdbc.mjs";
+import { python } from "./pythonPostgresTool.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const cache = process.env["GATEWAY_TEST_CACHE"] ?? join(homedir(), ".cache", "gateway-test");
@@ -64,8 +66,18 @@ export const adbcCases = [
         const { folder } = await debianPrograms();
         const server = await startPostgres(folder);
         try {
-          for (const test of ["adbcPostgres", "adbcPostgresSessions", "adbcPostgresTypes"]) {
-            await tested(test, { GATEWAY_TEST_POSTGRES: server.url });
+          for (const test of [
+            "adbcPostgres",
+            "adbcPostgresSessions",
+            "adbcPostgresTypes",
+            "postgresSame",
+            "postgresMirror",
+          ]) {
+            await tested(test, {
+              GATEWAY_TEST_POSTGRES: server.url,
+              GATEWAY_TEST_PGJDBC: pgjdbcJar,
+              GATEWAY_TEST_PYTHON: python,
+            });
           }
         } finally {
           await server.stop();
@@ -109,7 +121,7 @@ async function tested(test, env) {
   const args = [...vitest, "--root", root, "--config", "vitest.real.config.ts"];
   const result = await command(process.execPath, [...args, `test/real/${test}.test.ts`], {
     env: { ...env, GATEWAY_TEST_ADBC: driverFolder, NO_COLOR: "1" },
-    seconds: 300,
+    seconds: process.env["GATEWAY_NIGHTLY"] === "1" ? 3_600 : 300,
   });
   expectCode(result);
 }

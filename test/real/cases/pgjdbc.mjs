@@ -8,13 +8,16 @@ import { bringJar, jarOf } from "./maven.mjs";
 const version = "42.7.14";
 const source = fileURLToPath(new URL("pgjdbc.java", import.meta.url));
 
+/** The driver, once it was brought. */
+export const pgjdbcJar = jarOf("postgresql", version);
+
 /** True, or why it can not run. */
 export const installPgjdbc = () => bringJar("org.postgresql", "postgresql", version);
 
 /** Arguments of one method of the source; `more` are connection properties. */
 function argumentsOf(gateway, what, more = "") {
   const url = `jdbc:postgresql://127.0.0.1:${gateway.ports.postgres}/memory?user=alice&sslmode=disable${more}`;
-  return ["-cp", jarOf("postgresql", version), source, url, what];
+  return ["-cp", pgjdbcJar, source, url, what];
 }
 
 const run = async (gateway, what, more) =>

@@ -1,0 +1,117 @@
+/**
+ * Statements by chance to a PostgreSQL server and through the gateway in front of it: the answers are equal, or the
+ * gateway refuses. `npm run test:real` says where the server is.
+ */
+import { join } from "node:path";
+import { RawClient } from "@gateway/frontends/postgres/rig/rawClient.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
+import { driverFolder } from "./adbcHost.ts";
+import { emptyDatabase } from "./postgresDatabase.ts";
+import { compared, type Compared } from "./postgresCompared.ts";
+import type { Scripted } from "./postgresPick.ts";
+import { prepared, scriptOf } from "./postgresStatements.ts";
+import { texts } from "./postgresTexts.ts";
+import { asked, sentOf, typesOf } from "./postgresWays.ts";
+
+const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 300;
+const scripts = Number(process.env["SAME_SCRIPTS"] ?? nightly);
+const seed = Number(process.env["SAME_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** Two databases and a gateway, on a machine with much to do. */
+const startMsMax = 240_000;
+
+let gateway: TestGateway;
+let types: ReadonlyMap<string, number>;
+/** A connection to the server, one through the gateway, and the server behind each. */
+let direct: RawClient;
+let through: RawClient;
+let owners: readonly RawClient[];
+
+beforeAll(async () => {
+  const own = await emptyDatabase("same_direct");
+  const behind = await emptyDatabase("same_through");
+  const started = ({ pathname, username, port }: URL) => clientOf(Number(port), username, pathname);
+  owners = [await started(own), await started(behind)];
+  await reset();
+  direct = await started(own);
+  types = await typesOf(direct, Object.keys(texts));
+  const driver = join(driverFolder, "libadbc_driver_postgresql.so");
+  const uri = `postgresql://${behind.host}${behind.pathname}`;
+  const auth = { type: "basic", username: own.username, password: "none" };
+  const local = { engine: "adbc", driver, uri, auth, poolSize: 3 };
+  gateway = await gatewayOf(configOf({ clusters: { local } }));
+  through = await clientOf(portOf(gateway, "postgresWire"), "ann", behind.pathname);
+}, startMsMax);
+afterAll(async () => {
+  for (const client of [direct, through, ...owners]) client.destroy();
+  await gateway[Symbol.asyncDispose]();
+});
+
+it(
+  "answers statements by chance as the server does, or refuses them",
+  async () => {
+    const counts = { equal: 0, refused: 0, different: 0 };
+    const reasons = new Map<string, number>();
+    const differences: string[] = [];
+    for (let at = seed; at < seed + scripts; at += 1) {
+      for (const { statement, found } of await playedBoth(scriptOf(at))) {
+        counts[found.kind] += 1;
+        if (found.kind === "refused") {
+          reasons.set(found.reason, (reasons.get(found.reason) ?? 0) + 1);
+        }
+        if (found.kind === "different") {
+          differences.push(`script ${at}: ${shown(statement)}\n${found.how}`);
+        }
+      }
+    }
+    const often = [...reasons].toSorted(([, one], [, other]) => other - one);
+    const lines = often.map(([reason, count]) => `refused ${count}: ${reason}`);
+    process.stdout.write(`seed ${seed}: ${JSON.stringify(counts)}\n${lines.join("\n")}\n`);
+    expect(differences.slice(0, 10)).toEqual([]);
+    expect(counts.equal).toBeGreaterThan(counts.refused);
+  },
+  scripts * 1_000,
+);
+
+interface Played {
+  readonly statement: Scripted;
+  readonly found: Compared;
+}
+
+/** A script on both connections, up to where they part. */
+async function playedBoth(script: readonly Scripted[]): Promise<readonly Played[]> {
+  const played: Played[] = [];
+  for (const statement of script) {
+    const sent = await sentOf(direct, types, statement);
+    const found = compared(await asked(direct, sent), await asked(through, sent));
+    played.push({ statement, found });
+    if (found.kind === "equal") continue;
+    for (const client of [direct, through]) {
+      for (const sql of ["rollback", "discard all"]) await asked(client, { sql });
+    }
+    if (!reads.test(statement.sql)) await reset();
+    break;
+  }
+  return played;
+}
+
+const reads = /^\s*(?:select(?!.* into )|values|table|show|begin|start|set|reset|explain)\b/i;
+
+/** Both databases as the first script found them. */
+async function reset(): Promise<void> {
+  const begin = "drop schema public cascade; create schema public;";
+  for (const client of owners) {
+    const { error } = await asked(client, { sql: begin + prepared });
+    if (error !== undefined) throw new Error(JSON.stringify(error));
+  }
+}
+
+async function clientOf(port: number, user: string, path: string): Promise<RawClient> {
+  // The gateway says that a session begins in UTC.
+  return await RawClient.start(port, { user, database: path.slice(1), timezone: "UTC" });
+}
+
+function shown({ sql, form, values, binaryRows }: Scripted): string {
+  return `${sql} [${form}${binaryRows ? ", binary rows" : ""}] ${JSON.stringify(values)}`;
+}
