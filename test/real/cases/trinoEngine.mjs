@@ -133,7 +133,7 @@ export const trinoEngineCases = {
       const test = "test/real/trinoDirect.test.ts";
       const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, test];
       const env = { GATEWAY_TEST_TRINO: server.url, NO_COLOR: "1" };
-      const seconds = process.env["GATEWAY_NIGHTLY"] === "1" ? 3_600 : 300;
+      const seconds = process.env["GATEWAY_NIGHTLY"] === "1" ? 3_600 : 600;
       expectCode(await command(process.execPath, vitest, { env, seconds }));
     },
     "JDBC's driver tells the same of a database and its statements": async () => {

@@ -32,7 +32,7 @@ export async function differencesOfMetadata(direct, through) {
   );
   const path = [driver, dirname(program)].join(delimiter);
   const { stdout } = expectCode(
-    await command("java", ["-cp", path, program, ...urls], { seconds: 240 }),
+    await command("java", ["-cp", path, program, ...urls], { seconds: 600 }),
   );
   const compared = Number(/^compared (\d+)$/m.exec(stdout)?.[1]);
   if (!(compared >= questionsMin)) return `only ${compared} questions were compared`;
