@@ -87,9 +87,12 @@ function readerOf() {
 
 const outcomes = { PASS: "passed", FAIL: "failed", SKIP: "skipped" };
 
-/** The line that says what went wrong: Go names the place of a failure before it. */
-function firstOf(said) {
-  const placed = said.find((text) => /^\w+_test\.go:\d+: \S/.test(text));
-  const text = placed ?? said.find((other) => other !== "") ?? "";
-  return text.replace(/^\w+\.go:\d+: */, "").slice(0, 200);
+/** The line that says what went wrong: Go names the place of a failure before it, and assertions a line of their own. */
+function firstOf(lines) {
+  const said = lines.filter((text) => text !== "" && !text.startsWith("==="));
+  const asserted = said.findIndex((text) => /^Error:/.test(text));
+  const placed = said.find((text) => /^\w+\.go:\d+: *\S/.test(text));
+  const text =
+    asserted < 0 ? (placed ?? said[0] ?? "") : said.slice(asserted, asserted + 2).join(" ");
+  return text.replace(/^(?:\w+\.go:\d+:|Error:) */, "").slice(0, 200);
 }

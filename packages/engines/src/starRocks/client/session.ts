@@ -33,7 +33,8 @@ const readingModes = /ANSI|NO_BACKSLASH_ESCAPES|DB2|MAXDB|MSSQL|ORACLE|POSTGRESQ
 const levels = /^(?:READ-UNCOMMITTED|READ-COMMITTED|REPEATABLE-READ|SERIALIZABLE)$/i;
 
 function isTaken(name: string, value: string): boolean {
-  if (name === "sql_mode") return /^[\w,]*$/.test(value) && !readingModes.test(value);
+  // By their names only: a number may stand for any of them.
+  if (name === "sql_mode") return /^[a-z_,]*$/i.test(value) && !readingModes.test(value);
   if (isolationVariables.has(name)) return levels.test(value);
   return !ownVariables.test(name);
 }

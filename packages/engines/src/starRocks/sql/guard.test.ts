@@ -90,6 +90,8 @@ describe("variablesSet", () => {
     "set global a = 1",
     "set @a = 1",
     "set sql_mode = 'ANSI_QUOTES'",
+    "set sql_mode = 4",
+    "set sql_mode = '1048576'",
     "set insert_id = 5",
     "set transaction_isolation = 'none'",
     "set names latin1",
