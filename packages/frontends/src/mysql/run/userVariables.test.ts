@@ -12,6 +12,9 @@ describe("variablesRefusal", () => {
     "select @a := 1",
     "select @n := @n + 1 from t, (select @n := 0) r",
     "insert into t (b) values (@id /* x */ := 3)",
+    "select @`a b` -- why\n:= 1",
+    "select a into @'new' from t",
+    'select @"X"',
   ])("refuses %s, which would be answered without the value", (sql) => {
     expect(variablesRefusal(client, sql)?.errno).toBe(1235);
   });
