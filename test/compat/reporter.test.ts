@@ -25,7 +25,7 @@ const files = {
     'import { one } from "./cases/one.mjs";\nimport { helper } from "./command.mjs";\n',
   "test/real/cases/one.mjs":
     'export const one = { tool: "cli", behind: "Ducks", cases: { "a join": () => { throw new Error("ran"); } } };\nexport const doesNotApply = { TestSleep: "calls SLEEP" };\n',
-  "docs/reference/suites.json": JSON.stringify([
+  "test/suites/recorded.json": JSON.stringify([
     {
       suite: "others",
       version: "1.2",

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { code, table } from "@gateway/gateway/docs/markdown.ts";
 import { prose } from "./prose.ts";
 
-const recordFile = "docs/reference/suites.json";
+const recordFile = "test/suites/recorded.json";
 
 const said = z.record(z.string(), z.string());
 const recordedSuite = z.strictObject({

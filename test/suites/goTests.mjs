@@ -90,7 +90,7 @@ const outcomes = { PASS: "passed", FAIL: "failed", SKIP: "skipped" };
 /** The line that says what went wrong: Go names the place of a failure before it, and assertions a line of their own. */
 function firstOf(lines) {
   const said = lines.filter((text) => text !== "" && !text.startsWith("==="));
-  const asserted = said.findIndex((text) => /^Error:/.test(text));
+  const asserted = said.findIndex((text) => text.startsWith("Error:"));
   const placed = said.find((text) => /^\w+\.go:\d+: *\S/.test(text));
   const text =
     asserted < 0 ? (placed ?? said[0] ?? "") : said.slice(asserted, asserted + 2).join(" ");

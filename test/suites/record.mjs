@@ -1,11 +1,11 @@
 /**
- * What the suites said: `docs/reference/suites.json`. One entry for each suite and engine, with how many of its
+ * What the suites said: `test/suites/recorded.json`. One entry for each suite and engine, with how many of its
  * tests pass direct, how many of those pass through, and what each of the others said.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const file = fileURLToPath(new URL("../../docs/reference/suites.json", import.meta.url));
+const file = fileURLToPath(new URL("recorded.json", import.meta.url));
 
 /** The entry of one run. Tests that fail direct say nothing about the gateway and are not counted. */
 export function entryOf({ suite, version, behind, leftOut }, server, direct, through) {
