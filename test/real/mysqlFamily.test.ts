@@ -227,7 +227,7 @@ describe("what is about tables is said in the server's own words", () => {
         "show full tables like 'same%'",
         "show databases",
         `select table_name, table_type, engine from information_schema.tables where table_schema = database() and table_name = '${table}'`,
-        `select * from information_schema.columns where table_schema = 'demo' and table_name = '${table}'`,
+        `select * from information_schema.columns where table_schema = 'demo' and table_name = '${table}' order by ordinal_position`,
         `select index_name, column_name from information_schema.statistics where table_name = '${table}' order by 1`,
         `select constraint_name, column_name from information_schema.key_column_usage where table_name = '${table}' order by 1`,
         "select schema_name from information_schema.schemata order by 1",
