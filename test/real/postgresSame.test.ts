@@ -13,10 +13,10 @@ import type { Scripted } from "./postgresPick.ts";
 import { prepared, scriptOf } from "./postgresStatements.ts";
 import { texts } from "./postgresTexts.ts";
 import { asked, sentOf, typesOf } from "./postgresWays.ts";
+import { seed } from "./seed.ts";
 
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 300;
 const scripts = Number(process.env["SAME_SCRIPTS"] ?? nightly);
-const seed = Number(process.env["SAME_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Two databases and a gateway, on a machine with much to do. */
 const startMsMax = 240_000;

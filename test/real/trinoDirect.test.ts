@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
 import { TrinoClient, type Told } from "./trinoClient.ts";
 import { scriptOf } from "./trinoStatements.ts";
+import { seed } from "./seed.ts";
 
 const server = process.env["GATEWAY_TEST_TRINO"] ?? "";
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1" ? 10_000 : 400;
 const statementsMin = Number(process.env["TRINO_STATEMENTS"] ?? nightly);
-const seed = Number(process.env["TRINO_SEED"] ?? Date.now() % 1_000_000);
 /** Most of a run of that many; what hangs is ended by it. */
 const perStatementMs = 2_000;
 

@@ -33,6 +33,7 @@ import { parameterOf } from "../value/parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
 import { beforeStatement } from "./transaction.ts";
+import { rowCountRefusal } from "./rowCount.ts";
 import { variablesRefusal } from "./userVariables.ts";
 import { textOf } from "./text.ts";
 
@@ -108,7 +109,7 @@ async function openCursor(
   id: number,
   bound: BoundStatement,
 ): Promise<void> {
-  const refused = variablesRefusal(responder.client, bound.source);
+  const refused = variablesRefusal(responder.client, bound.source) ?? rowCountRefusal(bound.source);
   const failed = refused ?? (await beforeStatement(responder, bound.statement));
   if (failed !== undefined) return void responder.putError(failed);
   const cursor = new Cursor(responder, engineStatement(responder.client, bound));

@@ -11,6 +11,7 @@ import type { ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
 import { putResult, type AnswerForm } from "./resultSet.ts";
 import { beforeStatement } from "./transaction.ts";
+import { rowCountRefusal } from "./rowCount.ts";
 import { variablesRefusal } from "./userVariables.ts";
 
 /** A statement with the values of one execution. */
@@ -47,7 +48,7 @@ export function runStatement(
 ): Promise<boolean> | boolean {
   const { isolationNext } = responder.client;
   if (isolationNext !== undefined) return isolated(responder, bound, form, isolationNext);
-  const refused = variablesRefusal(responder.client, bound.source);
+  const refused = variablesRefusal(responder.client, bound.source) ?? rowCountRefusal(bound.source);
   const before = refused ?? beforeStatement(responder, bound.statement);
   if (before === undefined) return answer(responder, bound, form);
   return before instanceof Promise
