@@ -14,7 +14,7 @@ const port = Number(process.env["GATEWAY_TEST_MYSQL_FAMILY"] ?? "0");
 const user = process.env["GATEWAY_TEST_MYSQL_USER"] ?? "alice";
 const password = `${user}-secret`;
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-const wanted = Number(process.env["GATEWAY_TEST_STATEMENTS"] ?? (nightly ? "10000" : "600"));
+const wanted = Number(process.env["GATEWAY_TEST_STATEMENTS"] ?? (nightly ? "10000" : "300"));
 const programLength = 30;
 
 let gateway: TestGateway;
