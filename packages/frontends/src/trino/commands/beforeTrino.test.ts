@@ -2,6 +2,7 @@
 import { gatewayError } from "@gateway/core/error.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import { err } from "@gateway/core/result.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
 import { describe, expect, it } from "vitest";
 import { opened } from "../rig/server.ts";
 import { done, queryOf, sessionOf } from "../rig/trino.ts";
@@ -97,6 +98,27 @@ describe("before a Trino", () => {
     const other = await opened({ answers: {}, dialect: "duckdb" });
     await other.follow(sql);
     expect(other.door.queries[0]?.sql).toContain("FROM (SELECT ");
+  });
+
+  it("a statement is routed once where every engine is a Trino, and asked for its way where some are", async () => {
+    const routed = async (dialects: readonly Dialect[]) => {
+      const server = await opened({ answers: { "SELECT $1": [done] }, dialect: "trino" });
+      const { door } = server;
+      const ways = await door.target(queryOf("SELECT 1"), new AbortController().signal);
+      let asked = 0;
+      Object.assign(door, {
+        engines: () => dialects.map((dialect) => ({ dialect, catalogs: ["tpch"] })),
+        target: async () => {
+          asked += 1;
+          return ways;
+        },
+      });
+      await server.follow("EXECUTE IMMEDIATE 'SELECT ?' USING 1");
+      expect(door.queries.map(({ sql }) => sql)).toEqual(["SELECT $1"]);
+      return asked;
+    };
+    expect(await routed(["trino", "trino"])).toBe(0);
+    expect(await routed(["trino", "duckdb"])).toBe(1);
   });
 
   it("a session in a zone that nobody knows can still mend it", async () => {

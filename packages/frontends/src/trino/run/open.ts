@@ -66,9 +66,13 @@ async function openFor(
 /** Where nothing may run, the statement meets the same refusal when it is run; until then no engine speaks Trino. */
 async function behindOf(sql: string, asked: TrinoSession, door: Door): Promise<Behind> {
   const { session, refusal } = asked;
+  const describe: Door["describe"] = (described, signal) => door.describe(described, signal);
+  // Wherever it goes it comes to a Trino, so it is read and routed once, when it is run.
+  const all = refusal === undefined ? door.engines(session) : [];
+  if (allRead("trino", all))
+    return { describe, catalogs: () => catalogsOf(all), speaksTrino: true };
   const query = door.query(readStatement(sql, "trino"), [], session);
   const target = await door.target(query, neverAborted);
-  const describe: Door["describe"] = (described, signal) => door.describe(described, signal);
   if (!target.ok) return { describe, catalogs: () => door.catalogs(session) };
   // In a zone that nobody knows nothing runs, so what mends it is answered here.
   const speaksTrino = allRead("trino", target.value) && refusal === undefined;
