@@ -3,18 +3,8 @@
  * while writing the code. Every query has one result whatever the engine's threads do, but for the order of
  * its rows where it has no ORDER BY.
  */
+import { chanceOf, Draw } from "./chance.ts";
 import { events, listed, ordered, tables, type Listed } from "./tables.ts";
-
-/** A stream of numbers below 1 that a seed decides (mulberry32). */
-export function chanceOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** The query of a seed. */
 export function ordinaryQuery(seed: number): string {
@@ -34,28 +24,7 @@ export function ordinaryFilter(seed: number): string {
   return new Pick(chanceOf(seed)).filter();
 }
 
-class Pick {
-  readonly #chance: () => number;
-
-  constructor(chance: () => number) {
-    this.#chance = chance;
-  }
-
-  below(end: number): number {
-    return Math.floor(this.#chance() * end);
-  }
-
-  one<T>(things: readonly T[]): T {
-    const thing = things[this.below(things.length)];
-    if (thing === undefined) throw new Error("nothing to choose from");
-    return thing;
-  }
-
-  some<T>(things: readonly T[], most: number): readonly T[] {
-    const count = 1 + this.below(most);
-    return Array.from({ length: count }, () => this.one(things));
-  }
-
+class Pick extends Draw {
   /** Columns of one kind or of several; most often those that people have most. */
   columns(most: number): readonly Listed[] {
     const count = 1 + this.below(most);

@@ -8,18 +8,12 @@ import mysql, {
   type ResultSetHeader,
 } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
-
-const port = Number(process.env["GATEWAY_TEST_MYSQL_FAMILY"] ?? "0");
-const user = process.env["GATEWAY_TEST_MYSQL_USER"] ?? "alice";
-const password = `${user}-secret`;
+import { portOf, type TestGateway } from "../e2e/gateway.ts";
+import { openBefore, password, port, user } from "./mysqlGateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  const auth = { type: "basic", username: user, password };
-  const endpoint = `mysql://127.0.0.1:${port}`;
-  const local = { engine: "starRocks", endpoint, auth, database: "demo", poolSize: 2 };
-  gateway = await gatewayOf(configOf({ clusters: { local } }));
+  gateway = await openBefore();
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 

@@ -5,24 +5,20 @@
 import { writeFile } from "node:fs/promises";
 import mysql, { type Connection, type FieldPacket } from "mysql2/promise";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
+import { portOf, type TestGateway } from "../e2e/gateway.ts";
+import { openBefore, password, port, user } from "./mysqlGateway.ts";
 import { isListed, type Field, type Rows, type Told } from "./mysqlDifferences.ts";
-import { chanceOf, opening, programOf, type Step } from "./mysqlStatements.ts";
+import { chanceOf } from "../ordinary/chance.ts";
+import { opening, programOf, type Step } from "./mysqlStatements.ts";
 import { seed } from "./seed.ts";
 
-const port = Number(process.env["GATEWAY_TEST_MYSQL_FAMILY"] ?? "0");
-const user = process.env["GATEWAY_TEST_MYSQL_USER"] ?? "alice";
-const password = `${user}-secret`;
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
 const wanted = Number(process.env["GATEWAY_TEST_STATEMENTS"] ?? (nightly ? "10000" : "300"));
 const programLength = 30;
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  const auth = { type: "basic", username: user, password };
-  const endpoint = `mysql://127.0.0.1:${port}`;
-  const local = { engine: "starRocks", endpoint, auth, database: "demo", poolSize: 2 };
-  gateway = await gatewayOf(configOf({ clusters: { local } }));
+  gateway = await openBefore();
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 

@@ -15,17 +15,6 @@ export interface Step {
 /** Numbers between 0 and 1 that follow from the seed. */
 export type Chance = () => number;
 
-/** Mulberry32. */
-export function chanceOf(seed: number): Chance {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-}
-
 function pick<T>(chance: Chance, of: readonly T[]): T {
   return of[Math.floor(chance() * of.length)] as T;
 }

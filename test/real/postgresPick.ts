@@ -1,4 +1,5 @@
 /** Draws types, values and literals of PostgreSQL by chance, and makes statements with them. */
+import { Draw } from "../ordinary/chance.ts";
 import { texts } from "./postgresTexts.ts";
 
 /** A statement of a script. `values` are texts; a connection sends them in the form of `form`. */
@@ -17,27 +18,8 @@ export interface Valued {
 }
 
 /** A choice by chance. */
-export class Pick {
-  readonly #chance: () => number;
+export class Pick extends Draw {
   readonly #types = Object.keys(texts);
-
-  constructor(chance: () => number) {
-    this.#chance = chance;
-  }
-
-  below(end: number): number {
-    return Math.floor(this.#chance() * end);
-  }
-
-  one<T>(things: readonly T[]): T {
-    const thing = things[this.below(things.length)];
-    if (thing === undefined) throw new Error("nothing to choose from");
-    return thing;
-  }
-
-  times<T>(most: number, make: () => T): T[] {
-    return Array.from({ length: 1 + this.below(most) }, make);
-  }
 
   type(): string {
     return this.one(this.#types);

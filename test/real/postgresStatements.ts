@@ -1,5 +1,5 @@
 /** Statements of PostgreSQL from a seed: values of every kind, functions, changes, errors, transactions. */
-import { chanceOf } from "../ordinary/generate.ts";
+import { chanceOf } from "../ordinary/chance.ts";
 import { changes } from "./postgresChanges.ts";
 import { Pick, quoted, type Scripted, type Shape } from "./postgresPick.ts";
 import {

@@ -2,7 +2,7 @@
  * Statements that Trino's clients send, from a seed: each script is one session of some statements. What it
  * asks has one answer whatever runs beside it: the clock, chance and ids of queries are in none.
  */
-import { chanceOf } from "../ordinary/generate.ts";
+import { chanceOf, Draw } from "../ordinary/chance.ts";
 import { errors, expressions, functions, listings, tables, types } from "./trinoWords.ts";
 
 /** The statements of a session, in which `{way}` is a schema of its own. */
@@ -13,27 +13,7 @@ export function scriptOf(seed: number): readonly string[] {
 
 type Family = (pick: Pick) => readonly string[];
 
-class Pick {
-  readonly #chance: () => number;
-
-  constructor(chance: () => number) {
-    this.#chance = chance;
-  }
-
-  below(end: number): number {
-    return Math.floor(this.#chance() * end);
-  }
-
-  one<T>(things: readonly T[]): T {
-    const thing = things[this.below(things.length)];
-    if (thing === undefined) throw new Error("nothing to choose from");
-    return thing;
-  }
-
-  some<T>(things: readonly T[], most: number): readonly T[] {
-    return Array.from({ length: 1 + this.below(most) }, () => this.one(things));
-  }
-
+class Pick extends Draw {
   /** A value of any type; now and then NULL, within others, or made by a function. */
   value(depth = 0): string {
     const inner = () => this.value(depth + 1);
