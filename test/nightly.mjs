@@ -12,8 +12,13 @@ const runs = [
     ["node_modules/vitest/vitest.mjs", "run", "test/sim"],
   ],
   [
-    "simulated fleets over the functions of the database",
-    ["node_modules/vitest/vitest.mjs", "run", "test/sim/leasedTables.slow.test.ts"],
+    "simulated fleets over the functions of the database, and with planted bugs",
+    [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "test/sim/leasedTables.slow.test.ts",
+      "test/sim/leasedPlanted.slow.test.ts",
+    ],
     { GATEWAY_SLOW: "1" },
   ],
   [

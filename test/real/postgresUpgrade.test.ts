@@ -1,4 +1,4 @@
-/** The upgrade of a database with a million records on a PostgreSQL server. */
+/** The upgrade of a database with many records on a PostgreSQL server. */
 import { hostOf } from "@gateway/control/store/driver/driver.suite.ts";
 import { openPostgres } from "@gateway/control/store/driver/postgres.ts";
 import { Secret } from "@gateway/core/secret.ts";
@@ -9,7 +9,7 @@ const host = hostOf();
 
 upgradeSuite({
   name: "PostgreSQL",
-  records: 1_000_000,
+  records: Number(process.env["GATEWAY_TEST_RECORDS"] ?? 1_000_000),
   open: async () => {
     const url = new Secret((await emptyDatabase("upgrade_test")).href);
     return openPostgres({ url, connectionsMax: 4, host });

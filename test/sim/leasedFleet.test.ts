@@ -1,17 +1,13 @@
 /**
- * Sixty random fleets, ten thousand at night, with leases on virtual time: workers are killed and frozen,
+ * Thirty random fleets, ten thousand at night, with leases on virtual time: workers are killed and frozen,
  * their machines suspended and their clocks set, messages are lost, repeated and late, the control plane goes
  * and comes. The cap holds at the engine, and every slot is free again in the end. A failure names its seed.
  */
 import { describe, expect, it } from "vitest";
-import { play, type Planted } from "./leasedPlay.ts";
+import { play } from "./leasedPlay.ts";
 
 const nightly = process.env["GATEWAY_NIGHTLY"] === "1";
-const seedsUpTo = (last: number): readonly number[] =>
-  Array.from({ length: last }, (_, index) => index + 1);
-const seeds = seedsUpTo(nightly ? 10_000 : 60);
-/** A planted bug needs its own accident, which comes once in a hundred fleets. */
-const plantedSeeds = seedsUpTo(nightly ? 10_000 : 200);
+const seeds = Array.from({ length: nightly ? 10_000 : 30 }, (_, index) => index + 1);
 const limitMs = nightly ? 3_600_000 : 120_000;
 
 describe("a fleet that shares its caps by leases", () => {
@@ -50,25 +46,6 @@ describe("a fleet that shares its caps by leases", () => {
       expect(Math.min(killed, frozen, suspended, set, down, blind)).toBeGreaterThan(
         seeds.length / 4,
       );
-    },
-    limitMs,
-  );
-
-  it.each<[string, Planted]>([
-    ["frees what ran out without asking the engine", { flaws: { freesUnasked: true } }],
-    ["frees what the engine still runs", { flaws: { freesRunning: true } }],
-    ["frees by the worker instead of the lease", { flaws: { releasesByInstance: true } }],
-    ["grants one more than the cap", { flaws: { countsFromZero: true } }],
-    ["grants a user one more than its cap", { flaws: { countsUsersFromZero: true } }],
-    ["writes without a look at the lease", { careless: true }],
-    ["trusts the one clock that a suspended machine stops", { oneClock: true }],
-  ])(
-    "finds a planted bug: it %s",
-    async (_what, planted) => {
-      for (const seed of plantedSeeds) {
-        if ((await play(seed, planted)).fault !== undefined) return;
-      }
-      expect.fail("no seed found it");
     },
     limitMs,
   );

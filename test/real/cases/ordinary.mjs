@@ -1,4 +1,4 @@
-/** What `npm test` has no time for: thirty thousand answers compared with the engine's own, and the tests named slow. */
+/** What `npm test` has no time for: the tests named slow. */
 import { fileURLToPath } from "node:url";
 import { command, expectCode } from "../command.mjs";
 
@@ -10,13 +10,6 @@ const brief = ["--reporter=dot"];
 export const ordinaryCases = {
   tool: "ordinary",
   cases: {
-    "thirty thousand answers over every wire are the engine's own": async () => {
-      const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root, ...brief];
-      const env = { ...process.env, ORDINARY_QUERIES: "6000", NO_COLOR: "1" };
-      expectCode(
-        await command(process.execPath, [...vitest, "test/ordinary"], { env, seconds: 900 }),
-      );
-    },
     "tests that take longer than a push may": async () => {
       const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root, ...brief];
       const env = { ...process.env, GATEWAY_SLOW: "1", NO_COLOR: "1" };

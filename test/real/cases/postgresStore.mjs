@@ -4,7 +4,7 @@ import { command, expectCode } from "../command.mjs";
 import { debianPrograms, embeddedPrograms, startPostgres } from "../postgresServer.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-/** A million records are made, twice. */
+/** A million records are made, twice, on one of them. */
 const testSeconds = 600;
 
 /** The tools of these cases: true, or the reason why they are skipped. */
@@ -16,10 +16,10 @@ export async function postgresServers() {
   };
 }
 
-export const debianPostgresCases = casesOf("debianPostgres", debianPrograms);
-export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms);
+export const debianPostgresCases = casesOf("debianPostgres", debianPrograms, 1_000_000);
+export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms, 100_000);
 
-function casesOf(tool, programs) {
+function casesOf(tool, programs, records) {
   return {
     tool,
     behind: "none",
@@ -32,19 +32,19 @@ function casesOf(tool, programs) {
         onServer(programs, "postgresRestart"),
       "what one control plane frees is told at another, also after a connection is cut": () =>
         onServer(programs, "postgresReplicas"),
-      "an upgrade of a million records while inserts go on": () =>
-        onServer(programs, "postgresUpgrade"),
+      [`an upgrade of ${records} records while inserts go on`]: () =>
+        onServer(programs, "postgresUpgrade", { GATEWAY_TEST_RECORDS: String(records) }),
     },
   };
 }
 
-async function onServer(programs, test) {
+async function onServer(programs, test, more = {}) {
   const { folder } = await programs();
   const server = await startPostgres(folder);
   try {
     const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run"];
     const args = [...vitest, "--root", root, "--config", "vitest.real.config.ts"];
-    const env = { GATEWAY_TEST_POSTGRES: server.url, NO_COLOR: "1" };
+    const env = { GATEWAY_TEST_POSTGRES: server.url, NO_COLOR: "1", ...more };
     const result = await command(process.execPath, [...args, `test/real/${test}.test.ts`], {
       env,
       seconds: testSeconds,
