@@ -12,6 +12,8 @@ const texts = ["carefully final deposits detect slyly agai", "quickly regular id
 const blockRows = 65_536;
 
 const mysqlEof = Buffer.of(0xfe, 0, 0, 2, 0);
+/** Autocommit, nothing changed, no warning. */
+const mysqlOk = packet(1, Buffer.of(0, 0, 0, 2, 0, 0, 0));
 
 const clickHouse = await clickHousePort();
 const starRocks = await mysqlPort();
@@ -114,12 +116,13 @@ function mysqlPort() {
       authCallback: (_login, done) => done(null),
     });
     client.on("error", () => client.stream.destroy());
+    // Its server side takes SET for the preparation of a statement.
+    client.on("stmt_prepare", () => client.stream.write(mysqlOk));
     client.on("query", (sql) => {
       const wanted = Number(/rows (\d+)/.exec(sql)?.[1] ?? 0);
       client.sequenceId = 0;
       if (wanted === 0 && /select/i.test(sql)) return client.stream.write(one);
-      client.sequenceId = 1;
-      if (wanted === 0) return client.writeOk();
+      if (wanted === 0) return client.stream.write(mysqlOk);
       client.stream.write(head.bytes);
       const end = () => client.stream.write(mysqlEnd(head.packets));
       return send(client.stream, piece, Math.ceil(wanted / blockRows), end);
