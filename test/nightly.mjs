@@ -27,6 +27,7 @@ const runs = [
   ],
   ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
+  ["ten thousand queries, each poll to another worker", ["test/fleet/run.mjs", "anyWorker"]],
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
   ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
   ["statements by chance, MySQL and MariaDB", ["test/real/run.mjs", "starRocks", "starRocksMysql"]],
@@ -36,7 +37,13 @@ const runs = [
   ["frames by chance, MySQL", ["test/fuzz/frames.mjs", "mysql", frames]],
   ["requests by chance, Trino", ["test/fuzz/trino.mjs", "1000000"]],
 ];
-const env = { ...process.env, GATEWAY_NIGHTLY: "1", FLEET_KILLS: "10", SOAK_SECS: "3600" };
+const env = {
+  ...process.env,
+  GATEWAY_NIGHTLY: "1",
+  FLEET_KILLS: "10",
+  FLEET_POLLED: "10000",
+  SOAK_SECS: "3600",
+};
 
 let failed = 0;
 for (const [name, args, more] of runs) {

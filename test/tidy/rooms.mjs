@@ -185,6 +185,7 @@ export const rooms = {
     history: ["config"],
     judge: ["config"],
     ops: ["config", "host"],
+    relay: ["config"],
     control: ["config", "generation", "history", "judge", "starting.ts"],
     worker: ["config", "generation", "history", "judge", "starting.ts"],
     docs: ["config", "history", "host", "worker"],

@@ -2,7 +2,7 @@
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Capacity } from "@gateway/core/port/capacity.ts";
-import type { Frontend, ListenError } from "@gateway/core/port/frontend.ts";
+import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { History } from "@gateway/core/port/history.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { openDoor } from "@gateway/core/run/openDoor.ts";
@@ -12,8 +12,10 @@ import { graceMs } from "@gateway/core/run/step/patience.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
+import type { Elsewhere, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
 import type { GatewayConfig } from "./config/schema.ts";
 import { lateSignal, unlessLate } from "./host/deadline.ts";
+import { openRelay, type OpenRelay } from "./relay/open.ts";
 
 /** How long after the deadline clients may take their errors. Errors of an engine that ignores its cancel come last. */
 const lastWordsMs = graceMs + 500;
@@ -32,7 +34,9 @@ export interface DataPlaneParts {
 
 export interface RunningDataPlane {
   readonly door: Door;
-  readonly frontends: readonly Frontend[];
+  readonly frontends: readonly PolledFrontend[];
+  /** Where other gateways bring polls of queries that are here; undefined without it. */
+  readonly relay: OpenRelay["listener"] | undefined;
   readonly live: LiveQueries;
   /** Takes nothing new, lets running queries finish until `deadline`, then ends the rest. True when nothing had to be ended. */
   drain(deadline: AbortSignal): Promise<boolean>;
@@ -54,18 +58,23 @@ export async function startDataPlane(
     draining: () => parts.stopping.signal.aborted,
   });
 
-  const opened = await Promise.all(openings(config, door.door, host));
+  const relayed = await openRelay(config, host);
+  const relay = relayed.ok ? relayed.value : undefined;
+  const opened = await Promise.all(openings(config, door.door, host, relay?.elsewhere));
   const open = opened.flatMap((one) => (one.ok ? [one.value] : []));
-  const failures = opened.flatMap((one) => (one.ok ? [] : [one.error]));
+  const failures = [relayed, ...opened].flatMap((one) => (one.ok ? [] : [one.error]));
   if (failures.length > 0) {
     await Promise.all(open.map((frontend) => frontend.drain(AbortSignal.abort())));
+    await relay?.close();
     await door.close();
     return err(failures);
   }
+  relay?.serve(open);
 
   return ok({
     door: door.door,
     frontends: open,
+    relay: relay?.listener,
     live,
     drain: async (deadline) => {
       parts.stopping.abort();
@@ -73,7 +82,9 @@ export async function startDataPlane(
       const cut = cutAt(deadline, live);
       using late = lateSignal(deadline, lastWordsMs, host.clock);
       const quiet = [live.idle(deadline), ...open.map((frontend) => frontend.drain(late.signal))];
-      const ended = Promise.all(quiet).then(() => door.close());
+      const ended = Promise.all(quiet)
+        .then(() => relay?.close())
+        .then(() => door.close());
       const inTime = await unlessLate(ended, deadline, { ms: endMsMax, clock: host.clock });
       return inTime && cut() === 0;
     },
@@ -92,29 +103,33 @@ function cutAt(deadline: AbortSignal, live: LiveQueries): () => number {
   return () => count;
 }
 
-type Opening = Promise<Result<Frontend, ListenError>>;
+type Opening = Promise<Result<PolledFrontend, ListenError>>;
 
 /** One line per frontend of the catalog keeps each config tied to its own `listen`. */
-function openings(config: GatewayConfig, door: Door, host: Host): readonly Opening[] {
+function openings(
+  config: GatewayConfig,
+  ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
+): readonly Opening[] {
   const { trinoHttp, postgresWire, mysqlWire } = config.frontends;
   const all: (Opening | undefined)[] = [
-    openingOf(frontends.trinoHttp, trinoHttp, door, host),
-    openingOf(frontends.postgresWire, postgresWire, door, host),
-    openingOf(frontends.mysqlWire, mysqlWire, door, host),
+    openingOf(frontends.trinoHttp, trinoHttp, ...place),
+    openingOf(frontends.postgresWire, postgresWire, ...place),
+    openingOf(frontends.mysqlWire, mysqlWire, ...place),
   ];
   return all.filter((opening) => opening !== undefined);
 }
 
 interface Openable<Config> {
-  load(): Promise<{ listen(config: Config, door: Door, host: Host): Opening }>;
+  load(): Promise<{
+    listen(config: Config, door: Door, host: Host, elsewhere?: Elsewhere): Opening;
+  }>;
 }
 
 function openingOf<Config extends { readonly enabled: boolean }>(
   descriptor: Openable<Config>,
   config: Config | undefined,
-  door: Door,
-  host: Host,
+  ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
 ): Opening | undefined {
   if (config === undefined || !config.enabled) return undefined;
-  return descriptor.load().then((loaded) => loaded.listen(config, door, host));
+  return descriptor.load().then((loaded) => loaded.listen(config, ...place));
 }

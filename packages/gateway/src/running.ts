@@ -76,6 +76,7 @@ function runningOf(
     reload,
     listeners: [
       ...data.frontends.map(({ kind, host, port, tls }) => ({ kind, host, port, tls })),
+      ...(data.relay === undefined ? [] : [{ kind: "relay", ...data.relay, tls: true }]),
       ...opsListeners,
     ],
     drain: async (deadline) => {

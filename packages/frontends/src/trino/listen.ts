@@ -5,10 +5,10 @@
 import { createServer, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { GatewayError } from "@gateway/core/error.ts";
-import type { Frontend, Listen } from "@gateway/core/port/frontend.ts";
 import { ok } from "@gateway/core/result.ts";
 import { openListener, type OpenListener } from "../listener/accept.ts";
 import type { Connection } from "../listener/connection.ts";
+import type { ListenPolled, PolledFrontend } from "../listener/elsewhere.ts";
 import type { TrinoConfig } from "./config.ts";
 import { Peers } from "./peer.ts";
 import { Requests } from "./requests.ts";
@@ -38,16 +38,16 @@ export const times: HttpTimes = {
 };
 
 /** Opens the listener on its address. */
-export const listen: Listen<TrinoConfig> = (config, door, host) =>
-  listenWith(times, config, door, host);
+export const listen: ListenPolled<TrinoConfig> = (config, door, host, elsewhere) =>
+  listenWith(times, config, door, host, elsewhere);
 
 /** The same with other times. */
 export async function listenWith(
   limits: HttpTimes,
-  ...[config, door, host]: Parameters<Listen<TrinoConfig>>
-): ReturnType<Listen<TrinoConfig>> {
+  ...[config, door, host, elsewhere]: Parameters<ListenPolled<TrinoConfig>>
+): ReturnType<ListenPolled<TrinoConfig>> {
   const peers = new Peers(config);
-  const requests = new Requests(config, door, host, peers);
+  const requests = new Requests(config, door, host, { peers, elsewhere });
   const server = httpServer(limits, requests, peers);
   const opened = await openListener({
     kind,
@@ -110,13 +110,14 @@ interface Opened {
   readonly server: Server;
 }
 
-function frontendOf(listener: OpenListener, { config, requests, server }: Opened): Frontend {
+function frontendOf(listener: OpenListener, { config, requests, server }: Opened): PolledFrontend {
   let drained: Promise<void> | undefined;
   return {
     kind,
     host: config.host,
     port: listener.port,
     tls: listener.tls,
+    relayed: (asked) => void requests.relayed(asked),
     drain: (deadline) => {
       drained ??= drain(listener, { config, requests, server }, deadline);
       return drained;

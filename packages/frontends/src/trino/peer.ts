@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Connection } from "../listener/connection.ts";
+import type { RelayedClient } from "../listener/elsewhere.ts";
 import {
   forwardedClient,
   hostAllowed,
@@ -96,6 +97,21 @@ export class Peers {
     const sent = request.method === "POST" ? sentHeaders(rawHeaders) : undefined;
     if (sent !== undefined) known.last = { sent, peer: judged.value };
     return judged;
+  }
+
+  /** The sender of a request that another gateway heard, judged there. */
+  ofRelayed(
+    { rawHeaders, headers }: IncomingMessage,
+    client: RelayedClient,
+  ): Result<Peer, PeerRefusal> {
+    const checked = checkHeaders(rawHeaders);
+    if (!checked.ok) return err({ status: 400, text: checked.error.message });
+    return ok<Peer>({
+      ...client,
+      readsFirstAnswer: readsFirst.test(headers["user-agent"] ?? ""),
+      mayCompress: !loopbackOnly(client.address),
+      asked: undefined,
+    });
   }
 
   #judge(headers: IncomingHttpHeaders, known: Known): Result<Peer, PeerRefusal> {

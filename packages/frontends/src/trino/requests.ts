@@ -7,23 +7,24 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { parseStatementPath, statementPath, type StatementPath } from "@gateway/wire/trino/path.ts";
+import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
 import type { DecodingClient } from "../listener/longBytes.ts";
 import { longTexts } from "../listener/longTexts.ts";
 import { isOfQuery, readBody, textIn, type Pending } from "./body.ts";
 import type { TrinoConfig } from "./config.ts";
+import { clientOf, notAllowed, refuse, senderOf, whoOf, type Exchange } from "./exchange.ts";
 import { Handles, isBoundTo } from "./page/handles.ts";
 import type { Holder } from "./page/holder.ts";
-import { logIn, whoPolls, type Sender } from "./login/login.ts";
+import { logIn, whoPolls } from "./login/login.ts";
 import { factsOf, queryInfo, queryList, serverInfo } from "./info.ts";
 import { openStatement } from "./run/open.ts";
 import type { Page } from "./page/page.ts";
-import type { Peer, Peers } from "./peer.ts";
+import type { Peers } from "./peer.ts";
 import { pollOf } from "./page/poll.ts";
 import { immediateAhead } from "./commands/prepared.ts";
 import { Recent } from "./page/recent.ts";
@@ -37,18 +38,15 @@ import { Transactions } from "./session/transactions.ts";
 const queriesPath = "/v1/query";
 const queryPath = `${queriesPath}/`;
 
-/** One exchange: a request, where it came from, and its answer. */
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly peer: Peer;
-  /** What a client may log in by, for the answer to one that did not. */
-  readonly challenges: readonly string[];
-}
-
 /** As Trino itself writes them. */
 const basicChallenge = ['Basic realm="Trino"'];
 const bothChallenges = [...basicChallenge, 'Bearer realm="Trino", token_type="JWT"'];
+
+/** How requests come here, and where they may go on to. */
+interface Reach {
+  readonly peers: Peers;
+  readonly elsewhere: Elsewhere | undefined;
+}
 
 export class Requests {
   /** Statements by id. */
@@ -59,6 +57,7 @@ export class Requests {
   readonly #door: Door;
   readonly #host: Host;
   readonly #peers: Peers;
+  readonly #elsewhere: Elsewhere | undefined;
   /** Statements that are answered here and never reach the pipeline. */
   readonly #local: PolledQueries;
   readonly #pending: Pending = { bytes: 0 };
@@ -67,15 +66,16 @@ export class Requests {
   readonly #silent: Silent<PolledStatement>;
   #draining = false;
 
-  constructor(config: TrinoConfig, door: Door, host: Host, peers: Peers) {
+  constructor(config: TrinoConfig, door: Door, host: Host, { peers, elsewhere }: Reach) {
     this.#config = config;
     this.#door = door;
     this.#host = host;
     this.#peers = peers;
+    this.#elsewhere = elsewhere;
     this.#local = new PolledQueries(host);
     this.transactions = new Transactions(host);
     this.#startedMs = host.clock.nowMs();
-    this.#handles = new Handles(host);
+    this.#handles = new Handles(host, elsewhere);
     this.#silent = new Silent(this.shelf, host);
   }
 
@@ -94,12 +94,26 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    return this.#answer(request, response, () => this.#peers.of(request));
+  }
+
+  /** The same for a request that another gateway's client sent. */
+  relayed({ request, response, client }: RelayedRequest): Promise<void> {
+    return this.#answer(request, response, () => this.#peers.ofRelayed(request, client), true);
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    peerOf: () => ReturnType<Peers["of"]>,
+    relayed = false,
+  ): Promise<void> {
     try {
-      const peer = this.#peers.of(request);
+      const peer = peerOf();
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
       const challenges = this.#door.takesTokens === true ? bothChallenges : basicChallenge;
-      await this.#route({ request, response, peer: peer.value, challenges });
+      await this.#route({ request, response, peer: peer.value, challenges, relayed });
     } catch (bug) {
       this.#host.log.bug(bug);
       if (response.headersSent) response.destroy();
@@ -188,14 +202,12 @@ export class Requests {
 
   /**
    * A forged, expired, forgotten or foreign link gets one and the same answer, after the same check of
-   * who asks. A link of another instance is told apart: its query lives, but not here.
+   * who asks. A link of another instance leads there.
    */
   async #poll(exchange: Exchange, path: StatementPath, asked: string): Promise<void> {
     const { request, response } = exchange;
     const { method = "GET" } = request;
-    if (path.instance !== this.#handles.instance) {
-      return refuse(exchange, gatewayError("query.elsewhere"));
-    }
+    if (path.instance !== this.#handles.instance) return this.#ofAnother(exchange, path.instance);
     const handle = this.#handles.open(path.sealed);
     const id = (handle?.queryId ?? "") as QueryId;
     const found = await this.#find(exchange, id);
@@ -218,6 +230,16 @@ export class Requests {
     const holder = this.#hold(exchange, statement);
     const page = await statement.answer(handle.token, pollOf(asked));
     return this.#give(exchange, statement, holder, page);
+  }
+
+  /** A link of another gateway: it answers, and judges who asks. */
+  async #ofAnother(exchange: Exchange, mark: string): Promise<void> {
+    const { request, response, peer } = exchange;
+    // Sent here because we are where its gateway was: that one is gone, and its queries with it.
+    if (exchange.relayed) return refuse(exchange, gatewayError("query.unknown"));
+    const asked = { request, response, client: clientOf(peer) };
+    const answered = await this.#elsewhere?.relay(mark, "trinoHttp", asked);
+    if (answered !== true) refuse(exchange, gatewayError("query.elsewhere"));
   }
 
   /** The asker's own statements, for `?state=` only those in that state. */
@@ -339,30 +361,4 @@ export class Requests {
     if (found.ok) return ok(statement);
     return found;
   }
-}
-
-function senderOf({ request, peer }: Exchange): Sender {
-  const { address, certificateNames, mayTakeCredentials } = peer;
-  return { headers: request.headers, address, certificateNames, mayTakeCredentials };
-}
-
-function refuse({ request, response, challenges }: Exchange, error: GatewayError): void {
-  // As an error of a query this code is status 200; as the refusal of a request, Trino answers 403.
-  if (error.code === "query.permission") return sendStatus(request, response, 403, error.message);
-  return sendRefusal(request, response, error, challenges);
-}
-
-function notAllowed({ request, response }: Exchange, allow: string): void {
-  response.setHeader("Allow", allow);
-  sendStatus(request, response, 405, "Method not allowed");
-}
-
-/** Who sent the text. Reading stops when that client leaves. */
-function whoOf({ identity }: Login, response: ServerResponse): DecodingClient {
-  const client = {
-    get over() {
-      return response.destroyed;
-    },
-  };
-  return { user: identity.user, client };
 }

@@ -210,3 +210,38 @@ export const egressSchema = z
     title: "Outgoing connections",
     description: "Checked against the address that is really connected to.",
   });
+
+/** `gateway.relay`: where other gateways of the fleet bring polls of queries that are here. */
+export const relaySchema = z
+  .strictObject({
+    host: z.string().min(1).default("0.0.0.0").meta({
+      title: "Address",
+      description:
+        "Address to bind. Both ends prove the fleet secret by TLS with a key made from it.",
+    }),
+    port: z
+      .int()
+      .min(0)
+      .max(65535)
+      .default(9001)
+      .meta({ title: "Port", description: "TCP port; 0 picks a free one." }),
+    advertise: z
+      .string()
+      .min(1)
+      .max(90)
+      .regex(/^[\w.:[\]-]+$/, "must be a host, or host:port")
+      .optional()
+      .meta({
+        title: "Advertised address",
+        description:
+          "Host, or host and port, at which the fleet reaches this process. Absent: the first address of this machine that is not loopback.",
+        examples: ["10.0.3.7"],
+      }),
+  })
+  .meta({
+    title: "Relay",
+    description:
+      "Lets a balancer send each poll to any gateway: one that does not have the query passes the request on to the one that does. Needs the fleet secret; absent, such a poll is answered `query.elsewhere`.",
+  });
+
+export type RelayConfig = z.output<typeof relaySchema>;

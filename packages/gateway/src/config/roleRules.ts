@@ -29,6 +29,10 @@ function ownerProblems(gateway: GatewayConfig): readonly RuleProblem[] {
     const reason = "is missing: workers are served to whoever holds it";
     problems.push(problem(["workerApi", "sharedSecret"], reason));
   }
+  if (gateway.relay !== undefined && workerApi?.sharedSecret === undefined) {
+    const reason = "needs workerApi.sharedSecret: gateways prove to each other that they have it";
+    problems.push(problem(["relay"], reason));
+  }
   if (role === "standalone" && served) {
     const reason = "is for role controlPlane: a standalone gateway serves no workers";
     problems.push(problem(["workerApi"], reason));

@@ -176,7 +176,8 @@ export const advice = {
   },
   "query.elsewhere": {
     user: "Try again; the balancer may reach the right instance.",
-    operator: "Make the balancer send each client to one instance (affinity by address or cookie).",
+    operator:
+      "Set `gateway.relay` on all instances, or make the balancer send each client to one (affinity by address or cookie). With `relay`: the instance that had the query is gone, or its relay port is not reached.",
   },
   "protocol.violation": {
     user: "Check that the client speaks this protocol and that the port is the right one.",

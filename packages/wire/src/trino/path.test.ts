@@ -29,7 +29,7 @@ describe("parseStatementPath", () => {
       "/v1/statement/executing/../b",
       "/v1/statement/executing//b",
       `/v1/statement/executing/a/${"b".repeat(513)}`,
-      `/v1/statement/executing/${"a".repeat(65)}/b`,
+      `/v1/statement/executing/${"a".repeat(201)}/b`,
     ]) {
       expect(parseStatementPath(other)).toBeUndefined();
     }

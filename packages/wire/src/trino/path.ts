@@ -14,7 +14,7 @@ export interface StatementPath {
 
 export const statementPath = "/v1/statement";
 const prefix = "/v1/statement/";
-const instanceLengthMax = 64;
+const instanceLengthMax = 200;
 const sealedLengthMax = 512;
 
 /** Reads a path without its query string; undefined for any other. Cost: linear in the path, no backtracking. */

@@ -19,6 +19,7 @@ import {
   type Sealer,
 } from "@gateway/core/handle/seal.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Elsewhere } from "../../listener/elsewhere.ts";
 
 const cipherName = "aes-256-gcm";
 const keyBytes = 32;
@@ -52,10 +53,12 @@ export class Handles {
   readonly #known = new Recent<HandleFacts>();
   readonly #marks = new Recent<Uint8Array>();
 
-  constructor(host: Pick<Host, "clock" | "randomBytes">) {
+  /** `elsewhere` writes into the instance how the rest of the fleet reaches it. */
+  constructor(host: Pick<Host, "clock" | "randomBytes">, elsewhere?: Pick<Elsewhere, "mark">) {
     this.#host = host;
+    const instance = Buffer.from(host.randomBytes(instanceBytes)).toString("hex");
     this.#owner = {
-      instance: Buffer.from(host.randomBytes(instanceBytes)).toString("hex"),
+      instance: elsewhere?.mark(instance) ?? instance,
       sealer: aesSealer(host.randomBytes(keyBytes)),
     };
   }

@@ -8,6 +8,7 @@ import type { QueryResults } from "@gateway/wire/trino/results.ts";
 import { afterEach } from "vitest";
 import type { Script, ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { suiteHost, type SuiteHost } from "../../rig/host.ts";
+import type { Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
 import { trinoConfig } from "../config.ts";
 import { listenWith, times, type HttpTimes } from "../listen.ts";
 import { batchOfNumbers, done, numbers, parkingDoor } from "./trino.ts";
@@ -24,6 +25,8 @@ export interface TestServer {
   /** The server's clock goes so much ahead; timers do not. */
   later(ms: number): void;
   drain(deadline: AbortSignal): Promise<void>;
+  /** A request that another gateway's client sent. */
+  relayed(asked: RelayedRequest): void;
   stop(): Promise<void>;
 }
 
@@ -37,13 +40,14 @@ export async function serverOf(
   script: Script,
   config: Readonly<Record<string, unknown>> = {},
   limits: Partial<HttpTimes> = {},
+  elsewhere?: Elsewhere,
 ): Promise<TestServer> {
   const real = suiteHost();
   let aheadMs = 0;
   const host = { ...real, clock: { ...real.clock, nowMs: () => real.clock.nowMs() + aheadMs } };
   const door = parkingDoor(script, host);
   const parsed = trinoConfig.parse({ host: "127.0.0.1", port: 0, ...config });
-  const listening = await listenWith({ ...times, ...limits }, parsed, door, host);
+  const listening = await listenWith({ ...times, ...limits }, parsed, door, host, elsewhere);
   if (!listening.ok) throw new Error(listening.error.detail);
   const frontend = listening.value;
   const url = `http://127.0.0.1:${frontend.port}`;
@@ -62,6 +66,7 @@ export async function serverOf(
     follow: (sql, headers = {}) => follow(ask, sql, headers),
     later: (ms) => void (aheadMs += ms),
     drain: (deadline) => frontend.drain(deadline),
+    relayed: (asked) => frontend.relayed?.(asked),
     stop: () => frontend.drain(AbortSignal.abort()),
   };
 }

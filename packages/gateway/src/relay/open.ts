@@ -1,0 +1,108 @@
+/**
+ * The relay of a process: requests about queries of other gateways go to them, and theirs about ours come
+ * here. Any gateway behind one balancer answers any poll, without sticky sessions or a shared store.
+ */
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { ListenError } from "@gateway/core/port/frontend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Counter } from "@gateway/core/port/metrics.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
+import type { Secret } from "@gateway/core/secret.ts";
+import type { Elsewhere, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
+import { plainSecrets } from "../config/secrets.ts";
+import type { RelayConfig } from "../config/control.ts";
+import type { GatewayConfig } from "../config/schema.ts";
+import { marksOf } from "./marks.ts";
+import { senderOf } from "./send.ts";
+import { listenRelay, type OpenRelayListener } from "./serve.ts";
+
+export interface OpenRelay {
+  readonly elsewhere: Elsewhere;
+  readonly listener: { readonly host: string; readonly port: number };
+  serve(frontends: readonly PolledFrontend[]): void;
+  close(): Promise<void>;
+}
+
+/** Opens the listener, where the config has one. */
+export async function openRelay(
+  gateway: GatewayConfig,
+  host: Pick<Host, "metrics" | "randomBytes">,
+): Promise<Result<OpenRelay | undefined, ListenError>> {
+  const config = gateway.relay;
+  const [secret, ...older] = fleetSecrets(gateway);
+  // The rules of the config ask for a secret.
+  if (config === undefined || secret === undefined) return ok(undefined);
+  const opened = await listenRelay(config, [secret, ...older], host);
+  if (!opened.ok) return opened;
+  return ok(relayOf(config, [secret, ...older], opened.value, host));
+}
+
+/** The secret that holds the fleet together, as this role has it. */
+function fleetSecrets({ controlPlane, workerApi }: GatewayConfig): readonly Secret[] {
+  const secret = controlPlane?.auth.sharedSecret ?? workerApi?.sharedSecret;
+  return secret === undefined ? [] : plainSecrets(secret);
+}
+
+function relayOf(
+  config: RelayConfig,
+  secrets: readonly [Secret, ...Secret[]],
+  listener: OpenRelayListener,
+  host: Pick<Host, "metrics" | "randomBytes">,
+): OpenRelay {
+  const marks = marksOf(secrets, host);
+  const sender = senderOf(secrets);
+  const address = advertised(config, listener.port);
+  const answered = relayedCounter(host, "answered");
+  const unreached = relayedCounter(host, "unreached");
+  return {
+    elsewhere: {
+      mark: (instance) => marks.make(instance, address),
+      relay: async (mark, frontend, asked) => {
+        const owner = marks.addressIn(mark);
+        if (owner === undefined) return false;
+        const sent = await sender.send(owner, frontend, asked);
+        (sent ? answered : unreached).add(1);
+        return sent;
+      },
+    },
+    listener: { host: config.host, port: listener.port },
+    serve: (frontends) => listener.serve(frontends),
+    close: async () => {
+      await listener.close();
+      sender.close();
+    },
+  };
+}
+
+function relayedCounter({ metrics }: Pick<Host, "metrics">, result: string): Counter {
+  return metrics.counter(
+    {
+      name: "gateway_relayed_requests_total",
+      help: "Requests sent on to the gateway that has their query, by whether it answered.",
+      labels: ["result"],
+    },
+    { result },
+  );
+}
+
+/** `host:port` where the fleet reaches this process: as the config says, else its first address off loopback. */
+function advertised({ advertise, host }: RelayConfig, port: number): string {
+  if (advertise !== undefined) {
+    return /:\d+$/.test(advertise) && isIP(advertise) === 0 ? advertise : joined(advertise, port);
+  }
+  const everywhere = host === "0.0.0.0" || host === "::";
+  return joined(everywhere ? (ownAddress(host === "::") ?? "127.0.0.1") : host, port);
+}
+
+function ownAddress(mayBeSix: boolean): string | undefined {
+  const all = Object.values(networkInterfaces())
+    .flat()
+    .filter((one) => one !== undefined && !one.internal && !one.address.startsWith("fe80:"));
+  const four = all.find((one) => one?.family === "IPv4");
+  return (four ?? (mayBeSix ? all[0] : undefined))?.address;
+}
+
+function joined(host: string, port: number): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]:${port}` : `${host}:${port}`;
+}

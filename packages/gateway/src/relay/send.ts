@@ -1,0 +1,130 @@
+/** Sends a client's request to the gateway that has its query, and the answer back as it comes. */
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
+import type { Socket } from "node:net";
+import type { Secret } from "@gateway/core/secret.ts";
+import type { RelayedRequest } from "@gateway/frontends/listener/elsewhere.ts";
+import { peerAddress } from "../config/addresses.ts";
+import { relayKey, relayTls } from "./keys.ts";
+import { clientHeader, frontendHeader, passedOn, writeClient } from "./message.ts";
+
+/** A gateway that does not take a connection in this time is gone; its clients would rather know. */
+const connectMs = 3_000;
+/** Longer than a frontend lets a client stall, so that it ends the connection and not we. */
+const stalledMs = 330_000;
+const socketsPerGateway = 256;
+const idleSocketsPerGateway = 16;
+/** Requests on their way at once; those beyond are told to come again. */
+const relayedMax = 2_048;
+
+export interface Sender {
+  /** False when the gateway did not answer; the client was sent nothing then. `address` is `host:port`. */
+  send(address: string, frontend: string, asked: RelayedRequest): Promise<boolean>;
+  close(): void;
+}
+
+/** Tries the secrets in turn, so that a fleet may change its own gateway by gateway. */
+export function senderOf(secrets: readonly Secret[]): Sender {
+  const agents = secrets.map(agentOf);
+  let underway = 0;
+  return {
+    send: async (address, frontend, asked) => {
+      const where = peerAddress(address);
+      if (where === undefined || underway >= relayedMax) return false;
+      const options = { host: where.name, port: where.port, ...headOf(frontend, asked) };
+      underway += 1;
+      try {
+        // What was read of a body is gone, so only a request without one is tried again.
+        const tries = hasBody(asked.request) ? agents.slice(0, 1) : agents;
+        for (const agent of tries) {
+          if (await sentBy({ ...options, agent }, asked)) return true;
+          if (asked.response.destroyed) return true;
+        }
+        return false;
+      } finally {
+        underway -= 1;
+      }
+    },
+    close: () => {
+      for (const agent of agents) agent.destroy();
+    },
+  };
+}
+
+function agentOf(secret: Secret): Agent {
+  const key = relayKey(secret);
+  return new Agent({
+    ...relayTls,
+    keepAlive: true,
+    maxSockets: socketsPerGateway,
+    maxFreeSockets: idleSocketsPerGateway,
+    timeout: connectMs,
+    pskCallback: () => key,
+    // The key proves the other end; there is no certificate with a name in it.
+    checkServerIdentity: () => undefined,
+  });
+}
+
+function headOf(frontend: string, { request, client }: RelayedRequest): RequestOptions {
+  const own = [frontendHeader, frontend, clientHeader, writeClient(client)];
+  return {
+    method: request.method ?? "GET",
+    path: request.url ?? "/",
+    headers: [...passedOn(request.rawHeaders), ...own] as never,
+  };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+async function sentBy(options: RequestOptions, asked: RelayedRequest): Promise<boolean> {
+  const first = await sentOnce(options, asked);
+  // The other end may close an idle connection while we write to it.
+  if (first !== "stale" || hasBody(asked.request)) return first === "answered";
+  return (await sentOnce(options, asked)) === "answered";
+}
+
+/** `stale`: a connection that had been idle broke before an answer began. */
+type Sent = "answered" | "unreached" | "stale";
+
+function sentOnce(options: RequestOptions, { request, response }: RelayedRequest): Promise<Sent> {
+  return new Promise((resolve) => {
+    const upstream = httpsRequest(options);
+    const leave = (): void => void upstream.destroy();
+    response.once("close", leave);
+    upstream.on("socket", (socket) => watch(socket));
+    upstream.on("timeout", leave);
+    upstream.on("error", () => {
+      response.off("close", leave);
+      if (response.headersSent) response.destroy();
+      resolve(upstream.reusedSocket ? "stale" : "unreached");
+    });
+    upstream.on("response", (answer) => {
+      giveBack(answer, response, upstream);
+      resolve("answered");
+    });
+    if (hasBody(request)) request.pipe(upstream);
+    else upstream.end();
+  });
+}
+
+/** The agent's timeout is for connecting; an answer may take its time. */
+function watch(socket: Socket): void {
+  if (socket.connecting) socket.once("secureConnect", () => socket.setTimeout(stalledMs));
+  else socket.setTimeout(stalledMs);
+}
+
+function giveBack(
+  answer: IncomingMessage,
+  response: RelayedRequest["response"],
+  upstream: ClientRequest,
+): void {
+  response.writeHead(answer.statusCode ?? 502, passedOn(answer.rawHeaders));
+  answer.on("aborted", () => response.destroy());
+  answer.on("error", () => response.destroy());
+  answer.pipe(response);
+  response.once("close", () => {
+    if (!answer.complete) upstream.destroy();
+  });
+}

@@ -1,0 +1,119 @@
+/** The listener on which other gateways of the fleet bring requests of their clients about queries that are here. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { ListenError } from "@gateway/core/port/frontend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Counter } from "@gateway/core/port/metrics.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Secret } from "@gateway/core/secret.ts";
+import type { PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
+import type { RelayConfig } from "../config/control.ts";
+import { relayKey, relayTls } from "./keys.ts";
+import { clientHeader, frontendHeader, readClient } from "./message.ts";
+
+const kind = "relay";
+/** A client's headers, which a frontend lets be 64 KB, and ours. */
+const headerBytesMax = 80 * 1_024;
+const connectionsMax = 4_096;
+const handshakeMs = 5_000;
+const headersMs = 10_000;
+/** Longer than the sender keeps one, so that it closes and not we. */
+const keepAliveMs = 75_000;
+const stalledMs = 330_000;
+
+export interface OpenRelayListener {
+  /** The port really bound. */
+  readonly port: number;
+  /** Begins to answer for these; until then requests are told that there is nobody. */
+  serve(frontends: readonly PolledFrontend[]): void;
+  close(): Promise<void>;
+}
+
+/** Binds, and refuses whoever does not have one of `secrets`. */
+export async function listenRelay(
+  config: RelayConfig,
+  secrets: readonly Secret[],
+  host: Pick<Host, "metrics">,
+): Promise<Result<OpenRelayListener, ListenError>> {
+  const frontends = new Map<string, PolledFrontend>();
+  const server = serverOf(secrets, refusedCounter(host), (request, response) => {
+    const frontend = frontends.get(String(request.headers[frontendHeader]));
+    const client = readClient(textOf(request.headers[clientHeader]));
+    if (frontend?.relayed === undefined || client === undefined) return nobody(response);
+    return frontend.relayed({ request, response, client });
+  });
+  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    server.once("error", resolve);
+    server.listen(config.port, config.host, () => resolve(undefined));
+  });
+  if (failure !== undefined) return err(listenErrorOf(failure, config));
+  return ok({
+    port: (server.address() as AddressInfo).port,
+    serve: (open) => {
+      for (const frontend of open) frontends.set(frontend.kind, frontend);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+}
+
+function serverOf(
+  secrets: readonly Secret[],
+  refused: Counter,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const keys = new Map(secrets.map(relayKey).map(({ identity, psk }) => [identity, psk]));
+  const server = createServer(
+    {
+      ...relayTls,
+      pskCallback: (_socket, identity) => keys.get(identity) ?? null,
+      handshakeTimeout: handshakeMs,
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: headersMs,
+      keepAliveTimeout: keepAliveMs,
+      noDelay: true,
+    },
+    answer,
+  );
+  server.maxConnections = connectionsMax;
+  server.setTimeout(stalledMs);
+  server.on("tlsClientError", (_error, socket) => {
+    refused.add(1);
+    socket.destroy();
+  });
+  return server;
+}
+
+function refusedCounter({ metrics }: Pick<Host, "metrics">): Counter {
+  return metrics.counter(
+    {
+      name: "gateway_relay_refused_total",
+      help: "Connections to the relay listener whose other end did not prove that it is of the fleet.",
+      labels: [],
+    },
+    {},
+  );
+}
+
+function textOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : undefined;
+}
+
+/** The frontend is off here, or not open yet: the client is told to come again. */
+function nobody(response: ServerResponse): void {
+  response.writeHead(503, { "Retry-After": "1" }).end();
+}
+
+function listenErrorOf(
+  { code = "" }: NodeJS.ErrnoException,
+  { host, port }: RelayConfig,
+): ListenError {
+  const detail = `${host}:${port} ${code}`.trim();
+  if (code === "EADDRINUSE") return { kind, reason: "portInUse", detail };
+  if (code === "EACCES") return { kind, reason: "portForbidden", detail };
+  return { kind, reason: "addressUnavailable", detail };
+}
