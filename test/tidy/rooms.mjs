@@ -9,6 +9,7 @@ export const rooms = {
     mysql: [],
     postgres: [],
     trino: [],
+    flight: [],
   },
   "contract/src": {
     shared: [],
@@ -175,6 +176,17 @@ export const rooms = {
     catalog: ["session", "read", "value"],
     commands: ["session", "read", "value", "catalog"],
     run: ["page", "session", "read", "catalog", "commands"],
+  },
+  "frontends/src/flightSql": {
+    shared: ["machine", "encode", "errors", "limits"],
+    proto: [],
+    value: [],
+    read: ["proto"],
+    login: [],
+    session: ["proto"],
+    run: ["value", "read", "session"],
+    commands: ["proto", "run", "value"],
+    catalog: ["commands", "read", "run", "value"],
   },
   // `roles.ts` joins all rooms; the commands and the quick start call it.
   "gateway/src": {

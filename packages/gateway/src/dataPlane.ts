@@ -110,11 +110,12 @@ function openings(
   config: GatewayConfig,
   ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
 ): readonly Opening[] {
-  const { trinoHttp, postgresWire, mysqlWire } = config.frontends;
+  const { trinoHttp, postgresWire, mysqlWire, flightSql } = config.frontends;
   const all: (Opening | undefined)[] = [
     openingOf(frontends.trinoHttp, trinoHttp, ...place),
     openingOf(frontends.postgresWire, postgresWire, ...place),
     openingOf(frontends.mysqlWire, mysqlWire, ...place),
+    openingOf(frontends.flightSql, flightSql, ...place),
   ];
   return all.filter((opening) => opening !== undefined);
 }

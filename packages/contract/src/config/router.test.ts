@@ -48,7 +48,7 @@ describe("routersSchema", () => {
         type: "compound",
         combine: "any",
         targetGroup: "g",
-        conditions: [{ type: "script" }, { type: "protocolBased", protocols: ["flightSql"] }],
+        conditions: [{ type: "script" }, { type: "protocolBased", protocols: ["snowflakeHttp"] }],
       },
     ];
     const issues = routersSchema.safeParse(routers).error?.issues ?? [];
@@ -56,7 +56,7 @@ describe("routersSchema", () => {
       "0.type not built yet: routers written as scripts",
       "1.protocols.mcp not built yet: the MCP frontend",
       "2.conditions.0.type not built yet: conditions written as scripts",
-      "2.conditions.1.protocols.0 not built yet: the Flight SQL frontend",
+      "2.conditions.1.protocols.0 not built yet: the Snowflake frontend",
     ]);
   });
 

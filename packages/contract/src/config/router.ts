@@ -9,8 +9,7 @@ import { z } from "zod";
 import { builtWords, notBuilt, notBuiltVariant } from "./notBuilt.ts";
 
 /** Source: the keys of `gateway.frontends`. */
-const frontendKind = builtWords(["trinoHttp", "postgresWire", "mysqlWire"], {
-  flightSql: "the Flight SQL frontend",
+const frontendKind = builtWords(["trinoHttp", "postgresWire", "mysqlWire", "flightSql"], {
   snowflakeHttp: "the Snowflake frontend",
   clickhouseHttp: "the ClickHouse HTTP frontend",
   mcp: "the MCP frontend",
@@ -151,7 +150,7 @@ const protocolBased = z
         trinoHttp: target.optional(),
         postgresWire: target.optional(),
         mysqlWire: target.optional(),
-        flightSql: notBuilt("the Flight SQL frontend").optional(),
+        flightSql: target.optional(),
         snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
         clickhouseHttp: notBuilt("the ClickHouse HTTP frontend").optional(),
         mcp: notBuilt("the MCP frontend").optional(),

@@ -25,7 +25,7 @@ const frontendsSchema = z
     trinoHttp: frontends.trinoHttp.config.optional(),
     postgresWire: frontends.postgresWire.config.optional(),
     mysqlWire: frontends.mysqlWire.config.optional(),
-    flightSql: notBuilt("the Flight SQL frontend").optional(),
+    flightSql: frontends.flightSql.config.optional(),
     snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
     clickhouseHttp: notBuilt("the ClickHouse HTTP frontend").optional(),
     mcp: notBuilt("the MCP frontend").optional(),

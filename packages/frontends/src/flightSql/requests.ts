@@ -1,0 +1,262 @@
+/** The methods of the Flight service: who asks, what is meant, who answers it. */
+import type { Door } from "@gateway/core/port/door.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Presented } from "@gateway/core/port/authenticator.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import { create } from "@bufbuild/protobuf";
+import { sealerOf, sealKeyBytes } from "../listener/sealer.ts";
+import { Actions } from "./actions.ts";
+import { Asking } from "./asking.ts";
+import type { Call } from "./calls.ts";
+import { sourceOf } from "./catalog/sources.ts";
+import type { FlightConfig } from "./config.ts";
+import { bytesOf, flightInfo, schemaResult } from "./encode.ts";
+import { logIn } from "./login/login.ts";
+import { Tokens } from "./login/tokens.ts";
+import { actionTable, methodTable, type MethodName } from "./machine.ts";
+import * as flight from "./proto/Flight_pb.js";
+import { Puts } from "./puts.ts";
+import { read, readCommand, unsupported, violation, type Command } from "./read/command.ts";
+import { PreparedStatements } from "./run/prepared.ts";
+import type { Source } from "./run/source.ts";
+import { statementSource } from "./run/statementSource.ts";
+import { admit, plainQuery, preparedQuery, type StatementContext } from "./run/statements.ts";
+import { Tickets } from "./run/tickets.ts";
+import { Transactions } from "./session/transactions.ts";
+import { fieldOf } from "./value/types.ts";
+
+type Answer = Promise<Result<void, GatewayError>>;
+
+/** What the parts of the service share. */
+export interface Service extends StatementContext {
+  readonly prepared: PreparedStatements;
+  readonly tickets: Tickets<Source>;
+  readonly transactions: Transactions;
+}
+
+export class Requests {
+  readonly service: Service;
+  readonly #sealer;
+  readonly #tokens: Tokens;
+  readonly #actions: Actions;
+  readonly #puts: Puts;
+  #draining = false;
+
+  constructor(config: FlightConfig, door: Door, host: Host) {
+    this.#sealer = sealerOf(host.randomBytes(sealKeyBytes));
+    this.#tokens = new Tokens(this.#sealer, host.clock);
+    const prepared = new PreparedStatements(host);
+    const transactions = new Transactions(host);
+    this.service = { door, host, config, prepared, transactions, tickets: new Tickets(host) };
+    this.#actions = new Actions(this.service, this.#sealer);
+    this.#puts = new Puts(this.service);
+  }
+
+  /** Refuses new statements. Resolves when each result that waits was read or is over, or at the deadline. */
+  drain(deadline: AbortSignal): Promise<void> {
+    this.#draining = true;
+    return this.service.tickets.idle(deadline);
+  }
+
+  /** Ends what is left. */
+  async close(): Promise<void> {
+    this.service.tickets.close(gatewayError("gateway.draining"));
+    await this.service.transactions.close();
+  }
+
+  /** Answers one call. Never rejects: what goes wrong inside is a bug, logged and answered as one. */
+  async handle(method: MethodName, call: Call): Promise<void> {
+    let answer: Result<void, GatewayError>;
+    try {
+      answer = await this.#serve(method, call);
+    } catch (bug) {
+      this.service.host.log.bug(bug);
+      answer = err(gatewayError("internal.bug"));
+    }
+    call.end(answer);
+  }
+
+  async #serve(method: MethodName, call: Call): Answer {
+    if (methodTable[method] !== "serve") return err(unsupported(`${method} is not supported.`));
+    if (method === "Handshake") return this.#handshake(call);
+    const login = await logIn(this.service.door, call, this.#tokens);
+    if (!login.ok) return login;
+    const { door, transactions } = this.service;
+    const asking = new Asking(call, login.value, { door, transactions, sealer: this.#sealer });
+    if (this.#draining && method !== "DoGet" && method !== "DoAction") {
+      return err(gatewayError("gateway.draining"));
+    }
+    switch (method) {
+      case "GetFlightInfo":
+      case "GetSchema":
+        return this.#describe(method, asking);
+      case "DoGet":
+        return this.#get(asking);
+      case "DoPut":
+        return this.#puts.put(asking);
+      case "DoAction":
+        return this.#actions.act(asking, this.#draining);
+      case "ListActions":
+        return listActions(call);
+      case "ListFlights":
+      case "PollFlightInfo":
+      case "DoExchange":
+        return err(unsupported(`${method} is not supported.`));
+    }
+  }
+
+  /** The credential stands in the header, or in the first message as older clients send it. */
+  async #handshake(call: Call): Answer {
+    let shown: Presented | undefined;
+    if (call.header("authorization").length === 0) {
+      const message = await call.next("");
+      if (!message.ok) return message;
+      const credential = basicAuth(message.value);
+      if (!credential.ok) return credential;
+      shown = credential.value;
+    }
+    const login = await logIn(this.service.door, call, this.#tokens, shown);
+    if (!login.ok) return login;
+    const response = create(flight.HandshakeResponseSchema, {});
+    await call.send(bytesOf(flight.HandshakeResponseSchema, response));
+    return ok(undefined);
+  }
+
+  async #describe(method: "GetFlightInfo" | "GetSchema", asking: Asking): Answer {
+    const message = await asking.next();
+    if (!message.ok) return message;
+    const descriptor = read(flight.FlightDescriptorSchema, message.value ?? noBytes);
+    if (!descriptor.ok) return descriptor;
+    if (descriptor.value.type !== flight.FlightDescriptor_DescriptorType.CMD) {
+      return err(unsupported("Flights are named by commands of Flight SQL only."));
+    }
+    const way = method === "GetSchema" ? "schema" : "info";
+    const { maxStatementBytes } = this.service.config;
+    const command = readCommand(descriptor.value.cmd, way, maxStatementBytes);
+    if (!command.ok) return command;
+    return way === "schema"
+      ? this.#schema(command.value, asking)
+      : this.#info(command.value, descriptor.value, asking);
+  }
+
+  async #info(command: Command, descriptor: flight.FlightDescriptor, asking: Asking): Answer {
+    const { tickets } = this.service;
+    const full = tickets.room(asking.user);
+    if (full !== undefined) return err(full);
+    const opened = await this.#open(command, asking);
+    if (!opened.ok) return opened;
+    const { source, queryId } = opened.value;
+    if (asking.call.signal.aborted) {
+      source.cancel(gatewayError("query.cancelled"));
+      return err(gatewayError("query.cancelled"));
+    }
+    const { ticket, leftMs } = tickets.park(source, asking.user, queryId ?? "local");
+    const expiresAtMs = Math.round(this.service.host.clock.unixMs() + leftMs);
+    const { fields } = source;
+    await asking.call.send(flightInfo({ descriptor, fields, ticket, expiresAtMs, queryId }));
+    return ok(undefined);
+  }
+
+  /** What the ticket of a command leads to. A statement runs from here on, and its columns are known. */
+  async #open(
+    command: Command,
+    asking: Asking,
+  ): Promise<Result<{ readonly source: Source; readonly queryId: string | undefined }, GatewayError>> {
+    const local = sourceOf(command, { door: this.service.door, session: asking.session() });
+    if (local !== undefined) return ok({ source: local, queryId: undefined });
+    const found = await this.#statement(command, asking, "run");
+    if (!found.ok) return found;
+    const { query, asked } = found.value;
+    const polled = this.service.door.start(query);
+    const parts = { polled, transaction: asked.transaction, onChange: asked.onChange };
+    const source = await statementSource(parts, asking.call.signal);
+    return source.ok ? ok({ source: source.value, queryId: query.id }) : source;
+  }
+
+  async #schema(command: Command, asking: Asking): Answer {
+    const { door } = this.service;
+    const local = sourceOf(command, { door, session: asking.session() });
+    if (local !== undefined) {
+      await asking.call.send(schemaResult(local.fields));
+      return ok(undefined);
+    }
+    const found = await this.#statement(command, asking, "describe");
+    if (!found.ok) return found;
+    const described = await door.describe(found.value.query, asking.call.signal);
+    if (!described.ok) return described;
+    await asking.call.send(schemaResult(described.value.columns.map(fieldOf)));
+    return ok(undefined);
+  }
+
+  /** The statement that a command means, ready to run or to be described. */
+  async #statement(command: Command, asking: Asking, to: "run" | "describe") {
+    const { service } = this;
+    if (command.name === "CommandStatementQuery") {
+      const { query: sql, transactionId } = command.message;
+      const asked = asking.asked(transactionId);
+      if (!asked.ok) return asked;
+      const refused = await admit(service, sql, asked.value.session, asking.call.signal);
+      if (refused !== undefined) return err(refused);
+      return ok({ query: plainQuery(service, sql, asked.value.session), asked: asked.value });
+    }
+    if (command.name !== "CommandPreparedStatementQuery") {
+      return err(violation(`${command.name} can not be asked this way.`));
+    }
+    const found = service.prepared.find(command.message.preparedStatementHandle, asking.user);
+    if (!found.ok) return found;
+    const { sql, transaction, rows } = found.value;
+    if (rows.length > 1 && to === "run") {
+      const message = "A query runs with one row of values; several were bound.";
+      return err(gatewayError("query.parameters", { message }));
+    }
+    const asked = asking.asked(transaction === undefined ? undefined : Buffer.from(transaction));
+    if (!asked.ok) return asked;
+    const values = to === "describe" ? "none" : (rows[0] ?? []);
+    const query = preparedQuery(service, sql, values, asked.value.session);
+    return query.ok ? ok({ query: query.value, asked: asked.value }) : query;
+  }
+
+  async #get(asking: Asking): Answer {
+    const message = await asking.next();
+    if (!message.ok) return message;
+    const ticket = read(flight.TicketSchema, message.value ?? noBytes);
+    if (!ticket.ok) return ticket;
+    const command = readCommand(ticket.value.ticket, "get", 0);
+    if (!command.ok || command.value.name !== "TicketStatementQuery") {
+      return err(gatewayError("query.unknown"));
+    }
+    const { tickets } = this.service;
+    const taken = tickets.take(command.value.message.statementHandle, asking.user);
+    if (!taken.ok) return taken;
+    const { source, token } = taken.value;
+    try {
+      return await source.send(asking.call);
+    } finally {
+      tickets.forget(token);
+    }
+  }
+}
+
+const noBytes = new Uint8Array(0);
+
+/** What an older client shows in its first message; nothing when that is empty. */
+function basicAuth(message: Uint8Array | undefined): Result<Presented | undefined, GatewayError> {
+  const request = read(flight.HandshakeRequestSchema, message ?? noBytes);
+  if (!request.ok) return request;
+  if (request.value.payload.length === 0) return ok(undefined);
+  const auth = read(flight.BasicAuthSchema, request.value.payload);
+  if (!auth.ok || auth.value.username === "") return err(gatewayError("auth.refused"));
+  const { username: user, password } = auth.value;
+  return ok({ kind: "password", user, password: new Secret(password) });
+}
+
+async function listActions(call: Call): Answer {
+  for (const [type, standing] of Object.entries(actionTable)) {
+    if (standing !== "serve") continue;
+    const action = create(flight.ActionTypeSchema, { type, description: "" });
+    await call.send(bytesOf(flight.ActionTypeSchema, action));
+  }
+  return ok(undefined);
+}

@@ -1,0 +1,78 @@
+/** Something that a ticket leads to: rows, and the fields that they have. */
+import type { Buffer } from "node:buffer";
+import type { GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
+import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
+import { bodyOf, type Body } from "../value/body.ts";
+import { batchMessage, headerMessage } from "../value/message.ts";
+import { Packer } from "../value/packer.ts";
+import { fieldOf } from "../value/types.ts";
+import type { Parkable } from "./tickets.ts";
+
+/** Where messages go. */
+export interface Sink {
+  /** Aborted when the client has left. */
+  readonly signal: AbortSignal;
+  /** Undefined when another message may follow at once, otherwise a promise for that. */
+  send(message: Buffer): Promise<void> | undefined;
+}
+
+/** Rows that can be sent once. */
+export interface Source extends Parkable {
+  readonly fields: readonly ArrowField[];
+  /** Sends the schema and all rows. An error breaks the result off. */
+  send(sink: Sink): Promise<Result<void, GatewayError>>;
+}
+
+/** The first message of every result. */
+export function sendSchema(sink: Sink, fields: readonly ArrowField[]): Promise<void> | undefined {
+  return sink.send(headerMessage(schemaMetadata(fields)));
+}
+
+/** Sends the rows of a batch that are enough for a message; the others wait in the packer. */
+export async function sendBatch(sink: Sink, packer: Packer, batch: ColumnarBatch): Promise<void> {
+  for (const body of packer.add(batch)) {
+    const full = sink.send(batchMessage(body));
+    if (full !== undefined) await full;
+    if (sink.signal.aborted) return;
+  }
+}
+
+/** Sends the rows that wait. */
+export async function flush(sink: Sink, packer: Packer): Promise<void> {
+  if (packer.waits) await sink.send(batchMessage(packer.take()));
+}
+
+/** Rows that are made when they are asked for, or an error. */
+export type MakeBatch = (signal: AbortSignal) => Promise<Result<ColumnarBatch, GatewayError>>;
+
+/** A result of the gateway's own, in one batch. */
+export function madeSource(columns: readonly Column[], make: MakeBatch): Source {
+  const fields = columns.map(fieldOf);
+  return bodySource(fields, async (signal) => {
+    const made = await make(signal);
+    return made.ok ? ok(bodyOf([{ batch: made.value, from: 0, count: made.value.rows }])) : made;
+  });
+}
+
+/** The same for a body of types that only Arrow has. */
+export function bodySource(
+  fields: readonly ArrowField[],
+  make: (signal: AbortSignal) => Promise<Result<Body, GatewayError>>,
+): Source {
+  return {
+    transaction: undefined,
+    fields,
+    cancel: () => undefined,
+    send: async (sink) => {
+      const body = await make(sink.signal);
+      if (!body.ok) return err(body.error);
+      await sendSchema(sink, fields);
+      if (body.value.rows > 0) await sink.send(batchMessage(body.value));
+      return ok(undefined);
+    },
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * A statement that runs, from the moment on when its columns are known.
+ *
+ * The engine is asked for the next batch only when gRPC took the last message but one, so a slow reader stops it,
+ * and one that leaves ends it.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { PolledQuery } from "@gateway/core/port/door.ts";
+import type { ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
+import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
+import { columnarOf } from "@gateway/core/type/columnar.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
+import { Packer } from "../value/packer.ts";
+import { fieldOf } from "../value/types.ts";
+import { flush, sendBatch, sendSchema, type Sink, type Source } from "./source.ts";
+
+/** How long one wait for an event takes at most; then follows the next one. */
+const waitMs = 60_000;
+/** Few rows wait so long for more of them. */
+const lingerMs = 5;
+
+export interface StatementParts {
+  readonly polled: PolledQuery;
+  readonly transaction: string | undefined;
+  onChange(change: SessionChange): void;
+}
+
+/** Waits for the columns of a query. One that fails before, or whose client leaves, is over. */
+export async function statementSource(
+  parts: StatementParts,
+  signal: AbortSignal,
+): Promise<Result<StatementSource, GatewayError>> {
+  const reader = new EventReader(parts);
+  for (;;) {
+    const event = await reader.next(waitMs, signal);
+    if (signal.aborted) return err(gatewayError("query.cancelled"));
+    if (event?.kind === "failed") return reader.over(err(event.error));
+    if (event?.kind === "columns") return ok(new StatementSource(parts, reader, event.columns));
+    if (event?.kind === "done") {
+      reader.over(ok(undefined));
+      return ok(new StatementSource(parts, undefined, []));
+    }
+  }
+}
+
+export class StatementSource implements Source {
+  readonly fields: readonly ArrowField[];
+  readonly transaction: string | undefined;
+  readonly #polled: PolledQuery;
+  /** Undefined when the query is over already. */
+  readonly #reader: EventReader | undefined;
+
+  constructor(
+    { polled, transaction }: StatementParts,
+    reader: EventReader | undefined,
+    columns: readonly Column[],
+  ) {
+    this.fields = columns.map(fieldOf);
+    this.transaction = transaction;
+    this.#polled = polled;
+    this.#reader = reader;
+  }
+
+  get queryId(): string {
+    return this.#polled.query.id;
+  }
+
+  cancel(reason: GatewayError): void {
+    this.#polled.cancel(reason);
+  }
+
+  async send(sink: Sink): Promise<Result<void, GatewayError>> {
+    const packer = new Packer();
+    await sendSchema(sink, this.fields);
+    const reader = this.#reader;
+    if (reader === undefined) return ok(undefined);
+    for (;;) {
+      const event = await reader.next(packer.waits ? lingerMs : waitMs, sink.signal);
+      if (sink.signal.aborted) return reader.over(err(gatewayError("query.cancelled")));
+      switch (event?.kind) {
+        case undefined:
+          await flush(sink, packer);
+          break;
+        case "batch":
+          await sendBatch(sink, packer, columnarOf(event.batch));
+          break;
+        case "done":
+          await flush(sink, packer);
+          return reader.over(ok(undefined));
+        case "failed":
+          await flush(sink, packer);
+          return reader.over(err(event.error));
+        case "columns":
+          break;
+        default:
+          return unreachable(event);
+      }
+    }
+  }
+}
+
+/** The events that a result is made of. */
+type RowEvent = Extract<ResultEvent, { kind: "columns" | "batch" | "done" | "failed" }>;
+
+/** Reads the events of a query that are its result, and passes on what changes the session. */
+class EventReader {
+  readonly #parts: StatementParts;
+
+  constructor(parts: StatementParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined when none came in time, and when the client left. */
+  async next(ms: number, signal: AbortSignal): Promise<RowEvent | undefined> {
+    const event = await this.#parts.polled.next(ms, signal, (seen) => this.#absorb(seen));
+    if (event === undefined) return undefined;
+    switch (event.kind) {
+      case "columns":
+      case "batch":
+      case "done":
+      case "failed":
+        return event;
+      case "session":
+        this.#parts.onChange(event.change);
+        return undefined;
+      case "queued":
+      case "progress":
+      case "notice":
+        return undefined;
+      default:
+        return unreachable(event);
+    }
+  }
+
+  /** The client got no handle to ask again with. */
+  over<Value>(answer: Value): Value {
+    this.#parts.polled.forget?.();
+    return answer;
+  }
+
+  #absorb(event: ResultEvent): boolean {
+    if (event.kind === "session") this.#parts.onChange(event.change);
+    return (
+      event.kind === "session" ||
+      event.kind === "queued" ||
+      event.kind === "progress" ||
+      event.kind === "notice"
+    );
+  }
+}
