@@ -45,7 +45,9 @@ export class Call {
     this.#parts = parts;
     // Otherwise it reads sixteen messages ahead.
     setReadAhead(stream, 1);
-    this.#incoming = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    // At the end of a request the answer still follows.
+    const kept = { destroyOnReturn: false };
+    this.#incoming = stream.iterator(kept)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     stream.on("cancelled", () => this.#leave());
     stream.on("close", () => this.#leave());
   }
