@@ -14,6 +14,7 @@ import type { FollowedConnection } from "../listener/connection.ts";
 import { statusOf } from "./errors.ts";
 import { requestMsMax, stalledMs } from "./limits.ts";
 import type { Readers } from "./readers.ts";
+import type { Message } from "./value/message.ts";
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 
@@ -96,16 +97,16 @@ export class Call {
     }
   }
 
-  /** Sends a message. Undefined when another may follow at once, otherwise a promise for that. */
-  send(message: Buffer): Promise<void> | undefined {
+  /** Sends a message. Undefined when gRPC has taken it, otherwise a promise for that. */
+  send(message: Message): Promise<void> | undefined {
     if (this.signal.aborted) return undefined;
     this.#sendHeaders();
     this.#outstanding += 1;
-    this.#stream.write(message, () => {
+    this.#stream.write(message as Buffer, () => {
       this.#outstanding -= 1;
       this.#onTaken?.();
     });
-    return this.#outstanding < 2 ? undefined : this.#taken();
+    return this.#outstanding === 0 ? undefined : this.#taken();
   }
 
   /** Ends it; nothing follows. */

@@ -1,5 +1,4 @@
 /** Something that a ticket leads to: rows, and the fields that they have. */
-import type { Buffer } from "node:buffer";
 import type { GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
@@ -7,7 +6,7 @@ import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
 import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
 import { bodyOf, type Body } from "../value/body.ts";
-import { batchMessage, headerMessage } from "../value/message.ts";
+import { BatchMessage, headerMessage, type Message } from "../value/message.ts";
 import { Packer } from "../value/packer.ts";
 import { fieldOf } from "../value/types.ts";
 import type { Parkable } from "./tickets.ts";
@@ -16,8 +15,8 @@ import type { Parkable } from "./tickets.ts";
 export interface Sink {
   /** Aborted when the client has left. */
   readonly signal: AbortSignal;
-  /** Undefined when another message may follow at once, otherwise a promise for that. */
-  send(message: Buffer): Promise<void> | undefined;
+  /** Undefined when the message was taken, otherwise a promise for that. Until then its buffers must not change. */
+  send(message: Message): Promise<void> | undefined;
 }
 
 /** Rows that can be sent once. */
@@ -35,7 +34,7 @@ export function sendSchema(sink: Sink, fields: readonly ArrowField[]): Promise<v
 /** Sends the rows of a batch that are enough for a message; the others wait in the packer. */
 export async function sendBatch(sink: Sink, packer: Packer, batch: ColumnarBatch): Promise<void> {
   for (const body of packer.add(batch)) {
-    const full = sink.send(batchMessage(body));
+    const full = sink.send(new BatchMessage(body));
     if (full !== undefined) await full;
     if (sink.signal.aborted) return;
   }
@@ -43,7 +42,7 @@ export async function sendBatch(sink: Sink, packer: Packer, batch: ColumnarBatch
 
 /** Sends the rows that wait. */
 export async function flush(sink: Sink, packer: Packer): Promise<void> {
-  if (packer.waits) await sink.send(batchMessage(packer.take()));
+  if (packer.waits) await sink.send(new BatchMessage(packer.take()));
 }
 
 /** Rows that are made when they are asked for, or an error. */
@@ -71,7 +70,7 @@ export function bodySource(
       const body = await make(sink.signal);
       if (!body.ok) return err(body.error);
       await sendSchema(sink, fields);
-      if (body.value.rows > 0) await sink.send(batchMessage(body.value));
+      if (body.value.rows > 0) await sink.send(new BatchMessage(body.value));
       return ok(undefined);
     },
   };

@@ -9,7 +9,6 @@ import type { Body } from "./body.ts";
 /** `data_header = 2` and `data_body = 1000` of `FlightData`, both length-delimited. */
 const headerTag = 0x12;
 const bodyTag = [0xc2, 0x3e] as const;
-const emptyMessage = 0;
 
 /** The message that holds a schema, or metadata alone. */
 export function headerMessage(metadata: Uint8Array): Buffer {
@@ -19,31 +18,52 @@ export function headerMessage(metadata: Uint8Array): Buffer {
   return out;
 }
 
-/** The message that holds a record batch. */
-export function batchMessage({ rows, nodes, buffers }: Body): Buffer {
-  const bufferLengths = buffers.map(({ length }) => length);
-  const { metadata, bodyBytes } = batchMetadata({ rows, nodes, bufferLengths });
-  const head = 1 + varintBytes(metadata.length) + metadata.length;
-  const bodyHead = bodyBytes === emptyMessage ? 0 : 2 + varintBytes(bodyBytes);
-  const out = Buffer.allocUnsafe(head + bodyHead + bodyBytes);
-  out[0] = headerTag;
-  let at = putVarint(out, 1, metadata.length);
-  out.set(metadata, at);
-  at += metadata.length;
-  if (bodyBytes === emptyMessage) return out;
-  out.set(bodyTag, at);
-  at = putVarint(out, at + 2, bodyBytes);
-  for (const { length, chunks } of buffers) {
-    let end = at;
-    for (const chunk of chunks) {
-      out.set(chunk, end);
-      end += chunk.length;
-    }
-    at += aligned(length);
-    out.fill(0, end, at);
+/**
+ * A message that is written where it leaves. gRPC asks for its length and copies it behind a prefix of its own, as it
+ * would a `Buffer`; so the buffers of a batch are copied once and not twice.
+ */
+export class BatchMessage {
+  readonly byteLength: number;
+  readonly #metadata: Uint8Array;
+  readonly #bodyBytes: number;
+  readonly #buffers: Body["buffers"];
+
+  constructor({ rows, nodes, buffers }: Body) {
+    const bufferLengths = buffers.map(({ length }) => length);
+    const { metadata, bodyBytes } = batchMetadata({ rows, nodes, bufferLengths });
+    this.#metadata = metadata;
+    this.#bodyBytes = bodyBytes;
+    this.#buffers = buffers;
+    const head = 1 + varintBytes(metadata.length) + metadata.length;
+    const bodyHead = bodyBytes === 0 ? 0 : bodyTag.length + varintBytes(bodyBytes);
+    this.byteLength = head + bodyHead + bodyBytes;
   }
-  return out;
+
+  /** Writes it to `at`; as that of a `Buffer`, it answers how many bytes those were. */
+  copy(out: Uint8Array, from: number): number {
+    const metadata = this.#metadata;
+    out[from] = headerTag;
+    let at = putVarint(out, from + 1, metadata.length);
+    out.set(metadata, at);
+    at += metadata.length;
+    if (this.#bodyBytes === 0) return this.byteLength;
+    out.set(bodyTag, at);
+    at = putVarint(out, at + bodyTag.length, this.#bodyBytes);
+    for (const { length, chunks } of this.#buffers) {
+      let end = at;
+      for (const chunk of chunks) {
+        out.set(chunk, end);
+        end += chunk.length;
+      }
+      at += aligned(length);
+      out.fill(0, end, at);
+    }
+    return this.byteLength;
+  }
 }
+
+/** What gRPC is given: bytes, or what writes itself like bytes. */
+export type Message = Buffer | BatchMessage;
 
 function varintBytes(value: number): number {
   let count = 1;
