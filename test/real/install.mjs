@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { adbcTools } from "./cases/adbc.mjs";
 import { clickHouseTool } from "./cases/clickHouse.mjs";
 import { installConnectorJ } from "./cases/connectorJ.mjs";
+import { flightTools } from "./cases/flight.mjs";
 import { installGoMysql } from "./cases/goMysql.mjs";
 import { installGoPgx } from "./cases/goPgx.mjs";
 import { installMariadbConnectorJ } from "./cases/mariadbConnectorJ.mjs";
@@ -78,6 +79,7 @@ export async function installTools() {
   tools.mariadbConnectorJ = await installMariadbConnectorJ();
   Object.assign(tools, await postgresServers());
   Object.assign(tools, await adbcTools());
+  Object.assign(tools, await flightTools());
   return tools;
 }
 

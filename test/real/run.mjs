@@ -9,6 +9,7 @@ import { asyncpgCases } from "./cases/asyncpg.mjs";
 import { curlCases } from "./cases/curl.mjs";
 import { connectorJCases } from "./cases/connectorJ.mjs";
 import { duckDbAttachCases } from "./cases/duckDbAttach.mjs";
+import { flightCases } from "./cases/flight.mjs";
 import { goMysqlCases } from "./cases/goMysql.mjs";
 import { goPgxCases } from "./cases/goPgx.mjs";
 import { mysqlCliCases } from "./cases/mysqlCli.mjs";
@@ -79,6 +80,7 @@ const suites = [
   slapdCases,
   openFgaCases,
   ...adbcCases,
+  ...flightCases,
   debianPostgresCases,
   embeddedPostgresCases,
   // Last, because it changes the configuration before it puts it back.

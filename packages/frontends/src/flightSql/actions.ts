@@ -148,11 +148,7 @@ export class Actions {
     }
   }
 
-  async #run(
-    text: "COMMIT" | "ROLLBACK",
-    { session, onChange }: Asked,
-    asking: Asking,
-  ): Answer {
+  async #run(text: "COMMIT" | "ROLLBACK", { session, onChange }: Asked, asking: Asking): Answer {
     const query = this.#service.door.query(readStatement(text, session.dialect), [], session);
     let outcome: string | undefined;
     const done = await runToEnd(this.#service, query, asking.call.signal, (change) => {

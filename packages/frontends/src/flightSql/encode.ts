@@ -42,10 +42,18 @@ export interface InfoParts {
 }
 
 /** A description of a result with the one ticket that leads to it. It is read where the description came from. */
-export function flightInfo({ descriptor, fields, ticket, expiresAtMs, queryId }: InfoParts): Buffer {
+export function flightInfo({
+  descriptor,
+  fields,
+  ticket,
+  expiresAtMs,
+  queryId,
+}: InfoParts): Buffer {
   const statement = create(sql.TicketStatementQuerySchema, { statementHandle: ticket });
   const endpoint = create(flight.FlightEndpointSchema, {
-    ticket: create(flight.TicketSchema, { ticket: packed(sql.TicketStatementQuerySchema, statement) }),
+    ticket: create(flight.TicketSchema, {
+      ticket: packed(sql.TicketStatementQuerySchema, statement),
+    }),
     expirationTime: timestampFromMs(expiresAtMs),
   });
   const info = create(flight.FlightInfoSchema, {

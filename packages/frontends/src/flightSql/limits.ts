@@ -13,6 +13,8 @@ export const requestMsMax = 60_000;
 export const stalledMs = 300_000;
 /** A ticket that nobody redeems for so long ends its query. */
 export const ticketLifeMs = 60_000;
+/** The same once the connection is gone that the ticket was given to. */
+export const orphanLifeMs = 1_000;
 /** Results that wait for their client, of all users and of one. */
 export const parkedMax = 10_000;
 export const parkedOfUserMax = 1_000;

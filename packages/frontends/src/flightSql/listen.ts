@@ -34,7 +34,7 @@ const service = "/arrow.flight.protocol.FlightService/";
 /** Opens the listener on its address. */
 export const listen: Listen<FlightConfig> = async (config, door, host) => {
   const requests = new Requests(config, door, host);
-  const connections = new Connections();
+  const connections = new Connections((connection) => requests.left(connection));
   const server = grpcServer(config, host, requests, connections);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const opened = await openListener({
@@ -54,7 +54,8 @@ export const listen: Listen<FlightConfig> = async (config, door, host) => {
     injector.destroy();
     return opened;
   }
-  return ok(frontendOf(opened.value, { config, requests, close: () => injector.destroy() }));
+  const close = (): void => injector.destroy();
+  return ok(frontendOf(opened.value, { config, requests, connections, close }));
 };
 
 function grpcServer(
@@ -69,16 +70,14 @@ function grpcServer(
     "grpc.max_concurrent_streams": streamsMax,
     "grpc-node.max_session_memory": sessionBytesMax / megabyte,
     "grpc.enable_channelz": 0,
-    interceptors: [frameGuard],
+    interceptors: [guard(connections)],
   });
   const readers = new Readers();
   for (const name of Object.keys(methodTable) as MethodName[]) {
     const handle = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
-      const entry = connections.of(stream.getPeer());
-      if (entry === undefined) return void stream.destroy();
-      entry.began();
-      stream.once("close", () => entry.ended());
-      const call = new Call(stream, { connection: entry.connection, host, readers });
+      const connection = connections.of(stream.getPeer());
+      if (connection === undefined) return void stream.destroy();
+      const call = new Call(stream, { connection, host, readers });
       void requests.handle(name, call);
     };
     server.register<Buffer, Buffer>(service + name, handle, asItIs, asItIs, "bidi");
@@ -93,57 +92,87 @@ function asItIs(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** A connection with calls that run. */
+/** A connection, and how many calls run on it. */
 interface Entry {
   readonly connection: FollowedConnection;
-  began(): void;
-  ended(): void;
+  running: number;
 }
 
 /** The connections by what gRPC calls their peers: address and port of the socket's other end. */
 class Connections {
   readonly #all = new Map<string, Entry>();
+  readonly #onLeft: (connection: FollowedConnection) => void;
+  #running = 0;
+  #onQuiet: () => void = () => undefined;
+
+  constructor(onLeft: (connection: FollowedConnection) => void) {
+    this.#onLeft = onLeft;
+  }
 
   add(socket: Socket, connection: FollowedConnection): void {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    let running = 0;
-    this.#all.set(peer, {
-      connection,
-      began: () => {
-        running += 1;
-        connection.handshakeDone();
-        connection.idle(false);
-      },
-      ended: () => {
-        running -= 1;
-        if (running === 0) connection.idle(true);
-      },
+    this.#all.set(peer, { connection, running: 0 });
+    connection.whenOver(() => {
+      this.#all.delete(peer);
+      this.#onLeft(connection);
     });
-    connection.whenOver(() => this.#all.delete(peer));
   }
 
-  of(peer: string): Entry | undefined {
-    return this.#all.get(peer);
+  of(peer: string): FollowedConnection | undefined {
+    return this.#all.get(peer)?.connection;
+  }
+
+  /** A call began; the answer is called at its end, when nothing of it is left to be sent. */
+  began(peer: string): () => void {
+    const entry = this.#all.get(peer);
+    this.#running += 1;
+    if (entry !== undefined) {
+      entry.running += 1;
+      entry.connection.handshakeDone();
+      entry.connection.idle(false);
+    }
+    return () => {
+      this.#running -= 1;
+      if (entry !== undefined) {
+        entry.running -= 1;
+        if (entry.running === 0) entry.connection.idle(true);
+      }
+      if (this.#running === 0) this.#onQuiet();
+    };
+  }
+
+  /** Resolves when no call runs, or at the deadline. */
+  quiet(deadline: AbortSignal): Promise<void> {
+    if (this.#running === 0 || deadline.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onQuiet = resolve;
+      deadline.addEventListener("abort", () => resolve(), { once: true });
+    });
   }
 }
 
 /**
- * Ends calls whose message comes in very many tiny frames: the library keeps an object for each of them, which takes
- * a hundred times the memory that the limit of a message allows.
+ * Follows each call from its first byte to its last, and ends those whose message comes in very many tiny frames: the
+ * library keeps an object for each of them, which takes a hundred times the memory that the limit of a message allows.
  */
-const frameGuard: ServerInterceptor = (_method, call) => {
-  const { stream } = call as unknown as { readonly stream?: Readable };
-  let frames = 0;
-  let bytes = 0;
-  stream?.on("data", (chunk: Buffer) => {
-    frames += 1;
-    bytes += chunk.length;
-    if (frames < framesMin || bytes >= frames * frameBytesMin) return;
-    call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: "The frames are too small." });
-    stream.destroy();
-  });
-  return new ServerInterceptingCall(call);
-};
+function guard(connections: Connections): ServerInterceptor {
+  return (_method, call) => {
+    // Nothing public says when the last byte of a call is out.
+    const { stream } = call as unknown as { readonly stream: Readable };
+    const ended = connections.began(call.getPeer());
+    stream.once("close", ended);
+    let frames = 0;
+    let bytes = 0;
+    stream.on("data", (chunk: Buffer) => {
+      frames += 1;
+      bytes += chunk.length;
+      if (frames < framesMin || bytes >= frames * frameBytesMin) return;
+      call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: "The frames are too small." });
+      stream.destroy();
+    });
+    return new ServerInterceptingCall(call);
+  };
+}
 
 /**
  * A client over a cap is told so in HTTP/2: settings, then GOAWAY with ENHANCE_YOUR_CALM (RFC 9113 §6.8), which
@@ -167,18 +196,25 @@ const emptySettings = Uint8Array.of(0, 0, 0, 4, 0, 0, 0, 0, 0);
 interface Opened {
   readonly config: FlightConfig;
   readonly requests: Requests;
+  readonly connections: Connections;
   close(): void;
 }
 
-function frontendOf(listener: OpenListener, { config, requests, close }: Opened): Frontend {
+function frontendOf(
+  listener: OpenListener,
+  { config, requests, connections, close }: Opened,
+): Frontend {
   let drained: Promise<void> | undefined;
   /** Between a ticket and its rows a query has no connection, so the port stays open until the last one was read. */
   const drain = async (deadline: AbortSignal): Promise<void> => {
-    await requests.drain(deadline);
-    const gone = listener.drain(deadline);
-    close();
-    await gone;
+    const fetched = requests.drain(deadline);
+    await connections.quiet(deadline);
+    await fetched;
+    // The last result may still be on its way.
+    await connections.quiet(deadline);
     await requests.close();
+    close();
+    await listener.drain(deadline);
   };
   return {
     kind,

@@ -80,7 +80,8 @@ export class Puts {
       for (const row of rows) {
         const changed = await this.#runRow(prepared, row, asking);
         if (!changed.ok) return changed;
-        count = count === undefined || changed.value === undefined ? undefined : count + changed.value;
+        count =
+          count === undefined || changed.value === undefined ? undefined : count + changed.value;
       }
       return ok(undefined);
     };

@@ -54,6 +54,11 @@ export class Requests {
     this.#puts = new Puts(this.service);
   }
 
+  /** A client's connection is gone. */
+  left(connection: object): void {
+    this.service.tickets.left(connection);
+  }
+
   /** Refuses new statements. Resolves when each result that waits was read or is over, or at the deadline. */
   drain(deadline: AbortSignal): Promise<void> {
     this.#draining = true;
@@ -152,7 +157,8 @@ export class Requests {
       source.cancel(gatewayError("query.cancelled"));
       return err(gatewayError("query.cancelled"));
     }
-    const { ticket, leftMs } = tickets.park(source, asking.user, queryId ?? "local");
+    const owner = { user: asking.user, queryId: queryId ?? "local", home: asking.call.connection };
+    const { ticket, leftMs } = tickets.park(source, owner);
     const expiresAtMs = Math.round(this.service.host.clock.unixMs() + leftMs);
     const { fields } = source;
     await asking.call.send(flightInfo({ descriptor, fields, ticket, expiresAtMs, queryId }));
@@ -163,7 +169,9 @@ export class Requests {
   async #open(
     command: Command,
     asking: Asking,
-  ): Promise<Result<{ readonly source: Source; readonly queryId: string | undefined }, GatewayError>> {
+  ): Promise<
+    Result<{ readonly source: Source; readonly queryId: string | undefined }, GatewayError>
+  > {
     const local = sourceOf(command, { door: this.service.door, session: asking.session() });
     if (local !== undefined) return ok({ source: local, queryId: undefined });
     const found = await this.#statement(command, asking, "run");

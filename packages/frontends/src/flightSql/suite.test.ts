@@ -78,12 +78,7 @@ function cellsOf(vector: Vector): readonly (string | null)[] {
   );
 }
 
-function cellText(
-  type: DataType,
-  values: ArrayLike<unknown>,
-  row: number,
-  vector: Vector,
-): string {
+function cellText(type: DataType, values: ArrayLike<unknown>, row: number, vector: Vector): string {
   if (DataType.isDecimal(type)) {
     const width = type.bitWidth / 32;
     const words = (values as Uint32Array).subarray(row * width, (row + 1) * width);

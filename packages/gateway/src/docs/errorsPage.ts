@@ -8,6 +8,7 @@ import {
   type RetryAdvice,
 } from "@gateway/contract/error.ts";
 import { gatewayError } from "@gateway/core/error.ts";
+import { flightErrors } from "@gateway/frontends/flightSql/errors.ts";
 import { mysqlErrors, type MysqlError } from "@gateway/frontends/mysql/errors.ts";
 import { pgErrors, type PgError } from "@gateway/frontends/postgres/errors.ts";
 import { queryError, trinoErrors, type TrinoError } from "@gateway/frontends/trino/errors.ts";
@@ -61,6 +62,7 @@ function answersOf(name: ErrorCode): readonly (readonly string[])[] {
     ["PostgreSQL", postgresAnswer(pgErrors[name])],
     ["MySQL", mysqlAnswer(mysqlErrors[name])],
     ["Trino", trinoAnswer(name, trinoErrors[name])],
+    ["Flight SQL", flightAnswer(flightErrors[name])],
   ];
 }
 
@@ -77,4 +79,9 @@ function trinoAnswer(name: ErrorCode, { status }: TrinoError): string {
   const { errorName, errorCode, errorType } = queryError(gatewayError(name), undefined);
   const http = status === 200 ? "" : `; HTTP ${status} where the request itself is refused`;
   return `${code(errorName)} (${errorCode}), type ${code(errorType)}${http}`;
+}
+
+/** `invalidArgument` as gRPC writes it: `INVALID_ARGUMENT`. */
+function flightAnswer(name: string): string {
+  return `status ${code(name.replaceAll(/[A-Z]/g, "_$&").toUpperCase())}`;
 }

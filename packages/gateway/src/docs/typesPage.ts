@@ -5,6 +5,7 @@ import { layoutOf as clickHouseLayout } from "@gateway/engines/clickHouse/types.
 import { typeOfName as duckDbType } from "@gateway/engines/duckDb/types.ts";
 import { namedTypes as starRocksTypes } from "@gateway/engines/starRocks/page/typeNames.ts";
 import { typeOfName as trinoType } from "@gateway/engines/trino/types.ts";
+import { arrowTypeText } from "@gateway/frontends/flightSql/value/types.ts";
 import { mysqlTypeText } from "@gateway/frontends/mysql/value/types.ts";
 import { postgresTypeText } from "@gateway/frontends/postgres/value/types.ts";
 import { typeText as trinoTypeText } from "@gateway/frontends/trino/value/types.ts";
@@ -109,12 +110,13 @@ export function typesPage(): string {
     code(postgresTypeText(type)),
     code(mysqlTypeText(type)),
     code(trinoTypeText(type)),
+    code(arrowTypeText(type)),
   ]);
   const engines = ["From DuckDB", "From ClickHouse", "From StarRocks", "From Trino"];
   return page([
     ["# Types"],
     introduction,
-    table(["Neutral", ...engines, "PostgreSQL", "MySQL", "Trino"], rows),
+    table(["Neutral", ...engines, "PostgreSQL", "MySQL", "Trino", "Flight SQL"], rows),
     unions,
     ["## Values that differ between engines"],
     differences,

@@ -10,7 +10,11 @@ export type Place = number;
 
 /** A field of a table, by its slot in the schema. A default value is left out by the caller. */
 export type TableField =
-  | { readonly slot: number; readonly kind: "bool" | "byte" | "short" | "int"; readonly value: number }
+  | {
+      readonly slot: number;
+      readonly kind: "bool" | "byte" | "short" | "int";
+      readonly value: number;
+    }
   | { readonly slot: number; readonly kind: "long"; readonly value: number }
   | { readonly slot: number; readonly kind: "place"; readonly value: Place };
 

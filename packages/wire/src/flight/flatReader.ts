@@ -55,7 +55,9 @@ export class FlatTable {
     if (at === undefined) return undefined;
     const length = this.#view.getUint32(within(this.#view, at, 4), true);
     within(this.#view, at + 4, length);
-    return decoder.decode(new Uint8Array(this.#view.buffer, this.#view.byteOffset + at + 4, length));
+    return decoder.decode(
+      new Uint8Array(this.#view.buffer, this.#view.byteOffset + at + 4, length),
+    );
   }
 
   table(slot: number): FlatTable | undefined {
@@ -105,7 +107,8 @@ export class FlatTable {
 
 /** The place, after it was checked that so many bytes follow there. */
 function within(view: DataView, at: number, bytes: number): number {
-  if (!(at >= 0 && at + bytes <= view.byteLength)) throw new FlatError("a place outside of the buffer");
+  if (!(at >= 0 && at + bytes <= view.byteLength))
+    throw new FlatError("a place outside of the buffer");
   return at;
 }
 

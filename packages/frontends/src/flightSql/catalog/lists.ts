@@ -67,7 +67,12 @@ export function catalogs({ door, session }: Asker): Source {
   const columns = [textColumn("catalog_name")];
   return madeSource(columns, async () => {
     const names = door.catalogs(session).toSorted();
-    return ok(batchOf(columns, names.map((name) => [name])));
+    return ok(
+      batchOf(
+        columns,
+        names.map((name) => [name]),
+      ),
+    );
   });
 }
 

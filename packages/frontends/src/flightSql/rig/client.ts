@@ -2,11 +2,17 @@
  * A Flight SQL client for tests: `grpc-js` carries, `apache-arrow` decodes.
  *
  * The npm client of Flight SQL can neither update nor trust a certificate nor leave, and knows no ticket; what it can
- * do is tested with it in lancedb.test.ts.
+ * do is tested with it in flightSqlLancedb.test.ts.
  */
 import { Buffer } from "node:buffer";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { create, fromBinary, toBinary, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import {
+  create,
+  fromBinary,
+  toBinary,
+  type DescMessage,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import { AnySchema, anyPack } from "@bufbuild/protobuf/wkt";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { tableFromIPC, type Table } from "apache-arrow";
@@ -48,7 +54,7 @@ export class FlightClient {
   static async connect(port: number, login: FlightLogin = {}): Promise<FlightClient> {
     const relay = await relayTo(port);
     const options = {
-      "grpc.ssl_target_name_override": "gateway",
+      "grpc.ssl_target_name_override": "localhost",
       "grpc.max_receive_message_length": -1,
       "grpc.enable_retries": 0,
       "grpc.use_local_subchannel_pool": 1,

@@ -3,12 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Description } from "@gateway/core/query/event.ts";
-import {
-  preparedBytesMax,
-  preparedLifeMs,
-  preparedMax,
-  preparedOfUserMax,
-} from "../limits.ts";
+import { preparedBytesMax, preparedLifeMs, preparedMax, preparedOfUserMax } from "../limits.ts";
 import type { ParameterRows } from "../value/parameters.ts";
 
 export interface Prepared {

@@ -34,7 +34,7 @@ export async function statementSource(
   const reader = new EventReader(parts);
   for (;;) {
     const event = await reader.next(waitMs, signal);
-    if (signal.aborted) return err(gatewayError("query.cancelled"));
+    if (signal.aborted) return reader.left();
     if (event?.kind === "failed") return reader.over(err(event.error));
     if (event?.kind === "columns") return ok(new StatementSource(parts, reader, event.columns));
     if (event?.kind === "done") {
@@ -76,8 +76,9 @@ export class StatementSource implements Source {
     const reader = this.#reader;
     if (reader === undefined) return ok(undefined);
     for (;;) {
+      if (sink.signal.aborted) return reader.left();
       const event = await reader.next(packer.waits ? lingerMs : waitMs, sink.signal);
-      if (sink.signal.aborted) return reader.over(err(gatewayError("query.cancelled")));
+      if (sink.signal.aborted) return reader.left();
       switch (event?.kind) {
         case undefined:
           await flush(sink, packer);
@@ -131,6 +132,13 @@ class EventReader {
       default:
         return unreachable(event);
     }
+  }
+
+  /** The client is gone. */
+  left(): Result<never, GatewayError> {
+    const error = gatewayError("query.cancelled");
+    this.#parts.polled.cancel(error);
+    return this.over(err(error));
   }
 
   /** The client got no handle to ask again with. */

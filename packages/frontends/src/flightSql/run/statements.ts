@@ -43,7 +43,8 @@ export async function admit(
   session: Session,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
-  if (Buffer.byteLength(sql) > config.maxStatementBytes) return textTooLarge(config.maxStatementBytes);
+  if (Buffer.byteLength(sql) > config.maxStatementBytes)
+    return textTooLarge(config.maxStatementBytes);
   if (sql.trim() === "") return violation("The statement is empty.");
   const client = {
     get over() {
@@ -88,7 +89,8 @@ export function preparedQuery(
 /** The placeholders of a text: those of its dialect, and question marks where there are none of them. */
 function placesOf(sql: string, dialect: Dialect): Result<Placeholders, GatewayError> {
   const own = findPlaceholders(sql, dialect);
-  const found = own.ok && own.value.count === 0 ? findPlaceholders(sql, dialect, ["question"]) : own;
+  const found =
+    own.ok && own.value.count === 0 ? findPlaceholders(sql, dialect, ["question"]) : own;
   if (found.ok) return found;
   const message =
     found.error.code === "unterminated"

@@ -10,7 +10,7 @@ import { openHandle, sealHandle, type HandleOwner } from "@gateway/core/handle/s
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { sealerOf, sealKeyBytes, userMarkOf } from "../../listener/sealer.ts";
-import { parkedMax, parkedOfUserMax, ticketLifeMs } from "../limits.ts";
+import { orphanLifeMs, parkedMax, parkedOfUserMax, ticketLifeMs } from "../limits.ts";
 
 /** A result that can be read once. */
 export interface Parkable {
@@ -26,11 +26,19 @@ export interface Ticket {
   readonly leftMs: number;
 }
 
+/** Whose result it is, and of which query. */
+export interface Owner {
+  readonly user: string;
+  readonly queryId: string;
+  readonly home: object;
+}
+
 interface Parked<Source> {
   readonly source: Source;
   readonly user: string;
-  readonly queryId: string;
-  readonly expires: Disposable;
+  /** The connection that brought it about. */
+  readonly home: object;
+  expires: Disposable;
   /** Its ticket was redeemed. */
   taken: boolean;
 }
@@ -62,26 +70,31 @@ export class Tickets<Source extends Parkable> {
 
   /** Refuses when too many results wait already. Asked before a query is started for one. */
   room(user: string): GatewayError | undefined {
-    const full =
-      this.#parked.size >= parkedMax || (this.#ofUser.get(user) ?? 0) >= parkedOfUserMax;
+    const full = this.#parked.size >= parkedMax || (this.#ofUser.get(user) ?? 0) >= parkedOfUserMax;
     const message = "Too many results wait for their clients.";
     return full ? gatewayError("capacity.queueFull", { message }) : undefined;
   }
 
   /** Keeps a result until its ticket is redeemed, or ends it when that takes too long. */
-  park(source: Source, user: string, queryId: string): Ticket {
+  park(source: Source, { user, queryId, home }: Owner): Ticket {
     this.#count += 1;
     const token = this.#count;
-    const expires = this.#host.clock.timer(ticketLifeMs, () => {
-      source.cancel(gatewayError("query.abandoned"));
-      this.forget(token);
-    });
-    this.#parked.set(token, { source, user, queryId, expires, taken: false });
+    const expires = this.#expiry(token, source, ticketLifeMs);
+    this.#parked.set(token, { source, user, home, expires, taken: false });
     this.#ofUser.set(user, (this.#ofUser.get(user) ?? 0) + 1);
     const expiresAtMs = this.#host.clock.nowMs() + ticketLifeMs;
     const facts = { queryId, userMark: userMarkOf(user), token, expiresAtMs };
     const sealed = sealHandle(facts, this.#owner);
     return { ticket: encoder.encode(`${this.#owner.instance}.${sealed}`), leftMs: ticketLifeMs };
+  }
+
+  /** A connection is gone. What it brought about must be fetched over another one soon, or is ended. */
+  left(home: object): void {
+    for (const [token, parked] of this.#parked) {
+      if (parked.home !== home || parked.taken) continue;
+      parked.expires[Symbol.dispose]();
+      parked.expires = this.#expiry(token, parked.source, orphanLifeMs);
+    }
   }
 
   /** The result, once. A ticket that is forged, expired, foreign or used up is refused in the same way. */
@@ -144,6 +157,13 @@ export class Tickets<Source extends Parkable> {
       source.cancel(reason);
       this.forget(token);
     }
+  }
+
+  #expiry(token: number, source: Source, ms: number): Disposable {
+    return this.#host.clock.timer(ms, () => {
+      source.cancel(gatewayError("query.abandoned"));
+      this.forget(token);
+    });
   }
 
   #find(

@@ -65,7 +65,11 @@ function putColumn(body: Body, type: DataType, pieces: readonly Piece[]): void {
       return putBytes(body, pieces, length);
     case "list":
       put(body, [offsetBytes(pieces, length)]);
-      return putColumn(body, type.item, pieces.map((piece) => childRange(piece, 0)));
+      return putColumn(
+        body,
+        type.item,
+        pieces.map((piece) => childRange(piece, 0)),
+      );
     case "map": {
       put(body, [offsetBytes(pieces, length)]);
       const keys = pieces.map((piece) => childRange(piece, 0));
@@ -73,11 +77,19 @@ function putColumn(body: Body, type: DataType, pieces: readonly Piece[]): void {
       body.nodes.push({ length: entries, nullCount: 0 });
       put(body, []);
       putColumn(body, type.key, keys);
-      return putColumn(body, type.value, pieces.map((piece) => childRange(piece, 1)));
+      return putColumn(
+        body,
+        type.value,
+        pieces.map((piece) => childRange(piece, 1)),
+      );
     }
     case "struct":
       return type.fields.forEach((field, index) =>
-        putColumn(body, field.type, pieces.map((piece) => childAt(piece, index))),
+        putColumn(
+          body,
+          field.type,
+          pieces.map((piece) => childAt(piece, index)),
+        ),
       );
     default:
       return put(body, fixedChunks(type, pieces));

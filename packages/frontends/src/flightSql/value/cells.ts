@@ -69,7 +69,11 @@ function numeric(type: ArrowType): ParameterReader | undefined {
       return fixed({ kind: "time", unit: type.unit }, bits, (v, row) => v.integer(row, bits));
     }
     case "timestamp": {
-      const neutral = { kind: "timestamp", unit: type.unit, zoned: type.zone !== undefined } as const;
+      const neutral = {
+        kind: "timestamp",
+        unit: type.unit,
+        zoned: type.zone !== undefined,
+      } as const;
       return fixed(neutral, 64, (view, row) => view.integer(row, 64));
     }
     case "interval":

@@ -16,9 +16,7 @@ export type ParameterRows = readonly (readonly Parameter[])[];
 const valuesMax = 1_000_000;
 
 /** What the client's schema message says. */
-export function parameterFields(
-  metadata: Uint8Array,
-): Result<readonly ArrowField[], GatewayError> {
+export function parameterFields(metadata: Uint8Array): Result<readonly ArrowField[], GatewayError> {
   const message = readMessage(metadata);
   if (message.kind === "schema") return ok(message.fields);
   return err(unreadable(message.kind === "bad" ? message.reason : "a message before its schema"));
@@ -62,7 +60,8 @@ function readColumns(
   for (const [index, field] of fields.entries()) {
     const reader = parameterReader(field);
     if (reader === undefined) return err(unreadable("a type that no parameter has"));
-    if (message.nodes[index]?.[0] !== message.rows) return err(unreadable("a column of another length"));
+    if (message.nodes[index]?.[0] !== message.rows)
+      return err(unreadable("a column of another length"));
     const buffers: Uint8Array[] = [];
     for (let count = 0; count < reader.buffers; count += 1) {
       const found = bufferOf(message.buffers[next], body);
@@ -95,5 +94,7 @@ function bufferOf(
 }
 
 function unreadable(reason: string): GatewayError {
-  return gatewayError("query.parameters", { message: `The parameters can not be read: ${reason}.` });
+  return gatewayError("query.parameters", {
+    message: `The parameters can not be read: ${reason}.`,
+  });
 }

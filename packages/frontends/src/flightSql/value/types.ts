@@ -91,3 +91,37 @@ export function arrowTypeOf(type: DataType): ArrowType {
       return { kind: type.kind };
   }
 }
+
+/** Arrow's type as its own libraries print it: `decimal128(12, 2)`. */
+export function arrowTypeText(type: DataType): string {
+  return fieldText(plainField("", type));
+}
+
+function fieldText({ type, children }: ArrowField): string {
+  switch (type.kind) {
+    case "int":
+      return `${type.signed ? "" : "u"}int${type.bits}`;
+    case "float":
+      return type.bits === 64 ? "double" : "float";
+    case "decimal":
+      return `decimal${type.bits}(${type.precision}, ${type.scale})`;
+    case "date":
+      return "date32";
+    case "time":
+      return `time64[${type.unit}]`;
+    case "timestamp":
+      return `timestamp[${type.unit}${type.zone === undefined ? "" : `, tz=${type.zone}`}]`;
+    case "interval":
+      return "month_day_nano_interval";
+    case "fixedBinary":
+      return `fixed_size_binary[${type.width}]`;
+    case "list":
+      return `list<${children.map(fieldText).join(", ")}>`;
+    case "struct":
+      return `struct<${children.map((child) => `${child.name}: ${fieldText(child)}`).join(", ")}>`;
+    case "map":
+      return `map<${(children[0]?.children ?? []).map(fieldText).join(", ")}>`;
+    default:
+      return type.kind === "utf8" ? "string" : type.kind;
+  }
+}

@@ -1,0 +1,53 @@
+/** An open Flight SQL listener over a scripted door, and clients of it. */
+import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
+import { suiteHost, type SuiteHost } from "../../rig/host.ts";
+import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scriptedDoor.ts";
+import { flightConfig } from "../config.ts";
+import { listen } from "../listen.ts";
+import { FlightClient, type FlightLogin } from "./client.ts";
+
+export interface OpenFlight extends AsyncDisposable {
+  readonly port: number;
+  readonly door: ScriptedDoor;
+  readonly host: SuiteHost;
+  client(login?: FlightLogin): Promise<FlightClient>;
+}
+
+/** Opens one on a free port; `own` changes its door. */
+export async function openFlight(
+  script: Script,
+  config: Partial<ListenerConfig> = {},
+  own: (door: ScriptedDoor) => ScriptedDoor = (door) => door,
+): Promise<OpenFlight> {
+  const host = suiteHost();
+  const door = own(scriptedDoor({ clock: host.clock, ...script }));
+  const parsed = flightConfig.parse({ host: "127.0.0.1", port: 0, ...config });
+  const opened = await listen(parsed, door, host);
+  if (!opened.ok) throw new Error(opened.error.detail);
+  const { port } = opened.value;
+  const clients: FlightClient[] = [];
+  return {
+    port,
+    door,
+    host,
+    client: async (login = { user: "ann" }) => {
+      const client = await FlightClient.connect(port, login);
+      clients.push(client);
+      return client;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const client of clients) client.destroy();
+      await opened.value.drain(AbortSignal.abort());
+    },
+  };
+}
+
+/** The error that something is refused with. */
+export async function refusalOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  throw new Error("it was not refused");
+}
