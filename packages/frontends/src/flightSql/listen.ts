@@ -11,6 +11,8 @@ import {
   Server,
   ServerCredentials,
   ServerInterceptingCall,
+  logVerbosity,
+  setLogVerbosity,
   status,
   type ServerDuplexStream,
   type ServerInterceptor,
@@ -64,6 +66,8 @@ function grpcServer(
   requests: Requests,
   connections: Connections,
 ): Server {
+  // It would write headers that it can not read to the error output, with their values.
+  setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     "grpc.max_receive_message_length": config.maxMessageBytes,
     "grpc.max_send_message_length": -1,
@@ -141,6 +145,11 @@ class Connections {
     };
   }
 
+  /** Calls of all connections. */
+  get running(): number {
+    return this.#running;
+  }
+
   /** Resolves when no call runs, or at the deadline. */
   quiet(deadline: AbortSignal): Promise<void> {
     if (this.#running === 0 || deadline.aborted) return Promise.resolve();
@@ -207,11 +216,12 @@ function frontendOf(
   let drained: Promise<void> | undefined;
   /** Between a ticket and its rows a query has no connection, so the port stays open until the last one was read. */
   const drain = async (deadline: AbortSignal): Promise<void> => {
-    const fetched = requests.drain(deadline);
-    await connections.quiet(deadline);
-    await fetched;
-    // The last result may still be on its way.
-    await connections.quiet(deadline);
+    requests.refuseNew();
+    // A call may leave a result behind, and fetching that is a call again.
+    while (!deadline.aborted && (connections.running > 0 || requests.waiting > 0)) {
+      await connections.quiet(deadline);
+      await requests.fetched(deadline);
+    }
     await requests.close();
     close();
     await listener.drain(deadline);

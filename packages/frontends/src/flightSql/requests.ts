@@ -59,9 +59,18 @@ export class Requests {
     this.service.tickets.left(connection);
   }
 
-  /** Refuses new statements. Resolves when each result that waits was read or is over, or at the deadline. */
-  drain(deadline: AbortSignal): Promise<void> {
+  /** From here on only what runs or waits is served. */
+  refuseNew(): void {
     this.#draining = true;
+  }
+
+  /** Results that nobody has read to their end yet. */
+  get waiting(): number {
+    return this.service.tickets.count;
+  }
+
+  /** Resolves when each result that waits was read or is over, or at the deadline. */
+  fetched(deadline: AbortSignal): Promise<void> {
     return this.service.tickets.idle(deadline);
   }
 

@@ -44,7 +44,6 @@ export async function logIn(
 }
 
 function giveToken(given: Presented, call: LoginCall, tokens: Tokens): void {
-  if (given.kind === "bearer") call.answerHeader("authorization", `Bearer ${given.token.reveal()}`);
   if (given.kind !== "password") return;
   const [header = ""] = call.header("authorization");
   // Who sends a token keeps it: a new one in each answer would only cost.

@@ -11,6 +11,7 @@ export interface OpenFlight extends AsyncDisposable {
   readonly door: ScriptedDoor;
   readonly host: SuiteHost;
   client(login?: FlightLogin): Promise<FlightClient>;
+  drain(deadline: AbortSignal): Promise<void>;
 }
 
 /** Opens one on a free port; `own` changes its door. */
@@ -35,6 +36,7 @@ export async function openFlight(
       clients.push(client);
       return client;
     },
+    drain: (deadline) => opened.value.drain(deadline),
     [Symbol.asyncDispose]: async () => {
       for (const client of clients) client.destroy();
       await opened.value.drain(AbortSignal.abort());
