@@ -5,8 +5,10 @@
 import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { bodyOf, type Body, type Slice } from "./body.ts";
 
-/** Rows wait for others until they are so many bytes. */
-export const messageBytesMin = 256 * 1024;
+/** A batch of so many bytes leaves as it is: joining it with another would cost a copy, and more than it saves. */
+const aloneBytesMin = 128 * 1024;
+/** Fewer rows wait for others until they are so many bytes. */
+const messageBytesMin = 256 * 1024;
 /** Larger batches are cut by rows into messages of about this size. A single row may be larger. */
 export const messageBytesMax = 1024 * 1024;
 
@@ -24,7 +26,7 @@ export class Packer {
   *add(batch: ColumnarBatch): Generator<Body, void, void> {
     const bytes = batchBytes(batch);
     if (batch.rows === 0) return;
-    if (bytes < messageBytesMin) {
+    if (bytes < aloneBytesMin) {
       this.#slices.push({ batch: owned(batch), from: 0, count: batch.rows });
       this.#bytes += bytes;
       if (this.#bytes >= messageBytesMin) yield this.take();
