@@ -34,7 +34,7 @@ export function parameterReader({ type, metadata }: ArrowField): ParameterReader
     return variable({ kind: json ? "json" : "text" }, type.kind === "largeUtf8", textAt);
   }
   if (type.kind === "binary" || type.kind === "largeBinary") {
-    return variable({ kind: "binary" }, type.kind === "largeBinary", (bytes) => bytes.slice());
+    return variable({ kind: "binary" }, type.kind === "largeBinary", copyOf);
   }
   if (type.kind === "bool") return fixed({ kind: "boolean" }, 1, boolAt);
   if (type.kind === "fixedBinary") {
@@ -166,6 +166,11 @@ function textAt(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** Not by `slice`, which of a `Buffer` is a view. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
+
 function boolAt(view: View, row: number): boolean {
   return view.bit(row);
 }
@@ -190,7 +195,7 @@ class View {
   }
 
   bytes(row: number, width: number): Uint8Array {
-    return this.#bytes.slice(row * width, (row + 1) * width);
+    return copyOf(this.#bytes.subarray(row * width, (row + 1) * width));
   }
 
   float32(row: number): number {

@@ -68,8 +68,9 @@ function owned(batch: ColumnarBatch): ColumnarBatch {
 function ownedVector(vector: Vector): Vector {
   return {
     ...vector,
-    validity: vector.validity?.slice(),
-    values: vector.values.slice(),
+    validity: vector.validity === undefined ? undefined : new Uint8Array(vector.validity),
+    // Not by `slice`, which of a `Buffer` is a view.
+    values: new Uint8Array(vector.values),
     offsets: vector.offsets?.slice(),
     children: vector.children.map(ownedVector),
   };
