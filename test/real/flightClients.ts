@@ -55,7 +55,7 @@ async function cancelled(
   let over = false;
   void closed.then(() => (over = true));
   const endless = () =>
-    gateway.running.data.live.list().some(({ sql }) => sql.includes("1000000000"));
+    gateway.running.data.live.list().some(({ query }) => query.sql.includes("1000000000"));
   while (!over && !endless()) await new Promise((resolve) => setTimeout(resolve, 50));
   const fromMs = performance.now();
   send("\n");
