@@ -1,5 +1,6 @@
 /** A gateway with a Flight SQL listener over an embedded DuckDB, for clients of other languages. */
 import { spawn } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
 import { configOf, gatewayOf, portOf, type TestGateway } from "../e2e/gateway.ts";
 
 const loopback = { host: "127.0.0.1", port: 0 };
@@ -52,14 +53,13 @@ async function cancelled(
   send: (line: string) => void,
   closed: Promise<unknown>,
 ): Promise<number> {
-  let over = false;
-  void closed.then(() => (over = true));
+  const over = closed.then(() => "over" as const);
   const endless = () =>
     gateway.running.data.live.list().some(({ query }) => query.sql.includes("1000000000"));
-  while (!over && !endless()) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (!endless()) if ((await Promise.race([over, pause(50)])) === "over") return 0;
   const fromMs = performance.now();
   send("\n");
-  while (endless()) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (endless()) await pause(10);
   return performance.now() - fromMs;
 }
 

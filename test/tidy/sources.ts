@@ -60,7 +60,9 @@ export function wordProblems(tree: Tree): readonly string[] {
 /** Names of files in comments that no file of the tree has, one finding for each. */
 export function commentProblems(tree: Tree): readonly string[] {
   const ends = new Set([...tree.keys()].flatMap(endsOf));
-  const programs = filesOf(tree, (path) => /^(packages|test|infra)\/.*\.(ts|mjs)$/.test(path));
+  const programs = filesOf(tree, (path) =>
+    /^(packages|test|infra)\/.*(?<!_pb\.d)\.(ts|mjs)$/.test(path),
+  );
   return [...programs].flatMap(([path, text]) => {
     const code = codeOf(text).split("\n");
     return text.split("\n").flatMap((line, index) => {
@@ -89,7 +91,9 @@ function endsOf(path: string): readonly string[] {
  */
 export function lengthProblems(tree: Tree): readonly string[] {
   const programs = filesOf(tree, (path) =>
-    /^(?:(?:packages|test)\/.*\.(?:ts|mjs)|migrations\/functions\/[^/]+\.sql)$/.test(path),
+    /^(?:(?:packages|test)\/.*(?<!_pb\.d)\.(?:ts|mjs)|migrations\/functions\/[^/]+\.sql)$/.test(
+      path,
+    ),
   );
   return [...programs].flatMap(([path, text]) => {
     const lines = text.replace(/\n$/, "").split("\n").length;

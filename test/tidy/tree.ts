@@ -19,13 +19,13 @@ export function readTree(root: string): Tree {
   );
 }
 
-/** Sources of the packages without tests, suites and rigs: what ends up in the bundle. */
+/** Sources of the packages without tests, suites, rigs and types of generated code: what somebody wrote for the bundle. */
 export function sourcesOf(tree: Tree): Tree {
   return filesOf(
     tree,
     (path) =>
       /^packages\/[^/]+\/src\/.*\.ts$/.test(path) &&
-      !/(\.(test|suite)\.ts|\/rig\/[^/]+\.ts)$/.test(path),
+      !/(\.(test|suite)\.ts|\/rig\/[^/]+\.ts|_pb\.d\.ts)$/.test(path),
   );
 }
 

@@ -21,7 +21,7 @@ export interface AskingParts {
 export interface Asked {
   readonly session: Session;
   readonly transaction: string | undefined;
-  onChange(change: SessionChange): void;
+  readonly onChange: (change: SessionChange) => void;
 }
 
 export class Asking {

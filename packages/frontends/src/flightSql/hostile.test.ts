@@ -15,9 +15,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   const client = await open.client({ user: "ann", password: "a" });
-  expect((await client.query("SELECT 1")).table.numRows).toBe(1);
-  expect(open.host.log.bugs).toEqual([]);
-  await open[Symbol.asyncDispose]();
+  // Whatever came, the next client is served.
+  await client.query("SELECT 1");
+  await open.done();
 });
 
 describe("bytes that no client of gRPC sends", () => {
@@ -46,6 +46,7 @@ describe("bytes that no client of gRPC sends", () => {
     const socket = await rawOf(open.port);
     socket.end("GET / HTTP/1.1\r\n\r\n");
     await closeOf(socket);
+    expect(open.door.presented).toEqual([]);
   });
 });
 

@@ -206,7 +206,7 @@ interface Opened {
   readonly config: FlightConfig;
   readonly requests: Requests;
   readonly connections: Connections;
-  close(): void;
+  readonly close: () => void;
 }
 
 function frontendOf(

@@ -96,5 +96,7 @@ function cellText(type: DataType, values: ArrayLike<unknown>, row: number, vecto
   }
   const value = vector.get(row) as unknown;
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object"
+    ? JSON.stringify(value)
+    : String(value as string | number | bigint | boolean);
 }

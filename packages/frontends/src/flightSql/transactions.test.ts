@@ -19,8 +19,7 @@ const modes = {
 
 let open: OpenFlight;
 afterEach(async () => {
-  expect(open.host.log.bugs).toEqual([]);
-  await open[Symbol.asyncDispose]();
+  await open.done();
 });
 
 describe("a transaction", () => {

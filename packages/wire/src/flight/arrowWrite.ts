@@ -11,6 +11,7 @@ import {
   unitIds,
   type ArrowField,
   type ArrowType,
+  type ArrowUnit,
 } from "./arrowType.ts";
 import { FlatBuilder, type Place, type TableField } from "./flatBuilder.ts";
 
@@ -112,11 +113,6 @@ const monthDayNano = 2;
 const denseMode = 1;
 
 function putType(builder: FlatBuilder, type: ArrowType, children: number): Place {
-  const unitOf = (unit: (typeof unitIds)[number]): TableField => ({
-    slot: 0,
-    kind: "short",
-    value: unitIds.indexOf(unit),
-  });
   switch (type.kind) {
     case "null":
     case "bool":
@@ -165,4 +161,8 @@ function putType(builder: FlatBuilder, type: ArrowType, children: number): Place
       ]);
     }
   }
+}
+
+function unitOf(unit: ArrowUnit): TableField {
+  return { slot: 0, kind: "short", value: unitIds.indexOf(unit) };
 }

@@ -47,8 +47,8 @@ export function listed(
   rows: (tables: readonly TableListing[]) => Rows,
 ): Source {
   return madeSource(columns, async (signal) => {
-    const tables = await listingOf(asker, signal);
-    return tables.ok ? ok(batchOf(columns, rows(tables.value).toSorted(byCells))) : tables;
+    const found = await listingOf(asker, signal);
+    return found.ok ? ok(batchOf(columns, rows(found.value).toSorted(byCells))) : found;
   });
 }
 
@@ -82,9 +82,9 @@ type Schemas = Extract<Command, { name: "CommandGetDbSchemas" }>["message"];
 export function schemas(asker: Asker, { catalog, dbSchemaFilterPattern }: Schemas): Source {
   const columns = [textColumn("catalog_name", true), textColumn("db_schema_name")];
   const fits = likeOf(dbSchemaFilterPattern);
-  return listed(asker, columns, (tables) => {
+  return listed(asker, columns, (all) => {
     const pairs = new Map(
-      tables
+      all
         .filter((table) => catalog === undefined || table.catalog === catalog)
         .filter((table) => fits(table.schema))
         .map((table) => [JSON.stringify([table.catalog, table.schema]), table] as const),
@@ -100,7 +100,7 @@ type Tables = Extract<Command, { name: "CommandGetTables" }>["message"];
 
 /** `CommandGetTables`. */
 export function tables(asker: Asker, command: Tables): Source {
-  const { catalog, includeSchema, tableTypes } = command;
+  const { catalog, includeSchema, tableTypes: kinds } = command;
   const [ofSchema, ofTable] = [
     likeOf(command.dbSchemaFilterPattern),
     likeOf(command.tableNameFilterPattern),
@@ -116,7 +116,7 @@ export function tables(asker: Asker, command: Tables): Source {
     all
       .filter((table) => catalog === undefined || table.catalog === catalog)
       .filter((table) => ofSchema(table.schema) && ofTable(table.name))
-      .filter(({ kind }) => tableTypes.length === 0 || tableTypes.includes(typeNames[kind]))
+      .filter(({ kind }) => kinds.length === 0 || kinds.includes(typeNames[kind]))
       .map((table) => [
         table.catalog,
         table.schema,

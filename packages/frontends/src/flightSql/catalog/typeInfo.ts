@@ -80,7 +80,6 @@ export function typeInfo(code: number | undefined): Source {
 
 function cells(row: TypeRow): readonly Value[] {
   const quote = row.quoted === true ? "'" : null;
-  const number = (value: number | undefined): Value => (value === undefined ? null : BigInt(value));
   return [
     row.name,
     BigInt(row.code),
@@ -102,4 +101,8 @@ function cells(row: TypeRow): readonly Value[] {
     number(row.radix),
     null,
   ];
+}
+
+function number(value: number | undefined): Value {
+  return value === undefined ? null : BigInt(value);
 }

@@ -53,10 +53,16 @@ interface Info {
 
 const name = "Query Gateway";
 
+function string(code: SqlInfo, value: string): Info {
+  return { code, member: "string_value", value };
+}
+
+function boolean(code: SqlInfo, value: boolean): Info {
+  return { code, member: "bool_value", value };
+}
+
 function infosFor(dialect: Dialect): readonly Info[] {
   const quote = dialect === "mysql" || dialect === "clickhouse" ? "`" : '"';
-  const string = (code: SqlInfo, value: string): Info => ({ code, member: "string_value", value });
-  const boolean = (code: SqlInfo, value: boolean): Info => ({ code, member: "bool_value", value });
   return [
     string(SqlInfo.FLIGHT_SQL_SERVER_NAME, name),
     string(SqlInfo.FLIGHT_SQL_SERVER_VERSION, "1"),

@@ -12,6 +12,8 @@ export interface OpenFlight extends AsyncDisposable {
   readonly host: SuiteHost;
   client(login?: FlightLogin): Promise<FlightClient>;
   drain(deadline: AbortSignal): Promise<void>;
+  /** Closes it; throws the first bug that it logged. */
+  done(): Promise<void>;
 }
 
 /** Opens one on a free port; `own` changes its door. */
@@ -27,6 +29,10 @@ export async function openFlight(
   if (!opened.ok) throw new Error(opened.error.detail);
   const { port } = opened.value;
   const clients: FlightClient[] = [];
+  const close = async (): Promise<void> => {
+    for (const client of clients) client.destroy();
+    await opened.value.drain(AbortSignal.abort());
+  };
   return {
     port,
     door,
@@ -37,10 +43,11 @@ export async function openFlight(
       return client;
     },
     drain: (deadline) => opened.value.drain(deadline),
-    [Symbol.asyncDispose]: async () => {
-      for (const client of clients) client.destroy();
-      await opened.value.drain(AbortSignal.abort());
+    done: async () => {
+      await close();
+      for (const bug of host.log.bugs) throw new Error("a bug was logged", { cause: bug });
     },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -7,7 +7,7 @@ import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
 import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
 import { bodyOf, type Body } from "../value/body.ts";
 import { BatchMessage, headerMessage, type Message } from "../value/message.ts";
-import { Packer } from "../value/packer.ts";
+import type { Packer } from "../value/packer.ts";
 import { fieldOf } from "../value/types.ts";
 import type { Parkable } from "./tickets.ts";
 

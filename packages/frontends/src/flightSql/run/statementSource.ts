@@ -23,7 +23,7 @@ const lingerMs = 5;
 export interface StatementParts {
   readonly polled: PolledQuery;
   readonly transaction: string | undefined;
-  onChange(change: SessionChange): void;
+  readonly onChange: (change: SessionChange) => void;
 }
 
 /** Waits for the columns of a query. One that fails before, or whose client leaves, is over. */
