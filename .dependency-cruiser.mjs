@@ -156,8 +156,8 @@ export default {
       },
     ),
     rule(
-      "only the Lambda entry knows sst",
-      { pathNot: "^(packages/gateway/src/entry/lambda\\.ts$|infra/|sst\\.config)" },
+      "only one file of the functions knows sst",
+      { pathNot: "^(packages/gateway/src/entry/linked\\.ts$|infra/|sst\\.config)" },
       { path: "node_modules/sst/" },
     ),
     rule(

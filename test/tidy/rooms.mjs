@@ -201,7 +201,7 @@ export const rooms = {
     control: ["config", "generation", "history", "judge", "starting.ts"],
     worker: ["config", "generation", "history", "judge", "starting.ts"],
     docs: ["config", "history", "host", "worker"],
-    lambda: ["config", "host", "judge"],
+    lambda: ["config", "history", "host", "judge"],
     fleetDemo: [],
     quickstart: ["config", "running.ts"],
     command: [

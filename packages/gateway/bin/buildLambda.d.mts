@@ -7,4 +7,4 @@ export interface BuiltFunction {
 
 export function buildLambda(
   folder?: string,
-): Promise<{ readonly control: BuiltFunction; readonly migration: BuiltFunction }>;
+): Promise<Readonly<Record<"control" | "migration" | "upkeep", BuiltFunction>>>;

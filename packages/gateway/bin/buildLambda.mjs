@@ -16,6 +16,7 @@ const lambdaFolder = join(root, "packages/gateway/dist/lambda");
 const functions = {
   control: "packages/gateway/src/entry/lambda.ts",
   migration: "packages/gateway/src/entry/migration.ts",
+  upkeep: "packages/gateway/src/entry/upkeep.ts",
 };
 
 /** CommonJS packages inside the bundle ask for built-in modules with `require`, which ESM lacks. */

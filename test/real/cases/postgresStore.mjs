@@ -32,6 +32,8 @@ function casesOf(tool, programs, records) {
         onServer(programs, "postgresRestart"),
       "what one control plane frees is told at another, also after a connection is cut": () =>
         onServer(programs, "postgresReplicas"),
+      "the control plane as functions: deploy step, requests, upkeep": () =>
+        onServer(programs, "postgresFunction"),
       [`an upgrade of ${records} records while inserts go on`]: () =>
         onServer(programs, "postgresUpgrade", { GATEWAY_TEST_RECORDS: String(records) }),
     },

@@ -1,6 +1,6 @@
 /**
  * The control plane as a function: the same app as in a container, behind Hono's wrappers for the
- * platform. The only file that knows SST.
+ * platform.
  *
  * The import opens nothing: an instance that is started ahead of its first request must not hold a
  * connection, and one that can not reach the database must still be able to say so.
@@ -9,7 +9,6 @@ import { randomBytes } from "node:crypto";
 import { readMigrations } from "@gateway/control/store/migrate/migration.ts";
 import { openNeon } from "@gateway/control/store/driver/neon.ts";
 import { handle, streamHandle } from "hono/aws-lambda";
-import { Resource } from "sst";
 import { functionApp, unsetApp } from "../lambda/app.ts";
 import { platformCallers } from "../lambda/callers.ts";
 import { functionClock, noMetrics } from "../lambda/host.ts";
@@ -17,14 +16,12 @@ import { lineLog } from "../lambda/log.ts";
 import { controlOpening } from "../lambda/openControl.ts";
 import { openOnce, type Open } from "../lambda/opening.ts";
 import { readSettings, type FunctionSettings } from "../lambda/settings.ts";
+import { surroundings } from "./linked.ts";
 
 /** An instance answers one request at a time; a transaction of its own is rare. */
 const transactionsMax = 2;
 
-const settings = readSettings({
-  linked: (name): unknown => (name in Resource ? Reflect.get(Resource, name) : undefined),
-  variable: (name) => process.env[name],
-});
+const settings = readSettings(surroundings);
 const log = lineLog(settings.ok ? settings.value.logLevel : "info", (line) => {
   process.stdout.write(`${line}\n`);
 });

@@ -9,10 +9,11 @@ import { randomBytes } from "node:crypto";
 import { openPostgres } from "@gateway/control/store/driver/postgres.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
 import { readMigrations } from "@gateway/control/store/migrate/migration.ts";
-import { Secret } from "@gateway/core/secret.ts";
 import { functionClock } from "../lambda/host.ts";
 import { lineLog } from "../lambda/log.ts";
 import { migrateForDeployment, type Deployed } from "../lambda/migration.ts";
+import { readDatabaseUrl } from "../lambda/settings.ts";
+import { surroundings } from "./linked.ts";
 
 /** Waiting for another deployment and building an index take their time. */
 const statementMs = 14 * 60_000;
@@ -20,8 +21,8 @@ const statementMs = 14 * 60_000;
 /** Answers the version that the database has now. Throws when it could not be brought there: the deployment then ends. */
 export async function handler(): Promise<Deployed> {
   const log = lineLog("info", (line) => void process.stdout.write(`${line}\n`));
-  const url = process.env["GATEWAY_DATABASE_URL"];
-  if (url === undefined || url === "") throw new Error("GATEWAY_DATABASE_URL is not set");
+  const url = readDatabaseUrl(surroundings);
+  if (!url.ok) throw new Error(`${url.error} is missing or wrong`);
   const files = await readMigrations(new URL("migrations/", import.meta.url));
   if (!files.ok) throw new Error(`no migrations beside the code: ${files.error.code}`);
   const host = {
@@ -31,7 +32,7 @@ export async function handler(): Promise<Deployed> {
     randomBytes: (length: number) => new Uint8Array(randomBytes(length)),
   };
   await using database = openPostgres({
-    url: new Secret(url),
+    url: url.value,
     connectionsMax: 2,
     host,
     statementMs,

@@ -48,14 +48,15 @@ export function startRetention(
   };
 }
 
-interface Sweep {
+export interface Sweep {
   readonly store: RetainingStore;
   readonly limits: RetentionLimits;
-  readonly host: Pick<Host, "clock" | "random" | "log">;
+  readonly host: Pick<Host, "clock" | "log">;
+  /** Aborted, the sweep ends after the chunk that runs. */
   readonly signal: AbortSignal;
 }
 
-async function sweepForEver(sweep: Sweep): Promise<void> {
+async function sweepForEver(sweep: Sweep & { readonly host: Pick<Host, "random"> }): Promise<void> {
   const { host, signal } = sweep;
   // Jitter keeps replicas that started together apart.
   await pause(host.clock, sweepMs * host.random(), signal);
@@ -69,7 +70,8 @@ async function sweepForEver(sweep: Sweep): Promise<void> {
   }
 }
 
-async function sweepOnce(sweep: Sweep): Promise<void> {
+/** One sweep. Answers the kinds of rows that could not be deleted; the log says why. */
+export async function sweepOnce(sweep: Sweep): Promise<readonly string[]> {
   const { store, limits, host } = sweep;
   const nowMs = host.clock.unixMs();
   const records = {
@@ -77,11 +79,14 @@ async function sweepOnce(sweep: Sweep): Promise<void> {
     keep: limits.historyRecords,
     chunk: chunkRows,
   };
-  await inChunks("records", sweep, () => store.records.retain(records));
   const auditBefore = nowMs - limits.auditDays * dayMs;
-  await inChunks("audit", sweep, () => store.audit.retain(auditBefore, chunkRows));
-  if (sweep.signal.aborted) return;
-  report("revisions", await store.config.retainRevisions(limits.revisions), host);
+  const failed = [
+    ...(await inChunks("records", sweep, () => store.records.retain(records))),
+    ...(await inChunks("audit", sweep, () => store.audit.retain(auditBefore, chunkRows))),
+  ];
+  if (sweep.signal.aborted) return failed;
+  const revisions = await store.config.retainRevisions(limits.revisions);
+  return [...failed, ...report("revisions", revisions, host)];
 }
 
 type Deleted = Result<number, StoreUnavailable>;
@@ -90,7 +95,7 @@ async function inChunks(
   kind: string,
   sweep: Sweep,
   deleteChunk: () => Promise<Deleted>,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { signal, host } = sweep;
   let total = 0;
   for (let chunk = 0; chunk < chunksMax && !signal.aborted; chunk += 1) {
@@ -100,13 +105,15 @@ async function inChunks(
     if (deleted.value < chunkRows) break;
     await pause(host.clock, pauseMs, signal);
   }
-  report(kind, { ok: true, value: total }, host);
+  return report(kind, { ok: true, value: total }, host);
 }
 
-function report(kind: string, deleted: Deleted, { log }: Pick<Host, "log">): void {
+/** The kind, when it failed. */
+function report(kind: string, deleted: Deleted, { log }: Pick<Host, "log">): readonly string[] {
   if (!deleted.ok) {
     log.write("warn", "retention.failed", { kind, detail: deleted.error.detail });
-  } else if (deleted.value > 0) {
-    log.write("info", "retention.deleted", { kind, count: deleted.value });
+    return [kind];
   }
+  if (deleted.value > 0) log.write("info", "retention.deleted", { kind, count: deleted.value });
+  return [];
 }

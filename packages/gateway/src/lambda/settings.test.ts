@@ -1,6 +1,17 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { readSettings, type Surroundings } from "./settings.ts";
+import { readDatabaseUrl, readSettings, type Surroundings } from "./settings.ts";
+
+describe("readDatabaseUrl", () => {
+  it("is the linked secret, else the variable, else a name and no value", () => {
+    const linked = readDatabaseUrl(surroundingsOf({}));
+    expect(linked.ok && linked.value.reveal()).toBe(url);
+    const bare = surroundingsOf({ DatabaseUrl: undefined }, { GATEWAY_DATABASE_URL: url });
+    expect(readDatabaseUrl(bare).ok).toBe(true);
+    const wrong = readDatabaseUrl(surroundingsOf({ DatabaseUrl: "mysql://hunter2" }));
+    expect(wrong.ok || wrong.error).toBe("DatabaseUrl (GATEWAY_DATABASE_URL)");
+  });
+});
 
 describe("readSettings", () => {
   it("takes linked secrets, the current one of a list first", () => {

@@ -32,11 +32,13 @@ function wordsOf(change: (text: string) => string) {
     );
 }
 
+const databaseUrlSchema = z
+  .string()
+  .regex(/^postgres(?:ql)?:\/\//)
+  .pipe(secret);
+
 const settingsSchema = z.strictObject({
-  databaseUrl: z
-    .string()
-    .regex(/^postgres(?:ql)?:\/\//)
-    .pipe(secret),
+  databaseUrl: databaseUrlSchema,
   /** What seals secrets in the database. */
   encryptionKeys: listOf(16, 8),
   /** Absent: no worker API. */
@@ -64,10 +66,12 @@ const sources = {
   fileFolders: { link: undefined, variable: "GATEWAY_FILE_FOLDERS" },
   logLevel: { link: undefined, variable: "GATEWAY_LOG_LEVEL" },
   neonStandIn: { link: undefined, variable: "GATEWAY_NEON_STAND_IN" },
-} as const satisfies Record<
-  keyof FunctionSettings,
-  { readonly link: string | undefined; readonly variable: string }
->;
+} as const satisfies Record<keyof FunctionSettings, Source>;
+
+interface Source {
+  readonly link: string | undefined;
+  readonly variable: string;
+}
 
 /** What the host of a function knows. */
 export interface Surroundings {
@@ -78,14 +82,24 @@ export interface Surroundings {
 
 /** The settings, or the name of every one that is missing or wrong. No value is repeated. */
 export function readSettings(from: Surroundings): Result<FunctionSettings, readonly string[]> {
-  const found = Object.entries(sources).flatMap(([setting, { link, variable }]) => {
-    const value = (link && linkedValue(from.linked(link))) ?? from.variable(variable);
+  const found = Object.entries(sources).flatMap(([setting, source]) => {
+    const value = valueOf(source, from);
     return value === undefined || value === "" ? [] : [[setting, value] as const];
   });
   const parsed = settingsSchema.safeParse(Object.fromEntries(found));
   if (parsed.success) return ok(parsed.data);
   const wrong = new Set(parsed.error.issues.map(({ path }) => String(path[0])));
   return err([...wrong].map(nameOf));
+}
+
+/** The one setting of a function that serves nothing; or its name, when it is missing or wrong. */
+export function readDatabaseUrl(from: Surroundings): Result<Secret, string> {
+  const parsed = databaseUrlSchema.safeParse(valueOf(sources.databaseUrl, from));
+  return parsed.success ? ok(parsed.data) : err(nameOf("databaseUrl"));
+}
+
+function valueOf({ link, variable }: Source, from: Surroundings): string | undefined {
+  return (link && linkedValue(from.linked(link))) ?? from.variable(variable);
 }
 
 /** A secret of SST is an object with a value. */
