@@ -3,7 +3,7 @@
  * here. Any gateway behind one balancer answers any poll, without sticky sessions or a shared store.
  */
 import { isIP } from "node:net";
-import { networkInterfaces } from "node:os";
+import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Counter } from "@gateway/core/port/metrics.ts";
@@ -96,9 +96,20 @@ function advertised({ advertise, host }: RelayConfig, port: number): string {
 }
 
 function ownAddress(mayBeSix: boolean): string | undefined {
-  const all = Object.values(networkInterfaces())
-    .flat()
-    .filter((one) => one !== undefined && !one.internal && !one.address.startsWith("fe80:"));
+  return reachableAddress(Object.values(networkInterfaces()).flat(), mayBeSix);
+}
+
+/**
+ * The first address that another machine can reach. Not a link-local one: in a container of ECS the first
+ * interface has such an address, at which only the platform answers.
+ */
+export function reachableAddress(
+  interfaces: readonly (NetworkInterfaceInfo | undefined)[],
+  mayBeSix: boolean,
+): string | undefined {
+  const all = interfaces.filter(
+    (one) => one !== undefined && !one.internal && !/^(?:fe80:|169\.254\.)/.test(one.address),
+  );
   const four = all.find((one) => one?.family === "IPv4");
   return (four ?? (mayBeSix ? all[0] : undefined))?.address;
 }
