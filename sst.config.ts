@@ -20,9 +20,16 @@ export default $config({
     };
   },
   async run() {
-    await import("./infra/stage.ts");
+    const { stage } = await import("./infra/stage.ts");
+    const { refuseIncomplete } = await import("./infra/required.ts");
+    refuseIncomplete({
+      stage,
+      dev: $dev,
+      // Where SST keeps the values of secrets for its own components.
+      secret: (name) => process.env[`SST_SECRET_${name}`],
+      variable: (name) => process.env[name],
+    });
     await import("./infra/secret.ts");
-    await import("./infra/network.ts");
     await import("./infra/database.ts");
     await import("./infra/control.ts");
     await import("./infra/worker.ts");

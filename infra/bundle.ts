@@ -9,7 +9,7 @@ import { execFileSync } from "node:child_process";
 let built = false;
 
 /** Source: packages/gateway/bin/buildLambda.mjs */
-export function functionBundle(name: "control" | "migration") {
+export function functionBundle(name: "control" | "migration" | "upkeep") {
   if (!built) {
     const program = "packages/gateway/bin/buildLambda.mjs";
     execFileSync(process.execPath, [program], { cwd: $cli.paths.root, stdio: "inherit" });

@@ -3,6 +3,7 @@
  *
  * `sst dev` runs it on this machine with an embedded database instead, and deploys neither.
  */
+import { alarmOfContainers, alarmsOfFunction, alarmOfSilence } from "./alarms.ts";
 import { functionBundle } from "./bundle.ts";
 import { migrated } from "./database.ts";
 import {
@@ -10,10 +11,12 @@ import {
   controlPlaneConfig,
   functionTimeoutSecs,
   healthCommand,
+  logRetention,
   startCommand,
+  upkeepTimeoutMinutes,
   variables,
 } from "./gatewayConfig.ts";
-import { cluster, networkRange } from "./network.ts";
+import { fleetPlace } from "./network.ts";
 import {
   controlPlaneSecrets,
   databaseUrl,
@@ -21,7 +24,7 @@ import {
   fleetSecrets,
   rotating,
 } from "./secret.ts";
-import { image, stage } from "./stage.ts";
+import { stage, surrounding } from "./stage.ts";
 
 /** Where the admin API and workers reach it. */
 export const controlUrl: $util.Output<string> = $dev ? locally() : deployed();
@@ -42,29 +45,56 @@ function asFunctions(): $util.Output<string> {
     // The stream answers as it goes; a function URL is the only door that lets it.
     streaming: true,
     url: { cors: false },
-    link: [databaseUrl, encryptionKeys, fleetSecrets],
+    link: [databaseUrl(), encryptionKeys(), fleetSecrets()],
     environment: { GATEWAY_MIGRATED: migrated },
     timeout: `${functionTimeoutSecs} seconds`,
     memory: "512 MB",
     concurrency: { reserved: stage.functionsMax },
-    logging: { retention: "1 month" },
+    logging: { retention: logRetention },
   });
+  alarmsOfFunction("Control", control.name);
+  upkeep();
   return control.url;
 }
 
+/** What a container does in the background: nothing runs in a function between two requests. */
+function upkeep(): void {
+  const scheduled = new sst.aws.CronV2("Upkeep", {
+    schedule: "rate(10 minutes)",
+    // Deleting is asked for again soon; two at once would wait for each other's locks.
+    retries: 0,
+    function: {
+      description: "Deletes what the control plane's retention says",
+      ...functionBundle("upkeep"),
+      link: [databaseUrl()],
+      // A database of another version is refused, so the migration comes first.
+      environment: {
+        GATEWAY_MIGRATED: migrated,
+        GATEWAY_RETENTION: JSON.stringify(stage.retention),
+      },
+      timeout: `${upkeepTimeoutMinutes} minutes`,
+      memory: "256 MB",
+      concurrency: { reserved: 1 },
+      logging: { retention: logRetention },
+    },
+  });
+  const { name } = scheduled.nodes.function;
+  alarmsOfFunction("Upkeep", name);
+  alarmOfSilence("Upkeep", name);
+}
+
 function asContainer(): $util.Output<string> {
-  const { domain } = stage;
-  if (domain === undefined) {
-    throw new Error("A control plane in a container needs the stage's domain: TLS ends there");
-  }
+  const domain = surrounding("domain");
+  const { cluster, range } = fleetPlace();
+  const { retention } = stage;
   const config = $util
-    .all([rotating, networkRange])
-    .apply(([which, range]) =>
-      JSON.stringify(controlPlaneConfig({ domain, range, rotating: which })),
+    .all([rotating(), range])
+    .apply(([which, addresses]) =>
+      JSON.stringify(controlPlaneConfig({ domain, range: addresses, rotating: which, retention })),
     );
   const control = new sst.aws.Service("Control", {
     cluster,
-    image: image(),
+    image: surrounding("image"),
     architecture: "arm64",
     cpu: "0.5 vCPU",
     memory: "1 GB",
@@ -72,6 +102,7 @@ function asContainer(): $util.Output<string> {
     environment: { GATEWAY_CONFIG: config, GATEWAY_MIGRATED: migrated },
     ssm: controlPlaneSecrets(),
     health: { command: healthCommand, startPeriod: "20 seconds" },
+    logging: { retention: logRetention },
     scaling: stage.containers,
     loadBalancer: {
       domain,
@@ -81,9 +112,12 @@ function asContainer(): $util.Output<string> {
     transform: {
       // A held wait takes 55 seconds and a stream says something at least as often.
       loadBalancer: { idleTimeout: 120 },
+      // Nobody opens a shell beside the keys of the database.
+      service: { enableExecuteCommand: false },
     },
     wait: true,
   });
+  alarmOfContainers("Control", cluster, control, stage.containers.min);
   return control.url;
 }
 
@@ -95,7 +129,7 @@ function locally(): $util.Output<string> {
       command: "node packages/gateway/bin/gateway.mjs start --config infra/dev.yaml",
       autostart: true,
     },
-    environment: { [variables.fleetSecret]: fleetSecrets.value },
+    environment: { [variables.fleetSecret]: fleetSecrets().value },
   });
   return $output(`http://127.0.0.1:${adminPort}`);
 }

@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { functionBundle } from "./bundle.ts";
-import { variables } from "./gatewayConfig.ts";
+import { logRetention } from "./gatewayConfig.ts";
 import { databaseUrl } from "./secret.ts";
 
 const folder = "migrations";
@@ -23,13 +23,13 @@ function migrate(): $util.Output<string> {
   const migration = new sst.aws.Function("Migration", {
     description: "Brings the control plane's database up, once per deployment",
     ...functionBundle("migration"),
-    // A value, not a link: only the control plane's entry knows SST.
-    environment: { [variables.databaseUrl]: databaseUrl.value },
+    link: [databaseUrl()],
     // An index over a large history is built for minutes.
     timeout: "15 minutes",
     memory: "512 MB",
     // Two would wait for each other's lock until one gives up.
     concurrency: { reserved: 1 },
+    logging: { retention: logRetention },
   });
   const done = new aws.lambda.Invocation("Migrated", {
     functionName: migration.name,

@@ -25,11 +25,22 @@ export const variables = {
   privateKey: "GATEWAY_PRIVATE_KEY",
 } as const;
 
+/** As the gateway and its functions ask for them (packages/gateway/src/lambda/settings.ts). */
+export const encryptionKeyCharsMin = 16;
+export const fleetSecretCharsMin = 32;
+
+/** Values of a secret that is a list, the current one first. */
+export const itemsOf = (list: string): readonly string[] =>
+  list.split(",").map((item) => item.trim());
+
 /** The admin API, the worker API and operations. */
 export const adminPort = 9000;
 
 /** What workers serve. All of them are plain TCP to the load balancer: TLS ends in the worker. */
 export const frontendPorts = { trinoHttp: 8080, postgresWire: 5432, mysqlWire: 3306 } as const;
+
+/** Workers pass polls of each other's queries on here. No client and no balancer reaches it. */
+export const relayPort = 9001;
 
 /**
  * How long one invocation of the control plane's function may take. A stream ends with its position
@@ -37,8 +48,14 @@ export const frontendPorts = { trinoHttp: 8080, postgresWire: 5432, mysqlWire: 3
  */
 export const functionTimeoutSecs = 300;
 
+/** How long the upkeep of a control plane of functions may take; longer than entry/upkeep.ts sweeps. */
+export const upkeepTimeoutMinutes = 10;
+
+/** Of everything that writes a log. */
+export const logRetention = "1 month" as const;
+
 /** Less than the 30 seconds after which the platform kills a container that was told to stop. */
-const drainSecs = 25;
+export const drainSecs = 25;
 
 const folder = "/tmp/gateway";
 const files = {
@@ -56,9 +73,12 @@ export interface ControlPlaneSettings {
   readonly range: string;
   /** Whether a previous key, or fleet secret, is set beside the current one. */
   readonly rotating: { readonly encryptionKey: boolean; readonly fleetSecret: boolean };
+  /** Of the stage; what is absent has the gateway's default. */
+  readonly retention: Readonly<Record<string, number>>;
 }
 
-export function controlPlaneConfig({ domain, range, rotating }: ControlPlaneSettings) {
+export function controlPlaneConfig(settings: ControlPlaneSettings) {
+  const { domain, range, rotating, retention } = settings;
   const keys = [fromEnvironment(variables.encryptionKey)];
   if (rotating.encryptionKey) keys.push(fromEnvironment(variables.encryptionKeyPrevious));
   const secrets = [fromEnvironment(variables.fleetSecret)];
@@ -81,15 +101,17 @@ export function controlPlaneConfig({ domain, range, rotating }: ControlPlaneSett
         autoMigrate: false,
       },
       workerApi: { sharedSecret: secrets },
+      retention,
     },
   };
 }
 
-/** A worker that takes its configuration from the control plane at `url`. */
+/** A worker behind the balancer that takes its configuration from the control plane at `url`. */
 export function workerConfig(url: string) {
   const tls = { certFile: files.certificate, keyFile: files.privateKey };
   const frontends = Object.fromEntries(
-    Object.entries(frontendPorts).map(([kind, port]) => [kind, { port, tls }]),
+    // The balancer says in front of each connection who the client is; nobody else reaches these ports.
+    Object.entries(frontendPorts).map(([kind, port]) => [kind, { port, tls, proxyProtocol: true }]),
   );
   return {
     gateway: {
@@ -101,10 +123,15 @@ export function workerConfig(url: string) {
         url,
         auth: { mode: "sharedSecret", sharedSecret: fromEnvironment(variables.fleetSecret) },
       },
+      // The balancer sends each request of a client to any worker.
+      relay: { port: relayPort },
       frontends,
     },
   };
 }
+
+/** Where the image has its programs (Dockerfile). */
+export const imageFolder = "/app/bin";
 
 /**
  * The command of a container: writes config and certificate, which arrive as variables, into files
@@ -120,12 +147,9 @@ export const startCommand = [
     `printf %s "$GATEWAY_CONFIG" > ${files.config}`,
     `printf %s "\${${variables.certificate}:-}" > ${files.certificate}`,
     `printf %s "\${${variables.privateKey}:-}" > ${files.privateKey}`,
-    `exec gateway start --config ${files.config}`,
+    `exec node ${imageFolder}/gateway.mjs start --config ${files.config}`,
   ].join("\n"),
 ];
 
-/** Asks the process itself, so that a container that can not answer is replaced. */
-export const healthCommand = [
-  "CMD-SHELL",
-  `node -e "fetch('http://127.0.0.1:${adminPort}/health').then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"`,
-];
+/** Asks the process itself, so that a container that can not answer is replaced. The image's own check. */
+export const healthCommand = ["CMD", "node", `${imageFolder}/health.mjs`];

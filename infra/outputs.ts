@@ -1,4 +1,5 @@
 /** What a deployment says when it is done. No secret is among it. */
+import { alarmTopic } from "./alarms.ts";
 import { controlUrl } from "./control.ts";
 import { frontendPorts } from "./gatewayConfig.ts";
 import { stage } from "./stage.ts";
@@ -8,5 +9,6 @@ export const outputs = {
   control: controlUrl,
   controlRunsAs: $dev ? "local process" : stage.control,
   workers: workerAddress ?? "none",
-  workerPorts: Object.values(frontendPorts).join(", "),
+  workerPorts: workerAddress === undefined ? "none" : Object.values(frontendPorts).join(", "),
+  alarms: $dev ? "none" : alarmTopic().arn,
 };

@@ -1,9 +1,10 @@
 /**
- * What differs between stages, and nothing else. A stage that is not listed is the default one.
+ * The stage that is deployed, with its defaults. `stages.ts` says what differs.
  *
  * `control` alone decides where the control plane runs; handlers and database are the same.
  */
 import type { ControlHost, Limits } from "./gatewayConfig.ts";
+import { stages } from "./stages.ts";
 
 export interface Stage {
   /**
@@ -13,34 +14,45 @@ export interface Stage {
   readonly control: ControlHost;
   /** Most functions that run at once; the database must take as many requests. */
   readonly functionsMax: number;
-  /** Name under which the load balancer ends TLS. A container needs one; a function has its own URL. */
-  readonly domain: string | undefined;
   readonly containers: Limits;
-  readonly workers: Limits;
+  /** Undefined: workers run elsewhere, or not at all. */
+  readonly workers: Limits | undefined;
+  /**
+   * Secrets that clusters and logins refer to as `env:GATEWAY_SECRET_…`: what the variable is called,
+   * by the name of the secret in SST. Example: `{ TrinoPassword: "GATEWAY_SECRET_TRINO" }`
+   */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** `gateway.retention` of a control plane of any kind; what is absent has the gateway's default. */
+  readonly retention: Readonly<Record<string, number>>;
+  /** Who is told of alarms; nobody when undefined, the topic is there all the same. */
+  readonly alarmEmail: string | undefined;
 }
+
+export type StageSettings = Partial<Stage>;
 
 const common: Stage = {
   control: "functions",
   functionsMax: 100,
-  domain: undefined,
   containers: { min: 2, max: 4 },
-  workers: { min: 2, max: 10 },
-};
-
-const stages: Readonly<Record<string, Partial<Stage>>> = {
-  production: { workers: { min: 3, max: 30 } },
+  workers: undefined,
+  secrets: {},
+  retention: {},
+  alarmEmail: undefined,
 };
 
 export const stage: Stage = { ...common, ...stages[$app.stage] };
 
-/**
- * The gateway's image in a registry, as the release made it. Asked for only by what runs in a
- * container, so that a control plane of functions can be deployed without one.
- */
-export function image(): string {
-  const reference = process.env["GATEWAY_IMAGE"];
-  if (reference === undefined || reference === "") {
-    throw new Error("Set GATEWAY_IMAGE to the gateway's image, with its digest");
-  }
-  return reference;
+/** What only a stage with containers needs, from the environment of whoever deploys. */
+export const surroundings = {
+  /** The gateway's image in a registry, as the release made it. */
+  image: "GATEWAY_IMAGE",
+  /** Name under which the load balancer ends TLS. A container needs one; a function has its own URL. */
+  domain: "GATEWAY_DOMAIN",
+} as const;
+
+/** Asked for by what runs in a container. Throws where it is missing; `required.ts` has looked before. */
+export function surrounding(what: keyof typeof surroundings): string {
+  const value = process.env[surroundings[what]];
+  if (value === undefined || value === "") throw new Error(`${surroundings[what]} is not set`);
+  return value;
 }

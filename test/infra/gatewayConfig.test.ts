@@ -10,6 +10,7 @@ import {
   frontendPorts,
   functionTimeoutSecs,
   startCommand,
+  upkeepTimeoutMinutes,
   variables,
   workerConfig,
 } from "../../infra/gatewayConfig.ts";
@@ -17,14 +18,14 @@ import {
 describe("controlPlaneConfig", () => {
   it.each([true, false])("is a config that the gateway takes (rotating: %s)", (rotates) => {
     const rotating = { encryptionKey: rotates, fleetSecret: rotates };
-    const settings = { domain: "control.example", range: "10.0.0.0/16", rotating };
+    const settings = { domain: "control.example", range: "10.0.0.0/16", rotating, retention: {} };
     const checked = checkConfig(controlPlaneConfig(settings));
     expect(checked.ok ? [] : checked.error).toEqual([]);
   });
 
   it("holds references in place of secrets, all of which the container is given", () => {
     const rotating = { encryptionKey: true, fleetSecret: true };
-    const settings = { domain: "control.example", range: "10.0.0.0/16", rotating };
+    const settings = { domain: "control.example", range: "10.0.0.0/16", rotating, retention: {} };
     const text = JSON.stringify(controlPlaneConfig(settings));
     const references = [...text.matchAll(/env:(\w+)/g)].map(([, name]) => name);
     const given: readonly string[] = Object.values(variables);
@@ -58,6 +59,14 @@ describe("startCommand", () => {
     const limits = lines.indexOf("umask 077");
     expect(limits).toBeGreaterThanOrEqual(0);
     expect(limits).toBeLessThan(writes);
+  });
+});
+
+describe("upkeepTimeoutMinutes", () => {
+  it("is longer than a sweep", () => {
+    const entry = new URL("../../packages/gateway/src/entry/upkeep.ts", import.meta.url);
+    const [, minutes] = /sweepMs = (\d+) \* 60_000/.exec(readFileSync(entry, "utf8")) ?? [];
+    expect(upkeepTimeoutMinutes).toBeGreaterThan(Number(minutes));
   });
 });
 
