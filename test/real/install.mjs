@@ -22,6 +22,7 @@ import { trinoJdbcTool } from "./cases/trinoJdbc.mjs";
 import { trinoPythonTool } from "./cases/trinoPython.mjs";
 import { starRocksLdapTool, starRocksMysqlTool, starRocksTool } from "./cases/starRocks.mjs";
 import { command } from "./command.mjs";
+import { imageTool } from "./image.mjs";
 import { debianPrograms } from "./postgresServer.mjs";
 import { installTrinoServer } from "./trinoServer.mjs";
 
@@ -55,6 +56,7 @@ export async function installTools() {
   for (const [tool, { program }] of Object.entries(debian)) {
     tools[tool] = (await runs(program)) || reason || "the package did not bring it";
   }
+  tools.image = await imageTool();
   tools.pymysql = await installPymysql();
   tools.mysqlCli = await findMysqlCli();
   tools.connectorJ = await installConnectorJ();

@@ -13,6 +13,8 @@ import { flightCases } from "./cases/flight.mjs";
 import { goMysqlCases } from "./cases/goMysql.mjs";
 import { goPgxCases } from "./cases/goPgx.mjs";
 import { mysqlCliCases } from "./cases/mysqlCli.mjs";
+import { npmPackageCases } from "./cases/npmPackage.mjs";
+import { imageCases } from "./cases/image.mjs";
 import { keycloakCases } from "./cases/keycloak.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
 import { mariadbConnectorJCases } from "./cases/mariadbConnectorJ.mjs";
@@ -79,6 +81,8 @@ const suites = [
   starRocksLdapCases,
   slapdCases,
   openFgaCases,
+  npmPackageCases,
+  imageCases,
   ...adbcCases,
   ...flightCases,
   debianPostgresCases,

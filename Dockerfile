@@ -1,0 +1,26 @@
+# The gateway's image: Node, one bundle and its three native packages. From a checkout:
+#   docker build -t query-gateway .
+# It runs as a user without rights, starts without a shell, and writes nothing but /var/lib/gateway:
+#   docker run --read-only --cap-drop ALL -v ./gateway.yaml:/etc/gateway/gateway.yaml:ro query-gateway
+ARG NODE_IMAGE=node:22-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /source
+COPY . .
+# No script of a package runs: the native ones bring their binaries along.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+RUN node packages/gateway/bin/package.mjs --image /app
+RUN chmod -R a+rX,go-w /app && mkdir /state
+
+FROM ${NODE_IMAGE}
+COPY --from=build /app /app
+COPY --from=build --chown=1000:1000 /state /var/lib/gateway
+ENV NODE_ENV=production PATH=/app/bin:/usr/local/bin:/usr/bin:/bin
+WORKDIR /var/lib/gateway
+VOLUME /var/lib/gateway
+USER 1000:1000
+EXPOSE 8080 5432 3306 9000 9001
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["node", "/app/bin/health.mjs"]
+ENTRYPOINT ["node", "/app/bin/gateway.mjs"]
+CMD ["start", "--config", "/etc/gateway/gateway.yaml"]
