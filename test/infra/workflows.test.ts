@@ -1,0 +1,91 @@
+/** What workflows may do, and whose code they run. */
+import { readFileSync, readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+
+const root = new URL("../../", import.meta.url);
+const folder = new URL(".github/workflows/", root);
+const files = readdirSync(folder).map((name) => ({
+  name,
+  text: readFileSync(new URL(name, folder), "utf8"),
+}));
+
+const step = z.looseObject({
+  uses: z.string().optional(),
+  run: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).optional(),
+});
+const workflow = z.looseObject({
+  permissions: z.strictObject({ contents: z.literal("read") }),
+  concurrency: z.looseObject({ group: z.string() }),
+  jobs: z.record(
+    z.string(),
+    z.looseObject({
+      "timeout-minutes": z.int(),
+      permissions: z.record(z.string(), z.enum(["read", "write"])).optional(),
+      steps: z.array(step),
+    }),
+  ),
+});
+
+describe.each(files)("the workflow $name", ({ text }) => {
+  const { jobs } = workflow.parse(parse(text));
+  const steps = Object.values(jobs).flatMap(({ steps: each }) => each);
+
+  it("runs the actions of others at one commit, which has its version beside it", () => {
+    const used = text.split("\n").filter((line) => /\buses:/.test(line));
+    expect(used.length).toBeGreaterThan(0);
+    const pinned = /uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
+    expect(used.filter((line) => !pinned.test(line))).toEqual([]);
+  });
+
+  it("writes no expression into a script, where its text would be run", () => {
+    expect(steps.flatMap(({ run }) => (run?.includes("${{") === true ? [run] : []))).toEqual([]);
+  });
+
+  it("leaves no credential in the checkout", () => {
+    const checkouts = steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
+    for (const checkout of checkouts)
+      expect(checkout.with).toMatchObject({ "persist-credentials": false });
+  });
+
+  it("shows no secret but its own token, and none to a pull request", () => {
+    expect(text).not.toMatch(/secrets\./);
+    expect(text).not.toContain("pull_request_target");
+  });
+
+  it("runs scripts that there are", () => {
+    const { scripts } = z
+      .looseObject({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync(new URL("package.json", root), "utf8")));
+    const named = [...text.matchAll(/npm run ([a-z:]+)/g)].map(([, name = ""]) => name);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+describe("rights to write", () => {
+  it("are given to jobs that need them, each alone", () => {
+    const given = files.flatMap(({ name, text }) =>
+      Object.entries(workflow.parse(parse(text)).jobs).flatMap(([job, { permissions = {} }]) =>
+        Object.entries(permissions)
+          .filter(([, right]) => right === "write")
+          .map(([what]) => `${name} ${job}: ${what}`),
+      ),
+    );
+    expect(given.toSorted()).toEqual([
+      "deploy.yml deploy: id-token",
+      "release.yml image: packages",
+      "release.yml package: contents",
+    ]);
+  });
+});
+
+describe("branches that are deployed", () => {
+  it("are stages", () => {
+    const text = files.find(({ name }) => name === "deploy.yml")?.text ?? "";
+    const [, branches = ""] = /branches: \[([\w, ]+)\]/.exec(text) ?? [];
+    const stages = readFileSync(new URL("infra/stages.ts", root), "utf8");
+    for (const branch of branches.split(", ")) expect(stages).toContain(`  ${branch}: {`);
+  });
+});
