@@ -6,6 +6,7 @@
 import { adbcCases } from "./cases/adbc.mjs";
 import { clickHouseCases } from "./cases/clickHouse.mjs";
 import { asyncpgCases } from "./cases/asyncpg.mjs";
+import { connectGuideCases } from "./cases/connectGuide.mjs";
 import { curlCases } from "./cases/curl.mjs";
 import { connectorJCases } from "./cases/connectorJ.mjs";
 import { duckDbAttachCases } from "./cases/duckDbAttach.mjs";
@@ -83,6 +84,7 @@ const suites = [
   openFgaCases,
   npmPackageCases,
   imageCases,
+  ...connectGuideCases,
   ...adbcCases,
   ...flightCases,
   debianPostgresCases,
