@@ -21,6 +21,18 @@ describe("classifyStatement", () => {
       "MERGE",
     ],
     ["with x as (select 1", "unknown", ""],
+    ["with x as (select 1) (select * from x) limit 1", "select", "SELECT"],
+    ["with x as (select 1) ((with y as (select 2) table y))", "select", "TABLE"],
+    [
+      "with recursive x as (select 1 n) search depth first by insert, n set o select * from x",
+      "select",
+      "SELECT",
+    ],
+    [
+      "with recursive x as (select 1 n) cycle n set c to 1 default 0 using p delete from t",
+      "delete",
+      "DELETE",
+    ],
     ["show search_path", "show", "SHOW"],
     ["set a = 1", "set", "SET"],
     ["set session authorization bob", "set", "SET SESSION AUTHORIZATION"],

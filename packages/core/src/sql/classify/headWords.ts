@@ -48,8 +48,10 @@ const verbsAfterWith: ReadonlySet<string> = new Set([
 export interface HeadProgress {
   readonly found: HeadWords;
   readonly dialect: Dialect;
-  /** Whether the walk still looks for the verb behind an `EXPLAIN` or a `WITH`. */
-  seeking: "first" | "explained" | "afterWith" | "nothing";
+  /** Whether the walk still looks for the verb behind an `EXPLAIN` or a `WITH`, or in brackets behind a `WITH`. */
+  seeking: "first" | "explained" | "afterWith" | "grouped" | "nothing";
+  /** A part of a `WITH` had a SEARCH or CYCLE, behind which no bracket closes before the verb. */
+  searches: boolean;
   depth: number;
   lastKind: TokenKind;
   lastWord: string;
@@ -81,6 +83,7 @@ export function beginHeadWords(dialect: Dialect): HeadProgress {
     found,
     dialect,
     seeking: "first",
+    searches: false,
     depth: 0,
     lastKind: "whitespace",
     lastWord: "",
@@ -97,8 +100,10 @@ export function readHeadToken(progress: HeadProgress, walk: StatementWalk): void
 
   const word = kind === "word" ? wordOf(progress, walk.cursor) : "";
   if (kind === "word") readWord(progress, word);
-  else if (progress.seeking === "first") skipBeforeFirst(progress, kind);
+  else if (progress.seeking === "first" || progress.seeking === "grouped")
+    skipBeforeFirst(progress, kind);
   else if (kind === "quotedIdentifier") keepWord(progress, quotedName);
+  else if (kind === "open" && opensMain(progress)) progress.seeking = "grouped";
   else if (kind === "open") progress.depth += 1;
   else if (kind === "close" && progress.depth > 0) progress.depth -= 1;
 
@@ -132,7 +137,8 @@ function readWord(progress: HeadProgress, word: string): void {
   if (word === "INTO") found.into = true;
   progress.openedOnVerb = progress.lastKind === "open" && writingVerbs.has(word);
 
-  if (progress.seeking === "explained") seekExplained(progress, word);
+  if (progress.seeking === "grouped") begin(progress, word);
+  else if (progress.seeking === "explained") seekExplained(progress, word);
   else if (progress.seeking === "afterWith") seekAfterWith(progress, word);
   else keepWord(progress, word);
 }
@@ -169,11 +175,34 @@ function seekExplained(progress: HeadProgress, word: string): void {
  * ClickHouse and Trino have parts without brackets; there the verbs are reserved words.
  */
 function seekAfterWith(progress: HeadProgress, word: string): void {
-  if (progress.depth > 0 || !verbsAfterWith.has(word)) return;
+  if (progress.depth > 0) return;
+  if (progress.lastKind === "close" && (word === "SEARCH" || word === "CYCLE")) {
+    progress.searches = true;
+  }
+  if (!verbsAfterWith.has(word)) return;
   const bare = progress.dialect === "clickhouse" || progress.dialect === "trino";
-  const betweenParts =
-    progress.lastKind === "comma" || ["WITH", "RECURSIVE", "AS"].includes(progress.lastWord);
-  if (progress.lastKind === "close" || (bare && !betweenParts)) begin(progress, word);
+  const betweenParts = progress.lastKind === "comma" || beforeNames.has(progress.lastWord);
+  const afterWords = (bare || progress.searches) && !betweenParts;
+  if (progress.lastKind === "close" || afterWords) begin(progress, word);
+}
+
+/** Words of a `WITH` behind which a name comes, also one that is a verb elsewhere; those of SEARCH and CYCLE last. */
+const beforeNames: ReadonlySet<string> = new Set([
+  "WITH",
+  "RECURSIVE",
+  "AS",
+  "BY",
+  "SET",
+  "USING",
+  "TO",
+  "DEFAULT",
+  "CYCLE",
+]);
+
+/** `WITH a AS (…) (SELECT …)`. ClickHouse writes a part as `quantile(0.5)(x) AS a`. */
+function opensMain({ seeking, depth, lastKind, dialect }: HeadProgress): boolean {
+  const follows = seeking === "afterWith" && depth === 0 && lastKind === "close";
+  return follows && dialect !== "clickhouse";
 }
 
 function keepWord(progress: HeadProgress, word: string): void {
