@@ -67,11 +67,6 @@ const meant: readonly Meant[] = [
     members: ["message"],
   },
   {
-    why: "writes in a read-only transaction are refused by the gateway, in its own words",
-    of: (_, __, through) => /^cannot execute .* in a read-only/.test(through.message ?? ""),
-    members: ["columns", "updateType", "error", "message", "place"],
-  },
-  {
     why: "what an internal fault says stays in the gateway",
     of: (_, direct, through) =>
       direct.error === through.error &&

@@ -266,15 +266,14 @@ const transactions: Family = (pick) => {
       "prepare p from select 1",
       "set session query_priority = 2",
       "use tpch.tiny",
-      ...(begin.includes("only") ? [] : writes),
+      ...writes,
     ],
     3,
   );
-  const isReadOnly = begin.includes("read only");
-  const last = pick.one([[], [], [begin], writes.slice(0, isReadOnly ? 1 : 2)]);
-  // What the gateway itself refused, a second beginning or a write that may not be, leaves the transaction
-  // as it is. Trino ends it, so a COMMIT would be answered otherwise.
-  const isRefused = last[0] === begin || (isReadOnly && last.length > 0);
+  const last = pick.one([[], [], [begin], writes]);
+  // A second beginning is refused by the gateway itself, which leaves the transaction as it is. Trino ends it, so a
+  // COMMIT would be answered otherwise.
+  const isRefused = last[0] === begin;
   const end = isRefused
     ? "rollback"
     : pick.one(["commit", "rollback", "commit work", "rollback work"]);

@@ -37,6 +37,11 @@ export interface PinnedLane extends Lane, AsyncDisposable {
    * where the engine has none; `goesOn` then decides.
    */
   divide?(division: Division, signal: AbortSignal): Promise<Result<void, GatewayError>>;
+  /**
+   * Clients of this dialect speak the engine's own protocol, and the engine itself refuses what changes something in
+   * a read-only transaction, with everything that follows there. Missing where we refuse it.
+   */
+  readonly refusesWritesOf?: Dialect;
 }
 
 export interface Backend extends Lane, AsyncDisposable {

@@ -3,6 +3,7 @@ import { gatewayError } from "../error.ts";
 import { batchOf, columnOf } from "../type/build.ts";
 import type { DoneEvent, ResultEvent, ResultStream } from "../query/event.ts";
 import type { Pin } from "../query/pin.ts";
+import type { Dialect } from "../sql/dialect.ts";
 import { runQuery } from "./run.ts";
 import { planeOf, queryOf, type Execute, type PlaneOptions, type TestPlane } from "./rig/plane.ts";
 
@@ -271,6 +272,15 @@ describe("runQuery in a transaction", () => {
     }
   });
 
+  it("leaves it to an engine of the client's own protocol to refuse that", async () => {
+    const plane = planeOf({ clusters: { main: rowsOf(1) }, refusesWritesOf: "duckdb" });
+    const pin = await beginOn(plane, "begin read only");
+    const insert = "insert into t values (1)";
+    expect((await allOf(plane, insert, pin, "duckdb")).at(-1)?.kind).toBe("done");
+    expect((await allOf(plane, insert, pin)).at(-1)?.kind).toBe("failed");
+    await pin.end();
+  });
+
   it("rolls back a transaction that was idle for too long and says so once", async () => {
     const plane = planeOf({ clusters: { main: rowsOf(1) } });
     const pin = await beginOn(plane);
@@ -313,9 +323,14 @@ describe("runQuery in a transaction", () => {
 });
 
 /** Everything but the progress, which says nothing of how a query ends. */
-async function allOf(plane: TestPlane, sql: string, pin?: Pin): Promise<ResultEvent[]> {
+async function allOf(
+  plane: TestPlane,
+  sql: string,
+  pin?: Pin,
+  dialect: Dialect = "postgres",
+): Promise<ResultEvent[]> {
   const events: ResultEvent[] = [];
-  const stream = runQuery(queryOf(sql, { pin }), plane, new AbortController().signal);
+  const stream = runQuery(queryOf(sql, { pin, dialect }), plane, new AbortController().signal);
   for await (const event of stream) if (event.kind !== "progress") events.push(event);
   return events;
 }

@@ -59,6 +59,7 @@ const levels = {
 } as const satisfies Record<Isolation, string>;
 
 class TransactionLane implements PinnedLane {
+  readonly refusesWritesOf = "trino";
   readonly #context: RunContext;
   readonly #headOf: HeadOf;
   readonly #id: string;

@@ -54,6 +54,8 @@ export interface PlaneOptions {
     /** The engine's own savepoints, where it has them. */
     readonly divide?: NonNullable<PinnedLane["divide"]>;
   };
+  /** Whose writes in a read-only transaction the engine itself refuses. */
+  readonly refusesWritesOf?: Dialect;
   /** What an engine does when it is asked to describe; without it, it knows of no columns. */
   readonly describe?: Backend["describe"];
   /** No generation is active. */
@@ -163,6 +165,7 @@ function backendOf(
   {
     transactions,
     dialects,
+    refusesWritesOf,
     describe = async () => ok({ parameters: [], columns: [] }),
   }: PlaneOptions,
 ): Backend {
@@ -172,6 +175,7 @@ function backendOf(
     commit: async () => logged(lanes, "commit"),
     rollback: async () => logged(lanes, "rollback"),
     ...(transactions === undefined ? {} : { goesOn: async () => transactions.goesOn() }),
+    ...(refusesWritesOf === undefined ? {} : { refusesWritesOf }),
     ...(transactions?.divide === undefined ? {} : { divide: transactions.divide }),
     [Symbol.asyncDispose]: async () => void lanes.push("closed"),
   };

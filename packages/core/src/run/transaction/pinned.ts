@@ -51,7 +51,8 @@ export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
   if (pin.state === "aborted")
     return { kind: "failed", error: gatewayError("query.transactionAborted") };
 
-  const refused = pin.modes.readOnly === true ? writing(open.query.statement) : undefined;
+  const isOurs = pin.lane.refusesWritesOf !== open.query.session.dialect;
+  const refused = isOurs && pin.modes.readOnly === true ? writing(open.query.statement) : undefined;
   if (refused !== undefined) return failedIn(pin, open, refused);
 
   const last = yield* executePinned(open, pin);
