@@ -41,6 +41,11 @@ export interface Column extends Field {
   readonly nullable: boolean;
   /** The engine's own name of the type (`DECIMAL(12,2)`), for protocols that show one. */
   readonly engineType?: string;
+  /**
+   * Set where the type is text and each cell an exact number of any length, `NaN`, `Infinity` or `-Infinity`, as
+   * PostgreSQL writes its numeric: with the digits that the engine says, or any.
+   */
+  readonly numeric?: "any" | { readonly precision: number; readonly scale: number };
 }
 
 /**

@@ -86,7 +86,7 @@ export function copyWriter(batch: ColumnarBatch, shape: CopyShape, first: boolea
   if (form.kind !== "binary") return plainWriter(batch, form, shape);
   // A row of a binary copy is what a DataRow in binary holds.
   const formats = columns.map(() => 1 as const);
-  const rows = rowWriter(batch, { formats, zone, letter: copyData });
+  const rows = rowWriter(batch, { formats, zone, columns, letter: copyData });
   return first ? withHead(rows) : rows;
 }
 

@@ -7,7 +7,7 @@ import { castTypes } from "../value/casts.ts";
 import { localColumns } from "../commands/localAnswer.ts";
 import { untyped, type ParameterType } from "../value/parameter.ts";
 import type { Prepared } from "../read/statement.ts";
-import { columnShape, parameterShape } from "../value/types.ts";
+import { columnShape, parameterShape, pgTypes } from "../value/types.ts";
 
 /** Columns as far as they are known without asking the engine; undefined when they are not. */
 export function knownColumns({ kind, description }: Prepared): readonly Column[] | undefined {
@@ -78,11 +78,15 @@ export function parameterOid(
 export function sameShape(promised: readonly Column[], columns: readonly Column[]): boolean {
   return (
     promised.length === columns.length &&
-    promised.every(({ type }, index) => {
+    promised.every((told, index) => {
       const column = columns[index];
-      return column !== undefined && columnShape(type).oid === columnShape(column.type).oid;
+      return column !== undefined && oidOf(told) === oidOf(column);
     })
   );
+}
+
+function oidOf({ type, numeric }: Column): number {
+  return numeric === undefined ? columnShape(type).oid : pgTypes.numeric.oid;
 }
 
 /** The error where they are not. */

@@ -168,7 +168,7 @@ export class ResultWriter {
     if (batch === undefined) return;
     this.#rows =
       form === undefined
-        ? plainWriter(batch, { formats: this.#formats, zone })
+        ? plainWriter(batch, { formats: this.#formats, zone, columns: this.#columns })
         : copyWriter(columnarOf(batch), { form, columns: this.#columns ?? [], zone }, !this.#begun);
     this.#begun ||= batch.rows > 0;
   }

@@ -114,6 +114,22 @@ describe("rowFields", () => {
     const [first] = rowFields([columnOf("n", int32)] satisfies Column[], [1]);
     expect(first).toEqual({ name: "n", type: 23, size: 4, modifier: -1, format: 1 });
   });
+
+  it("announces texts of numbers as numeric, with their digits where these are known", () => {
+    const price = columnOf("n", { kind: "text" });
+    const digits = { precision: 12, scale: 2 };
+    const found = rowFields(
+      [
+        { ...price, numeric: "any" },
+        { ...price, numeric: digits },
+      ],
+      [],
+    );
+    expect(found.map(({ type, modifier }) => [type, modifier])).toEqual([
+      [1700, -1],
+      [1700, ((12 << 16) | 2) + 4],
+    ]);
+  });
 });
 
 /** Rows as a client reads them. */

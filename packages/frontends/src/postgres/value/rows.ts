@@ -13,12 +13,15 @@ import { dataRow } from "@gateway/wire/postgres/backend.ts";
 import { putInt16, putInt32, type ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import type { Format, RowField } from "@gateway/wire/postgres/message.ts";
 import { binaryWriter } from "./binary.ts";
+import { numericTextWriter } from "./numericText.ts";
 import { announcedOf, columnShape } from "./types.ts";
 
 /** How a result is to be written: one format per column, and where instants are shown in text. */
 export interface RowShape {
   readonly formats: readonly Format[];
   readonly zone: Zone;
+  /** The columns; absent where none of them is a numeric in text. */
+  readonly columns?: readonly Column[] | undefined;
   /** Type byte of the messages; DataRow unless said otherwise. */
   readonly letter?: number;
 }
@@ -35,7 +38,7 @@ export function formatsFor(
 /** The row description of a result. */
 export function rowFields(columns: readonly Column[], formats: readonly Format[]): RowField[] {
   return columns.map((column, index) => {
-    const { oid, size, modifier } = announcedOf(column) ?? columnShape(column.type);
+    const { oid, size, modifier } = announcedOf(column);
     return { name: column.name, type: oid, size, modifier, format: formats[index] ?? 0 };
   });
 }
@@ -120,7 +123,11 @@ interface Cell {
 
 function cellOf(vector: Vector, index: number, shape: RowShape): Cell {
   const { validity, offset, type } = vector;
-  const writer = writerOf(vector, shape.formats[index] ?? 0, shape);
+  const isNumeric = type.kind === "text" && shape.columns?.[index]?.numeric !== undefined;
+  const writer =
+    isNumeric && shape.formats[index] === 1
+      ? numericTextWriter(vector)
+      : writerOf(vector, shape.formats[index] ?? 0, shape);
   return { vector, writer, validity, offset, empty: type.kind === "null" };
 }
 

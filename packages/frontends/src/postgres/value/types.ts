@@ -225,7 +225,11 @@ interface Announced {
   readonly modifier: number;
 }
 
-/** The type that came with the column; undefined for a column of a neutral type. */
-export function announcedOf(column: Column | CatalogColumn): Announced | undefined {
-  return "announced" in column ? column.announced : undefined;
+/** What the client is told of a column: the type that came with it, or what its neutral type is here. */
+export function announcedOf(column: Column | CatalogColumn): Announced {
+  if ("announced" in column) return column.announced;
+  const { type, numeric } = column;
+  if (numeric === undefined) return columnShape(type);
+  const modifier = numeric === "any" ? -1 : modifierOf({ kind: "decimal", ...numeric });
+  return { ...pgTypes.numeric, modifier };
 }
