@@ -62,6 +62,13 @@ describe("a type of PostgreSQL", () => {
     const described = valueOf(await backend.describe(identifiedOf(sql), never));
     const { columns, rows } = await ran(backend, sql);
     expect(described.columns).toEqual(columns);
+    expect(columns.map(({ numeric }) => numeric)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      "any",
+    ]);
     expect(rows).toEqual([["ok", ["10.0.0.1"], 1n, new Uint8Array(1), "1.5"]]);
   });
 
@@ -136,6 +143,68 @@ describe("a type of PostgreSQL", () => {
     const { rows, last } = await ran(backend, sql);
     expect(last).toMatchObject({ kind: "done" });
     expect(rows[0]?.slice(3)).toEqual([[], null]);
+  });
+});
+
+describe("a query that ran before", () => {
+  let backend: Backend;
+  /** Another client of the server. */
+  let other: Backend;
+  beforeAll(async () => {
+    [backend, other] = [await postgresCluster(), await postgresCluster()];
+  });
+  afterAll(async () => {
+    for (const one of [backend, other]) await one[Symbol.asyncDispose]();
+  });
+
+  const sql = "select * from changing";
+  async function changing(change: string) {
+    await ran(backend, "drop table if exists changing");
+    await ran(backend, "create table changing (a int8, b numeric)");
+    await ran(backend, "insert into changing values (1, 1.50)");
+    for (let time = 0; time < 2; time += 1) {
+      expect((await ran(backend, sql)).rows).toEqual([[1n, "1.50"]]);
+    }
+    await ran(other, change);
+    return await ran(backend, sql);
+  }
+
+  it.each([
+    ["another column", "alter table changing add column c inet default '10.0.0.1'"],
+    ["one column less", "alter table changing drop column a"],
+    ["text in place of a number", "alter table changing alter column b type text using 'x'"],
+  ])("is answered with %s that another client made", async (_what, change) => {
+    const direct = await changing(change).then(async ({ rows, columns, last }) => {
+      expect(last).toMatchObject({ kind: "done" });
+      return { rows, columns: columns.map(({ name, numeric }) => [name, numeric]) };
+    });
+    // Its own cluster asks for the columns anew.
+    const fresh = await ran(other, sql);
+    expect(direct.rows).toEqual(fresh.rows);
+    expect(direct.columns).toEqual(fresh.columns.map(({ name, numeric }) => [name, numeric]));
+  });
+
+  it("is refused once where a column is what its driver does not know by now", async () => {
+    const change = "alter table changing alter column a type inet using '10.0.0.1'";
+    expect(codeOf(await changing(change))).toBe("query.unsupported");
+    expect((await ran(backend, sql)).rows).toEqual([["10.0.0.1", "1.50"]]);
+  });
+
+  it("means a transaction's own table there, and nowhere else", async () => {
+    const named = "select * from shadowed";
+    await ran(backend, "create table shadowed (a int8)");
+    await ran(backend, "insert into shadowed values (1)");
+    expect((await ran(backend, named)).rows).toEqual([[1n]]);
+    {
+      await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
+      await ran(lane, "create temporary table shadowed (a money)");
+      await ran(lane, "insert into shadowed values ('$1.50')");
+      for (let time = 0; time < 2; time += 1) {
+        expect((await ran(lane, named)).rows).toEqual([["$1.50"]]);
+      }
+    }
+    expect((await ran(backend, named)).rows).toEqual([[1n]]);
+    await ran(backend, "drop table shadowed");
   });
 });
 

@@ -42,7 +42,7 @@ import { tablesOf, textOf } from "./listing.ts";
 import { listObjects } from "./client/objects.ts";
 import { OwnAccount } from "./client/own.ts";
 import { configuredProfile, databaseOptions } from "./options.ts";
-import { InferredTypes } from "./client/parameterTypes.ts";
+import { KnownTexts } from "./client/known.ts";
 import { preparedAhead, preparedFor } from "./client/prepared.ts";
 import type { Profile } from "./profile.ts";
 import { judgeAlong } from "./sql/guard.ts";
@@ -110,7 +110,7 @@ class AdbcBackend implements Backend {
   #loads = false;
   readonly #healthCheck: string;
   readonly #running = new RunningTags();
-  readonly #inferred = new InferredTypes();
+  readonly #known: KnownTexts;
   #closed: Promise<void> | undefined;
 
   constructor(plan: AdbcPlan, healthCheck: string, host: Host) {
@@ -119,6 +119,7 @@ class AdbcBackend implements Backend {
     this.runsIn = plan.profile.isolated ? "engine" : "process";
     this.limitsExecution = plan.profile.limit !== undefined;
     this.#host = host;
+    this.#known = new KnownTexts(host.clock);
     this.#healthCheck = healthCheck;
     this.#connections = new Connections(plan, host);
     const { scoped } = plan;
@@ -322,7 +323,8 @@ class AdbcBackend implements Backend {
       profile: this.#profile,
       taken,
       pinned: false,
-      inferred: this.#inferred,
+      known: this.#known,
+      renamed: () => this.#known.forget(),
       contextSteps: (session) =>
         this.#scoped?.contextSteps(session) ?? this.#profile.contextSteps(session),
       clock,

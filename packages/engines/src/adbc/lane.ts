@@ -14,6 +14,7 @@ import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts
 import type { ConnectionStep } from "../native/message.ts";
 import { connectError, errorOf } from "./errors.ts";
 import { limitStatements } from "./limit.ts";
+import { KnownTexts } from "./client/known.ts";
 import { ownExpected, preparedFor } from "./client/prepared.ts";
 import { rowsOf } from "./client/rows.ts";
 import { describeOn, runStatement, type RunContext } from "./client/run.ts";
@@ -24,6 +25,8 @@ const over = gatewayError("query.transaction", { message: "the transaction is ov
 
 export class TransactionLane implements PinnedLane {
   readonly #context: RunContext;
+  /** What is known of texts outside of the transaction. */
+  readonly #shared: KnownTexts;
   /** Lists the transaction as running until it is disposed. */
   readonly #running: Disposable;
   readonly #identity: BackendIdentity;
@@ -31,6 +34,8 @@ export class TransactionLane implements PinnedLane {
   readonly divide?: NonNullable<PinnedLane["divide"]>;
   /** What the engine was told; undefined where it decides. */
   #isolation: Isolation | undefined;
+  /** What is known since the transaction made something, which others do not see. */
+  #known: KnownTexts | undefined;
   #failed = false;
   #moved = false;
   #ended = false;
@@ -48,13 +53,22 @@ export class TransactionLane implements PinnedLane {
     }: { readonly identity: BackendIdentity; readonly isolation: Isolation | undefined },
   ) {
     this.#running = running;
+    this.#shared = context.known;
     this.#identity = identity;
     this.#isolation = isolation;
     if (context.profile.savepoints) {
       this.divide = (division, signal) => this.#divide(division, signal);
     }
+    const own = (): KnownTexts => this.#known ?? this.#shared;
     this.#context = {
       ...context,
+      get known() {
+        return own();
+      },
+      renamed: () => {
+        this.#known = new KnownTexts(context.clock);
+        context.renamed();
+      },
       failed: (failure) => {
         this.#failed = true;
         context.failed(failure);
@@ -134,6 +148,7 @@ export class TransactionLane implements PinnedLane {
     const answer = await taken.thread.ask({ kind: "runAll", statements: [sql] }, signal);
     // What the session set behind the savepoint is undone as well.
     if (kind === "rollbackToSavepoint") taken.stray();
+    this.#known?.forget();
     if (answer.ok) return ok(undefined);
     this.#context.failed(answer.error);
     return err(errorOf(profile, answer.error, { sql, prefix: 0, original: sql, writes: false }));
@@ -187,6 +202,8 @@ export class TransactionLane implements PinnedLane {
         : ({ kind: "runAll", statements: [how.toUpperCase()] } as const);
     const answer = await taken.thread.ask(ends, signal);
     this.#ended = answer.ok;
+    // What it made is everybody's now.
+    if (this.#known !== undefined) this.#shared.forget();
     if (answer.ok) return ok(undefined);
     const text = { sql: how, prefix: 0, original: how, writes: true };
     const broken = answer.error.code === "broken" || answer.error.code === "cancelled";

@@ -8,18 +8,14 @@ import type { Identified, QueryId, Session } from "@gateway/core/query/query.ts"
 import type { Result } from "@gateway/core/result.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
-import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import type { Column, Parameter, Value } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { nodeHost } from "@gateway/gateway/host/node.ts";
 
 /** What a statement answered, read to its end. */
 export interface Ran {
   readonly kinds: readonly ResultEvent["kind"][];
-  readonly columns: readonly {
-    readonly name: string;
-    readonly type: DataType;
-    readonly engineType?: string;
-  }[];
+  readonly columns: readonly Pick<Column, "name" | "type" | "engineType" | "numeric">[];
   readonly rows: readonly (readonly Value[])[];
   readonly last: ResultEvent | undefined;
 }

@@ -8,43 +8,71 @@ import type { Column } from "@gateway/core/type/type.ts";
 import { isNull, type ColumnarBatch, type Vector } from "@gateway/core/type/vector.ts";
 import type { AdbcFailure } from "../../native/driver.ts";
 import { readSchemaMessage } from "../../native/arrow/ipc.ts";
-import type { StatementRequest } from "../../native/message.ts";
-import { carriedOf, isDoubtful, typesSql, wrapped, type Carried } from "../sql/carried.ts";
+import type { ConnectionStep, StatementRequest } from "../../native/message.ts";
+import {
+  carriedOf,
+  isDoubtful,
+  typesSql,
+  wrapped,
+  type Carried,
+  type Wrapping,
+} from "../sql/carried.ts";
 import type { Written } from "../sql/written.ts";
 import { rowsOf } from "./rows.ts";
 import type { EngineStatement, RunContext } from "./run.ts";
 
-/** A statement as it runs, and what its columns then are; undefined where it runs as it is. */
+/** A statement as it runs, and what its columns then are; undefined where the driver describes none. */
 export interface Carrying {
   readonly written: Written;
   readonly carried: Carried | undefined;
+  /** Steps that the connection still has to take. */
+  readonly before: readonly ConnectionStep[];
+  /** Nobody asked for the columns: they were like this the last time. */
+  readonly remembered: boolean;
 }
 
-/** The query in its wrapping, or as it is where it needs none. The steps before `request` have been taken then. */
+/** The query in its wrapping, or as it is where it needs none. A change is described each time, because it can not be run again. */
 export async function carrying(
   context: RunContext,
   request: StatementRequest,
   { written, judged }: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<Carrying, AdbcFailure>> {
+  const { known, taken } = context;
+  const { sql, prefix, parameters } = written;
+  const given = parameters.map(({ type }) => type);
+  const key = judged.writes ? "" : JSON.stringify([taken.standsAt(), sql.slice(prefix), given]);
+  const before = judged.writes ? undefined : known.carried.get(key);
+  if (before !== undefined) {
+    const whole = inWrapping(written, before, "remembered");
+    return ok({ written: whole, carried: before, before: request.before, remembered: true });
+  }
+  const { era } = known;
   const described = { kind: "describe", statement: request, columnsOnly: true } as const;
-  const answer = await context.taken.thread.ask(described, signal);
+  const answer = await taken.thread.ask(described, signal);
   if (!answer.ok) return answer;
   if (answer.value.kind !== "described") throw new Error("columns answered by something else");
   const { schema } = answer.value.described;
-  if (schema === undefined) return ok({ written, carried: undefined });
-  const found = await carriedColumns(
-    context,
-    readSchemaMessage(schema),
-    { written, judged },
-    signal,
-  );
+  const taking = { before: [], remembered: false } as const;
+  if (schema === undefined) return ok({ ...taking, written, carried: undefined });
+  const columns = readSchemaMessage(schema);
+  const found = await carriedColumns(context, columns, { written, judged }, signal);
   if (!found.ok) return found;
+  if (!judged.writes) known.put(known.carried, key, found.value, era);
+  const whole = inWrapping(written, found.value, judged.writes ? "changes" : "asked");
+  return ok({ ...taking, written: whole, carried: found.value });
+}
+
+function inWrapping(written: Written, carried: Carried, how: Wrapping): Written {
   const { sql, prefix } = written;
-  const whole = wrapped(sql.slice(prefix), found.value, judged.writes);
-  if (whole === undefined) return ok({ written, carried: undefined });
-  const asked = { sql: sql.slice(0, prefix) + whole.sql, prefix: prefix + whole.at };
-  return ok({ written: { ...written, ...asked }, carried: found.value });
+  const whole = wrapped(sql.slice(prefix), carried, how);
+  if (whole === undefined) return written;
+  return { ...written, sql: sql.slice(0, prefix) + whole.sql, prefix: prefix + whole.at };
+}
+
+/** What PostgreSQL says of a wrapped query whose columns are others than was remembered. */
+export function saysChanged({ code, sqlState = "" }: AdbcFailure): boolean {
+  return code === "driver" && ["42P10", "42601", "42804"].includes(sqlState);
 }
 
 /** How each of a query's columns is asked for. Where the driver's word is in doubt, the server is asked for its types. */
@@ -55,19 +83,20 @@ export async function carriedColumns(
   signal: AbortSignal,
 ): Promise<Result<Carried, AdbcFailure>> {
   if (judged.writes || !columns.some(isDoubtful)) return ok(carriedOf(columns));
-  const { inferred, taken } = context;
+  const { known, taken } = context;
+  const { era } = known;
   const { sql, prefix, parameters, original } = written;
   const given = parameters.map(({ type }) => type);
   const key = JSON.stringify([taken.standsAt(), original, given, columns]);
-  const known = inferred.columns(key);
-  if (known !== undefined) return ok(carriedOf(columns, known));
+  const remembered = known.columns.get(key);
+  if (remembered !== undefined) return ok(carriedOf(columns, remembered));
   const asked = typesSql(sql.slice(prefix), columns.length);
   const rows = await rowsOf(context, { sql: asked, expected: undefined, parameters }, signal);
   if (!rows.ok) return rows;
   const types = rows.value[0]?.map(Number) ?? [];
   const based = await baseTypes(context, types, signal);
   if (!based.ok) return based;
-  inferred.putColumns(key, based.value);
+  known.put(known.columns, key, based.value, era);
   return ok(carriedOf(columns, based.value));
 }
 
@@ -99,16 +128,25 @@ export function unwrapped(
   const now = carriedOf(answered).askings;
   const isOther = now.some((asking, index) => askings[index] === "plain" && asking !== "plain");
   if (isOther || columns.length !== answered.length) {
-    const message = "the columns changed before the query ran";
-    return err(gatewayError("query.unsupported", { message }));
+    return err(columnsChanged());
   }
   return ok(answered.map((column, index) => named(column, columns[index])));
 }
 
+/** As the server itself refuses what was prepared before. */
+export function columnsChanged(): GatewayError {
+  return gatewayError("query.unsupported", { message: "the columns changed before the query ran" });
+}
+
 function named(column: Column, own: Column | undefined): Column {
   if (own === undefined) return column;
-  const { engineType, name } = own;
-  return engineType === undefined ? { ...column, name } : { ...column, name, engineType };
+  const { engineType, name, numeric } = own;
+  return {
+    ...column,
+    name,
+    ...(engineType === undefined ? {} : { engineType }),
+    ...(numeric === undefined ? {} : { numeric }),
+  };
 }
 
 /**

@@ -5,7 +5,6 @@
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { findPlaceholders } from "@gateway/core/sql/rewrite/placeholders.ts";
-import { Aged } from "@gateway/core/tool/aged.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
 import type { AdbcFailure } from "../../native/driver.ts";
 import type { ConnectionStep } from "../../native/message.ts";
@@ -14,46 +13,8 @@ import type { Judged } from "../sql/guard.ts";
 import type { Written } from "../sql/written.ts";
 import { knownTypeOf } from "../types.ts";
 import { rowsOf } from "./rows.ts";
+import { deepName, deepText, isDeep } from "./deepArrays.ts";
 import type { EngineStatement, RunContext } from "./run.ts";
-
-/** What the server inferred, by the text and the steps before it: names mean another thing elsewhere. */
-export class InferredTypes {
-  readonly #known = new Aged<string, readonly string[]>();
-  readonly #columns = new Aged<string, readonly number[]>();
-
-  get(key: string): readonly string[] | undefined {
-    return this.#known.get(key);
-  }
-
-  put(key: string, types: readonly string[]): void {
-    putInto(this.#known, key, types);
-  }
-
-  /** Numbers of the types of a query's columns. */
-  columns(key: string): readonly number[] | undefined {
-    return this.#columns.get(key);
-  }
-
-  putColumns(key: string, types: readonly number[]): void {
-    putInto(this.#columns, key, types);
-  }
-
-  /** After a statement that may have changed what names mean. */
-  forget(): void {
-    this.#known.clear();
-    this.#columns.clear();
-  }
-}
-
-function putInto<T>(known: Aged<string, T>, key: string, types: T): void {
-  if (key.length > keyLengthMax) return;
-  const { oldest } = known;
-  if (known.size >= keysMax && oldest !== undefined) known.delete(oldest[0]);
-  known.put(key, types);
-}
-
-const keysMax = 1_000;
-const keyLengthMax = 8_192;
 
 /** The statement with casts where a parameter has no type that its place takes; as it is for all other drivers. */
 export async function withCasts(
@@ -83,6 +44,7 @@ export async function withCasts(
 
 /** Bound as text, whatever the place takes. */
 function isOpen(type: DataType): boolean {
+  if (isDeep(type)) return true;
   return type.kind === "list" ? isOpen(type.item) : openKinds.has(type.kind);
 }
 
@@ -94,6 +56,9 @@ function isNumeric(type: DataType): boolean {
 }
 
 function asText({ type, value }: Parameter): Parameter {
+  if (isDeep(type)) {
+    return { type: { kind: "text" }, value: value === null ? null : deepText(type, value) };
+  }
   return { type: textFor(type), value: valueAsText(type, value) };
 }
 
@@ -108,6 +73,7 @@ function valueAsText(type: DataType, value: Value): Value {
 
 /** What the place takes; where it takes anything, what the client said. */
 function castFor(given: DataType, inferred: string | undefined): string | undefined {
+  if (isDeep(given)) return deepName(given) ?? inferred;
   if (isNumeric(given)) return given.kind === "list" ? "pg_catalog._numeric" : "pg_catalog.numeric";
   // It is bound as a text anyway, and a cast would give its column another name.
   if (inferred === "pg_catalog.text") return undefined;
@@ -159,12 +125,13 @@ export async function inferredTypes(
   { written, judged, before }: EngineStatement,
   signal: AbortSignal,
 ): Promise<Result<Inferred, AdbcFailure>> {
-  const { taken, pinned, inferred } = context;
+  const { taken, pinned, known } = context;
   const { thread } = taken;
   if (!isPrepared(judged)) return ok({ types: [], before });
   const key = JSON.stringify([taken.standsAt(), written.original]);
-  const known = inferred.get(key);
-  if (known !== undefined) return ok({ types: known, before });
+  const remembered = known.parameters.get(key);
+  if (remembered !== undefined) return ok({ types: remembered, before });
+  const { era } = known;
   const gone = await thread.ask({ kind: "runAll", statements: before }, signal);
   if (!gone.ok) return gone;
   // An error would end the client's transaction, whose statement may be right all the same.
@@ -182,7 +149,7 @@ export async function inferredTypes(
   // What is wrong with the text, the statement itself says best.
   if (!rows.ok) return ok({ types: [], before: [] });
   const types = rows.value.map(([type]) => textOf(type));
-  inferred.put(key, types);
+  known.put(known.parameters, key, types, era);
   return ok({ types, before: [] });
 }
 

@@ -20,15 +20,18 @@ import { failureOf, type AdbcFailure } from "../../native/driver.ts";
 import { readSchemaMessage } from "../../native/arrow/ipc.ts";
 import type { Executed, StatementRequest, ConnectionStep } from "../../native/message.ts";
 import type { StreamEvent } from "../../native/reach/driverThread.ts";
-import { carriedColumns, carrying, unboundedIn, unwrapped, type Carrying } from "./carrying.ts";
-import type { Taken } from "./connections.ts";
 import {
-  inferredTypes,
-  isPrepared,
-  openPlaces,
-  withCasts,
-  type InferredTypes,
-} from "./parameterTypes.ts";
+  carriedColumns,
+  carrying,
+  columnsChanged,
+  saysChanged,
+  unboundedIn,
+  unwrapped,
+  type Carrying,
+} from "./carrying.ts";
+import type { Taken } from "./connections.ts";
+import type { KnownTexts } from "./known.ts";
+import { inferredTypes, isPrepared, openPlaces, withCasts } from "./parameterTypes.ts";
 import { breaksConnection, errorOf } from "../errors.ts";
 import type { Carried } from "../sql/carried.ts";
 import type { Judged } from "../sql/guard.ts";
@@ -43,7 +46,9 @@ export interface RunContext {
   readonly taken: Taken;
   /** In a transaction, on a connection of its own. */
   readonly pinned: boolean;
-  readonly inferred: InferredTypes;
+  readonly known: KnownTexts;
+  /** Called behind a statement that may have changed what names mean. */
+  renamed(): void;
   /**
    * Steps that give the connection the session's catalog, schema and settings; none where it has them by
    * itself.
@@ -73,26 +78,36 @@ export async function* runStatement(
   const startedMs = context.clock.nowMs();
   const asked = await askedFor(context, statement, signal);
   if (!asked.ok) return yield { kind: "failed", error: asked.error };
-  const { request, carried } = asked.value;
+  const { request, carried, remembered } = asked.value;
   let rows = 0;
   let bytes = 0;
   let names: readonly string[] = [];
   let changed: number | undefined;
   const stream = context.taken.thread.execute(request, signal);
   let ended = false;
+  let begun = false;
   try {
     for (;;) {
       const step = await stream.next();
       if (step.done === true) {
         ended = true;
+        if (remembered && !begun && !step.value.ok && saysChanged(step.value.error)) {
+          context.known.forget();
+          if (!context.pinned) break;
+          // The failure ended the client's transaction, so nothing can be asked in it.
+          context.failed(step.value.error);
+          return yield { kind: "failed", error: columnsChanged() };
+        }
         const stats = { queueMs: 0, executionMs: context.clock.nowMs() - startedMs, rows, bytes };
         const count = changed ?? (step.value.ok ? step.value.value.rowsAffected : undefined);
         const ran = { ...statement, written: asked.value.written };
         yield lastOf(context, ran, step.value, { stats, count });
         return;
       }
+      begun = true;
       const event = shownEvent(context, step.value, { carried, names });
       if (event.kind === "failed") {
+        context.known.forget();
         context.failed(failureOf("cancelled", "a value that can not be carried"));
         return yield event;
       }
@@ -109,11 +124,13 @@ export async function* runStatement(
     }
   } finally {
     // It may have changed what names mean.
-    if (!isPrepared(judged)) context.inferred.forget();
+    if (!isPrepared(judged)) context.renamed();
     // The reader left and so cancelled the statement: its connection may be in any state.
     if (!ended) context.taken.spoil();
     await stream.return(err(failureOf("cancelled", "the reader left")));
   }
+  // Nothing ran: the statement was refused as it was read. Now its columns are asked for.
+  yield* runStatement(context, { ...statement, before: [] }, signal);
 }
 
 /** A statement as it is asked, once its columns are known where that has to be before it runs. */
@@ -132,11 +149,12 @@ async function askedFor(
   const { judged, written } = statement;
   const request = requestOf(context, statement);
   if (!context.profile.asksColumns || !judged.plainQuery || judged.answers !== "rows") {
-    return ok({ request, written, carried: undefined });
+    return ok({ request, written, carried: undefined, before: [], remembered: false });
   }
   const found = await carrying(context, request, statement, signal);
   if (!found.ok) return err(statementError(context, found.error, statement));
-  return ok({ ...found.value, request: { ...request, sql: found.value.written.sql, before: [] } });
+  const { written: whole, before } = found.value;
+  return ok({ ...found.value, request: { ...request, sql: whole.sql, before } });
 }
 
 /** An event of the driver as it is handed on, or the error where it would be wrong. */

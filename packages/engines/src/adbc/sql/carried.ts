@@ -80,6 +80,7 @@ function isCarried({ kind }: DataType): boolean {
 }
 
 function shownAs(column: Column, asking: Asking): Column {
+  if (asking === "text" && column.engineType === "numeric") return { ...column, numeric: "any" };
   if (asking === "text" || asking === "output") return { ...column, type: { kind: "text" } };
   if (asking === "texts") return { ...column, type: { kind: "list", item: { kind: "text" } } };
   return column;
@@ -92,9 +93,13 @@ export interface Wrapped {
   readonly at: number;
 }
 
+/** What is known of the query: its columns were asked for now or before; or it changes something. */
+export type Wrapping = "asked" | "remembered" | "changes";
+
 /** The query in its wrapping; undefined where it needs none. */
-export function wrapped(sql: string, carried: Carried, changes: boolean): Wrapped | undefined {
+export function wrapped(sql: string, carried: Carried, how: Wrapping): Wrapped | undefined {
   const { askings } = carried;
+  const changes = how === "changes";
   if (!changes && askings.every((asking) => asking === "plain")) return undefined;
   // Columns are named by number, because names may come twice.
   const names = askings.map((_, index) => `"${index + 1}"`).join(", ");
@@ -105,7 +110,8 @@ export function wrapped(sql: string, carried: Carried, changes: boolean): Wrappe
   const asked = askings
     .map((asking, index) => askedFor(asking, `q."${index + 1}"`, plain(index)))
     .join(", ");
-  if (!changes) return around(`SELECT ${asked} FROM (`, sql, `) AS q(${names})`);
+  const check = how === "remembered" ? stillSame(carried) : "";
+  if (!changes) return around(`SELECT ${asked} FROM (`, sql, `) AS q(${names})${check}`);
   // What changes something may stand in a WITH only, and only in the outermost one.
   const start = mainStart("postgres")(sql);
   const opening = `${own}(${names}) AS (`;
@@ -116,6 +122,17 @@ export function wrapped(sql: string, carried: Carried, changes: boolean): Wrappe
 
 function around(before: string, sql: string, behind: string): Wrapped {
   return { sql: before + sql + behind, at: before.length };
+}
+
+/**
+ * Refused before anything runs where the query has more columns by now, which the names of its columns alone would
+ * leave out, or another type where a number is promised. It is true, so the server's planner drops it.
+ */
+function stillSame({ columns }: Carried): string {
+  const nulls = columns.map(({ numeric }) =>
+    numeric === undefined ? "NULL" : "NULL::pg_catalog.numeric",
+  );
+  return ` WHERE true OR EXISTS (SELECT q.* UNION ALL SELECT ${nulls.join(", ")})`;
 }
 
 /** A name that no WITH of a client has. */
