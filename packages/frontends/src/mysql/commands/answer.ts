@@ -58,6 +58,8 @@ export interface AskedRows extends Partial<Listed> {
   readonly sql: string;
   readonly parameters: readonly Parameter[];
   make(rows: readonly Row[]): LocalAnswer;
+  /** A question about variables, which forgets nothing of the statement before. */
+  readonly keepsWarnings?: true;
   /** The answer where the engine does not know what it is asked; without it the client gets its error. */
   orElse?(): LocalAnswer;
 }

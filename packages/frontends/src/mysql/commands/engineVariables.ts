@@ -62,6 +62,7 @@ export function askingFor(
   return {
     kind: "asked",
     columns: [],
+    keepsWarnings: true,
     // An explicit limit goes over the session's `sql_select_limit`.
     sql: `SELECT ${asked.join(", ")} LIMIT 1`,
     parameters: [],

@@ -166,7 +166,7 @@ function showCount(reader: TokenReader, context: ShowContext): LocalAnswer | und
   const name = takeOneOf(reader, ["WARNINGS", "ERRORS"]);
   if (name === undefined) return undefined;
   const variable = name === "WARNINGS" ? "warning_count" : "error_count";
-  const columns = [integerColumn(`@@session.${variable}`)];
+  const columns = [integerColumn(`@@session.${variable}`, true)];
   return { kind: "rows", columns, rows: [[variableValue(variable, context) ?? null]] };
 }
 
@@ -241,7 +241,11 @@ const code: Column = {
   type: { kind: "integer", bits: 32, signed: false },
   nullable: false,
 };
-const warningColumns = [textColumn("Level"), code, textColumn("Message")];
+const warningColumns = [
+  { ...textColumn("Level"), nullable: false },
+  code,
+  { ...textColumn("Message"), nullable: false },
+];
 const processColumns = ["Id", "User", "Host", "db", "Command", "Time", "State", "Info"];
 
 const routineColumns = [

@@ -234,7 +234,10 @@ export class Dispatcher {
   /** Asks the engine and makes an answer of ours of its rows. */
   async #asked(asked: AskedRows, form: AnswerForm): Promise<boolean> {
     const { responder } = this.#parts;
+    const { warnings } = responder.client;
     const rows = await collect(responder, asked);
+    if (rows.ok && asked.keepsWarnings === true)
+      responder.client = { ...responder.client, warnings };
     if (rows.ok) return await this.#local(asked.make(rows.value), form);
     return (
       (await this.#instead(asked, rows.error, form)) ?? responder.putError(errorReply(rows.error))

@@ -3,9 +3,12 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import { areLong } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
+import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { Responder } from "./responder.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { forwardedAhead } from "../read/forward.ts";
+import { sessionWordsAhead } from "../read/sessionWords.ts";
+import { hasVariables } from "./userVariables.ts";
 
 /** A text, or why there is none. */
 export type Text = Result<string, ErrorReply>;
@@ -32,7 +35,7 @@ function admitted({ client, connection, host }: Responder, sql: string): Text | 
   const text = {
     sql,
     dialect: "mysql",
-    also: forwardedAhead,
+    also: (long: string) => aheadOf(long, hasVariables(client.settings)),
     limits,
     user,
     client: connection,
@@ -40,4 +43,8 @@ function admitted({ client, connection, host }: Responder, sql: string): Text | 
   const reading = longTexts.admit(text, host.slices);
   if (reading === undefined) return ok(sql);
   return reading.then((refusal) => (refusal === undefined ? ok(sql) : err(errorReply(refusal))));
+}
+
+function* aheadOf(text: string, hasOwn: boolean): Steps<boolean> {
+  return (yield* forwardedAhead(text)) && (yield* sessionWordsAhead(text, hasOwn));
 }
