@@ -29,6 +29,25 @@ const reasons: readonly Reason[] = [
       values !== undefined && sameNames(direct, through) && sameRows(direct, through, isFloatLike),
   },
   {
+    why: "a DOUBLE of so many digits behind its point comes as text with them; a server's binary rows have all",
+    when: ({ values }, direct, through) =>
+      values !== undefined && sameFields(direct, through) && sameRows(direct, through, isCutLike),
+  },
+  {
+    why: "a parameter is a literal of its type here, and literals have no collations to be mixed",
+    when: ({ values = [] }, direct, through) =>
+      values.length > 0 && isError(direct, 1267) && through.kind === "rows",
+  },
+  {
+    why: "errors of which the gateway knows by itself are listed in its own words",
+    when: ({ sql }, direct, through) =>
+      /^show (?:errors|warnings)/.test(sql) && isOwnError(direct, through),
+  },
+  {
+    why: "a statement is sent as text, so what a server says as it prepares one is among its warnings",
+    when: ({ sql }, direct, through) => sql === "show warnings" && isLonger(direct, through),
+  },
+  {
     why: "MariaDB says to clients of its own protocol that a text is JSON, and they read it",
     when: (_, direct, through) =>
       sameFields(direct, through) && sameRows(direct, through, isJsonLike),
@@ -108,6 +127,39 @@ function isFloatLike(direct: unknown, through: unknown, columnType: unknown): bo
   return (
     columnType === floatType && Number(direct).toPrecision(6) === Number(through).toPrecision(6)
   );
+}
+
+const doubleType = 5;
+
+/** Rounded to the digits behind the point of the other. */
+function isCutLike(direct: unknown, through: unknown, columnType: unknown): boolean {
+  if (columnType !== doubleType || typeof direct !== "number") return false;
+  const digits = /\.(\d+)$/.exec(String(through))?.[1]?.length ?? 0;
+  return digits > 0 && direct.toFixed(digits) === String(through);
+}
+
+function isError(told: Told, errno: number): boolean {
+  return told.kind === "error" && told.errno === errno;
+}
+
+/** A text that can not be read, a statement that is not done here, a savepoint, a transaction that may only read. */
+const ownErrors: ReadonlySet<unknown> = new Set([1064, 1235, 1305, 1792]);
+
+/** One error of the same number. */
+function isOwnError(direct: Told, through: Told): boolean {
+  if (direct.kind !== "rows" || through.kind !== "rows") return false;
+  const [[level, number] = [], ...more] = direct.rows;
+  const [[otherLevel, otherNumber] = [], ...others] = through.rows;
+  const isSame = level === otherLevel && number === otherNumber;
+  return isSame && ownErrors.has(number) && more.length === 0 && others.length === 0;
+}
+
+/** Every row of the one, and rows before them. */
+function isLonger(direct: Told, through: Told): boolean {
+  if (direct.kind !== "rows" || through.kind !== "rows" || direct.rows.length === 0) return false;
+  const behind = through.rows.slice(-direct.rows.length);
+  const isSame = JSON.stringify(behind) === JSON.stringify(direct.rows);
+  return isSame && through.rows.length > direct.rows.length;
 }
 
 function isJsonLike(direct: unknown, through: unknown): boolean {

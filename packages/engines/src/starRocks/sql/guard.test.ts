@@ -31,6 +31,7 @@ describe("judge", () => {
     "CREATE OR REPLACE /* x */ TEMPORARY TABLE t (a int)",
     "/*!40101 create temporary table t (a int) */",
     "lock tables t read",
+    "handler t open",
     "lock instance for backup",
     "flush tables with read lock",
     "select get_lock('x', 1)",
