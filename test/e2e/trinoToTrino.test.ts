@@ -51,6 +51,31 @@ describe("before a group of Trino clusters", () => {
     expect(submitted()).toContain(sql);
   });
 
+  it("a listing of 50 catalogs and 100,000 tables arrives while the engine makes it", async () => {
+    let made = 0;
+    const pages = function* () {
+      for (; made < pagesOfListing; made += 1) yield pageOfListing(made);
+    };
+    const sql = "SELECT table_cat, table_schem, table_name FROM system.jdbc.tables";
+    const columns = [["table_cat", "varchar"] as const, ["table_schem", "varchar"] as const];
+    trino.answers.set(sql, () => ({
+      columns: [...columns, ["table_name", "varchar"]],
+      pages: pages(),
+    }));
+    let shown = 0;
+    let ahead = 0;
+    const names = new Set<unknown>();
+    await followed(sql, {}, ({ data = [] }) => {
+      shown += data.length;
+      for (const [catalog, , name] of data) names.add(`${String(catalog)}.${String(name)}`);
+      // What the engine has made is what the client has, but for some pages on their way.
+      if (data.length > 0) ahead = Math.max(ahead, made - shown / tablesPerPage);
+    });
+    expect(shown).toBe(100_000);
+    expect(names.size).toBe(100_000);
+    expect(ahead).toBeLessThan(pagesOfListing / 10);
+  });
+
   it("changes of the session are the engine's, and so are its refusals", async () => {
     trino.answers.set("USE memory.default", () => ({
       updateType: "USE",
@@ -111,7 +136,25 @@ function submitted(): readonly string[] {
     .map(({ body }) => body);
 }
 
-async function followed(sql: string, more: Readonly<Record<string, string>> = {}) {
+const tablesPerPage = 500;
+const pagesOfListing = 100_000 / tablesPerPage;
+
+/** A page of one of 50 catalogs, as JSON. */
+function pageOfListing(page: number): string {
+  const catalog = `catalog_${page % 50}`;
+  const rows = Array.from({ length: tablesPerPage }, (_, at) => [
+    catalog,
+    "sales",
+    `orders_${page * tablesPerPage + at}`,
+  ]);
+  return JSON.stringify(rows);
+}
+
+async function followed(
+  sql: string,
+  more: Readonly<Record<string, string>> = {},
+  seen: (results: QueryResults) => void = () => {},
+) {
   const headers = { "x-trino-user": "alice", ...more };
   const all: Headers[] = [];
   const rows: (readonly unknown[])[] = [];
@@ -124,6 +167,7 @@ async function followed(sql: string, more: Readonly<Record<string, string>> = {}
   for (;;) {
     const results = (await response.json()) as QueryResults;
     all.push(response.headers);
+    seen(results);
     rows.push(...(results.data ?? []));
     columns = results.columns?.map(({ name, type }) => [name, type]) ?? columns;
     if (results.nextUri === undefined) {
