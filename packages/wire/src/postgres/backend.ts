@@ -102,9 +102,8 @@ function writeBody(out: ByteWriter, message: BackendMessage): void {
 
 function writeField(out: ByteWriter, field: RowField): void {
   out.text(field.name);
-  // Object id of the table and number of the column: a result of a gateway has neither.
-  out.i32(0);
-  out.i16(0);
+  out.i32(field.table ?? 0);
+  out.i16(field.column ?? 0);
   out.i32(field.type);
   out.i16(field.size);
   out.i32(field.modifier);
@@ -119,11 +118,17 @@ function writeReport(out: ByteWriter, report: Report): void {
   writeReportField(out, "D", report.detail);
   writeReportField(out, "H", report.hint);
   writeReportField(out, "P", report.position?.toString());
+  writeReportField(out, "p", report.internalPosition);
+  writeReportField(out, "q", report.internalQuery);
+  writeReportField(out, "W", report.where);
   writeReportField(out, "s", report.schema);
   writeReportField(out, "t", report.table);
   writeReportField(out, "c", report.column);
   writeReportField(out, "d", report.type);
   writeReportField(out, "n", report.constraint);
+  writeReportField(out, "F", report.file);
+  writeReportField(out, "L", report.line);
+  writeReportField(out, "R", report.routine);
   out.u8(0);
 }
 

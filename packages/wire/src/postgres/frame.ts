@@ -31,6 +31,19 @@ export interface FrameRule {
   readonly typeMaxBytes?: ReadonlyMap<number, number> | undefined;
 }
 
+/** How many frames `run` takes, and which of them. */
+export interface RunRule {
+  readonly bytesMax: number;
+  readonly fits: (bytes: Uint8Array, start: number, end: number) => boolean;
+}
+
+/** Frames in one piece. The view stays valid as long as it is held. */
+export interface FrameRun {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly sound: boolean;
+}
+
 interface SkippedFrame {
   readonly type: number;
   readonly length: number;
@@ -125,6 +138,33 @@ export class FrameReader {
     if (skipped.left > 0) return wait;
     this.#skipped = undefined;
     return { kind: "skipped", type: skipped.type, length: skipped.length };
+  }
+
+  /**
+   * Takes whole frames of one type that lie at the front, up to about `bytesMax`, as one piece with their heads.
+   * `fits` judges each by where its body begins and ends; the first that does not is left at the front, and
+   * `sound` is false. Undefined when no whole frame of the type is there. For frames within the limits of a rule.
+   */
+  run(type: number, maxBytes: number, { bytesMax, fits }: RunRule): FrameRun | undefined {
+    const bytes = this.#bytes;
+    let at = this.#start;
+    let count = 0;
+    let sound = true;
+    while (at + 1 + lengthBytes <= this.#end && bytes[at] === type) {
+      const length = getInt32(bytes, at + 1);
+      const end = at + 1 + length;
+      if (length < lengthBytes || length > maxBytes || end > this.#end) break;
+      sound = fits(bytes, at + 1 + lengthBytes, end);
+      if (!sound) break;
+      at = end;
+      count += 1;
+      if (at - this.#start >= bytesMax) break;
+    }
+    if (count === 0 && sound) return undefined;
+    const run = { bytes: bytes.subarray(this.#start, at), count, sound };
+    this.#start = at;
+    if (this.#start === this.#end) this.#adopt(none);
+    return run;
   }
 
   /**

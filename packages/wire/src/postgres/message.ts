@@ -87,6 +87,9 @@ export interface RowField {
   /** Type modifier, -1 for none. */
   readonly modifier: number;
   readonly format: Format;
+  /** Object id of the table and number of the column there; absent for what is no column of a table. */
+  readonly table?: number;
+  readonly column?: number;
 }
 
 /** Fields of an error or a notice. Absent fields are not sent. */
@@ -103,6 +106,14 @@ export interface Report {
   readonly column?: string;
   readonly type?: string;
   readonly constraint?: string;
+  /** Where a function was when it failed, and the query that it ran, with the position in that. */
+  readonly where?: string;
+  readonly internalPosition?: string;
+  readonly internalQuery?: string;
+  /** Where in the server's source it was raised. */
+  readonly file?: string;
+  readonly line?: string;
+  readonly routine?: string;
 }
 
 /** `I` idle, `T` in a transaction, `E` in a failed one. */
