@@ -37,7 +37,12 @@ export type EngineVendor =
   /** Name, number and type of Trino's `StandardErrorCode` or of a connector. */
   | { readonly of: "trino"; readonly name: string; readonly code: number; readonly type: string }
   /** Number and SQLSTATE of MySQL's family. */
-  | { readonly of: "mysql"; readonly code: number; readonly sqlState: string };
+  | { readonly of: "mysql"; readonly code: number; readonly sqlState: string }
+  /** What a PostgreSQL server says beside its message. */
+  | { readonly of: "postgres"; readonly fields: PostgresFields };
+
+/** Fields of an error or a notice by the letters of PostgreSQL's protocol. They may hold the client's own text. */
+export type PostgresFields = ReadonlyMap<string, string>;
 
 /** Makes an error of the catalogue; `more` refines it. */
 export function gatewayError(

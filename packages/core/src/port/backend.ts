@@ -49,6 +49,10 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly engine: string;
   /** What the engine reads, for records; undefined where no lexer of ours knows it. */
   readonly dialect?: Dialect;
+  /** Set where it takes a query's `call` as it is. */
+  readonly speaks?: "postgres";
+  /** What its server reports of itself, beside `speaks`; undefined until one was reached. */
+  readonly statuses?: ReadonlyMap<string, string> | undefined;
   /** Reads a long text in steps for what the lane's statements will ask of it. Its class and digest are known already. */
   readAhead?(engineSql: string): Steps<void>;
   /** What the adapter asks of each token of a long text, read in the walk that finds its class. What was not read so, as when no walk was needed, `readAhead` reads. */

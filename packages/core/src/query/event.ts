@@ -4,7 +4,7 @@
  *
  * Nothing follows `done` or `failed`. `done` without `columns` is a statement without a result.
  */
-import type { GatewayError } from "../error.ts";
+import type { GatewayError, PostgresFields } from "../error.ts";
 import type { Batch, NativeFormat } from "../type/vector.ts";
 import type { Column, DataType } from "../type/type.ts";
 import type { Division, TransactionModes } from "../sql/session/statement.ts";
@@ -69,7 +69,8 @@ export interface ColumnsEvent {
   readonly columns: readonly Column[];
   /**
    * The engine's own description of them, where rows come in the format: for `trinoData` the JSON
-   * array of columns, for `mysqlRows` the packets of the column definitions.
+   * array of columns, for `mysqlRows` the packets of the column definitions, for `postgresCopy` the server's
+   * CopyOutResponse.
    */
   readonly native?: { readonly format: NativeFormat; readonly bytes: Uint8Array };
 }
@@ -81,6 +82,8 @@ export type DoneEvent = {
   readonly updateType?: string | undefined;
   /** Rows changed, when the engine says so. */
   readonly updateCount?: number | undefined;
+  /** PostgreSQL's own tag, where its client gets the answer as the server sent it. */
+  readonly commandTag?: string | undefined;
   /** Present where the engine is of MySQL's family and says more than a count. */
   readonly report?: ServerReport | undefined;
 };
@@ -105,7 +108,13 @@ export type ResultEvent =
   | Queued
   | { readonly kind: "progress"; readonly state: "queued" | "running"; readonly stats: QueryStats }
   | { readonly kind: "session"; readonly change: SessionChange }
-  | { readonly kind: "notice"; readonly code: string; readonly text: string }
+  | {
+      readonly kind: "notice";
+      readonly code: string;
+      readonly text: string;
+      /** Of a PostgreSQL server, by the letters of its protocol; for clients of the same. */
+      readonly fields?: PostgresFields;
+    }
   | ColumnsEvent
   | { readonly kind: "batch"; readonly batch: Batch }
   | LastEvent;
@@ -122,4 +131,6 @@ export interface Description {
   readonly parameters: readonly DataType[];
   /** Empty for a statement without a result. */
   readonly columns: readonly Column[];
+  /** PostgreSQL's object ids of the same parameters, where the query has a `call`. */
+  readonly parameterOids?: readonly number[];
 }

@@ -49,9 +49,47 @@ export interface Query {
   readonly session: Session;
   /** Formats of rows that the client's protocol carries as they are; an engine may answer in one of them. */
   readonly takes: readonly NativeFormat[];
+  /**
+   * What a client of PostgreSQL's protocol sent beside its text. Present where every engine that the session may
+   * reach speaks that protocol; `parameters` are empty then, and any other engine refuses the query.
+   */
+  readonly call?: PostgresCall | undefined;
   /** Milliseconds on the host's monotonic clock. */
   readonly receivedAtMs: number;
 }
+
+/** Values and formats of PostgreSQL's extended protocol, as its client sent them. */
+export interface PostgresCall {
+  /** Object ids of the parameters' types; 0 or absence leaves one to the server. */
+  readonly types: readonly number[];
+  /** None (all text), one (for all), or one for each value; 0 is text, 1 is binary. */
+  readonly formats: readonly (0 | 1)[];
+  /** `undefined` is NULL. */
+  readonly values: readonly (Uint8Array | undefined)[];
+  /** None (all text), one (for all), or one for each column. */
+  readonly resultFormats: readonly (0 | 1)[];
+  /** A simple query: it has no values, and everything is text. */
+  readonly simple: boolean;
+  /** Of a COPY: where the client's data comes from. */
+  readonly copy?: CopySource;
+}
+
+/** The client's side of a `COPY … FROM STDIN`. */
+export interface CopySource {
+  /** Tells the client that the server wants its data. `head` is the body of the server's CopyInResponse. */
+  begin(head: Uint8Array): void;
+  /** The next of its data, as whole messages without their heads; asked for one at a time. */
+  next(): Promise<CopyPiece>;
+  /** Nothing more is wanted: a `next` that waits ends with `left`. */
+  stop(): void;
+}
+
+/** `failed`: the client gave up, with its reason. `left`: it is gone, or nobody wants more. */
+export type CopyPiece =
+  | { readonly kind: "data"; readonly bytes: Uint8Array }
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "left" };
 
 export interface Routed extends Query {
   readonly group: string;

@@ -7,11 +7,20 @@ export interface ReachedEngine {
   readonly dialect?: Dialect | undefined;
   /** Empty until they are known. */
   readonly catalogs: readonly string[];
+  /** The client's protocol that the engine speaks itself, so that calls and rows pass as they are. */
+  readonly speaks?: "postgres" | undefined;
+  /** What a server of that protocol reports of itself, such as `server_version`; absent until one was reached. */
+  readonly statuses?: ReadonlyMap<string, string> | undefined;
 }
 
 /** True when there is an engine, and every one of them reads statements of this dialect as they are. */
 export function allRead(dialect: Dialect, engines: readonly ReachedEngine[]): boolean {
   return engines.length > 0 && engines.every((engine) => engine.dialect === dialect);
+}
+
+/** True when there is an engine, and every one of them speaks PostgreSQL's protocol. */
+export function allSpeakPostgres(engines: readonly ReachedEngine[]): boolean {
+  return engines.length > 0 && engines.every((engine) => engine.speaks === "postgres");
 }
 
 /** Catalog names that these engines know by now, each once. */

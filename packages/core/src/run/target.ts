@@ -34,5 +34,7 @@ export function targetOf(
 
 /** What a frontend may know of them: nothing that it could call. */
 export function reachedOf(backends: readonly Backend[]): readonly ReachedEngine[] {
-  return backends.map(({ dialect, catalogs }) => ({ dialect, catalogs }));
+  return backends.map(({ dialect, catalogs, speaks, statuses }) =>
+    speaks === undefined ? { dialect, catalogs } : { dialect, catalogs, speaks, statuses },
+  );
 }

@@ -108,6 +108,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const { limits } = found(groups, query.group);
       const backend = backends.get(query.slot.cluster);
       if (!readsExpressions(query, backend)) return err(onlyLiterals);
+      if (query.call !== undefined && backend?.speaks !== "postgres") return err(otherProtocol);
       const engineSql = inWordsOf(query, {
         host,
         backend,
@@ -174,6 +175,11 @@ function readsExpressions({ parameters, session }: Query, backend: Backend | und
 
 const onlyLiterals = gatewayError("query.unsupported", {
   message: "Only literals may be parameters: the engine does not read the client's dialect.",
+});
+
+/** Values that a client prepared for a PostgreSQL are no values anywhere else. */
+const otherProtocol = gatewayError("query.unsupported", {
+  message: "The engines of this session changed while the statement was on its way; send it again.",
 });
 
 function translated(

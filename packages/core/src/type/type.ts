@@ -46,6 +46,18 @@ export interface Column extends Field {
    * PostgreSQL writes its numeric: with the digits that the engine says, or any.
    */
   readonly numeric?: "any" | { readonly precision: number; readonly scale: number };
+  /** PostgreSQL's own description, where its client gets the rows as the server sent them. */
+  readonly announced?: AnnouncedColumn;
+}
+
+/** A field of PostgreSQL's RowDescription. */
+export interface AnnouncedColumn {
+  readonly oid: number;
+  readonly size: number;
+  readonly modifier: number;
+  /** Object id of its table and its number there; absent or 0 where it is no column of a table. */
+  readonly table?: number;
+  readonly column?: number;
 }
 
 /**

@@ -61,9 +61,10 @@ export interface TextBatch {
 /**
  * Formats in which a client's own protocol carries rows, so that an engine that speaks the same one
  * hands them through: `trinoData`: the JSON array of a Trino page · `mysqlRows`: packets of a MySQL
- * text result, each with its 4-byte header, numbered one after the other.
+ * text result, each with its 4-byte header, numbered one after the other · `postgresRows`: DataRow messages in the
+ * formats that the query's `call` asks for · `postgresCopy`: CopyData messages.
  */
-export type NativeFormat = "trinoData" | "mysqlRows";
+export type NativeFormat = "trinoData" | "mysqlRows" | "postgresRows" | "postgresCopy";
 
 /** Rows in a format that the query's frontend said it takes, untouched. */
 export interface NativeBatch {

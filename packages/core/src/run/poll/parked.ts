@@ -290,6 +290,7 @@ function withoutCredential(query: Query): Query {
       pin: session.pin,
     },
     takes: query.takes,
+    call: query.call,
     receivedAtMs: query.receivedAtMs,
   };
 }

@@ -91,8 +91,12 @@ async function* passOn(
 }
 
 /** The engine's `done` with our own counts. */
-function doneWith({ updateType, updateCount, report }: DoneEvent, live: LiveQuery): DoneEvent {
-  return { kind: "done", stats: live.stats(), updateType, updateCount, report };
+function doneWith(
+  { updateType, updateCount, commandTag, report }: DoneEvent,
+  live: LiveQuery,
+): DoneEvent {
+  const done = { kind: "done", stats: live.stats(), updateType, updateCount, report } as const;
+  return commandTag === undefined ? done : { ...done, commandTag };
 }
 
 /** After an abort the client is told the reason of the abort, not what the engine says. */
