@@ -87,6 +87,12 @@ export const rooms = {
     sql: [],
     client: ["page"],
   },
+  "engines/src/postgresql": {
+    shared: ["config", "errors", "types"],
+    page: [],
+    sql: [],
+    client: ["page", "sql"],
+  },
   "engines/src/starRocks": {
     shared: ["config", "errors"],
     page: [],

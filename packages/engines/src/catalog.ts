@@ -2,7 +2,8 @@
 import { adbc } from "./adbc/engine.ts";
 import { clickHouse } from "./clickHouse/engine.ts";
 import { duckDb } from "./duckDb/engine.ts";
+import { postgresql } from "./postgresql/engine.ts";
 import { starRocks } from "./starRocks/engine.ts";
 import { trino } from "./trino/engine.ts";
 
-export const engines = { adbc, clickHouse, duckDb, starRocks, trino } as const;
+export const engines = { adbc, clickHouse, duckDb, postgresql, starRocks, trino } as const;

@@ -1,0 +1,256 @@
+/** A PostgreSQL cluster as a backend: a pool of connections for statements, and one for lists and what has to end. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type {
+  Backend,
+  PinnedLane,
+  RunningStatements,
+  TableListing,
+} from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import type { ForwardableKind } from "@gateway/core/query/identity.ts";
+import { tagIn, tagPrefix } from "@gateway/core/query/tag.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import { secretText } from "@gateway/contract/config/secret.ts";
+import { ask, type Answer } from "./client/ask.ts";
+import { requestCancel } from "./client/cancel.ts";
+import { connected, failureText, isGreeting, type Destination } from "./client/connect.ts";
+import type { Account } from "./client/login.ts";
+import type { Member } from "./client/member.ts";
+import { Pool, type Taken } from "./client/pool.ts";
+import { tlsOf, type Tls } from "./client/reach.ts";
+import { bring } from "./client/settings.ts";
+import { hostOf, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
+import { asOf, errorOfLogin } from "./identity.ts";
+import { describeOn, runOn, TransactionLane, type RunContext } from "./lane.ts";
+import { tablesOf, tablesSql } from "./listing.ts";
+import { judgeAhead } from "./sql/guard.ts";
+import { openingOf } from "./sql/modes.ts";
+import { quoteText } from "./sql/quote.ts";
+
+/** A statement shows in the list as soon as it was taken up. */
+const delayMs = 1_000;
+
+/** What runs now, of everybody whose statements the asking account may see. */
+const listSql = "SELECT query FROM pg_catalog.pg_stat_activity WHERE state = 'active'";
+
+/** Makes the cluster's pools; an unreachable server opens and is unhealthy. */
+export async function open(
+  cluster: string,
+  config: PostgresqlConfig,
+  host: Host,
+): Promise<Result<Backend, GatewayError>> {
+  const tls = await tlsOf(config.tls);
+  return tls.ok ? ok(new PostgresqlBackend(cluster, config, host, tls.value)) : tls;
+}
+
+class PostgresqlBackend implements Backend {
+  readonly engine = "postgresql";
+  readonly dialect = "postgres";
+  readonly speaks = "postgres";
+  readonly readAhead = judgeAhead;
+  readonly runsIn = "engine";
+  /** Its limit of a statement can be raised in a function, and by a server's own configuration of it. */
+  readonly limitsExecution = false;
+  readonly forwards: readonly ForwardableKind[] = ["password"];
+  readonly catalogs: readonly string[];
+  readonly cluster: string;
+  readonly #config: PostgresqlConfig;
+  readonly #mode: PostgresqlMode;
+  readonly #host: Host;
+  readonly #destination: Omit<Destination, "account">;
+  readonly #pool: Pool;
+  readonly #control: Pool;
+  readonly #ownTag: string;
+  #statuses: ReadonlyMap<string, string> | undefined;
+  #closed = false;
+
+  constructor(cluster: string, config: PostgresqlConfig, host: Host, tls: Tls | undefined) {
+    this.cluster = cluster;
+    this.catalogs = [config.database];
+    this.#config = config;
+    this.#mode = config.queryAuth?.type ?? "serviceAccount";
+    this.#host = host;
+    const connectTimeoutMs = config.connectTimeoutSecs * 1_000;
+    this.#destination = {
+      servers: config.hosts.flatMap((text) => {
+        const found = hostOf(text);
+        return found === undefined ? [] : [{ ...found, tls, connectTimeoutMs }];
+      }),
+      wanted: config.targetSessionAttrs,
+      database: config.database,
+    };
+    const pool = {
+      idleMs: config.idleTimeoutSecs * 1_000,
+      clock: host.clock,
+      connect: () => this.#connect(),
+    };
+    this.#pool = new Pool({ ...pool, size: config.poolSize });
+    this.#control = new Pool({ ...pool, size: 1 });
+    this.#ownTag = `${tagPrefix}own/${Buffer.from(host.randomBytes(8)).toString("hex")}/0`;
+  }
+
+  get statuses(): ReadonlyMap<string, string> | undefined {
+    return this.#statuses;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return yield { kind: "failed", error: taken.error };
+    using held = taken.value;
+    yield* runOn(held.member, query, this.#context(false), signal);
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return taken;
+    using held = taken.value;
+    return await describeOn(held.member, query, this.#context(false), signal);
+  }
+
+  async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    if (this.#config.poolMode === "statement") {
+      const message = "the cluster's connections are shared by statements: it has no transactions";
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return taken;
+    const { member } = taken.value;
+    const { sql, isolation } = openingOf(query);
+    const refused = await bring(member, query, signal);
+    const begun = refused === undefined ? await ask(member, sql, signal) : err(refused);
+    if (begun.ok && member.status === "T") {
+      const identity = query.backendIdentity;
+      return ok(
+        new TransactionLane({ taken: taken.value, identity, isolation }, this.#context(true)),
+      );
+    }
+    member.tainted = true;
+    taken.value[Symbol.dispose]();
+    return begun.ok ? err(gatewayError("engine.broken", { detail: "BEGIN began nothing" })) : begun;
+  }
+
+  async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
+    const healthy = this.#hasAccount
+      ? (await this.#ask(this.#config.healthCheckQuery ?? "SELECT 1", signal)).ok
+      : !this.#closed && (await this.#greets(signal));
+    return healthy ? "healthy" : "unhealthy";
+  }
+
+  async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
+    if (!this.#hasAccount) return ok({ tags: [], complete: false, delayMs });
+    const answer = await this.#ask(`/* ${this.#ownTag} */ ${listSql}`, signal);
+    if (!answer.ok) return answer;
+    const tags = answer.value.rows.flatMap(([text]) => tagIn(text ?? "") ?? []);
+    // The list shows the statement that asked for it, so others of this account are shown as well; of callers'
+    // own accounts, and of another server, that says nothing.
+    const own = this.#mode === "serviceAccount" && this.#config.hosts.length === 1;
+    const complete = own && tags.includes(this.#ownTag);
+    return ok({
+      tags: tags.filter((tag) => !tag.startsWith(`${tagPrefix}own/`)),
+      complete,
+      delayMs,
+    });
+  }
+
+  async end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    if (!this.#hasAccount) return err(gatewayError("query.unsupported"));
+    const begins = `pg_catalog.strpos(query, ${quoteText(`/* ${tag} */`)}) = 1`;
+    const sql = `SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.pg_stat_activity WHERE state = 'active' AND ${begins}`;
+    const done = await this.#ask(sql, signal);
+    return done.ok ? ok(undefined) : done;
+  }
+
+  async listTables(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
+    const as = asOf(query, this.#mode);
+    if (!as.ok) return as;
+    if (as.value.kind === "service") {
+      const answer = await this.#ask(tablesSql, signal);
+      return answer.ok ? ok(tablesOf(answer.value.rows)) : answer;
+    }
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return taken;
+    using held = taken.value;
+    const answer = await ask(held.member, tablesSql, signal);
+    return answer.ok ? ok(tablesOf(answer.value.rows)) : answer;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#pool.close();
+    this.#control.close();
+  }
+
+  /** Under `passthrough` there may be no account of the gateway's own. */
+  get #hasAccount(): boolean {
+    return this.#config.auth !== undefined;
+  }
+
+  #context(pinned: boolean): RunContext {
+    return {
+      clock: this.#host.clock,
+      pinned,
+      cancel: (member) => requestCancel(member, this.#host),
+    };
+  }
+
+  /** A connection of the query's identity. */
+  async #take(query: Identified, signal: AbortSignal): Promise<Result<Taken, GatewayError>> {
+    const as = asOf(query, this.#mode);
+    if (!as.ok) return as;
+    if (as.value.kind === "service") return await this.#pool.take(signal);
+    const { account } = as.value;
+    const connect = async (): Promise<Result<Member, GatewayError>> => {
+      const made = await connected({ ...this.#destination, account, signal }, this.#host);
+      if (made.ok) return this.#met(made.value);
+      if (signal.aborted) return err(gatewayError("query.cancelled"));
+      return err(errorOfLogin(made.error, query.group));
+    };
+    return await this.#pool.takeOwn(connect, signal);
+  }
+
+  #met(member: Member): Result<Member, GatewayError> {
+    this.#statuses = member.statuses;
+    return ok(member);
+  }
+
+  get #account(): Account | undefined {
+    const { auth } = this.#config;
+    if (auth === undefined) return undefined;
+    return { user: auth.username, password: new Secret(secretText(auth.password)) };
+  }
+
+  async #connect(): Promise<Result<Member, GatewayError>> {
+    const account = this.#account;
+    if (account === undefined) return err(gatewayError("cluster.connectFailed"));
+    const made = await connected({ ...this.#destination, account }, this.#host);
+    if (made.ok) return this.#met(made.value);
+    return err(gatewayError("cluster.connectFailed", { detail: failureText(made.error) }));
+  }
+
+  /** For a gateway without an account: a server that refuses nobody's login is there. */
+  async #greets(signal: AbortSignal): Promise<boolean> {
+    const account = { user: "gateway", password: new Secret("") };
+    const made = await connected({ ...this.#destination, account, signal }, this.#host);
+    if (!made.ok) return isGreeting(made.error);
+    made.value.destroy();
+    return true;
+  }
+
+  /** Asks as the service account. */
+  async #ask(sql: string, signal: AbortSignal): Promise<Result<Answer, GatewayError>> {
+    if (this.#closed || !this.#hasAccount) return err(gatewayError("cluster.connectFailed"));
+    const taken = await this.#control.take(signal);
+    if (!taken.ok) return taken;
+    using held = taken.value;
+    return await ask(held.member, sql, signal);
+  }
+}

@@ -1,0 +1,263 @@
+/** One connection: messages out, messages and rows in as they are asked for, and what the connection remembers. */
+import type { Duplex } from "node:stream";
+import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
+import { writeClient, type ClientMessage } from "@gateway/wire/postgres/client.ts";
+import { FrameReader, type Frame, type FrameRun } from "@gateway/wire/postgres/frame.ts";
+import type { TransactionStatus } from "@gateway/wire/postgres/message.ts";
+import {
+  parseServer,
+  rowFits,
+  serverCopyData,
+  serverRow,
+  serverTypes,
+  type ServerMessage,
+} from "@gateway/wire/postgres/server.ts";
+import type { Server } from "./reach.ts";
+
+/** When so many bytes wait for their reader, the connection is read no further. */
+const heldBytesMax = 256 * 1024;
+/** Rows handed over at once take about this much. */
+const runBytesMax = 128 * 1024;
+/** Longest row, and longest message of any other kind. Memory grows with what arrived, not with what was said. */
+const rowBytesMax = 256 * 1024 * 1024;
+const otherBytesMax = 16 * 1024 * 1024;
+
+const otherLimits: ReadonlyMap<number, number> = new Map(
+  [...serverTypes]
+    .filter((type) => type !== serverRow && type !== serverCopyData)
+    .map((type) => [type, otherBytesMax]),
+);
+const readyForQuery = 0x5a;
+const rule = { types: serverTypes, maxBytes: rowBytesMax, typeMaxBytes: otherLimits };
+
+/** Rows, or one message. */
+export type Piece =
+  | { readonly kind: "rows"; readonly run: FrameRun }
+  | Exclude<ServerMessage, { kind: "parameterStatus" } | { kind: "notification" }>;
+
+export class Member {
+  readonly server: Server;
+  /** The server's own values, as it reports them. */
+  readonly statuses = new Map<string, string>();
+  /** For cancel requests; undefined where the server gave none. */
+  key: { readonly process: number; readonly secret: Uint8Array } | undefined;
+  status: TransactionStatus = "I";
+  /** Settings of sessions that were set here; undefined: nobody knows what a name has now. */
+  readonly settings = new Map<string, string | undefined>();
+  /** The statement limit that was set here, in milliseconds; undefined is what it began with. */
+  limitMs: number | "unknown" | undefined;
+  /** Something may be left on it that the next session must not meet: it is cleaned before it is used again. */
+  used = false;
+  /** It is closed instead of being used again. */
+  tainted = false;
+  readonly #stream: Duplex;
+  readonly #frames = new FrameReader();
+  readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
+  #wake: (() => void) | undefined;
+  #broken: string | undefined;
+  #asked = false;
+
+  constructor(stream: Duplex, server: Server) {
+    this.server = server;
+    this.#stream = stream;
+    stream.on("data", (bytes: Buffer) => this.#take(bytes));
+    stream.on("close", () => this.#wake?.());
+    stream.on("end", () => this.#wake?.());
+    stream.on("error", () => this.#wake?.());
+    // An idle connection reads, so that its end is seen.
+    stream.resume();
+  }
+
+  get open(): boolean {
+    return this.#broken === undefined && !this.#stream.destroyed && this.#stream.readable;
+  }
+
+  /** Why nothing more comes, for operators. */
+  get broken(): string {
+    return this.#broken ?? "the connection ended";
+  }
+
+  /** An idle connection has nothing to say: bytes that nobody asked for are a lie, or its end. */
+  get quiet(): boolean {
+    return this.#frames.pending === 0;
+  }
+
+  /** Gathers messages until `flush`. */
+  put(message: ClientMessage): void {
+    writeClient(this.#out, message);
+  }
+
+  flush(): void {
+    this.#asked = true;
+    this.write(this.#out.take());
+  }
+
+  /** Bytes that are whole messages already. */
+  write(bytes: Uint8Array): void {
+    if (bytes.length > 0 && !this.#stream.destroyed) this.#stream.write(bytes);
+  }
+
+  /** The next message; undefined when the connection is over. A row is an error here. */
+  message(): Promise<Exclude<Piece, { kind: "rows" }> | undefined> {
+    return this.#next(undefined) as Promise<Exclude<Piece, { kind: "rows" }> | undefined>;
+  }
+
+  /** The next rows, each of exactly `columns` cells, or the next message. */
+  piece(columns: number): Promise<Piece | undefined> {
+    return this.#next(columns);
+  }
+
+  /** Rows that are here already; undefined where something else comes next, or nothing yet. */
+  held(columns: number): FrameRun | undefined {
+    const run = this.#frames.run(serverRow, rowBytesMax, {
+      bytesMax: runBytesMax,
+      fits: (bytes, start, end) => rowFits(bytes, start, end, columns),
+    });
+    if (run?.sound === false) this.#break("a row that is none");
+    return run?.sound === false ? undefined : run;
+  }
+
+  /** Data of a COPY that is here already; undefined where something else comes next, or nothing yet. */
+  copied(): FrameRun | undefined {
+    return this.#frames.run(serverCopyData, rowBytesMax, {
+      bytesMax: runBytesMax,
+      fits: () => true,
+    });
+  }
+
+  /** The next data of a COPY, or the next message. */
+  async copyPiece(): Promise<Piece | undefined> {
+    for (;;) {
+      const run = this.copied();
+      if (run !== undefined) return { kind: "rows", run };
+      if (this.#frames.peek() !== undefined && this.#frames.peek() !== serverCopyData)
+        return await this.#next(undefined);
+      if (!this.open) return undefined;
+      await this.#more();
+    }
+  }
+
+  /** Resolves when what was written has left, or the connection ended. */
+  async sent(): Promise<void> {
+    if (!this.#stream.writableNeedDrain || this.#stream.destroyed) return;
+    await new Promise<void>((resolve) => {
+      const settle = (): void => {
+        this.#stream.off("drain", settle);
+        this.#stream.off("close", settle);
+        resolve();
+      };
+      this.#stream.once("drain", settle);
+      this.#stream.once("close", settle);
+    });
+  }
+
+  /** The next message of any kind, for whoever only waits for the end. Rows and what makes no sense are passed over. */
+  async skipped(): Promise<{ readonly kind: string } | undefined> {
+    for (;;) {
+      if (this.#broken !== undefined) return undefined;
+      const step = this.#frames.next(rule);
+      switch (step.kind) {
+        case "frame":
+          return this.#readyIn(step.frame) ? { kind: "ready" } : { kind: "other" };
+        case "skipped":
+          return { kind: "other" };
+        case "wait":
+          if (!this.open) return undefined;
+          await this.#more();
+          break;
+        case "violation":
+          this.#break("a message that is none");
+          return undefined;
+      }
+    }
+  }
+
+  /** The server has not said yet that it is ready for the next statement. */
+  get busy(): boolean {
+    return this.#asked;
+  }
+
+  /** Gives up what was set: nobody knows what a rollback left of it. */
+  forgetSettings(): void {
+    for (const name of this.settings.keys()) this.settings.set(name, undefined);
+    if (this.limitMs !== undefined) this.limitMs = "unknown";
+  }
+
+  /** Says goodbye and closes. */
+  destroy(): void {
+    this.tainted = true;
+    if (!this.#stream.destroyed && this.#stream.writable && this.status === "I") {
+      this.put({ kind: "terminate" });
+      this.flush();
+    }
+    this.#stream.destroy();
+    this.#wake?.();
+  }
+
+  async #next(columns: number | undefined): Promise<Piece | undefined> {
+    for (;;) {
+      const rows = columns === undefined ? undefined : this.held(columns);
+      if (rows !== undefined) return { kind: "rows", run: rows };
+      if (this.#broken !== undefined) return undefined;
+      const step = this.#frames.next(rule);
+      switch (step.kind) {
+        case "frame": {
+          const read = this.#read(step.frame);
+          if (read === undefined) return undefined;
+          if (read.kind !== "parameterStatus" && read.kind !== "notification") return read;
+          break;
+        }
+        case "wait":
+          if (!this.open) return undefined;
+          await this.#more();
+          break;
+        case "skipped":
+        case "violation":
+          this.#break("a message that is none");
+          return undefined;
+      }
+    }
+  }
+
+  #readyIn(frame: Frame): boolean {
+    return frame.type === readyForQuery && this.#read(frame)?.kind === "ready";
+  }
+
+  #read(frame: Frame): ServerMessage | undefined {
+    const message = parseServer(frame);
+    switch (message?.kind) {
+      case undefined:
+        this.#break(`an unexpected message ${String.fromCharCode(frame.type)}`);
+        return undefined;
+      case "parameterStatus":
+        this.statuses.set(message.name, message.value);
+        return message;
+      case "ready":
+        this.status = message.status;
+        this.#asked = false;
+        return message;
+      default:
+        return message;
+    }
+  }
+
+  #break(why: string): void {
+    this.#broken ??= why;
+    this.tainted = true;
+    this.#stream.destroy();
+  }
+
+  async #more(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#stream.isPaused()) this.#stream.resume();
+    });
+    this.#wake = undefined;
+  }
+
+  #take(bytes: Buffer): void {
+    this.#frames.push(bytes);
+    if (this.#wake !== undefined) this.#wake();
+    else if (this.#frames.pending >= heldBytesMax) this.#stream.pause();
+  }
+}

@@ -1,0 +1,224 @@
+/** Runs one statement on one connection in the extended protocol, and says in the port's events what came of it. */
+import { gatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type {
+  DoneEvent,
+  FailedEvent,
+  QueryStats,
+  ResultEvent,
+  ResultStream,
+} from "@gateway/core/query/event.ts";
+import type { CopySource } from "@gateway/core/query/query.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import type { Batch, NativeFormat, Vector } from "@gateway/core/type/vector.ts";
+import type { FrameRun } from "@gateway/wire/postgres/frame.ts";
+import type { Format } from "@gateway/wire/postgres/message.ts";
+import type { ServerField } from "@gateway/wire/postgres/server.ts";
+import { columnOf, spansOf } from "../page/cells.ts";
+import { formatOf, ruleOf, type ColumnRule } from "../types.ts";
+import { batchBytes } from "@gateway/core/type/size.ts";
+import { errorOf, type SentText } from "../errors.ts";
+import { copyHead, copyIn } from "./copy.ts";
+import { Conversation, type Head } from "./conversation.ts";
+import type { Member } from "./member.ts";
+
+/** A statement with its values, as it is sent. */
+export interface Call {
+  /** The whole text. */
+  readonly text: string;
+  /** Which part of it is the client's. */
+  readonly sent: SentText;
+  readonly types: readonly number[];
+  readonly formats: readonly Format[];
+  readonly values: readonly (Uint8Array | undefined)[];
+  /** Formats that the client asks for and gets as they are; undefined: rows are read, in the formats that suit. */
+  readonly resultFormats: readonly Format[] | undefined;
+  /** Of a COPY: where the client's data comes from. */
+  readonly copy: CopySource | undefined;
+  /** By the simple protocol, which has no values and answers text. */
+  readonly simple: boolean;
+  /** Upper case; undefined for a plain query, which is told by its rows. */
+  readonly tag: string | undefined;
+}
+
+export interface Trace {
+  /** The server still has something to say on the connection. */
+  open: boolean;
+}
+
+/** Runs it. The caller ends what is still open in the server. */
+export async function* runCall(
+  member: Member,
+  call: Call,
+  clock: Clock,
+  trace: Trace,
+): ResultStream {
+  const startedMs = clock.nowMs();
+  const counted = { rows: 0, bytes: 0 };
+  const copies = call.copy !== undefined;
+  const talk = new Conversation(member, (report) => errorOf(report, call.sent), copies);
+  trace.open = true;
+  const head = call.resultFormats === undefined ? await typed(talk, call) : await plain(talk, call);
+  yield* talk.notices();
+  if (head.kind === "failed") {
+    yield await ended(talk, trace, head);
+    return;
+  }
+  const { fields } = head;
+  const relays = call.resultFormats !== undefined;
+  const rules = fields.map(({ type, modifier }) => ruleOf(type, modifier));
+  if (head.hasRows) yield columnsEvent(fields, rules, relays);
+  let { outcome } = head;
+  let copying = false;
+  while (outcome === undefined || outcome.kind === "copyOut" || outcome.kind === "copyIn") {
+    if (outcome?.kind === "copyIn") {
+      outcome = await copyIn(talk, call, outcome.body);
+      continue;
+    }
+    if (outcome?.kind === "copyOut") {
+      yield copyHead(outcome.body);
+      copying = true;
+      outcome = undefined;
+    }
+    const next = await (copying
+      ? talk.copied()
+      : talk.rows(head.hasRows ? fields.length : undefined));
+    if (talk.noticed) yield* talk.notices();
+    if (next.kind !== "rows") {
+      outcome = next;
+      continue;
+    }
+    const native = formatFor(call, copying);
+    const batch = native === undefined ? readBatch(next.run, rules) : nativeBatch(next.run, native);
+    if ("unfit" in batch) return yield unfit(batch.unfit);
+    counted.rows += batch.rows;
+    counted.bytes += batchBytes(batch);
+    yield { kind: "batch", batch };
+  }
+  const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, ...counted };
+  const last: ResultEvent =
+    outcome.kind === "failed" ? outcome : doneEvent(call, outcome.tag, stats, relays);
+  yield* talk.notices();
+  yield await ended(talk, trace, last);
+}
+
+/** Everything in one message: the client said which formats it wants. */
+async function plain(talk: Conversation, call: Call): Promise<Head> {
+  const { member } = talk;
+  if (call.simple) {
+    member.put({ kind: "query", sql: call.text });
+    member.flush();
+    return await talk.answered();
+  }
+  put(member, call);
+  member.put(bindOf(call, call.resultFormats ?? []));
+  member.put({ kind: "describe", target: "portal", name: "" });
+  member.put({ kind: "execute", portal: "", maxRows: 0 });
+  member.put({ kind: "sync" });
+  member.flush();
+  return (
+    (await talk.expect("parseComplete")) ?? (await talk.expect("bindComplete")) ?? talk.described()
+  );
+}
+
+/** First what its columns are, then its rows in the formats that suit them. */
+async function typed(talk: Conversation, call: Call): Promise<Head> {
+  const { member } = talk;
+  put(member, call);
+  member.put({ kind: "describe", target: "statement", name: "" });
+  member.put({ kind: "flush" });
+  member.flush();
+  const failed =
+    (await talk.expect("parseComplete")) ?? (await talk.expect("parameterDescription"));
+  const described = failed ?? (await talk.described());
+  if (described.kind === "failed") {
+    member.put({ kind: "sync" });
+    member.flush();
+    return described;
+  }
+  const resultFormats = described.fields.map(({ type, modifier }) =>
+    formatOf(ruleOf(type, modifier)),
+  );
+  member.put(bindOf(call, resultFormats));
+  member.put({ kind: "execute", portal: "", maxRows: 0 });
+  member.put({ kind: "sync" });
+  member.flush();
+  return (await talk.expect("bindComplete")) ?? described;
+}
+
+function bindOf({ formats, values }: Call, resultFormats: readonly Format[]) {
+  return { kind: "bind", portal: "", statement: "", formats, values, resultFormats } as const;
+}
+
+function put(member: Member, { text, types }: Call): void {
+  member.put({ kind: "parse", statement: "", sql: text, types });
+}
+
+/** Waits until the server is ready again, which it says behind every outcome. */
+async function ended(talk: Conversation, trace: Trace, last: ResultEvent): Promise<ResultEvent> {
+  const broken = await talk.ready();
+  trace.open = false;
+  return last.kind === "failed" ? last : (broken ?? last);
+}
+
+function unfit(message: string): FailedEvent {
+  return { kind: "failed", error: gatewayError("query.data", { message }) };
+}
+
+function nativeBatch({ bytes, count }: FrameRun, format: NativeFormat): Batch {
+  return { form: "native", format, rows: count, bytes };
+}
+
+/** The form in which a client gets what came as it is; undefined where it is read. */
+function formatFor({ resultFormats }: Call, copying: boolean): NativeFormat | undefined {
+  if (resultFormats === undefined) return undefined;
+  return copying ? "postgresCopy" : "postgresRows";
+}
+
+function readBatch(
+  { bytes, count }: FrameRun,
+  rules: readonly ColumnRule[],
+): Batch | { readonly unfit: string } {
+  const spans = spansOf(bytes, count, rules.length);
+  const columns: Vector[] = [];
+  for (const [index, rule] of rules.entries()) {
+    const column = columnOf(spans, index, rule);
+    if ("unfit" in column) return column;
+    columns.push(column);
+  }
+  return { form: "columnar", rows: count, columns };
+}
+
+function columnsEvent(
+  fields: readonly ServerField[],
+  rules: readonly ColumnRule[],
+  native: boolean,
+): ResultEvent {
+  return { kind: "columns", columns: columnsOf(fields, rules, native) };
+}
+
+/** Columns of a result. `native`: with what the server says of them. */
+export function columnsOf(
+  fields: readonly ServerField[],
+  rules: readonly ColumnRule[],
+  native: boolean,
+): readonly Column[] {
+  return fields.map((field, index) => {
+    const { type, name: engineType } = rules[index] ?? ruleOf(field.type, field.modifier);
+    const plainColumn = { name: field.name, type, nullable: true };
+    const named = engineType === undefined ? plainColumn : { ...plainColumn, engineType };
+    if (!native) return named;
+    const { type: oid, size, modifier, table, column } = field;
+    return { ...named, announced: { oid, size, modifier, table, column } };
+  });
+}
+
+function doneEvent({ tag }: Call, said: string, stats: QueryStats, native: boolean): DoneEvent {
+  const own = native ? { commandTag: said } : {};
+  if (tag === undefined) return { kind: "done", stats, ...own };
+  const count = /(?:^| )(\d+)$/.exec(said)?.[1];
+  const counted = count === undefined ? {} : { updateCount: Number(count) };
+  // The server answers what fills a table as a query, by the number of rows.
+  const fills = said.startsWith("SELECT ") && tag !== "SELECT INTO";
+  return { kind: "done", stats, updateType: fills ? `${tag} AS` : tag, ...counted, ...own };
+}

@@ -1,0 +1,85 @@
+/**
+ * What of a session the server has to know: settings that decide what a statement does or answers, and the client's
+ * own names. They are kept as changes of the session, and set on the connection that runs its next statement.
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
+import { quoteIdentifier, quoteText } from "../sql/quote.ts";
+import { ask } from "./ask.ts";
+import type { Member } from "./member.ts";
+
+/** The settings of a session by the server's names. Other wires' settings mean nothing here, but for the zone. */
+export function settingsOf({
+  schema,
+  settings,
+  dialect,
+}: Pick<Session, "schema" | "settings" | "dialect">): ReadonlyMap<string, string> {
+  const wanted = new Map<string, string>();
+  const zone = settings.get("timezone");
+  if (dialect === "postgres")
+    for (const [name, value] of settings) if (isBrought(name)) wanted.set(name, value);
+  if (schema !== undefined && !wanted.has("search_path"))
+    wanted.set("search_path", quoteIdentifier(schema));
+  if (zone !== undefined) wanted.set("timezone", zoneName(zone));
+  return wanted;
+}
+
+/** The gateway's own, or kept by it: limits of time, the modes of a transaction, and how text is read. */
+const kept =
+  /^(?:gateway\..*|(?:statement|idle_in_transaction_session|idle_session|transaction)_timeout|transaction_\w+|client_encoding|standard_conforming_strings|bytea_output|role|session_authorization|ssl_renegotiation_limit|server_\w+|is_superuser|integer_datetimes|in_hot_standby)$/;
+
+function isBrought(name: string): boolean {
+  return /^[a-z_]\w*(?:\.\w+)*$/i.test(name) && !kept.test(name);
+}
+
+/** An offset by ISO's sign, which is the opposite of the one that PostgreSQL gives a bare offset. */
+function zoneName(zone: string): string {
+  const [, sign, offset] = /^([+-])(\d{1,2}(?::\d{2}){0,2})$/.exec(zone) ?? [];
+  if (sign === undefined || offset === undefined) return zone;
+  return `<${zone}>${sign === "+" ? "-" : "+"}${offset}`;
+}
+
+/** Brings the connection where the session stands, with the statement's limit. The error where it can not get there. */
+export async function bring(
+  member: Member,
+  { session, maxExecutionMs }: Pick<Identified, "session" | "maxExecutionMs">,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  // Most sessions set nothing, and most connections have nothing set.
+  const wanted = settingsOf(session);
+  const { settings } = member;
+  if (wanted.size === 0 && settings.size === 0 && member.limitMs === maxExecutionMs) {
+    return undefined;
+  }
+  const reset = [...settings.keys()].filter((name) => !wanted.has(name));
+  const set = [...wanted].filter(
+    ([name, value]) => !settings.has(name) || settings.get(name) !== value,
+  );
+  const statements = [
+    ...reset.map((name) => `RESET ${nameOf(name)}`),
+    ...set.map(
+      ([name, value]) => `SELECT set_config(${quoteText(name)}, ${quoteText(value)}, false)`,
+    ),
+    ...(member.limitMs === maxExecutionMs ? [] : [limitStatement(maxExecutionMs)]),
+  ];
+  if (statements.length === 0) return undefined;
+  const done = await ask(member, statements.join("; "), signal);
+  if (!done.ok) {
+    member.forgetSettings();
+    return done.error;
+  }
+  for (const name of reset) settings.delete(name);
+  for (const [name, value] of set) settings.set(name, value);
+  member.limitMs = maxExecutionMs;
+  return undefined;
+}
+
+function limitStatement(limitMs: number | undefined): string {
+  if (limitMs === undefined) return "RESET statement_timeout";
+  return `SET statement_timeout = ${Math.min(0x7fff_ffff, Math.max(1, Math.floor(limitMs)))}`;
+}
+
+/** A name with a dot is written in two parts. */
+function nameOf(name: string): string {
+  return name.split(".").map(quoteIdentifier).join(".");
+}
