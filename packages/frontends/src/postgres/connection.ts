@@ -29,7 +29,7 @@ import {
   type EncryptionParts,
 } from "./login/encryption.ts";
 import { frontendKind, openSession, readStartup, type StartupRequest } from "./login/handshake.ts";
-import { Desk } from "./run/desk.ts";
+import { Desk, type DeskParts } from "./run/desk.ts";
 import { Inbox } from "./inbox.ts";
 import { LoginExchange, type LoginStep } from "./login/login.ts";
 import { advance, beforeStart, type Effect, type Phase } from "./machine.ts";
@@ -315,6 +315,16 @@ class Conversation {
     }
   }
 
+  get #deskInbox(): DeskParts["inbox"] {
+    const inbox = this.#inbox;
+    return {
+      ahead: () => inbox.ahead(),
+      bound: () => inbox.bound(),
+      copyFrame: (stopped) => inbox.copyFrame(this.#rule(), stopped),
+      wake: () => inbox.wake(),
+    };
+  }
+
   async #admit(login: Login): Promise<void> {
     const { door } = this.#parts;
     const request = this.#startup;
@@ -329,7 +339,7 @@ class Conversation {
       out: this.#out,
       session: session.value,
       keyBytes,
-      inbox: this.#inbox,
+      inbox: this.#deskInbox,
       maxMessageBytes: this.#connection.config.maxMessageBytes,
       texts: { limits: this.#connection.config, client: this.#connection },
     });

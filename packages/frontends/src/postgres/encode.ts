@@ -6,7 +6,7 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { ClientSession } from "./session/clientSession.ts";
-import { errorReport, type ErrorPlace } from "./errors.ts";
+import { errorReport, serverReport, type ErrorPlace } from "./errors.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Notices that PostgreSQL gives as warnings, each with PostgreSQL's SQLSTATE. */
@@ -24,10 +24,12 @@ export const noTransaction = {
 
 /** Writes a notice, unless `client_min_messages` hides it. */
 export function encodeEvent(
-  { code, text }: Pick<Extract<ResultEvent, { kind: "notice" }>, "code" | "text">,
+  { code, text, fields }: Omit<Extract<ResultEvent, { kind: "notice" }>, "kind">,
   session: ClientSession,
   out: Outbox,
 ): void {
+  // What the server sent, the client's own setting let through there.
+  if (fields !== undefined) return out.put({ kind: "notice", report: serverReport(fields) });
   const sqlState = warnings.get(code);
   if (!session.wants(sqlState === undefined ? "notice" : "warning")) return;
   const severity = sqlState === undefined ? "NOTICE" : "WARNING";

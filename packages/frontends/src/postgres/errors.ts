@@ -6,7 +6,7 @@
  * Class 08 means a broken protocol and nothing else: a pool discards the connection that shows it.
  */
 import { errorCatalogue, type ErrorCode } from "@gateway/contract/error.ts";
-import type { GatewayError } from "@gateway/core/error.ts";
+import type { GatewayError, PostgresFields } from "@gateway/core/error.ts";
 import type { Report } from "@gateway/wire/postgres/message.ts";
 
 /** `FATAL`: the connection is closed behind the error, as PostgreSQL does it. */
@@ -85,8 +85,10 @@ export function errorReport(
   const detail = detailOf(error, place);
   const hint = hintOf(error);
   const { detail: _detail, ...subject } = error.subject ?? {};
+  const vendor = error.vendor?.of === "postgres" ? placesOf(error.vendor.fields) : {};
   return {
     ...subject,
+    ...vendor,
     severity,
     sqlState: error.sqlState ?? sqlState,
     message: error.message,
@@ -94,6 +96,67 @@ export function errorReport(
     ...(hint === undefined ? {} : { hint }),
     ...(position === undefined ? {} : { position }),
   };
+}
+
+const severities = [
+  "ERROR",
+  "FATAL",
+  "PANIC",
+  "WARNING",
+  "NOTICE",
+  "DEBUG",
+  "INFO",
+  "LOG",
+] as const satisfies readonly Report["severity"][];
+
+/** A server's own notice. */
+export function serverReport(fields: PostgresFields): Report {
+  const said = fields.get("V") ?? fields.get("S") ?? "";
+  const severity = severities.find((one) => said.startsWith(one)) ?? "NOTICE";
+  const position = Number(fields.get("P") ?? "");
+  return {
+    ...namedFields(fields, noticeFields),
+    ...placesOf(fields),
+    ...(position > 0 ? { position } : {}),
+    severity,
+    sqlState: fields.get("C") ?? "00000",
+    message: fields.get("M") ?? "",
+  };
+}
+
+const noticeFields = {
+  detail: "D",
+  hint: "H",
+  schema: "s",
+  table: "t",
+  column: "c",
+  type: "d",
+  constraint: "n",
+} as const;
+
+/** Where a function stood, and where in its source the server raised the error. */
+const placeFields = {
+  where: "W",
+  internalPosition: "p",
+  internalQuery: "q",
+  file: "F",
+  line: "L",
+  routine: "R",
+} as const;
+
+function placesOf(fields: PostgresFields): Partial<Report> {
+  return namedFields(fields, placeFields);
+}
+
+function namedFields(
+  fields: PostgresFields,
+  names: Readonly<Record<string, string>>,
+): Partial<Report> {
+  const found = Object.entries(names).flatMap(([name, letter]) => {
+    const said = fields.get(letter);
+    return said === undefined ? [] : [[name, said]];
+  });
+  return Object.fromEntries(found) as Partial<Report>;
 }
 
 /** PostgreSQL counts characters; we count UTF-16 code units. */

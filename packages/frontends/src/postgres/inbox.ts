@@ -4,7 +4,12 @@
  * The socket is read even while a statement runs, because only reading shows that a client left. Reading
  * pauses once a whole message is certain to wait.
  */
-import { FrameReader, type FrameRule, type FrameStep } from "@gateway/wire/postgres/frame.ts";
+import {
+  FrameReader,
+  type Frame,
+  type FrameRule,
+  type FrameStep,
+} from "@gateway/wire/postgres/frame.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import type { Lookahead } from "./run/series.ts";
 
@@ -15,6 +20,9 @@ const readAheadBytes = 64 * 1024;
 const syncType = 0x53;
 const closeType = 0x43;
 const bindType = 0x42;
+const flushType = 0x48;
+/** CopyData, CopyDone, CopyFail, and what may stand between them. */
+const copyTypes: ReadonlySet<number> = new Set([0x64, 0x63, 0x66, syncType, flushType]);
 
 export class Inbox {
   readonly #connection: FollowedConnection;
@@ -86,6 +94,22 @@ export class Inbox {
   /** True when the next message is a Bind, or the client left. Waits for it, as `ahead` does. */
   bound(): boolean | Promise<boolean> {
     return this.#reader.ahead(isBind) ?? this.#waitBound();
+  }
+
+  /**
+   * The next message of a client that sends the data of a COPY; undefined when `stopped` says so, or the client is
+   * gone. Flush and Sync mean nothing in between. Any other message ends the data: it is left where it is.
+   */
+  async copyFrame(rule: FrameRule, stopped: () => boolean): Promise<Frame | undefined> {
+    for (;;) {
+      if (stopped() || this.#connection.over) return undefined;
+      const type = this.#reader.peek();
+      if (type !== undefined && !copyTypes.has(type)) return undefined;
+      const step = this.#reader.next(rule);
+      if (step.kind === "violation" || step.kind === "skipped") return undefined;
+      if (step.kind === "wait") await this.more();
+      else if (step.frame.type !== syncType && step.frame.type !== flushType) return step.frame;
+    }
   }
 
   async #waitBound(): Promise<boolean> {

@@ -43,6 +43,14 @@ export interface ReadStatement {
   /** UTF-16 units of the client's text before it. */
   readonly start: number;
   readonly kind: Kind;
+  /** It goes to a PostgreSQL server with its values and formats as they came, and its answer comes back so. */
+  readonly relayed?: boolean;
+  /** A SET that the server is asked about before it is kept: whether there is such a setting, and such a value. */
+  readonly asked?: boolean;
+  /** A COPY that is relayed. */
+  readonly copies?: boolean;
+  /** The whole statement and where it stands, where `sql` is only the query in it. */
+  readonly whole?: { readonly sql: string; readonly start: number };
 }
 
 /** A prepared statement. */
@@ -100,7 +108,8 @@ export function needsTransaction(read: ReadStatement): boolean {
   const { kind } = read;
   switch (kind.kind) {
     case "query":
-      return read.statement.writes;
+      // A cursor of a server lives in a transaction.
+      return read.statement.writes || read.statement.kind === "declare";
     case "declare":
       return true;
     case "local":
@@ -197,7 +206,8 @@ function copyOf(sql: string, start: number): ReadStatement {
   if (copy === undefined) return readAs(sql, start, { kind: "query" });
   if (!copy.ok) return refused(sql, start, copy.error);
   const { value } = copy;
-  return readAs(value.sql, start + value.start, { kind: "copy", form: value.form });
+  const read = readAs(value.sql, start + value.start, { kind: "copy", form: value.form });
+  return Object.assign(read, { whole: { sql, start } });
 }
 
 function declareOf(sql: string, start: number): ReadStatement {
@@ -205,7 +215,8 @@ function declareOf(sql: string, start: number): ReadStatement {
   if (declared === undefined) return readAs(sql, start, { kind: "query" });
   if (!declared.ok) return refused(sql, start, declared.error);
   const { name, binary, sql: query, start: before } = declared.value;
-  return readAs(query, start + before, { kind: "declare", name, binary });
+  const read = readAs(query, start + before, { kind: "declare", name, binary });
+  return Object.assign(read, { whole: { sql, start } });
 }
 
 function cursorOf(sql: string, start: number): ReadStatement {

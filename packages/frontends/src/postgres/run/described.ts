@@ -7,10 +7,16 @@ import { castTypes } from "../value/casts.ts";
 import { localColumns } from "../commands/localAnswer.ts";
 import { untyped, type ParameterType } from "../value/parameter.ts";
 import type { Prepared } from "../read/statement.ts";
-import { columnShape, parameterShape, pgTypes } from "../value/types.ts";
+
+import { announcedOf, columnShape, parameterShape } from "../value/types.ts";
 
 /** Columns as far as they are known without asking the engine; undefined when they are not. */
-export function knownColumns({ kind, description }: Prepared): readonly Column[] | undefined {
+export function knownColumns({
+  kind,
+  description,
+  copies,
+}: Prepared): readonly Column[] | undefined {
+  if (copies === true) return [];
   switch (kind.kind) {
     case "empty":
     case "transaction":
@@ -85,8 +91,8 @@ export function sameShape(promised: readonly Column[], columns: readonly Column[
   );
 }
 
-function oidOf({ type, numeric }: Column): number {
-  return numeric === undefined ? columnShape(type).oid : pgTypes.numeric.oid;
+function oidOf(column: Column): number {
+  return announcedOf(column).oid;
 }
 
 /** The error where they are not. */

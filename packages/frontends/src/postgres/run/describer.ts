@@ -11,7 +11,7 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { Outbox } from "../outbox.ts";
-import type { Prepared } from "../read/statement.ts";
+import { preparedOf, type Prepared, type StatementReader } from "../read/statement.ts";
 import { formatsFor, rowFields } from "../value/rows.ts";
 import type { Cursors } from "./cursors.ts";
 import {
@@ -30,6 +30,7 @@ export interface DescriberParts {
   readonly out: Outbox;
   readonly executor: Executor;
   readonly catalog: SessionCatalog;
+  readonly read: StatementReader;
   cursors(): Cursors;
 }
 
@@ -50,30 +51,46 @@ export class Describer {
     const prepared = found.value;
     const described = await this.of(prepared);
     if (!described.ok) return failure(described.error, placeOf(prepared));
-    const { parameters } = described.value;
+    const { parameters, parameterOids } = described.value;
     const later = this.#parts.cursors().declaredLater(prepared);
     const known = later ? ok([]) : await this.#columnsOf(prepared);
     if (!known.ok) return failure(known.error, placeOf(prepared));
     const columns = known.value;
     const count = Math.max(parameters.length, prepared.types.length);
-    const types = Array.from({ length: count }, (_, index) =>
-      parameterOid(prepared, parameters, index),
-    );
+    const types =
+      parameterOids ??
+      Array.from({ length: count }, (_, index) => parameterOid(prepared, parameters, index));
     out.put({ kind: "parameterDescription", types });
     if (columns.length === 0) out.put({ kind: "noData" });
     else out.put({ kind: "rowDescription", fields: rowFields(columns, []) });
     return undefined;
   }
 
-  /** Describes a portal, now or with its result. */
-  portal(name: string): Failure | undefined {
+  /** Describes a portal, now or with its result. A promise only for a cursor that a server may have. */
+  portal(name: string): Failure | Promise<Failure | undefined> | undefined {
     const found = this.#parts.named.portal(name);
-    if (!found.ok) return failure(found.error);
+    if (!found.ok) return this.#serversCursor(name, failure(found.error));
     const portal = found.value;
     const known = portal.execution?.columns ?? knownColumns(portal.prepared);
     if (known !== undefined) return this.#putColumns(known, portal);
     this.#waiting = { name, portal };
     return undefined;
+  }
+
+  /** A cursor that a text declared is the server's where statements are relayed; its columns are those of a FETCH. */
+  #serversCursor(name: string, unknown: Failure): Failure | Promise<Failure | undefined> {
+    const fetch = preparedOf(`FETCH 0 FROM "${name.replaceAll('"', '""')}"`, [], this.#parts.read);
+    if (name === "" || !fetch.ok || fetch.value.relayed !== true) return unknown;
+    const prepared = fetch.value;
+    return this.of(prepared).then((described) => {
+      if (!described.ok) return failure(described.error);
+      const { columns } = described.value;
+      const fields = rowFields(columns, []);
+      this.#parts.out.put(
+        fields.length === 0 ? { kind: "noData" } : { kind: "rowDescription", fields },
+      );
+      return undefined;
+    });
   }
 
   /** True when a description waits that this message does not answer: the execution of its portal does. */
@@ -103,7 +120,8 @@ export class Describer {
   /** What a prepared statement takes and gives; asked for once, of the engine or the catalog's mirror. */
   async of(prepared: Prepared): Promise<Result<Description, GatewayError>> {
     if (prepared.description !== undefined) return ok(prepared.description);
-    const { kind } = prepared;
+    const { kind, copies } = prepared;
+    if (copies === true) return ok({ parameters: [], columns: [] });
     if (kind.kind !== "query" && kind.kind !== "copy" && kind.kind !== "declare") {
       return ok({ parameters: [], columns: knownColumns(prepared) ?? [] });
     }

@@ -6,6 +6,7 @@
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
+import { allSpeakPostgres, type ReachedEngine } from "@gateway/core/query/reached.ts";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import { longTexts, type LongText } from "../../listener/longTexts.ts";
@@ -22,6 +23,7 @@ import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "../session/settings.ts";
 import { answerText } from "./simple.ts";
 import type { AsideRoom } from "./rowsAside.ts";
+import { relayedReader } from "../read/relayed.ts";
 import type { StatementReader } from "../read/statement.ts";
 import { isLonger } from "../read/textLimit.ts";
 import { textSizeError } from "../violations.ts";
@@ -42,8 +44,28 @@ export interface DeskParts {
   readonly read: StatementReader;
 }
 
+/** What only a server can say of itself. */
+const aboutServer: ReadonlySet<string> = new Set([
+  "server_version",
+  "server_encoding",
+  "is_superuser",
+  "in_hot_standby",
+  "integer_datetimes",
+]);
+
+/** True while every engine that the session may reach answers a PostgreSQL client by itself. */
+function speaksPostgres(door: Door, session: ClientSession): boolean {
+  return allSpeakPostgres(door.engines(session.value));
+}
+
+function statusesOf(engines: readonly ReachedEngine[]): ReadonlyMap<string, string> | undefined {
+  return allSpeakPostgres(engines) ? engines[0]?.statuses : undefined;
+}
+
 export class Desk {
   readonly #out: Outbox;
+  /** What the server behind says of itself, where every engine of the session is one. */
+  readonly #statuses: () => ReadonlyMap<string, string> | undefined;
   readonly #session: ClientSession;
   readonly #executor: Executor;
   readonly #series: Series;
@@ -57,7 +79,7 @@ export class Desk {
   constructor(parts: DeskParts) {
     const { keys, out, session, keyBytes } = parts;
     this.#out = out;
-    this.#read = parts.read;
+    this.#statuses = () => statusesOf(parts.door.engines(session));
     this.#texts = parts.texts;
     this.#user = session.identity.user;
     this.#slices = parts.host.slices;
@@ -65,7 +87,11 @@ export class Desk {
     this.#registration = keys.register(keyBytes, () => this.#executor.cancel());
     const { process } = this.#registration.key;
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
-    const shared = { ...parts, catalog, session: this.#session };
+    const { door, mirrors } = parts;
+    const relays = (): boolean => mirrors.mode !== "off" && speaksPostgres(door, this.#session);
+    const read = relayedReader(parts.read, relays);
+    this.#read = read;
+    const shared = { ...parts, read, catalog, session: this.#session };
     this.#executor = new Executor({
       ...shared,
       process,
@@ -83,8 +109,10 @@ export class Desk {
   /** Greets the client: it is logged in, its settings, its cancel key. */
   welcome(): void {
     this.#out.put({ kind: "authenticationOk" });
+    const servers = this.#statuses();
     for (const { name } of reportedSettings) {
-      const value = this.#session.setting(name.toLowerCase());
+      const said = aboutServer.has(name) ? servers?.get(name) : undefined;
+      const value = said ?? this.#session.setting(name.toLowerCase());
       this.#out.put({ kind: "parameterStatus", name, value });
     }
     this.#out.put({ kind: "backendKey", ...this.#registration.key });

@@ -69,6 +69,8 @@ export class Execution implements AsyncDisposable {
   /** Rows that were read from the engine before the client wanted them, and how the result ended. */
   #aside: RowsAside | undefined;
   #last: LastEvent | undefined;
+  /** Data of a server's COPY is on its way to the client. */
+  #copies = false;
 
   constructor(plan: ExecutionPlan, parts: ExecutionParts) {
     this.plan = plan;
@@ -147,7 +149,7 @@ export class Execution implements AsyncDisposable {
   }
 
   async #run(wish: Step): Promise<Stop> {
-    const most = wish.maxRows === 0 ? Number.POSITIVE_INFINITY : wish.maxRows;
+    let most = wish.maxRows === 0 ? Number.POSITIVE_INFINITY : wish.maxRows;
     const refused = this.#result.reshape(wish.formats, this.#aside !== undefined);
     if (refused !== undefined) return this.#failed(refused);
     let sent = 0;
@@ -162,6 +164,8 @@ export class Execution implements AsyncDisposable {
       if (event === undefined) return this.#failed(gatewayError("engine.broken"));
       const stop = this.#take(event, sent, wish.announce);
       if (stop !== undefined) return stop;
+      // A COPY has no rows that could be counted.
+      if (this.#copies) most = Number.POSITIVE_INFINITY;
       const known = wish.columnsOnly === true && this.columns !== undefined;
       if (known) return { kind: "suspended", rows: sent };
     }
@@ -225,6 +229,12 @@ export class Execution implements AsyncDisposable {
         encodeEvent(event, session, out);
         return undefined;
       case "columns": {
+        if (event.native?.format === "postgresCopy") {
+          if (announce === "rowsOrNone") out.put({ kind: "noData" });
+          out.writer.bytes(event.native.bytes);
+          this.#copies = true;
+          return undefined;
+        }
         const refused = this.#result.describe(event.columns, announce);
         return refused && this.#failed(refused);
       }
@@ -244,13 +254,14 @@ export class Execution implements AsyncDisposable {
     const { out } = this.#parts;
     const { copy, sql } = this.plan;
     const hasRows = this.columns !== undefined;
-    if (!hasRows && announce === "rowsOrNone") out.put({ kind: "noData" });
+    if (this.#copies) out.put({ kind: "copyDone" });
+    else if (!hasRows && announce === "rowsOrNone") out.put({ kind: "noData" });
     if (copy === undefined) {
-      return {
-        kind: "complete",
-        rows: sent,
-        tag: commandTag(event, hasRows ? sent : undefined, sql),
-      };
+      const own = event.commandTag;
+      // A server counts all rows; a portal that is fetched in parts tells those of its last part.
+      const isServers = own !== undefined && !(hasRows && own.startsWith("SELECT "));
+      const tag = isServers ? own : commandTag(event, hasRows ? sent : undefined, sql);
+      return { kind: "complete", rows: sent, tag };
     }
     if (hasRows) this.#result.endCopy(copy);
     return { kind: "complete", rows: sent, tag: `COPY ${sent}` };

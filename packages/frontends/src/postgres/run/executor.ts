@@ -9,18 +9,20 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
-import type { Query } from "@gateway/core/query/query.ts";
+import type { PostgresCall, Query } from "@gateway/core/query/query.ts";
 import { err, type Result } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
+import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeQueryId } from "../encode.ts";
+import { copySource, type CopyInbox } from "./copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
-import type { LocalStatement } from "../commands/local.ts";
+import type { LocalStatement, NamedValue } from "../commands/local.ts";
 import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
@@ -34,6 +36,7 @@ export interface ExecutorParts {
   /** Process number of the connection's cancel key. */
   readonly process: number;
   readonly catalog: SessionCatalog;
+  readonly inbox: CopyInbox;
   /** Drops prepared statements or portals, as DEALLOCATE and DISCARD ask. */
   forget(what: Forget): Promise<GatewayError | undefined>;
 }
@@ -42,6 +45,8 @@ export interface ExecutorParts {
 export interface Order {
   readonly statement: ReadStatement;
   readonly parameters: readonly Parameter[];
+  /** Of a statement that is relayed; a simple query has none of its own. */
+  readonly call?: PostgresCall | undefined;
   readonly formats: readonly Format[];
   /** The result as the client was told it. */
   readonly promised: readonly Column[] | undefined;
@@ -59,13 +64,14 @@ export class Executor {
   }
 
   /** Makes an execution, which begins with its first step. */
-  prepare({ statement, parameters, formats, promised }: Order): Execution {
+  prepare({ statement, parameters, call = simpleCall, formats, promised }: Order): Execution {
     const { door, session, out } = this.#parts;
     const { kind } = statement;
     const copy = kind.kind === "copy" ? kind.form : undefined;
     if (kind.kind === "local") {
       const { sql } = statement;
-      const start = () => this.#answer(kind.local);
+      const start = (signal: AbortSignal) =>
+        this.#answer(kind.local, statement.asked === true ? signal : undefined);
       return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
     }
     const { catalog } = this.#parts;
@@ -79,7 +85,10 @@ export class Executor {
     // COMMIT of a transaction that failed is a rollback. The engine may not know that it failed.
     const asked = ends && session.refuses ? ownStatement("ROLLBACK") : statement.statement;
     const { sql } = asked;
-    const query: Query = door.query(asked, parameters, session.value);
+    const made: Query = door.query(asked, parameters, session.value);
+    const copies = statement.copies === true;
+    const own = copies ? { ...call, copy: copySource(this.#parts.inbox, out) } : call;
+    const query = statement.relayed === true ? { ...made, takes: relayedRows, call: own } : made;
     const division = kind.kind === "division" ? kind.division : undefined;
     const passes = ends || division?.kind === "rollbackToSavepoint";
     const start = (signal: AbortSignal) => {
@@ -113,7 +122,7 @@ export class Executor {
 
   /** Types of a statement's parameters and columns, without running it. */
   async describe(
-    { statement }: ReadStatement,
+    { statement, relayed, types }: Prepared,
     parameters: readonly Parameter[],
   ): Promise<Result<Description, GatewayError>> {
     if (this.#left) return err(gatewayError("query.cancelled"));
@@ -124,8 +133,10 @@ export class Executor {
     const controller = new Canceller();
     this.#current = { cancel: (reason) => controller.abort(reason) };
     try {
+      const query = door.query(statement, relayed === true ? [] : parameters, session.value);
+      const call = { ...simpleCall, types };
       return await door.describe(
-        door.query(statement, parameters, session.value),
+        relayed === true ? { ...query, takes: relayedRows, call } : query,
         controller.signal,
       );
     } finally {
@@ -190,15 +201,38 @@ export class Executor {
     }
   }
 
+  /** Asks the server whether it would take a setting, which it then forgets: the session keeps it. */
+  async #judge(
+    changes: readonly NamedValue[],
+    signal: AbortSignal,
+  ): Promise<GatewayError | undefined> {
+    const { door, session } = this.#parts;
+    for (const { name, value } of changes) {
+      if (value === undefined) continue;
+      const made = door.query(settingQuestion, [], session.value);
+      const values = [name, value].map((text) => Buffer.from(text, "utf8"));
+      const call = { ...simpleCall, simple: false, values };
+      for await (const event of door.run({ ...made, takes: relayedRows, call }, signal)) {
+        if (event.kind === "failed") return event.error;
+      }
+    }
+    return undefined;
+  }
+
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
     return new Execution(plan, this.#parts);
   }
 
   /** The frontend's own answer as events. */
-  async *#answer(local: LocalStatement): ResultStream {
+  async *#answer(local: LocalStatement, asking: AbortSignal | undefined): ResultStream {
     const { session, process } = this.#parts;
     if (session.status === "E") {
       yield { kind: "failed", error: gatewayError("query.transactionAborted") };
+      return;
+    }
+    const wrong = asking && local.kind === "set" && (await this.#judge(local.changes, asking));
+    if (wrong !== undefined && wrong !== false) {
+      yield { kind: "failed", error: wrong };
       return;
     }
     const answered = answerLocal(local, session, { process });
@@ -220,6 +254,16 @@ export class Executor {
     yield { kind: "done", stats: noStats, updateType: tag };
   }
 }
+
+const relayedRows: readonly NativeFormat[] = ["postgresRows", "postgresCopy"];
+const settingQuestion = readStatement("SELECT pg_catalog.set_config($1, $2, true)", "postgres");
+const simpleCall: PostgresCall = {
+  types: [],
+  formats: [],
+  values: [],
+  resultFormats: [],
+  simple: true,
+};
 
 function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
   return readStatement(word, "postgres");

@@ -1,6 +1,7 @@
 /** Prepared statements and portals of one connection by their names, limited in number and size. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { PostgresCall } from "@gateway/core/query/query.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
 import type { Format } from "@gateway/wire/postgres/message.ts";
 import type { Prepared } from "../read/statement.ts";
@@ -15,6 +16,8 @@ export interface Portal {
   readonly prepared: Prepared;
   readonly parameters: readonly Parameter[];
   readonly formats: readonly Format[];
+  /** The values and formats as they came, for a statement that is relayed. */
+  readonly call?: PostgresCall | undefined;
   /** Bytes the values take, for the limit. */
   readonly bytes: number;
   execution: Execution | undefined;

@@ -14,6 +14,7 @@ import { flushBytes, type Outbox } from "../outbox.ts";
 import type { CopyForm } from "../read/copyForm.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
+import { nativeRowWriter } from "../value/nativeRows.ts";
 import { textRowWriter } from "../value/textRows.ts";
 import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
 import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
@@ -176,6 +177,11 @@ export class ResultWriter {
 
 /** Text of the source passed on where it is PostgreSQL's own, else through columns. */
 function plainWriter(batch: Batch, shape: RowShape): RowWriter {
+  if (batch.form === "native") {
+    if (batch.format !== "postgresRows" && batch.format !== "postgresCopy")
+      throw new TypeError(`rows in the form ${batch.format}`);
+    return nativeRowWriter(batch);
+  }
   const asText = batch.form === "text" ? textRowWriter(batch, shape) : undefined;
   return asText ?? rowWriter(columnarOf(batch), shape);
 }

@@ -4,10 +4,13 @@
  * Each method answers a failure as a value; `machine.ts` says what then happens to the rest of the series.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { PostgresCall } from "@gateway/core/query/query.ts";
+import { ok } from "@gateway/core/result.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { readParameters, type Describe, type ReadParameters } from "./binding.ts";
 import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
+import type { CopyInbox } from "./copySource.ts";
 import { Cursors } from "./cursors.ts";
 import { promisedColumns, TypeMemory } from "./described.ts";
 import { Describer } from "./describer.ts";
@@ -46,7 +49,7 @@ export interface SeriesParts {
     ahead(): Lookahead | Promise<Lookahead>;
     /** True when a Bind follows this message, or the client left. */
     bound(): boolean | Promise<boolean>;
-  };
+  } & CopyInbox;
 }
 
 /** `gone`: the client left before that was known. */
@@ -134,6 +137,7 @@ export class Series {
   #bindAdmitted(binding: Binding, refused: GatewayError | undefined) {
     if (refused !== undefined) return failure(refused);
     const { prepared, message } = binding;
+    if (prepared.relayed === true) return this.#putPortal(binding, ok([]));
     const parameters = this.#parts.catalog.takes(prepared)
       ? rawParameters(message)
       : readParameters(prepared, message, {
@@ -154,6 +158,7 @@ export class Series {
       prepared,
       parameters: value,
       formats,
+      call: prepared.relayed === true ? callOf(prepared, message) : undefined,
       bytes,
       execution: undefined,
     });
@@ -274,7 +279,7 @@ export class Series {
 
   #run(portal: Portal, maxRows: number, announce: ExecuteAnnounce): Promise<Stop> {
     const { executor, out } = this.#parts;
-    const { prepared, parameters, formats } = portal;
+    const { prepared, parameters, formats, call } = portal;
     const { kind } = prepared;
     if (kind.kind === "cursor") {
       return this.cursors.run(kind.cursor, { formats, announce });
@@ -286,6 +291,7 @@ export class Series {
     portal.execution ??= executor.prepare({
       statement: prepared,
       parameters,
+      call,
       formats,
       promised: announce === "no" ? promisedColumns(prepared) : undefined,
     });
@@ -362,6 +368,14 @@ interface Binding {
   readonly prepared: Prepared;
   /** Bytes of the values. */
   readonly bytes: number;
+}
+
+/** What a server gets of a statement that is relayed. */
+function callOf(
+  { types }: Prepared,
+  { formats, values, resultFormats }: MessageOf<"bind">,
+): PostgresCall {
+  return { types, formats, values, resultFormats, simple: false };
 }
 
 /** What a value costs beside its bytes. */

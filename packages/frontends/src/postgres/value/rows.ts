@@ -14,7 +14,7 @@ import { putInt16, putInt32, type ByteWriter } from "@gateway/wire/postgres/byte
 import type { Format, RowField } from "@gateway/wire/postgres/message.ts";
 import { binaryWriter } from "./binary.ts";
 import { numericTextWriter } from "./numericText.ts";
-import { announcedOf, columnShape } from "./types.ts";
+import { announcedOf } from "./types.ts";
 
 /** How a result is to be written: one format per column, and where instants are shown in text. */
 export interface RowShape {
@@ -38,8 +38,12 @@ export function formatsFor(
 /** The row description of a result. */
 export function rowFields(columns: readonly Column[], formats: readonly Format[]): RowField[] {
   return columns.map((column, index) => {
-    const { oid, size, modifier } = announcedOf(column);
-    return { name: column.name, type: oid, size, modifier, format: formats[index] ?? 0 };
+    const announced = announcedOf(column);
+    const { oid, size, modifier } = announced;
+    const field = { name: column.name, type: oid, size, modifier, format: formats[index] ?? 0 };
+    return announced.table === undefined
+      ? field
+      : { ...field, table: announced.table, column: announced.column ?? 0 };
   });
 }
 

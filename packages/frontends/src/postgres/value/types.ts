@@ -6,7 +6,7 @@
  */
 import { unreachable } from "@gateway/core/result.ts";
 import { fractionDigits } from "@gateway/core/type/name.ts";
-import type { Column, DataType } from "@gateway/core/type/type.ts";
+import type { AnnouncedColumn, Column, DataType } from "@gateway/core/type/type.ts";
 
 /** `pg_type` as every PostgreSQL has it: own id, id of its array, bytes of a value (-1 is variable). */
 export interface PgType {
@@ -215,20 +215,12 @@ export function postgresTypeText(type: DataType): string {
 
 /** A column of a catalog's result: its cells are PostgreSQL's own bytes, and so is its type. */
 export interface CatalogColumn extends Column {
-  readonly announced: Announced;
-}
-
-/** What the client is told of a column. */
-interface Announced {
-  readonly oid: number;
-  readonly size: number;
-  readonly modifier: number;
+  readonly announced: AnnouncedColumn;
 }
 
 /** What the client is told of a column: the type that came with it, or what its neutral type is here. */
-export function announcedOf(column: Column | CatalogColumn): Announced {
-  if ("announced" in column) return column.announced;
-  const { type, numeric } = column;
+export function announcedOf({ announced, type, numeric }: Column): AnnouncedColumn {
+  if (announced !== undefined) return announced;
   if (numeric === undefined) return columnShape(type);
   const modifier = numeric === "any" ? -1 : modifierOf({ kind: "decimal", ...numeric });
   return { ...pgTypes.numeric, modifier };

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { relayedReader } from "./relayed.ts";
+import { statementReader, type ReadStatement } from "./statement.ts";
+
+describe("relayedReader", () => {
+  it.each([
+    "select 1",
+    "select * from pg_class",
+    "select version()",
+    "show server_version",
+    "show all",
+    "declare c scroll cursor for select 1",
+    "fetch backward 2 from c",
+    "notify x",
+    "copy t from stdin",
+    "copy (select 1) to stdout",
+  ])("leaves to the server what is its own: %s", (sql) => {
+    expect(firstOf(sql, true)).toMatchObject({ sql, kind: { kind: "query" }, relayed: true });
+  });
+
+  it.each([
+    "set work_mem = '1MB'",
+    "reset all",
+    "discard all",
+    "deallocate s",
+    "show gateway.query_id",
+    "show statement_timeout",
+    "select set_config('a.b', 'c', false)",
+    "set role other",
+    "listen x",
+    "prepare p as select 1",
+    "select pg_advisory_lock(1)",
+    "begin",
+    "savepoint s",
+  ])("keeps what a shared connection would lose, or what the gateway decides: %s", (sql) => {
+    const found = firstOf(sql, true);
+    expect(found.relayed).toBeUndefined();
+    expect(found.kind).toEqual(firstOf(sql, false).kind);
+  });
+
+  it("has the server judge a setting before it is kept, where only the server knows its values", () => {
+    expect(firstOf("set work_mem = 'much'", true).asked).toBe(true);
+    expect(firstOf("set application_name = 'a'", true).asked).toBeUndefined();
+  });
+
+  it("changes nothing while an engine of another kind may answer", () => {
+    const read = statementReader();
+    const sql = "select * from pg_class";
+    expect(relayedReader(read, () => false)(sql)).toBe(read(sql));
+  });
+
+  it("knows a statement's place, and its whole text where only a part was read", () => {
+    const read = relayedReader(statementReader(), () => true)(" select 1;  copy t to stdout");
+    expect(read.ok && read.value.map(({ sql, start }) => [sql, start])).toEqual([
+      ["select 1", 1],
+      ["copy t to stdout", 12],
+    ]);
+  });
+});
+
+function firstOf(sql: string, relays: boolean): ReadStatement {
+  const read = relayedReader(statementReader(), () => relays)(sql);
+  const [first] = read.ok ? read.value : [];
+  if (first === undefined) throw new Error("no statement");
+  return first;
+}
