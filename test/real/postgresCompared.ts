@@ -90,6 +90,9 @@ const text = 25;
 const texts = 1009;
 const numeric = 1700;
 
+/** The first number of a type that users made (FirstNormalObjectId). */
+const ownTypes = 16_384;
+
 /** Types that go through as another one which says the same of every value. */
 const standIns: Readonly<Record<number, readonly number[]>> = {
   /** jsonb as json, and their arrays. */
@@ -98,7 +101,10 @@ const standIns: Readonly<Record<number, readonly number[]>> = {
 };
 
 function standsFor(type: number, shown: number | undefined): boolean {
+  if (shown === undefined) return false;
+  // The same type has another number in each database that made it.
+  if (type >= ownTypes && shown >= ownTypes) return true;
   // Nobody reads a number as a text.
-  if (shown === undefined || type === numeric) return false;
+  if (type === numeric) return false;
   return shown === text || shown === texts || (standIns[type]?.includes(shown) ?? false);
 }

@@ -36,10 +36,8 @@ beforeAll(async () => {
   await reset();
   direct = await started(own);
   types = await typesOf(direct, Object.keys(texts));
-  const driver = join(driverFolder, "libadbc_driver_postgresql.so");
-  const uri = `postgresql://${behind.host}${behind.pathname}`;
   const auth = { type: "basic", username: own.username, password: "none" };
-  const local = { engine: "adbc", driver, uri, auth, poolSize: 3 };
+  const local = { ...engineBefore(behind), auth, poolSize: 3 };
   gateway = await gatewayOf(configOf({ clusters: { local } }));
   through = await clientOf(portOf(gateway, "postgresWire"), "ann", behind.pathname);
 }, startMsMax);
@@ -73,6 +71,15 @@ it(
   },
   scripts * 1_000,
 );
+
+/** `SAME_ENGINE` names another one than the driver's. */
+function engineBefore({ host, pathname }: URL): object {
+  if (process.env["SAME_ENGINE"] === "postgresql") {
+    return { engine: "postgresql", hosts: [host], database: pathname.slice(1) };
+  }
+  const driver = join(driverFolder, "libadbc_driver_postgresql.so");
+  return { engine: "adbc", driver, uri: `postgresql://${host}${pathname}` };
+}
 
 interface Played {
   readonly statement: Scripted;

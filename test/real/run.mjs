@@ -24,6 +24,7 @@ import { openFgaCases } from "./cases/openfga.mjs";
 import { ordinaryCases } from "./cases/ordinary.mjs";
 import { pgbenchCases } from "./cases/pgbench.mjs";
 import { pgcliCases } from "./cases/pgcli.mjs";
+import { postgresqlCases } from "./cases/postgresql.mjs";
 import { pgjdbcCases } from "./cases/pgjdbc.mjs";
 import { debianPostgresCases, embeddedPostgresCases } from "./cases/postgresStore.mjs";
 import { psqlCases } from "./cases/psql.mjs";
@@ -87,6 +88,7 @@ const suites = [
   ...connectGuideCases,
   ...adbcCases,
   ...flightCases,
+  postgresqlCases,
   debianPostgresCases,
   embeddedPostgresCases,
   // Last, because it changes the configuration before it puts it back.

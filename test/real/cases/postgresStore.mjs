@@ -12,6 +12,7 @@ export async function postgresServers() {
   const [debian, embedded] = await Promise.all([debianPrograms(), embeddedPrograms()]);
   return {
     debianPostgres: debian.reason ?? true,
+    postgresql: debian.reason ?? true,
     embeddedPostgres: embedded.reason ?? true,
   };
 }

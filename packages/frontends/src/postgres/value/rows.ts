@@ -14,7 +14,7 @@ import { putInt16, putInt32, type ByteWriter } from "@gateway/wire/postgres/byte
 import type { Format, RowField } from "@gateway/wire/postgres/message.ts";
 import { binaryWriter } from "./binary.ts";
 import { numericTextWriter } from "./numericText.ts";
-import { announcedOf } from "./types.ts";
+import { announcedOf, columnShape } from "./types.ts";
 
 /** How a result is to be written: one format per column, and where instants are shown in text. */
 export interface RowShape {

@@ -1,0 +1,34 @@
+/** PostgreSQL over its own protocol: the engine's contract, statements by chance, and its clients, each on a real server. */
+import { fileURLToPath } from "node:url";
+import { command, expectCode } from "../command.mjs";
+import { debianPrograms, startPostgres } from "../postgresServer.mjs";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+export const postgresqlCases = {
+  tool: "postgresql",
+  behind: "PostgreSQL",
+  cases: {
+    "PostgreSQL over its own protocol": async () => {
+      const { folder } = await debianPrograms();
+      const server = await startPostgres(folder);
+      try {
+        for (const test of ["postgresql", "postgresqlClients", "postgresSame"]) {
+          await tested(test, { GATEWAY_TEST_POSTGRES: server.url, SAME_ENGINE: "postgresql" });
+        }
+      } finally {
+        await server.stop();
+      }
+    },
+  },
+};
+
+async function tested(test, env) {
+  const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run"];
+  const args = [...vitest, "--root", root, "--config", "vitest.real.config.ts"];
+  const result = await command(process.execPath, [...args, `test/real/${test}.test.ts`], {
+    env: { ...env, NO_COLOR: "1" },
+    seconds: process.env["GATEWAY_NIGHTLY"] === "1" ? 3_600 : 300,
+  });
+  expectCode(result);
+}
