@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { settingsOf } from "../client/settings.ts";
+import { copiesToClient } from "./copyTarget.ts";
+import { judge } from "./guard.ts";
+import { changedIsolation, openingOf } from "./modes.ts";
+import { quoteIdentifier, quoteText } from "./quote.ts";
+import { sessionOf } from "@gateway/core/rig/session.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
+
+const alone = { pinned: false, copies: false };
+
+describe("judge", () => {
+  it.each([
+    ["select 1; drop table t", "query.unsupported"],
+    ["begin", "query.transaction"],
+    ["set work_mem = '1MB'", "query.unsupported"],
+    ["copy t from stdin", "query.unsupported"],
+    ["/* x */ listen c", "query.unsupported"],
+    ["with a as (select pg_advisory_lock(1)) select * from a", "query.unsupported"],
+    ['select "pg_try_advisory_lock"(1)', "query.unsupported"],
+    ["create /* x */ temp table t (a int)", "query.unsupported"],
+    ["create table pg_temp.t (a int)", "query.unsupported"],
+    ["select 1 into temporary t", "query.unsupported"],
+    ["select set_config('a.b', 'c', f())", "query.unsupported"],
+    ["declare c cursor with /* x */ hold for select 1", "query.unsupported"],
+    ["-- nothing", "query.syntax"],
+  ])("refuses %s with %s", (sql, code) => {
+    expect(judge(sql, alone)).toMatchObject({ ok: false, error: { code } });
+  });
+
+  it.each([
+    ["select a, count(*) from t where b in (1, 2) group by a", false],
+    ["insert into t values (1)", false],
+    ["select own_function(1)", true],
+    ["select schema.own (1)", true],
+    ["do $$ begin end $$", true],
+    ["create table t (a int)", true],
+    ["select set_config('a.b', 'c', true)", true],
+  ])("knows whether %s may leave something on its connection", (sql, leaves) => {
+    expect(judge(sql, alone)).toMatchObject({ ok: true, value: { leaves } });
+  });
+
+  it("takes in a transaction what ends with it", () => {
+    const pinned = { pinned: true, copies: false };
+    expect(judge("create temp table t (a int) on commit drop", pinned).ok).toBe(true);
+    expect(judge("select pg_advisory_lock(1)", pinned).ok).toBe(false);
+  });
+
+  it("takes a COPY only from a client that takes part in it", () => {
+    const copies = { pinned: false, copies: true };
+    expect(judge("copy t from stdin", copies).ok).toBe(true);
+    expect(judge("copy t from '/etc/passwd'", copies).ok).toBe(false);
+  });
+});
+
+describe("copiesToClient", () => {
+  it.each([
+    ["copy t from stdin", true],
+    ["COPY s.t (a, b) FROM STDIN WITH (FORMAT csv)", true],
+    ["copy (select a from t where b = 'to') to stdout", true],
+    ['copy "from" to stdout', true],
+    ["copy t from program 'id'", false],
+    ["copy t to '/tmp/stdout'", false],
+    ["copy t from /* stdin */ '/etc/passwd'", false],
+    ["copy t -- from stdin\n from '/etc/passwd'", false],
+    ["copy t", false],
+  ])("%s: %s", (sql, wanted) => {
+    expect(copiesToClient(sql)).toBe(wanted);
+  });
+});
+
+describe("settingsOf", () => {
+  const settings = new Map([
+    ["work_mem", "1MB"],
+    ["app.user", "x"],
+    ["timezone", "+02:00"],
+    ["statement_timeout", "5s"],
+    ["gateway.tags", "a:b"],
+    ["transaction_isolation", "serializable"],
+  ]);
+
+  it("brings what the server has to know, and keeps what is the gateway's", () => {
+    const session = { schema: 'a"b', settings, dialect: "postgres" } as const;
+    expect(Object.fromEntries(settingsOf(session))).toEqual({
+      work_mem: "1MB",
+      "app.user": "x",
+      // PostgreSQL counts a bare offset the other way round.
+      timezone: "<+02:00>-02:00",
+      search_path: '"a""b"',
+    });
+  });
+
+  it("takes from other wires the zone and the schema alone", () => {
+    const session = { schema: undefined, settings, dialect: "mysql" } as const;
+    expect(Object.fromEntries(settingsOf(session))).toEqual({ timezone: "<+02:00>-02:00" });
+  });
+});
+
+describe("the beginning of a transaction", () => {
+  it.each([
+    ["begin", "BEGIN"],
+    [
+      "begin isolation level serializable, read only, deferrable",
+      "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE",
+    ],
+    ["start transaction read write", "BEGIN READ WRITE"],
+  ])("%s is %s", (text, sql) => {
+    const statement = readStatement(text, "postgres");
+    expect(openingOf({ session: sessionOf({ dialect: "postgres" }), statement }).sql).toBe(sql);
+  });
+
+  it("is told once what SET TRANSACTION asks for behind it", () => {
+    const settings = new Map([["transaction_isolation", "repeatable read"]]);
+    const session = sessionOf({ dialect: "postgres", settings });
+    expect(changedIsolation(session, undefined)?.sql).toBe(
+      "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    );
+    expect(changedIsolation(session, "repeatableRead")).toBeUndefined();
+  });
+});
+
+describe("quoting", () => {
+  it("leaves no way out of a name or a text", () => {
+    expect(quoteIdentifier('a"b')).toBe('"a""b"');
+    expect(quoteText("\\'")).toBe("'\\'''");
+    expect(() => quoteText("\0")).toThrow(RangeError);
+  });
+});
