@@ -19,7 +19,7 @@ import type { Format } from "@gateway/wire/postgres/message.ts";
 import { mirrorValues, type SessionCatalog } from "../catalog/sessionCatalog.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { encodeQueryId } from "../encode.ts";
-import { copySource, type CopyInbox } from "./copySource.ts";
+import { copySource, type CopyInbox } from "../value/copySource.ts";
 import { Execution, type Step, type Stop } from "./execution.ts";
 import { answerLocal, type Forget } from "../commands/localAnswer.ts";
 import type { LocalStatement, NamedValue } from "../commands/local.ts";

@@ -10,7 +10,7 @@ import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { readParameters, type Describe, type ReadParameters } from "./binding.ts";
 import { rawParameters, type SessionCatalog } from "../catalog/sessionCatalog.ts";
-import type { CopyInbox } from "./copySource.ts";
+import type { CopyInbox } from "../value/copySource.ts";
 import { Cursors } from "./cursors.ts";
 import { promisedColumns, TypeMemory } from "./described.ts";
 import { Describer } from "./describer.ts";
