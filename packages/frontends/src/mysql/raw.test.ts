@@ -21,7 +21,7 @@ describe("the command phase", () => {
     expect(await client.answer()).toMatch(/^ff1704/);
     expect([await client.answer(), await client.answer()]).toEqual([
       "01",
-      "03646566000000016101610c3f000b000000038000000000",
+      "036465660000000161000c3f000b000000038000000000",
     ]);
     expect([await client.answer(), await client.answer()]).toEqual([
       "0131",

@@ -84,7 +84,13 @@ describe("putColumn", () => {
   it("writes the definition MySQL 8 sends for `select 1 as a`", () => {
     const out = new PacketWriter();
     putColumn(out, columnOf());
-    expect(hexOf(out)).toBe("03646566000000016101610c3f0002000000088100000000");
+    expect(hexOf(out)).toBe("036465660000000161000c3f0002000000088100000000");
+  });
+
+  it("gives a column of a table its own name there", () => {
+    const out = new PacketWriter();
+    putColumn(out, { ...columnOf(), table: "t" });
+    expect(hexOf(out)).toBe("036465660001740174016101610c3f0002000000088100000000");
   });
 
   it("ends with a NULL default in a field list", () => {

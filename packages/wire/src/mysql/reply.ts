@@ -97,7 +97,8 @@ export function putColumn(out: PacketWriter, column: ColumnDefinition, withDefau
   out.lenencText(column.table);
   out.lenencText(column.table);
   out.lenencText(column.name);
-  out.lenencText(column.name);
+  // Its own name is that of a column in a table: what has none is an expression, which JDBC calls read-only.
+  out.lenencText(column.table === "" ? "" : column.name);
   out.u8(columnFixedBytes);
   out.u16(column.collation);
   out.u32(column.length);

@@ -14,7 +14,7 @@ export interface SessionWords {
   readonly variables: ReadonlySet<string>;
   /** It names more of them than are kept here. */
   readonly moreVariables: boolean;
-  /** It sets a variable, by `:=` or INTO. */
+  /** It sets a variable, by `:=` or INTO, or may: an OUT parameter of CALL looks like any other. */
   readonly sets: boolean;
   /** It calls ROW_COUNT() or FOUND_ROWS(). */
   readonly counts: boolean;
@@ -53,7 +53,9 @@ const glances = readingOf(glance);
 const words = readingOf(read);
 
 /** A comment may stand between INTO and the variable. The end of a piece counts as one. */
-const setting = /\binto\s*(?:[@#]|\/\*|--|$)|:=/i;
+const setting = /\binto\s*(?:[@#]|\/\*|--|$)|:=|\b(?:call|get)\b/i;
+/** Statements that may set each variable they name. */
+const giving: ReadonlySet<string> = new Set(["CALL", "GET"]);
 const counting = /\b(?:row_count|found_rows)\b/i;
 /** Characters looked at in one step, and as many more as `found_rows` and one beside it need. */
 const unitsPerStep = 16 * 1024;
@@ -87,8 +89,10 @@ function* read(source: string): Steps<SessionWords> {
   let sets = false;
   let counts = false;
   let last: Last = "";
+  let first: string | undefined;
   for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
     if (tokens % tokensPerStep === 0) yield;
+    first ??= upperWord(cursor);
     const name = nameAt(cursor, last);
     if (name === undefined) {
       sets ||= last === "variable" && tokenText(cursor).startsWith(":=");
@@ -96,7 +100,7 @@ function* read(source: string): Steps<SessionWords> {
       last = lastOf(cursor, last);
       continue;
     }
-    sets ||= last === "into" || last === "into @";
+    sets ||= last === "into" || last === "into @" || giving.has(first);
     if (variables.size < variablesMax) variables.add(name.toLowerCase());
     else moreVariables = true;
     last = "variable";

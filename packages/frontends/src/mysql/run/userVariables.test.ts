@@ -19,6 +19,9 @@ describe("variablesRefusal", () => {
     "select a into @'new' from t",
     'select @"X"',
     "select a into/* x */@new from t",
+    "call p(1, @out)",
+    "/* driver */ CALL p(@`o`)",
+    "get diagnostics @n = number",
   ])("refuses %s, which would be answered without the value", (sql) => {
     expect(variablesRefusal(client, sql)?.errno).toBe(1235);
   });
@@ -28,6 +31,8 @@ describe("variablesRefusal", () => {
     "select '@n := 1', @other from t",
     "select @@x from t",
     "insert into t values ('into @x')",
+    "call p('a@b.org')",
+    "select 'call', @other from t",
   ])("leaves %s alone", (sql) => {
     expect(variablesRefusal(client, sql)).toBeUndefined();
   });

@@ -3,7 +3,7 @@
  *
  * Only character sets that clients really use are read; MySQL's `latin1` is Windows-1252.
  */
-import { collationId } from "@gateway/wire/mysql/protocol.ts";
+import { collationNamed, collations } from "./collations.ts";
 
 /** A character set by MySQL's name, and how it reads. */
 export interface Charset {
@@ -50,29 +50,11 @@ export function charsetNamed(name: string): Charset | undefined {
   return charsets.find((charset) => charset.name === found);
 }
 
-/** Collations of latin1, by id. Source: `information_schema.collations` of MySQL 8. */
-const latin1Ids: ReadonlySet<number> = new Set([5, collationId.latin1, 15, 31, 47, 48, 49, 94]);
-
 /** By the collation id of the handshake. An id that is not known means utf8mb4, as a server's default would. */
 export function charsetOf(collation: number): Charset {
-  if (latin1Ids.has(collation)) return charsetNamed("latin1") ?? utf8mb4;
-  if (collation === collationId.binary) return charsetNamed("binary") ?? utf8mb4;
-  return utf8mb4;
+  const [set = ""] = collationNamed(collation)?.split("_") ?? [];
+  return charsetNamed(set) ?? utf8mb4;
 }
-
-/** Collations that clients name in the handshake, by id. Source: `information_schema.collations` of MySQL 8. */
-const collations: Readonly<Record<number, string>> = {
-  [collationId.latin1]: "latin1_swedish_ci",
-  [collationId.utf8mb3]: "utf8mb3_general_ci",
-  [collationId.utf8mb4General]: "utf8mb4_general_ci",
-  46: "utf8mb4_bin",
-  [collationId.binary]: "binary",
-  83: "utf8mb3_bin",
-  192: "utf8mb3_unicode_ci",
-  224: "utf8mb4_unicode_ci",
-  246: "utf8mb4_unicode_520_ci",
-  [collationId.utf8mb4]: "utf8mb4_0900_ai_ci",
-};
 
 /** Settings of a session by which an engine of MySQL's family compares texts as the client's login asks. */
 export type Comparing = ReadonlyMap<"names" | "collation_connection", string>;
@@ -91,7 +73,7 @@ export function comparingBy(collation: string | undefined): Comparing {
 }
 
 const byId: ReadonlyMap<number, Comparing> = new Map(
-  Object.entries(collations).map(([id, name]) => [Number(id), comparingBy(name)]),
+  [...collations].map(([id, name]) => [id, comparingBy(name)]),
 );
 const unknown = comparingBy(undefined);
 
