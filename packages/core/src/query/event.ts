@@ -133,4 +133,10 @@ export interface Description {
   readonly columns: readonly Column[];
   /** PostgreSQL's object ids of the same parameters, where the query has a `call`. */
   readonly parameterOids?: readonly number[];
+  /** The engine's own description of both, as in a `ColumnsEvent`: for `mysqlRows` the packets of their definitions. */
+  readonly native?: {
+    readonly format: NativeFormat;
+    readonly parameters: Uint8Array;
+    readonly columns: Uint8Array;
+  };
 }

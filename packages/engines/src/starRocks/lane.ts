@@ -8,7 +8,8 @@ import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { aftermath, bringLastId, leavesMore } from "./client/aftermath.ts";
-import { ask, prepared } from "./client/control.ts";
+import { ask } from "./client/control.ts";
+import { describeText } from "./client/describe.ts";
 import { judge } from "./sql/guard.ts";
 import { changesLimit, hintRefusal, type EngineLimit } from "./limit.ts";
 import type { Member } from "./client/member.ts";
@@ -198,8 +199,13 @@ export async function describeOn(
     { length: asked.value.count },
     (_, index) => query.parameters[index]?.type ?? ({ kind: "null" } as const),
   );
-  const columns = await prepared(member, `/* ${statementTag(query)} */ ${asked.value.sql}`, signal);
-  return columns.ok ? ok({ parameters, columns: columns.value }) : columns;
+  const text = `/* ${statementTag(query)} */ ${asked.value.sql}`;
+  const described = await describeText(member, text, signal);
+  if (!described.ok) return described;
+  const { columns, native } = described.value;
+  // A parameter that stands in two places is two for the server.
+  if (described.value.parameters !== parameters.length) return ok({ parameters, columns });
+  return ok({ parameters, columns, native: { format: "mysqlRows", ...native } });
 }
 
 /** A transaction on a connection of its own. */

@@ -4,7 +4,12 @@
  * It writes into a buffer and knows no socket. What an event changes in the session (a transaction
  * began) is in `session/clientSession.ts`.
  */
-import type { ColumnsEvent, DoneEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import type {
+  ColumnsEvent,
+  Description,
+  DoneEvent,
+  ResultEvent,
+} from "@gateway/core/query/event.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
@@ -139,32 +144,36 @@ export function putEvent(
   }
 }
 
-/** Writes the answer to COM_STMT_PREPARE: counts, then both lists of definitions. */
+/** Writes the answer to COM_STMT_PREPARE: counts, then both lists of definitions, the engine's own where it speaks MySQL. */
 export function putPreparedPackets(
   out: PacketWriter,
-  prepared: {
-    readonly statementId: number;
-    readonly parameters: readonly DataType[];
-    readonly columns: readonly Column[];
-  },
+  prepared: Description & { readonly statementId: number },
   context: AnswerContext,
 ): void {
-  const { statementId, parameters, columns } = prepared;
+  const { statementId, parameters, columns, native } = prepared;
+  const own = native?.format === "mysqlRows" ? native : undefined;
   out.begin();
   putPrepared(out, statementId, { columns: columns.length, parameters: parameters.length });
   out.end();
   // Some clients bind numbers as integers only where the definition says so.
-  putDefinitions(
-    out,
-    parameters.map((type) => ({
-      name: "?",
-      type: type.kind === "null" ? text : type,
-      nullable: true,
-    })),
-  );
+  const places = parameters.map((type) => ({
+    name: "?",
+    type: type.kind === "null" ? text : type,
+    nullable: true,
+  }));
+  putListed(out, places, own?.parameters);
   if (parameters.length > 0) putDefinitionsEnd(out, context);
-  putDefinitions(out, columns);
+  putListed(out, columns, own?.columns);
   if (columns.length > 0) putDefinitionsEnd(out, context);
+}
+
+function putListed(
+  out: PacketWriter,
+  columns: readonly Column[],
+  packets: Uint8Array | undefined,
+): void {
+  if (packets === undefined) return putDefinitions(out, columns);
+  relayPackets(out, packets, { from: 0, rowsMax: columns.length, bytesMax: Infinity });
 }
 
 /** Writes the answer to COM_FIELD_LIST: definitions with their defaults, always ended by an EOF or its OK. */
@@ -201,7 +210,8 @@ function okOf(context: AnswerContext, done?: DoneEvent): OkReply {
   const { status, tracked, queryId, capabilities } = context;
   const report = done?.report;
   const line = report?.info ?? "";
-  const id = queryId === undefined ? "" : `Query id: ${queryId}`;
+  // Behind a REPLACE, Connector/J takes the first digits of a line for the count of its keys: a server's empty one stays so.
+  const id = queryId === undefined || report?.info === "" ? "" : `Query id: ${queryId}`;
   return {
     affectedRows: done === undefined ? 0 : affectedRowsOf(done, capabilities),
     insertId: report?.insertId ?? 0n,

@@ -1,9 +1,7 @@
-/** The gateway's own questions to the server, asked with mysql2: lists, KILL, descriptions. */
+/** The gateway's own questions to the server, asked with mysql2: lists, KILL. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Column } from "@gateway/core/type/type.ts";
-import type { PrepareStatementInfo, QueryError } from "mysql2";
-import { columnFrom } from "../page/columns.ts";
+import type { QueryError } from "mysql2";
 import { errorOf } from "../errors.ts";
 import type { Member } from "./member.ts";
 
@@ -21,47 +19,6 @@ export async function ask(
         error === null ? ok(Array.isArray(rows) ? (rows as Rows) : []) : err(readFailure(error)),
       ),
     );
-  });
-}
-
-/** Columns of a statement with `?` in its places, without running it. */
-export async function prepared(
-  member: Member,
-  sql: string,
-  signal: AbortSignal,
-): Promise<Result<readonly Column[], GatewayError>> {
-  return await driven<readonly Column[]>(member, signal, (settle) => {
-    member.driver.prepare(sql, (error, statement) => {
-      if (error !== null) return settle(err(readFailure(error)));
-      statement.close();
-      settle(ok(columnsOf(statement)));
-    });
-  });
-}
-
-/** What mysql2 keeps of a prepared statement and its declarations do not show. */
-interface Inside {
-  readonly columns?: readonly {
-    readonly name: string;
-    readonly characterSet: number;
-    readonly columnLength: number;
-    readonly columnType: number;
-    readonly flags: number;
-    readonly decimals: number;
-  }[];
-}
-
-function columnsOf(statement: PrepareStatementInfo): readonly Column[] {
-  const { columns = [] } = statement as unknown as Inside;
-  return columns.map(({ name, characterSet, columnLength, columnType, flags, decimals }) => {
-    const definition = {
-      collation: characterSet,
-      length: columnLength,
-      type: columnType,
-      flags,
-      decimals,
-    };
-    return columnFrom(name, definition).column;
   });
 }
 

@@ -60,6 +60,8 @@ export interface AskedRows extends Partial<Listed> {
   make(rows: readonly Row[]): LocalAnswer;
   /** A question about variables, which forgets nothing of the statement before. */
   readonly keepsWarnings?: true;
+  /** Asked without the session's `sql_select_limit`, which `make` keeps to. */
+  readonly whole?: true;
   /** The answer where the engine does not know what it is asked; without it the client gets its error. */
   orElse?(): LocalAnswer;
 }

@@ -1,4 +1,5 @@
 /** Variables where every engine speaks MySQL: they are the engine's. */
+import { gatewayError } from "@gateway/core/error.ts";
 import { describe, expect, it } from "vitest";
 import { clientOf, doneOf, resultOf, serverOf } from "../rig/mysql.ts";
 
@@ -11,6 +12,8 @@ const refused = {
     vendor: { of: "mysql", code: 1231, sqlState: "42000" },
   },
 } as const;
+
+const unknownName = { kind: "failed", error: gatewayError("query.unknownObject") } as const;
 
 const answers = {
   "SET SESSION sql_mode = ''": [doneOf()],
@@ -30,6 +33,14 @@ const answers = {
     ],
   ),
   "select 1": [doneOf()],
+  "select @@transaction_isolation": [unknownName],
+  'select @@tx_isolation AS "@@transaction_isolation"': resultOf(
+    [text("@@transaction_isolation")],
+    [["SERIALIZABLE"]],
+  ),
+  "SELECT @@sql_mode, @@session.tx_isolation LIMIT 1": [unknownName],
+  'SELECT @@sql_mode, @@session.transaction_isolation AS "@@session.tx_isolation" LIMIT 1':
+    resultOf([text("m"), text("i")], [["ITS_OWN", "READ-COMMITTED"]]),
 } as const;
 
 const openServer = () => serverOf({ answers, dialect: "mysql" });
@@ -79,6 +90,22 @@ describe("variables of an engine that speaks MySQL", () => {
     ]);
   });
 
+  it("keeps to the session's limit behind the filter of a list", async () => {
+    const limit = "SET SESSION sql_select_limit = 1";
+    await using server = await serverOf({
+      answers: { ...answers, [limit]: [doneOf()] },
+      dialect: "mysql",
+    });
+    await using client = await clientOf(server);
+    await client.query("set character_set_results = null, sql_select_limit = 1");
+    const [rows] = await client.query("show variables where variable_name like '%o%'");
+    expect(rows).toEqual([{ Variable_name: "autocommit", Value: "ON" }]);
+    const asked = server.door.queries.at(-1)?.session.settings;
+    expect(asked?.has("sql_select_limit")).toBe(false);
+    await client.query("select 1");
+    expect(server.door.queries.at(-1)?.session.settings.get("sql_select_limit")).toBe("1");
+  });
+
   it.each(["set insert_id = 5", "set sql_mode = 'ANSI_QUOTES'", "set rand_seed1 = 1"])(
     "are refused where a session can not have them: %s",
     async (sql) => {
@@ -115,6 +142,18 @@ describe("how a session compares texts", () => {
 });
 
 describe("the isolation of a session", () => {
+  it("is asked by its other name where the engine does not know the one", async () => {
+    await using server = await openServer();
+    await using client = await clientOf(server);
+    expect((await client.query("select @@transaction_isolation"))[0]).toEqual([
+      { "@@transaction_isolation": "SERIALIZABLE" },
+    ]);
+    const [mixed] = await client.query(
+      "select @@sql_mode, @@session.tx_isolation as i, @@autocommit",
+    );
+    expect(mixed).toEqual([{ "@@sql_mode": "ITS_OWN", i: "READ-COMMITTED", "@@autocommit": 1 }]);
+  });
+
   it("is the engine's to set; that of the next transaction goes with it", async () => {
     await using server = await serverOf({
       answers: { ...answers, "SET SESSION transaction_isolation = 'SERIALIZABLE'": [doneOf()] },

@@ -178,23 +178,21 @@ function showVariables(
 ): LocalAnswer | undefined {
   if (!context.ownWords()) return listed(reader, nameAndValue, variableRows(context));
   if (scope === "GLOBAL" || !keepsOther(context)) return undefined;
-  // MariaDB ends this list at the session's limit, which is meant for the rows behind the filter.
-  if (context.client.session.settings.has("sql_select_limit"))
-    return {
-      kind: "error",
-      reply: ownErrors.notSupported("SHOW VARIABLES under sql_select_limit"),
-    };
+  // A server ends a list at the session's limit, which is meant for the rows behind the filter.
+  const limit = Number(context.client.session.settings.get("sql_select_limit") ?? Infinity);
   return {
     kind: "asked",
     columns: variableColumns,
     sql: "SHOW SESSION VARIABLES",
     parameters: [],
+    whole: true,
     make: (rows) => {
       const own = rows.map(([name = "", value = ""]) =>
         name !== null && isKept(name) ? [name, shown(name, context)] : [name, value],
       );
       const answer = listed(reader, nameAndValue, own);
-      return answer.kind === "rows" ? { ...answer, columns: variableColumns } : answer;
+      if (answer.kind !== "rows") return answer;
+      return { ...answer, columns: variableColumns, rows: answer.rows.slice(0, limit) };
     },
   };
 }

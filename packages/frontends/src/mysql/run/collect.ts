@@ -11,8 +11,19 @@ import type { EngineStatement } from "./statement.ts";
 /** A listing of a table's columns or keys is never longer. */
 const rowsMax = 10_000;
 
-/** All rows, or the error; `query.tooManyRows` beyond the limit. */
+/** All rows, or the error; `query.tooManyRows` beyond the limit. `otherwise` is asked where the engine does not know a name. */
 export async function collect(
+  responder: Responder,
+  { sql, parameters }: Pick<EngineStatement, "sql" | "parameters">,
+  otherwise?: string,
+): Promise<Result<readonly Row[], GatewayError>> {
+  const collected = await collectFrom(responder, { sql, parameters });
+  if (collected.ok || otherwise === undefined || collected.error.code !== "query.unknownObject")
+    return collected;
+  return await collectFrom(responder, { sql: otherwise, parameters });
+}
+
+async function collectFrom(
   responder: Responder,
   { sql, parameters }: Pick<EngineStatement, "sql" | "parameters">,
 ): Promise<Result<readonly Row[], GatewayError>> {

@@ -21,6 +21,7 @@ import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands
 import { isLike } from "../commands/filter.ts";
 import { catalogSql } from "../catalog/informationSchema.ts";
 import type { ShowContext } from "../commands/show.ts";
+import { withOtherIsolation } from "../read/isolation.ts";
 import type { RunnableCommand } from "../machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
@@ -185,7 +186,7 @@ export class Dispatcher {
       statement: read.statement,
       sql: catalog?.sql ?? text.value,
       parameters: [],
-      otherwise: catalog?.otherwise,
+      otherwise: catalog?.otherwise ?? withOtherIsolation(text.value),
     };
     return runStatement(responder, bound, form);
   }
@@ -235,7 +236,13 @@ export class Dispatcher {
   async #asked(asked: AskedRows, form: AnswerForm): Promise<boolean> {
     const { responder } = this.#parts;
     const { warnings } = responder.client;
-    const rows = await collect(responder, asked);
+    const { settings } = responder.client.session;
+    if (asked.whole === true) {
+      const unlimited = [...settings].filter(([name]) => name !== "sql_select_limit");
+      responder.settle(new Map(unlimited));
+    }
+    const rows = await collect(responder, asked, withOtherIsolation(asked.sql));
+    if (asked.whole === true) responder.settle(settings);
     if (rows.ok && asked.keepsWarnings === true)
       responder.client = { ...responder.client, warnings };
     if (rows.ok) return await this.#local(asked.make(rows.value), form);

@@ -25,6 +25,7 @@ import { Cursor, type Cursors } from "./cursor.ts";
 import { putPreparedPackets } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { forwardedDialect, forwardedSql } from "../read/forward.ts";
+import { withOtherIsolation } from "../read/isolation.ts";
 import { forwardedStatement } from "../read/reading.ts";
 import { preparedMax } from "../limits.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
@@ -54,19 +55,22 @@ const binaryForm: AnswerForm = { rows: "binary", moreFollow: false };
 /** CURSOR_TYPE_READ_ONLY, the only kind a MySQL server has. */
 const cursorReadOnly = 1;
 
-type Unsaved = Omit<PreparedStatement, "id">;
+/** What is prepared, and what is said of it once. */
+type Unsaved = Omit<PreparedStatement, "id"> & Pick<Description, "native">;
 
 /** COM_STMT_PREPARE. */
 export async function prepare(parts: PreparedParts, bytes: Uint8Array): Promise<void> {
   const { responder, prepared } = parts;
   const made = await statementOf(parts, bytes);
   if (!made.ok) return void responder.putError(made.error);
-  const statementId = prepared.add(made.value);
+  const { native, ...statement } = made.value;
+  const statementId = prepared.add(statement);
   if (statementId === undefined) {
     return void responder.putError(ownErrors.tooManyStatements(preparedMax));
   }
-  const { parameters, columns } = made.value;
-  putPreparedPackets(responder.out, { statementId, parameters, columns }, responder.context(false));
+  const { parameters, columns } = statement;
+  const said = { statementId, parameters, columns, ...(native && { native }) };
+  putPreparedPackets(responder.out, said, responder.context(false));
 }
 
 /** COM_STMT_EXECUTE. A promise only where it takes time. */
@@ -171,9 +175,9 @@ async function statementOf(
   if (!forwarded.ok) return forwarded;
   const catalog = parts.catalogSql(forwarded.value);
   const engineText = catalog?.sql ?? forwarded.value;
+  const otherwise = catalog?.otherwise ?? withOtherIsolation(engineText);
   const made = await preparedBy(parts, source, engineText);
-  if (made.ok || catalog?.otherwise === undefined) return made;
-  return await preparedBy(parts, source, catalog.otherwise);
+  return made.ok || otherwise === undefined ? made : await preparedBy(parts, source, otherwise);
 }
 
 async function preparedBy(
@@ -186,7 +190,7 @@ async function preparedBy(
   const { sql } = rewritePlaceholders(places.value, "dollarNumber");
   const described = await describe(parts.responder, source, sql);
   if (!described.ok) return described;
-  const { parameters, columns } = described.value;
+  const { parameters, columns, native } = described.value;
   return ok({
     source,
     statement: readStatement(source, "mysql"),
@@ -197,6 +201,7 @@ async function preparedBy(
       (_, index) => parameters[index] ?? unknown,
     ),
     columns,
+    ...(native && { native }),
   });
 }
 

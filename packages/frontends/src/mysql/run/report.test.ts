@@ -43,6 +43,15 @@ describe("the end of a statement", () => {
     expect(await client.query("select row_count() as n")).toMatchObject([[{ n: count }], {}]);
   });
 
+  it("has the query's id behind the server's line, and nothing where that is empty", async () => {
+    await using server = await serverOf({ answers });
+    await using client = await clientOf(server);
+    expect((await client.query("update"))[0]).toMatchObject({
+      info: expect.stringMatching(/^Rows matched: 3 {2}Changed: 1 {2}Warnings: 0 {2}Query id: /),
+    });
+    expect((await client.query("insert"))[0]).toMatchObject({ info: "" });
+  });
+
   it("tells the id that a row got and the server's warnings, and the session keeps both", async () => {
     await using server = await serverOf({ answers });
     await using client = await clientOf(server);

@@ -1,0 +1,36 @@
+/** The isolation's variable, which servers of MySQL's family call by two names. */
+import { openSql, tokenText } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { forwardedDialect } from "./forward.ts";
+
+/** The isolation by the name that MySQL has, and by the one that MariaDB had alone before 11.1. */
+const isolationName = /^(@@(?:session\.|local\.|global\.)?)(transaction|tx)_isolation$/i;
+const namesIsolation = /@@[a-z.]*t(?:ransaction|x)_isolation/i;
+
+/**
+ * The same question with the isolation by its other name, for an engine that does not know the one it is asked by;
+ * undefined where it is not asked for. `sql` is as engines get it. Columns keep their names.
+ */
+export function withOtherIsolation(sql: string): string | undefined {
+  if (!namesIsolation.test(sql)) return undefined;
+  const cursor = openSql(sql, forwardedDialect);
+  let text = "";
+  let from = 0;
+  let begin: number | undefined;
+  let unnamed: string | undefined;
+  while (nextSignificant(cursor)) {
+    const token = tokenText(cursor);
+    if (unnamed !== undefined && /^(?:,|from|limit)$/i.test(token)) text += ` AS "${unnamed}"`;
+    unnamed = undefined;
+    if (token === "@@") begin = cursor.start;
+    const [name, scope = "", word = ""] =
+      isolationName.exec(sql.slice(begin ?? cursor.end, cursor.end)) ?? [];
+    if (name === undefined) continue;
+    const other = word.toLowerCase() === "tx" ? "transaction" : "tx";
+    text += `${sql.slice(from, begin)}${scope}${other}_isolation`;
+    from = cursor.end;
+    begin = undefined;
+    unnamed = name;
+  }
+  return unnamed === undefined ? text + sql.slice(from) : `${text} AS "${unnamed}"`;
+}
