@@ -13,6 +13,8 @@ import { findMysqlCli } from "./cases/mysqlCli.mjs";
 import { installSchemathesis } from "./cases/openapiTool.mjs";
 import { keycloakTool } from "./cases/keycloak.mjs";
 import { openFgaTool } from "./cases/openfga.mjs";
+import { installGrafanaPostgres } from "./cases/grafanaPostgres.mjs";
+import { installMysqlTools } from "./cases/mysqlTools.mjs";
 import { installPgjdbc } from "./cases/pgjdbc.mjs";
 import { findPsqlOdbc, hasPsqlOdbc } from "./cases/psqlOdbc.mjs";
 import { installPythonPostgres } from "./cases/pythonPostgresTool.mjs";
@@ -79,6 +81,8 @@ export async function installTools() {
   tools.pgjdbc = await installPgjdbc();
   tools.goPgx = await installGoPgx();
   tools.mariadbConnectorJ = await installMariadbConnectorJ();
+  Object.assign(tools, await installMysqlTools());
+  tools.grafanaPostgres = await installGrafanaPostgres();
   Object.assign(tools, await postgresServers());
   Object.assign(tools, await adbcTools());
   Object.assign(tools, await flightTools());

@@ -21,8 +21,11 @@ export async function mysqlClient() {
   return { program, args: [...args, "--no-defaults", "-h", "127.0.0.1"] };
 }
 
-/** Starts a server with the account alice, whose password is alice-secret, and her database demo. Answers `{port, stop}`. */
-export async function startMysql() {
+/**
+ * Starts a server with the account alice, whose password is alice-secret, and her database demo; `more` are further
+ * arguments of the server. Answers `{port, stop}`.
+ */
+export async function startMysql({ more = [] } = {}) {
   const place = await mkdtemp(join(tmpdir(), "gateway-mysql-"));
   const { program, args } = await newerProgram(folder, "sbin/mysqld");
   const usr = newerFolder(folder);
@@ -51,6 +54,7 @@ export async function startMysql() {
     `--pid-file=${join(place, "pid")}`,
     "--mysqlx=OFF",
     "--secure-file-priv=NULL",
+    ...more,
   ];
   const child = spawn(program, [...common, ...listen], { stdio: "ignore" });
   const ended = new Promise((resolve) => {

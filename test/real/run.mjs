@@ -13,9 +13,11 @@ import { duckDbAttachCases } from "./cases/duckDbAttach.mjs";
 import { flightCases } from "./cases/flight.mjs";
 import { goMysqlCases } from "./cases/goMysql.mjs";
 import { goPgxCases } from "./cases/goPgx.mjs";
+import { grafanaPostgresCases } from "./cases/grafanaPostgres.mjs";
 import { mysqlCliCases } from "./cases/mysqlCli.mjs";
 import { npmPackageCases } from "./cases/npmPackage.mjs";
 import { imageCases } from "./cases/image.mjs";
+import { mariadbToolsCases, mysqlToolsCases } from "./cases/mysqlTools.mjs";
 import { keycloakCases } from "./cases/keycloak.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
 import { mariadbConnectorJCases } from "./cases/mariadbConnectorJ.mjs";
@@ -81,6 +83,9 @@ const suites = [
   starRocksCases,
   starRocksMysqlCases,
   starRocksLdapCases,
+  mariadbToolsCases,
+  mysqlToolsCases,
+  grafanaPostgresCases,
   slapdCases,
   openFgaCases,
   npmPackageCases,

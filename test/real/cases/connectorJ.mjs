@@ -5,6 +5,8 @@ import { bringJar, jarOf } from "./maven.mjs";
 
 const version = "9.4.0";
 const jar = jarOf("mysql-connector-j", version);
+/** The driver, once it was brought. */
+export const connectorJJar = jar;
 const source = fileURLToPath(new URL("mysqlConnectorJ.java", import.meta.url));
 
 /** True, or why it can not run. */

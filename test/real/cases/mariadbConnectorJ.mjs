@@ -7,6 +7,9 @@ const name = "mariadb-java-client";
 const version = "3.5.6";
 const source = fileURLToPath(new URL("mariadbConnectorJ.java", import.meta.url));
 
+/** The driver, once it was brought. */
+export const mariadbConnectorJJar = jarOf(name, version);
+
 /** True, or why it can not run. */
 export const installMariadbConnectorJ = () => bringJar("org.mariadb.jdbc", name, version);
 
@@ -21,7 +24,7 @@ const each = ([title, more]) => [
   `types, writes, metadata and errors, ${title}`,
   async (gateway) => {
     const url = `jdbc:mariadb://127.0.0.1:${gateway.ports.mysql}/main?user=alice${more}`;
-    const args = ["-cp", jarOf(name, version), source, url];
+    const args = ["-cp", mariadbConnectorJJar, source, url];
     expectText(expectCode(await command("java", args, { seconds: 90 })).stdout, wanted);
   },
 ];

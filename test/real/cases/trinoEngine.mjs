@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { command, expectCode, expectText } from "../command.mjs";
 import { ask, startPair } from "../trinoPair.mjs";
+import { differencesOfGrafanaTrino } from "./grafana.mjs";
 import { tpchQueries } from "./tpch.mjs";
 import { differencesOfMetadata } from "./trinoMetadata.mjs";
 
@@ -139,6 +140,10 @@ export const trinoEngineCases = {
     "JDBC's driver tells the same of a database and its statements": async () => {
       const { server, gateway } = await started();
       expectText(await differencesOfMetadata(server.url, gateway.url), "");
+    },
+    "Grafana's Trino data source is answered the same": async () => {
+      const { server, gateway } = await started();
+      expectText(await differencesOfGrafanaTrino(server.url, gateway.url), "");
     },
     "the server and the gateway before it end": async () => {
       const { server, gateway } = await started();
