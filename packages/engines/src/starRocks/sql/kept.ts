@@ -1,5 +1,5 @@
 /**
- * What a statement would leave on its connection for later ones: temporary tables, locks and open handlers.
+ * What a statement would leave on its connection for later ones: temporary tables, locks, handlers.
  *
  * A session has no connection of its own here. The server would take such a statement, and what it made would
  * be gone before the next one, so that a lock protects nothing and a name means another table.
@@ -8,7 +8,7 @@ import { openSql, upperWord, type SqlCursor } from "@gateway/core/sql/lex/cursor
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 
 /** Cheap looks before the text is read: most statements fail them. */
-const madeWords = /\b(?:temporary|lock|handler)\b/i;
+const madeWords = /\b(?:temporary|lock|handler|xa)\b/i;
 const calledWords = /\b(?:get_lock|service_get_write_locks|service_get_read_locks)\b/i;
 
 /** Functions whose lock belongs to the connection. */
@@ -49,6 +49,7 @@ function madeBy(head: readonly string[]): string | undefined {
     return head[at] === "TEMPORARY" ? "a temporary table" : undefined;
   }
   if (first === "LOCK") return "locks on tables";
-  if (first === "HANDLER") return "a table that HANDLER reads";
+  if (first === "HANDLER") return "an open handler";
+  if (first === "XA") return "a transaction under XA";
   return first === "FLUSH" && head.includes("LOCK") ? "locks on tables" : undefined;
 }
