@@ -33,11 +33,7 @@ public class mysqlMetadata {
       writes(told, c);
       calls(told, c);
       session(told, c);
-      for (String sql : failing) ask(told, "the failure of " + sql, () -> {
-        try (Statement s = c.createStatement()) {
-          return s.execute(sql) ? s.getResultSet() : "no rows";
-        }
-      });
+      for (String sql : failing) ask(told, "the failure of " + sql, () -> c.createStatement().execute(sql));
     }
     return told;
   }
@@ -335,7 +331,10 @@ public class mysqlMetadata {
   }
 
   static void ask(Map<String, String> told, String name, Asked asked) {
-    if (told.put(name, said(asked)) != null) throw new IllegalStateException("asked twice: " + name);
+    String text = said(asked);
+    // A driver's question leaves open which of these comes first.
+    if (name.matches("get(?:BestRow|Cross|Exported|Imported|Primary).*")) text = text.lines().map(String::trim).sorted().collect(Collectors.joining("\n"));
+    if (told.put(name, text) != null) throw new IllegalStateException("asked twice: " + name);
   }
 
   static String said(Asked asked) {
