@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Value } from "@gateway/core/type/type.ts";
-import { answerOf, clientOf, errnoOf, rowsOf, tableOf } from "../rig/local.ts";
+import { answerOf, clientOf, contextOf, errnoOf, rowsOf, tableOf } from "../rig/local.ts";
+import { answerLocally } from "./local.ts";
 
 describe("answerShow", () => {
   it("filters variables by LIKE and WHERE", () => {
@@ -18,6 +19,18 @@ describe("answerShow", () => {
       ["socket", ""],
       ["tx_isolation", "READ-COMMITTED"],
     ]);
+  });
+
+  it("refuses a list that a transaction's connection would cut short", () => {
+    const { session } = clientOf({}, "demo");
+    const settings = new Map([["sql_select_limit", "1"]]);
+    const pin = { cluster: "c", group: "g", state: "open", end: async () => undefined } as const;
+    const asked = (more: object) => {
+      const client = clientOf({ autocommit: false, session: { ...session, settings, ...more } });
+      return answerLocally("show variables", { ...contextOf(client), ownWords: () => true });
+    };
+    expect(asked({})).toMatchObject({ kind: "asked" });
+    expect(asked({ pin })).toMatchObject({ kind: "error", reply: { errno: 1235 } });
   });
 
   it("knows the family that tools walk through", () => {

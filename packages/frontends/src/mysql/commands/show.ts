@@ -178,8 +178,14 @@ function showVariables(
 ): LocalAnswer | undefined {
   if (!context.ownWords()) return listed(reader, nameAndValue, variableRows(context));
   if (scope === "GLOBAL" || !keepsOther(context)) return undefined;
+  const { settings, pin } = context.client.session;
   // A server ends a list at the session's limit, which is meant for the rows behind the filter.
-  const limit = Number(context.client.session.settings.get("sql_select_limit") ?? Infinity);
+  const limit = Number(settings.get("sql_select_limit") ?? Infinity);
+  // A transaction's connection has the limit already, and keeps it.
+  if (limit !== Infinity && pin !== undefined) {
+    const what = "SHOW VARIABLES under sql_select_limit in a transaction";
+    return { kind: "error", reply: ownErrors.notSupported(what) };
+  }
   return {
     kind: "asked",
     columns: variableColumns,
