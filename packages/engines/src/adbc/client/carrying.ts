@@ -70,8 +70,10 @@ function inWrapping(written: Written, carried: Carried, how: Wrapping): Written 
   return { ...written, sql: sql.slice(0, prefix) + whole.sql, prefix: prefix + whole.at };
 }
 
-/** What PostgreSQL says of a wrapped query whose columns are others than was remembered. */
-export function saysChanged({ code, sqlState = "" }: AdbcFailure): boolean {
+/** Whether PostgreSQL says that the columns of a wrapped query are others than was remembered. */
+export function hasChanged(answer: Result<unknown, AdbcFailure>): boolean {
+  if (answer.ok) return false;
+  const { code, sqlState = "" } = answer.error;
   return code === "driver" && ["42P10", "42601", "42804"].includes(sqlState);
 }
 

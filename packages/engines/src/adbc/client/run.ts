@@ -24,7 +24,7 @@ import {
   carriedColumns,
   carrying,
   columnsChanged,
-  saysChanged,
+  hasChanged,
   unboundedIn,
   unwrapped,
   type Carrying,
@@ -89,15 +89,10 @@ export async function* runStatement(
   try {
     for (;;) {
       const step = await stream.next();
+      ended = step.done === true;
+      const isStale = remembered && !begun && step.done === true && hasChanged(step.value);
+      if (isStale) break;
       if (step.done === true) {
-        ended = true;
-        if (remembered && !begun && !step.value.ok && saysChanged(step.value.error)) {
-          context.known.forget();
-          if (!context.pinned) break;
-          // The failure ended the client's transaction, so nothing can be asked in it.
-          context.failed(step.value.error);
-          return yield { kind: "failed", error: columnsChanged() };
-        }
         const stats = { queueMs: 0, executionMs: context.clock.nowMs() - startedMs, rows, bytes };
         const count = changed ?? (step.value.ok ? step.value.value.rowsAffected : undefined);
         const ran = { ...statement, written: asked.value.written };
@@ -129,7 +124,13 @@ export async function* runStatement(
     if (!ended) context.taken.spoil();
     await stream.return(err(failureOf("cancelled", "the reader left")));
   }
-  // Nothing ran: the statement was refused as it was read. Now its columns are asked for.
+  // Nothing ran: the statement was refused as it was read.
+  context.known.forget();
+  if (context.pinned) {
+    // That ended the client's transaction, so nothing can be asked in it.
+    context.failed(failureOf("cancelled", "the columns changed"));
+    return yield { kind: "failed", error: columnsChanged() };
+  }
   yield* runStatement(context, { ...statement, before: [] }, signal);
 }
 

@@ -93,7 +93,7 @@ export interface Wrapped {
   readonly at: number;
 }
 
-/** What is known of the query: its columns were asked for now or before; or it changes something. */
+/** What is known of the query: its columns, asked for just before or earlier; or that it changes something. */
 export type Wrapping = "asked" | "remembered" | "changes";
 
 /** The query in its wrapping; undefined where it needs none. */
