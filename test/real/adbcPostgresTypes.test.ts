@@ -154,6 +154,7 @@ describe("a query that ran before", () => {
     [backend, other] = [await postgresCluster(), await postgresCluster()];
   });
   afterAll(async () => {
+    await ran(backend, "drop table if exists changing");
     for (const one of [backend, other]) await one[Symbol.asyncDispose]();
   });
 
@@ -192,6 +193,7 @@ describe("a query that ran before", () => {
 
   it("means a transaction's own table there, and nowhere else", async () => {
     const named = "select * from shadowed";
+    await ran(backend, "drop table if exists shadowed");
     await ran(backend, "create table shadowed (a int8)");
     await ran(backend, "insert into shadowed values (1)");
     expect((await ran(backend, named)).rows).toEqual([[1n]]);
