@@ -101,7 +101,11 @@ function callOf(
   { pinned }: RunContext,
 ): Result<Call, GatewayError> {
   const { engineSql: sql, call } = query;
-  const judged = judge(sql, { pinned, copies: call?.copy !== undefined });
+  const judged = judge(sql, {
+    pinned,
+    copies: call?.copy !== undefined,
+    shared: query.backendIdentity.mode === "serviceAccount",
+  });
   if (!judged.ok) return judged;
   if (judged.value.leaves) member.used = true;
   const prefix = `/* ${statementTag(query)} */ `;

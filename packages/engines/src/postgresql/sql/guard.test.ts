@@ -7,7 +7,7 @@ import { quoteIdentifier, quoteText } from "./quote.ts";
 import { sessionOf } from "@gateway/core/rig/session.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 
-const alone = { pinned: false, copies: false };
+const alone = { pinned: false, copies: false, shared: true };
 
 describe("judge", () => {
   it.each([
@@ -23,6 +23,7 @@ describe("judge", () => {
     ["select 1 into temporary t", "query.unsupported"],
     ["select set_config('a.b', 'c', f())", "query.unsupported"],
     ["declare c cursor with /* x */ hold for select 1", "query.unsupported"],
+    ["select pg_terminate_backend(7)", "query.permission"],
     ["-- nothing", "query.syntax"],
   ])("refuses %s with %s", (sql, code) => {
     expect(judge(sql, alone)).toMatchObject({ ok: false, error: { code } });
@@ -41,13 +42,17 @@ describe("judge", () => {
   });
 
   it("takes in a transaction what ends with it", () => {
-    const pinned = { pinned: true, copies: false };
+    const pinned = { ...alone, pinned: true };
     expect(judge("create temp table t (a int) on commit drop", pinned).ok).toBe(true);
     expect(judge("select pg_advisory_lock(1)", pinned).ok).toBe(false);
   });
 
+  it("lets a caller under its own account end what that account runs", () => {
+    expect(judge("select pg_cancel_backend(7)", { ...alone, shared: false }).ok).toBe(true);
+  });
+
   it("takes a COPY only from a client that takes part in it", () => {
-    const copies = { pinned: false, copies: true };
+    const copies = { ...alone, copies: true };
     expect(judge("copy t from stdin", copies).ok).toBe(true);
     expect(judge("copy t from '/etc/passwd'", copies).ok).toBe(false);
   });

@@ -32,16 +32,17 @@ const harmless: ReadonlySet<StatementClass["kind"]> = new Set([
   "merge",
 ]);
 
-/** `pinned`: in a transaction, on a connection that is its own until then. `copies`: its client takes part in a COPY. */
+/** `pinned`: in a transaction, on a connection that is its own until then. `copies`: its client takes part in a COPY. `shared`: under an account that runs the statements of others too. */
 export interface Circumstances {
   readonly pinned: boolean;
   readonly copies: boolean;
+  readonly shared: boolean;
 }
 
 /** Judges one statement. */
 export function judge(
   sql: string,
-  { pinned, copies }: Circumstances,
+  { pinned, copies, shared }: Circumstances,
 ): Result<Judged, GatewayError> {
   if (sql.includes("\0")) return refuse("query.syntax", "the text holds a NUL character");
   const found = classifyStatement(sql, "postgres");
@@ -51,6 +52,8 @@ export function judge(
   const passes = copies && found.kind === "copy" && copiesToClient(sql);
   const refused = (passes ? undefined : kindRefusal(found)) ?? keepingRefusal(found, sql, pinned);
   if (refused !== undefined) return err(refused);
+  if (shared && keepingIn(sql).ends)
+    return refuse("query.permission", "statements of others are ended through the gateway");
   const leaves = !(harmless.has(found.kind) || passes) || keepingIn(sql).calls;
   const { tag } = found;
   return ok({ tag, query: found.kind === "select" && tag !== "SELECT INTO", leaves });

@@ -16,6 +16,8 @@ export interface Keeping {
   readonly lock: boolean;
   readonly setting: boolean;
   readonly calls: boolean;
+  /** Names a function that ends what other connections run. */
+  readonly ends: boolean;
   /** `WITH HOLD`, as a cursor has it. */
   readonly hold: boolean;
 }
@@ -25,7 +27,14 @@ export const keepingIn = readingOf(read);
 
 function* read(sql: string): Steps<Keeping> {
   const cursor = openSql(sql, "postgres");
-  const found = { temporary: false, lock: false, setting: false, calls: false, hold: false };
+  const found = {
+    temporary: false,
+    lock: false,
+    setting: false,
+    calls: false,
+    hold: false,
+    ends: false,
+  };
   let before = "";
   let last = "";
   const call = new SettingCall();
@@ -34,6 +43,7 @@ function* read(sql: string): Steps<Keeping> {
     const quoted = cursor.kind === "quotedIdentifier";
     const word = quoted ? tokenText(cursor).slice(1, -1).toUpperCase() : upperWord(cursor);
     if (locks.has(word)) found.lock = true;
+    if (enders.has(word)) found.ends = true;
     if (call.keeps(cursor.kind, word)) found.setting = true;
     if (!quoted && temporaryWords.has(word) && makers.has(before)) found.temporary = true;
     // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
@@ -88,6 +98,8 @@ const locks: ReadonlySet<string> = new Set([
   "PG_TRY_ADVISORY_LOCK",
   "PG_TRY_ADVISORY_LOCK_SHARED",
 ]);
+
+const enders: ReadonlySet<string> = new Set(["PG_CANCEL_BACKEND", "PG_TERMINATE_BACKEND"]);
 
 /** What stands before a bracket without being called, and functions of PostgreSQL's own that keep nothing. */
 const leavesNothing: ReadonlySet<string> = new Set(
