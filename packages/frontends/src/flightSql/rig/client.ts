@@ -26,6 +26,8 @@ export interface FlightLogin {
   readonly user?: string;
   readonly password?: string;
   readonly ca?: string;
+  /** PEM of the client's own certificate and key. */
+  readonly own?: { readonly cert: string; readonly key: string };
 }
 
 /** What came back of a call. */
@@ -59,10 +61,12 @@ export class FlightClient {
       "grpc.enable_retries": 0,
       "grpc.use_local_subchannel_pool": 1,
     };
+    const { ca, own } = login;
+    const bytes = (pem: string | undefined) => (pem === undefined ? null : Buffer.from(pem));
     const secure =
-      login.ca === undefined
+      ca === undefined
         ? credentials.createInsecure()
-        : credentials.createSsl(Buffer.from(login.ca));
+        : credentials.createSsl(Buffer.from(ca), bytes(own?.key), bytes(own?.cert));
     const client = new Client(`127.0.0.1:${relay.port}`, secure, options);
     const made = new FlightClient(client, () => {
       relay.close();
