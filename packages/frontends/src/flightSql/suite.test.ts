@@ -94,9 +94,7 @@ function cellText(type: DataType, values: ArrayLike<unknown>, row: number, vecto
     const nanos = new BigInt64Array(words.slice(row * 4 + 2, row * 4 + 4).buffer)[0];
     return `${words[row * 4]},${words[row * 4 + 1]},${nanos}`;
   }
-  const value = vector.get(row) as unknown;
+  const value: unknown = vector.get(row);
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
-  return typeof value === "object"
-    ? JSON.stringify(value)
-    : String(value as string | number | bigint | boolean);
+  return typeof value === "object" ? JSON.stringify(value) : `${value as string}`;
 }
