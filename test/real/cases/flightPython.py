@@ -6,6 +6,7 @@ import threading
 
 import adbc_driver_flightsql.dbapi as dbapi
 import pyarrow
+import pyarrow.compute
 import pyarrow.flight as flight
 
 uri = sys.argv[1]
@@ -52,7 +53,7 @@ with dbapi.connect(uri, db_kwargs=login, autocommit=True) as c, c.cursor() as cu
     total = rows = 0
     for batch in cur.fetch_record_batch():
         rows += batch.num_rows
-        total += sum(batch.column(0).to_numpy())
+        total += pyarrow.compute.sum(batch.column(0)).as_py()
     print("rows", rows, total)
 
 with dbapi.connect(uri, db_kwargs=login) as c, c.cursor() as cur:

@@ -185,10 +185,10 @@ export class Requests {
     if (local !== undefined) return ok({ source: local, queryId: undefined });
     const found = await this.#statement(command, asking, "run");
     if (!found.ok) return found;
-    const { query, asked } = found.value;
+    const { query, asked, described } = found.value;
     const polled = this.service.door.start(query);
     const parts = { polled, transaction: asked.transaction, onChange: asked.onChange };
-    const source = await statementSource(parts, asking.call.signal);
+    const source = await statementSource(parts, asking.call.signal, described);
     return source.ok ? ok({ source: source.value, queryId: query.id }) : source;
   }
 
@@ -216,14 +216,15 @@ export class Requests {
       if (!asked.ok) return asked;
       const refused = await admit(service, sql, asked.value.session, asking.call.signal);
       if (refused !== undefined) return err(refused);
-      return ok({ query: plainQuery(service, sql, asked.value.session), asked: asked.value });
+      const query = plainQuery(service, sql, asked.value.session);
+      return ok({ query, asked: asked.value, described: undefined });
     }
     if (command.name !== "CommandPreparedStatementQuery") {
       return err(violation(`${command.name} can not be asked this way.`));
     }
     const found = service.prepared.find(command.message.preparedStatementHandle, asking.user);
     if (!found.ok) return found;
-    const { sql, transaction, rows } = found.value;
+    const { sql, transaction, rows, description } = found.value;
     if (rows.length > 1 && to === "run") {
       const message = "A query runs with one row of values; several were bound.";
       return err(gatewayError("query.parameters", { message }));
@@ -232,7 +233,11 @@ export class Requests {
     if (!asked.ok) return asked;
     const values = to === "describe" ? "none" : (rows[0] ?? []);
     const query = preparedQuery(service, sql, values, asked.value.session);
-    return query.ok ? ok({ query: query.value, asked: asked.value }) : query;
+    if (!query.ok) return query;
+    // Values may change the types of a result.
+    const isKnown = description.columns.length > 0 && description.parameters.length === 0;
+    const described = isKnown ? description.columns : undefined;
+    return ok({ query: query.value, asked: asked.value, described });
   }
 
   async #get(asking: Asking): Answer {

@@ -17,6 +17,8 @@ import { flush, sendBatch, sendSchema, type Sink, type Source } from "./source.t
 
 /** How long one wait for an event takes at most; then follows the next one. */
 const waitMs = 60_000;
+/** How long columns may take that were described before. */
+const promptMs = 300;
 /** Few rows wait so long for more of them. */
 const lingerMs = 5;
 
@@ -26,20 +28,29 @@ export interface StatementParts {
   readonly onChange: (change: SessionChange) => void;
 }
 
-/** Waits for the columns of a query. One that fails before, or whose client leaves, is over. */
+/**
+ * Waits for the columns of a query. One that fails before, or whose client leaves, is over.
+ *
+ * An engine may name no columns before it has computed all rows. Where a description said them already, the wait
+ * ends after a moment: a client that has an answer can cancel, and some can not before.
+ */
 export async function statementSource(
   parts: StatementParts,
   signal: AbortSignal,
+  described?: readonly Column[],
 ): Promise<Result<StatementSource, GatewayError>> {
   const reader = new EventReader(parts);
   for (;;) {
-    const event = await reader.next(waitMs, signal);
+    const event = await reader.next(described === undefined ? waitMs : promptMs, signal);
     if (signal.aborted) return reader.left();
     if (event?.kind === "failed") return reader.over(err(event.error));
-    if (event?.kind === "columns") return ok(new StatementSource(parts, reader, event.columns));
+    if (event?.kind === "columns") return ok(new StatementSource(parts, event.columns, reader));
     if (event?.kind === "done") {
       reader.over(ok(undefined));
-      return ok(new StatementSource(parts, undefined, []));
+      return ok(new StatementSource(parts, [], undefined));
+    }
+    if (event === undefined && described !== undefined) {
+      return ok(new StatementSource(parts, described, reader, "described"));
     }
   }
 }
@@ -50,20 +61,20 @@ export class StatementSource implements Source {
   readonly #polled: PolledQuery;
   /** Undefined when the query is over already. */
   readonly #reader: EventReader | undefined;
+  /** `described`: the engine itself has not named the columns yet. */
+  readonly #columns: "known" | "described";
 
   constructor(
     { polled, transaction }: StatementParts,
-    reader: EventReader | undefined,
     columns: readonly Column[],
+    reader: EventReader | undefined,
+    state: "known" | "described" = "known",
   ) {
     this.fields = columns.map(fieldOf);
     this.transaction = transaction;
     this.#polled = polled;
     this.#reader = reader;
-  }
-
-  get queryId(): string {
-    return this.#polled.query.id;
+    this.#columns = state;
   }
 
   cancel(reason: GatewayError): void {
@@ -72,8 +83,8 @@ export class StatementSource implements Source {
 
   async send(sink: Sink): Promise<Result<void, GatewayError>> {
     const packer = new Packer();
-    await sendSchema(sink, this.fields);
     const reader = this.#reader;
+    if (this.#columns === "known") await sendSchema(sink, this.fields);
     if (reader === undefined) return ok(undefined);
     for (;;) {
       if (sink.signal.aborted) return reader.left();
@@ -82,6 +93,9 @@ export class StatementSource implements Source {
       switch (event?.kind) {
         case undefined:
           await flush(sink, packer);
+          break;
+        case "columns":
+          await sendSchema(sink, event.columns.map(fieldOf));
           break;
         case "batch":
           await sendBatch(sink, packer, columnarOf(event.batch));
@@ -92,8 +106,6 @@ export class StatementSource implements Source {
         case "failed":
           await flush(sink, packer);
           return reader.over(err(event.error));
-        case "columns":
-          break;
         default:
           return unreachable(event);
       }
