@@ -96,5 +96,6 @@ function cellText(type: DataType, values: ArrayLike<unknown>, row: number, vecto
   }
   const value: unknown = vector.get(row);
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
-  return typeof value === "object" ? JSON.stringify(value) : `${value as string}`;
+  if (typeof value === "bigint") return value.toString();
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
