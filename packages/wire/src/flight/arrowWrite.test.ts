@@ -1,4 +1,4 @@
-import { tableFromIPC } from "apache-arrow";
+import { tableFromIPC, UnionMode, type Union } from "apache-arrow";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readMessage } from "./arrowRead.ts";
@@ -74,8 +74,9 @@ describe("schemaMetadata", () => {
       "a: Uint64",
       "b: Decimal[39e+4]",
       "c: List<Utf8>",
-      "d: DenseUnion<Bool | Timestamp<NANOSECOND, UTC>>",
+      "d: Union<Bool | Timestamp<NANOSECOND, UTC>>",
     ]);
+    expect((schema.fields[3]?.type as Union).mode).toBe(UnionMode.Dense);
     expect(schema.fields[0]?.metadata.get("k")).toBe("v");
   });
 });
