@@ -1,4 +1,4 @@
-import { tableFromIPC, UnionMode, type Union } from "apache-arrow";
+import { tableFromIPC, UnionMode } from "apache-arrow";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readMessage } from "./arrowRead.ts";
@@ -76,7 +76,7 @@ describe("schemaMetadata", () => {
       "c: List<Utf8>",
       "d: Union<Bool | Timestamp<NANOSECOND, UTC>>",
     ]);
-    expect((schema.fields[3]?.type as Union).mode).toBe(UnionMode.Dense);
+    expect(schema.fields[3]?.type).toMatchObject({ mode: UnionMode.Dense });
     expect(schema.fields[0]?.metadata.get("k")).toBe("v");
   });
 });
