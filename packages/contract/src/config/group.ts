@@ -174,6 +174,11 @@ export const groupSchema = z
       description: "Tags a query gets unless its client set them.",
     }),
     circuitBreaker: circuitBreaker.optional(),
+    agentWrites: z.boolean().optional().meta({
+      title: "Writes of agents",
+      description:
+        "Whether statements that may write run here when an agent sends them (MCP). Absent means no: only what is known to read runs, and a text that can be read in two ways does not. Functions that write are not known; give the engine's user no more rights than agents may have.",
+    }),
   })
   .meta({ title: "Cluster group", description: "A routing target: clusters that share work." });
 

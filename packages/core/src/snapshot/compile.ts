@@ -22,9 +22,10 @@ import type { Backend } from "../port/backend.ts";
 import type { Host } from "../port/host.ts";
 import { catalogsOf } from "../query/reached.ts";
 import type { TokenExchange } from "../port/tokenExchange.ts";
-import type { Admitted, Policed, Query, Translated, QueryLimits } from "../query/query.ts";
+import type { Admitted, Policed, Query, Routed, Translated, QueryLimits } from "../query/query.ts";
 import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
+import { agentRefusal } from "./agentWrites.ts";
 import { inWordsOf, type EngineSql } from "./engineSql.ts";
 import { compileRoutes } from "../route/route.ts";
 import type { Generation } from "./generation.ts";
@@ -102,7 +103,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const { defaultTags } = found(groups, routed.value.group);
       return defaultTags.length === 0 ? routed : ok(withTags(routed.value, defaultTags));
     },
-    police: (query) => ok(policedAs(query, query.sql)),
+    police: (query) => policed(query, found(groups, query.group)),
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
       const { limits } = found(groups, query.group);
@@ -141,6 +142,11 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       await closeParts(parts);
     },
   };
+}
+
+function policed(query: Routed, { config }: CompiledGroup): Result<Policed, GatewayError> {
+  const refusal = agentRefusal(query, config.agentWrites);
+  return refusal === undefined ? ok(policedAs(query, query.sql)) : err(refusal);
 }
 
 async function closeParts(parts: CompileParts): Promise<void> {

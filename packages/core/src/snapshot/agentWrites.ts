@@ -1,0 +1,46 @@
+/**
+ * Whether a statement of an agent may run in its group: a model writes the text, often from what strangers wrote into
+ * the data, so what may change something needs the group's word.
+ *
+ * It knows the words of a statement and nothing of functions. The engine's own rights are the last word.
+ */
+import { gatewayError, type GatewayError } from "../error.ts";
+import type { Query } from "../query/query.ts";
+import type { Statement } from "../sql/statement.ts";
+import type { StatementKind } from "../sql/classify/statementKind.ts";
+
+/** Frontends whose clients are agents. */
+const agents: ReadonlySet<string> = new Set(["mcp"]);
+
+/** The kinds that read. Everything else, and what is not known, is taken to write. */
+const readingKinds: ReadonlySet<StatementKind> = new Set<StatementKind>([
+  "select",
+  "show",
+  "explain",
+  "describe",
+]);
+
+/** The refusal of a statement that may write where agents only read; undefined for one that may run. */
+export function agentRefusal(
+  { session, statement }: Pick<Query, "session" | "statement">,
+  agentWrites: boolean | undefined,
+): GatewayError | undefined {
+  if (agentWrites === true || !agents.has(session.frontend) || onlyReads(statement))
+    return undefined;
+  return statement.doubt === undefined ? mayWrite : doubtful;
+}
+
+/** False where anything in the text leaves a doubt. */
+export function onlyReads({ kind, writes, doubt }: Statement): boolean {
+  return readingKinds.has(kind) && !writes && doubt === undefined;
+}
+
+const mayWrite = gatewayError("policy.denied", {
+  message: "Agents may only read here, and this statement may write.",
+  hint: "An operator allows it with agentWrites of the cluster group.",
+});
+const doubtful = gatewayError("policy.denied", {
+  message:
+    "Agents may only read here, and engines may read this text in different ways, so nobody can tell whether it writes.",
+  hint: "Write it without comments that hold code, unusual quotes and escapes.",
+});
