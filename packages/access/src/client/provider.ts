@@ -24,6 +24,8 @@ export type Shown = Exclude<Presented, { kind: "nothing" }>;
 export interface Provider extends AsyncDisposable {
   /** True where a token is a credential. */
   readonly takesTokens?: boolean;
+  /** Who issues them. */
+  readonly tokenIssuer?: string;
   /** A recent login that still holds. Every request asks for it, so it only looks things up. */
   recall(shown: Shown): Login | undefined;
   /** Refuses with `auth.refused` or `auth.unavailable`. Where logins have to wait, each `origin` takes turns. */
@@ -48,6 +50,7 @@ export function verifying(
   return {
     asksPassword: true,
     takesTokens: provider.takesTokens ?? false,
+    tokenIssuer: provider.tokenIssuer,
     ...(provider.scram !== undefined && {
       scram: (user: string) => provider.scram?.(user),
     }),

@@ -68,6 +68,8 @@ export interface Authenticator {
   readonly asksPassword: boolean;
   /** True where an access token is a credential, so that protocols with several kinds offer that one too. */
   readonly takesTokens?: boolean;
+  /** Who issues those tokens, as clients look for it (OpenID Connect Discovery 1.0 §4.1); absent where nobody is named. */
+  readonly tokenIssuer?: string | undefined;
   /**
    * The challenge for a login by SCRAM, or undefined where the user is to be asked for the password
    * itself. An unknown name gets a challenge too, and always the same one, so that it tells nobody who exists.

@@ -26,6 +26,8 @@ export interface Door {
   readonly asksPassword: boolean;
   /** True when clients may show access tokens. */
   readonly takesTokens?: boolean;
+  /** Who issues those tokens: the address at which clients learn how to get one. */
+  readonly tokenIssuer?: string | undefined;
   /** Catalog names that the engines the session may reach know; used for names given at connect. */
   catalogs(session: Session): readonly string[];
   /** The engines of all cluster groups, which any statement of the session may reach. */

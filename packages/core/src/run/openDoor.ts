@@ -46,6 +46,9 @@ export function openDoor(plane: DataPlane): OpenDoor {
     get takesTokens() {
       return generations.active?.authenticator.takesTokens ?? false;
     },
+    get tokenIssuer() {
+      return generations.active?.authenticator.tokenIssuer;
+    },
     catalogs: () => generations.active?.catalogs() ?? [],
     engines: () => reachedOf(generations.active?.backends() ?? []),
     scram: (user) => generations.active?.authenticator.scram?.(user),

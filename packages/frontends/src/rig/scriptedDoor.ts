@@ -28,6 +28,8 @@ export interface Script {
   readonly passwords?: Readonly<Record<string, string>>;
   /** Whether access tokens are offered. */
   readonly takesTokens?: boolean;
+  /** Who issues them. */
+  readonly tokenIssuer?: string;
   readonly catalogs?: readonly string[];
   /** What the engines read that statements go to; one that no frontend speaks unless told. */
   readonly dialect?: Dialect;
@@ -87,6 +89,7 @@ export function scriptedDoor(script: Script): ScriptedDoor {
     untilEnded: (length) => growth.until(ended, length),
     asksPassword: script.passwords !== undefined,
     takesTokens: script.takesTokens ?? false,
+    tokenIssuer: script.tokenIssuer,
     catalogs: (_session: Session) => script.catalogs ?? ["memory"],
     authenticate: async (shown) => {
       presented.push(shown);

@@ -42,6 +42,13 @@ describe("oidcAuthenticator", () => {
     expect(JSON.stringify(login)).not.toContain(token);
   });
 
+  it("names the issuer, so that clients learn where to get a token", async () => {
+    const oidc = oidcSchema.parse({ issuer: fake.issuer, audience: "gateway" });
+    await using authenticator = oidcAuthenticator({ required: true, oidc }, virtualHost(1));
+    expect(authenticator.takesTokens).toBe(true);
+    expect(authenticator.tokenIssuer).toBe(fake.issuer);
+  });
+
   it("takes a token as the password of the user it names, and of nobody else", async () => {
     await using tested = testedOf();
     const token = new Secret(await fake.token());

@@ -52,6 +52,7 @@ interface Verified {
 
 class OidcProvider implements Provider {
   readonly takesTokens = true;
+  readonly tokenIssuer: string;
   readonly #config: OidcConfig;
   readonly #host: Host;
   readonly #http: HttpClient;
@@ -61,6 +62,7 @@ class OidcProvider implements Provider {
 
   constructor(config: OidcConfig, host: Host) {
     const { timeoutMs, caFile } = config;
+    this.tokenIssuer = config.issuer;
     this.#config = config;
     this.#host = host;
     this.#http = new HttpClient({ timeoutMs, caFile, connectionsMax }, host);
