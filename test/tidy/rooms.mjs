@@ -172,6 +172,17 @@ export const rooms = {
     catalog: ["commands", "read"],
     run: ["session", "value", "read", "commands", "catalog"],
   },
+  "frontends/src/mcp": {
+    shared: ["config", "encode", "errors", "machine"],
+    login: [],
+    read: [],
+    value: [],
+    page: [],
+    session: [],
+    catalog: [],
+    run: ["value"],
+    commands: ["session", "read", "page", "catalog", "run", "value"],
+  },
   "frontends/src/trino": {
     shared: ["machine", "encode", "errors", "info"],
     read: [],

@@ -10,10 +10,13 @@ import { LiveQueries } from "@gateway/core/run/step/live.ts";
 import { queryMetrics } from "@gateway/core/run/step/metrics.ts";
 import { graceMs } from "@gateway/core/run/step/patience.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Secret } from "@gateway/core/secret.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import type { Elsewhere, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
 import type { GatewayConfig } from "./config/schema.ts";
+import { plainSecrets } from "./config/secrets.ts";
+import { fleetKeysOf } from "./host/fleetKeys.ts";
 import { lateSignal, unlessLate } from "./host/deadline.ts";
 import { openRelay, type OpenRelay } from "./relay/open.ts";
 
@@ -91,6 +94,13 @@ export async function startDataPlane(
   });
 }
 
+/** The secret of the fleet that this process belongs to; none where it is alone. */
+function fleetSecretsOf({ controlPlane, workerApi }: GatewayConfig): readonly Secret[] {
+  const own = workerApi?.enabled === true ? workerApi.sharedSecret : undefined;
+  const secret = controlPlane?.auth.sharedSecret ?? own;
+  return secret === undefined ? [] : plainSecrets(secret);
+}
+
 /** Ends at `deadline` what lives then; answers how many those were. */
 function cutAt(deadline: AbortSignal, live: LiveQueries): () => number {
   let count = 0;
@@ -110,12 +120,13 @@ function openings(
   config: GatewayConfig,
   ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
 ): readonly Opening[] {
-  const { trinoHttp, postgresWire, mysqlWire, flightSql } = config.frontends;
+  const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp } = config.frontends;
   const all: (Opening | undefined)[] = [
     openingOf(frontends.trinoHttp, trinoHttp, ...place),
     openingOf(frontends.postgresWire, postgresWire, ...place),
     openingOf(frontends.mysqlWire, mysqlWire, ...place),
     openingOf(frontends.flightSql, flightSql, ...place),
+    openingOf(frontends.mcp, mcp, ...place),
   ];
   return all.filter((opening) => opening !== undefined);
 }

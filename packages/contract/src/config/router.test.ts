@@ -43,7 +43,7 @@ describe("routersSchema", () => {
   it("says what is not built yet, wherever it is written", () => {
     const routers = [
       { type: "script", source: "x" },
-      { type: "protocolBased", protocols: { mcp: "g" } },
+      { type: "protocolBased", protocols: { snowflakeHttp: "g" } },
       {
         type: "compound",
         combine: "any",
@@ -54,7 +54,7 @@ describe("routersSchema", () => {
     const issues = routersSchema.safeParse(routers).error?.issues ?? [];
     expect(issues.map(({ path, message }) => `${path.join(".")} ${message}`)).toEqual([
       "0.type not built yet: routers written as scripts",
-      "1.protocols.mcp not built yet: the MCP frontend",
+      "1.protocols.snowflakeHttp not built yet: the Snowflake frontend",
       "2.conditions.0.type not built yet: conditions written as scripts",
       "2.conditions.1.protocols.0 not built yet: the Snowflake frontend",
     ]);

@@ -9,10 +9,9 @@ import { z } from "zod";
 import { builtWords, notBuilt, notBuiltVariant } from "./notBuilt.ts";
 
 /** Source: the keys of `gateway.frontends`. */
-const frontendKind = builtWords(["trinoHttp", "postgresWire", "mysqlWire", "flightSql"], {
+const frontendKind = builtWords(["trinoHttp", "postgresWire", "mysqlWire", "flightSql", "mcp"], {
   snowflakeHttp: "the Snowflake frontend",
   clickhouseHttp: "the ClickHouse HTTP frontend",
-  mcp: "the MCP frontend",
 });
 
 /** Longest pattern; a longer one is a mistake and would compile to a large program. */
@@ -153,7 +152,7 @@ const protocolBased = z
         flightSql: target.optional(),
         snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
         clickhouseHttp: notBuilt("the ClickHouse HTTP frontend").optional(),
-        mcp: notBuilt("the MCP frontend").optional(),
+        mcp: target.optional(),
       })
       .meta({ title: "Protocols", description: "Target group by frontend." }),
   })

@@ -20,6 +20,11 @@ export interface Host {
   readonly egress: Egress;
   /** Folders in which libraries of drivers are looked for, in order; absent where none are. */
   readonly libraryFolders?: readonly string[];
+  /**
+   * Keys of 32 bytes that all processes of a fleet share, for one purpose: the current one first, then those that only
+   * open what was sealed before. Absent where the process is alone.
+   */
+  readonly fleetKeys?: ((purpose: string) => readonly Uint8Array[]) | undefined;
 }
 
 /** Long work of all clients on the one thread that serves everybody, done in slices in which users take turns. */

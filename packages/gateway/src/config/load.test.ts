@@ -65,7 +65,7 @@ describe("parseConfig", () => {
   it("says for each part that is not built yet which key asks for it", () => {
     const text = `
 gateway:
-  frontends: { mcp: { port: 1 } }
+  frontends: { snowflakeHttp: { port: 1 } }
 clusters:
   a: { engine: duckDb }
 clusterGroups:
@@ -76,7 +76,7 @@ translation: { mode: auto }
 guardrails: {}
 `;
     expect(linesFor(text)).toEqual([
-      "gateway.frontends.mcp: not built yet: the MCP frontend",
+      "gateway.frontends.snowflakeHttp: not built yet: the Snowflake frontend",
       "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",
       "routers[0].type: not built yet: routers written as scripts",
       "translation: not built yet: translation between SQL dialects",

@@ -28,7 +28,7 @@ const frontendsSchema = z
     flightSql: frontends.flightSql.config.optional(),
     snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
     clickhouseHttp: notBuilt("the ClickHouse HTTP frontend").optional(),
-    mcp: notBuilt("the MCP frontend").optional(),
+    mcp: frontends.mcp.config.optional(),
   })
   .meta({
     title: "Frontends",

@@ -11,6 +11,7 @@ import { gatewayError } from "@gateway/core/error.ts";
 import { flightErrors } from "@gateway/frontends/flightSql/errors.ts";
 import { mysqlErrors, type MysqlError } from "@gateway/frontends/mysql/errors.ts";
 import { pgErrors, type PgError } from "@gateway/frontends/postgres/errors.ts";
+import { mcpErrors } from "@gateway/frontends/mcp/errors.ts";
 import { queryError, trinoErrors, type TrinoError } from "@gateway/frontends/trino/errors.ts";
 import { advice, type Advice } from "./advice.ts";
 import { code, page, table } from "./markdown.ts";
@@ -63,6 +64,7 @@ function answersOf(name: ErrorCode): readonly (readonly string[])[] {
     ["MySQL", mysqlAnswer(mysqlErrors[name])],
     ["Trino", trinoAnswer(name, trinoErrors[name])],
     ["Flight SQL", flightAnswer(flightErrors[name])],
+    ["MCP", mcpAnswer(name)],
   ];
 }
 
@@ -84,4 +86,11 @@ function trinoAnswer(name: ErrorCode, { status }: TrinoError): string {
 /** `invalidArgument` as gRPC writes it: `INVALID_ARGUMENT`. */
 function flightAnswer(name: string): string {
   return `status ${code(name.replaceAll(/[A-Z]/g, "_$&").toUpperCase())}`;
+}
+
+function mcpAnswer(name: ErrorCode): string {
+  const { status, rpc } = mcpErrors[name];
+  const number = `JSON-RPC ${code(String(rpc))}`;
+  if (status !== 200) return `HTTP ${status} with ${number}`;
+  return `a result with ${code("isError")}; ${number} for a resource`;
 }

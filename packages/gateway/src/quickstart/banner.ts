@@ -9,6 +9,7 @@ const titles: Readonly<Record<string, string>> = {
   trinoHttp: "Trino",
   postgresWire: "PostgreSQL",
   mysqlWire: "MySQL",
+  mcp: "MCP",
   adminApi: "Admin",
 };
 
@@ -61,6 +62,11 @@ function commandsOf(
       return [
         `trino --server ${url} --execute "${example}"`,
         `curl -s ${url}/v1/statement -H "X-Trino-User: $USER" -d "${example}"`,
+      ];
+    case "mcp":
+      return [
+        `curl -s ${url}/mcp -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' \\`,
+        `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
       ];
     default:
       return [`curl ${url}/metrics`, ...(setupToken === undefined ? [] : setup(url, setupToken))];

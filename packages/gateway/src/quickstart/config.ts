@@ -8,9 +8,10 @@ const ownPorts = {
   trinoHttp: 18080,
   postgresWire: 15432,
   mysqlWire: 13306,
+  mcp: 18811,
   adminApi: 19000,
 } as const;
-const freePorts = { trinoHttp: 0, postgresWire: 0, mysqlWire: 0, adminApi: 0 } as const;
+const freePorts = { trinoHttp: 0, postgresWire: 0, mysqlWire: 0, mcp: 0, adminApi: 0 } as const;
 
 export interface QuickstartChoices {
   readonly folder: string | undefined;
@@ -29,6 +30,7 @@ export function quickstartConfig({ folder, free }: QuickstartChoices) {
         trinoHttp: { host: loopback, port: ports.trinoHttp },
         postgresWire: { host: loopback, port: ports.postgresWire },
         mysqlWire: { host: loopback, port: ports.mysqlWire },
+        mcp: { host: loopback, port: ports.mcp },
       },
       adminApi: { host: loopback, port: ports.adminApi },
       persistence,

@@ -1,0 +1,52 @@
+/**
+ * The handles of a listener's queries: `instance.sealed`. Layout and refusals of the sealed part are core's
+ * (`handle/seal.ts`); the key lives as long as the listener, because its queries do.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { openHandle, sealHandle, type HandleOwner } from "@gateway/core/handle/seal.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { QueryId } from "@gateway/core/query/query.ts";
+import { randomSealer, sealKeyBytes, userMark } from "../../handle/sealer.ts";
+
+/** Longer than an agent pauses between two calls; a handle in an old log opens nothing. */
+const handleLifeMs = 24 * 3_600_000;
+const instanceBytes = 6;
+
+/** The answer that a handle leads to. */
+export interface Place {
+  readonly queryId: QueryId;
+  readonly token: number;
+}
+
+/** One per listener. */
+export class Handles {
+  readonly #clock: Host["clock"];
+  readonly #owner: HandleOwner;
+
+  constructor(host: Pick<Host, "clock" | "randomBytes">) {
+    this.#clock = host.clock;
+    this.#owner = {
+      instance: Buffer.from(host.randomBytes(instanceBytes)).toString("hex"),
+      sealer: randomSealer(host.randomBytes(sealKeyBytes), host),
+    };
+  }
+
+  seal({ queryId, token }: Place, user: string): string {
+    const expiresAtMs = this.#clock.nowMs() + handleLifeMs;
+    const facts = { queryId, userMark: userMark(user), token, expiresAtMs };
+    return `${this.#owner.instance}.${sealHandle(facts, this.#owner)}`;
+  }
+
+  /**
+   * Where it leads; undefined, whatever the reason, for one that is forged, expired or another user's. `elsewhere`:
+   * it names another instance, which alone can tell.
+   */
+  open(handle: string, user: string): Place | "elsewhere" | undefined {
+    const [, instance = "", sealed = ""] = /^([0-9a-f]{12})\.([\w-]{1,512})$/.exec(handle) ?? [];
+    if (sealed === "") return undefined;
+    if (instance !== this.#owner.instance) return "elsewhere";
+    const facts = openHandle(sealed, this.#owner, this.#clock.nowMs());
+    if (facts === undefined || !timingSafeEqual(facts.userMark, userMark(user))) return undefined;
+    return { queryId: facts.queryId as QueryId, token: facts.token };
+  }
+}
