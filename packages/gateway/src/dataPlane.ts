@@ -10,15 +10,13 @@ import { LiveQueries } from "@gateway/core/run/step/live.ts";
 import { queryMetrics } from "@gateway/core/run/step/metrics.ts";
 import { graceMs } from "@gateway/core/run/step/patience.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Secret } from "@gateway/core/secret.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import type { Elsewhere, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
 import type { GatewayConfig } from "./config/schema.ts";
-import { plainSecrets } from "./config/secrets.ts";
 import { fleetKeysOf } from "./host/fleetKeys.ts";
 import { lateSignal, unlessLate } from "./host/deadline.ts";
-import { openRelay, type OpenRelay } from "./relay/open.ts";
+import { fleetSecretsOf, openRelay, type OpenRelay } from "./relay/open.ts";
 
 /** How long after the deadline clients may take their errors. Errors of an engine that ignores its cancel come last. */
 const lastWordsMs = graceMs + 500;
@@ -63,7 +61,8 @@ export async function startDataPlane(
 
   const relayed = await openRelay(config, host);
   const relay = relayed.ok ? relayed.value : undefined;
-  const opened = await Promise.all(openings(config, door.door, host, relay?.elsewhere));
+  const shared = { ...host, fleetKeys: fleetKeysOf(fleetSecretsOf(config)) };
+  const opened = await Promise.all(openings(config, door.door, shared, relay?.elsewhere));
   const open = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const failures = [relayed, ...opened].flatMap((one) => (one.ok ? [] : [one.error]));
   if (failures.length > 0) {
@@ -92,13 +91,6 @@ export async function startDataPlane(
       return inTime && cut() === 0;
     },
   });
-}
-
-/** The secret of the fleet that this process belongs to; none where it is alone. */
-function fleetSecretsOf({ controlPlane, workerApi }: GatewayConfig): readonly Secret[] {
-  const own = workerApi?.enabled === true ? workerApi.sharedSecret : undefined;
-  const secret = controlPlane?.auth.sharedSecret ?? own;
-  return secret === undefined ? [] : plainSecrets(secret);
 }
 
 /** Ends at `deadline` what lives then; answers how many those were. */

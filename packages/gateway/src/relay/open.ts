@@ -30,7 +30,7 @@ export async function openRelay(
   host: Pick<Host, "metrics" | "randomBytes">,
 ): Promise<Result<OpenRelay | undefined, ListenError>> {
   const config = gateway.relay;
-  const [secret, ...older] = fleetSecrets(gateway);
+  const [secret, ...older] = fleetSecretsOf(gateway);
   // The rules of the config ask for a secret.
   if (config === undefined || secret === undefined) return ok(undefined);
   const opened = await listenRelay(config, [secret, ...older], host);
@@ -38,8 +38,11 @@ export async function openRelay(
   return ok(relayOf(config, [secret, ...older], opened.value, host));
 }
 
-/** The secret that holds the fleet together, as this role has it. */
-function fleetSecrets({ controlPlane, workerApi }: GatewayConfig): readonly Secret[] {
+/** The secret of the fleet that this process belongs to, as its role has it; none where it is alone. */
+export function fleetSecretsOf({
+  controlPlane,
+  workerApi,
+}: Pick<GatewayConfig, "controlPlane" | "workerApi">): readonly Secret[] {
   const secret = controlPlane?.auth.sharedSecret ?? workerApi?.sharedSecret;
   return secret === undefined ? [] : plainSecrets(secret);
 }
