@@ -6,6 +6,7 @@ export const rooms = {
   // Each protocol stands alone: what two of them share would be a protocol of its own.
   "wire/src": {
     shared: [],
+    clickhouse: [],
     mysql: [],
     postgres: [],
     trino: [],
@@ -204,6 +205,15 @@ export const rooms = {
     run: ["value", "read", "session"],
     commands: ["proto", "run", "value"],
     catalog: ["commands", "read", "run", "value"],
+  },
+  "frontends/src/clickhouse": {
+    shared: ["config", "machine", "encode", "errors", "limits"],
+    read: [],
+    value: [],
+    login: [],
+    session: ["read"],
+    commands: ["session", "read", "value"],
+    run: ["session", "read", "value", "commands"],
   },
   // `roles.ts` joins all rooms; the commands and the quick start call it.
   "gateway/src": {

@@ -39,7 +39,9 @@ export type EngineVendor =
   /** Number and SQLSTATE of MySQL's family. */
   | { readonly of: "mysql"; readonly code: number; readonly sqlState: string }
   /** What a PostgreSQL server says beside its message. */
-  | { readonly of: "postgres"; readonly fields: PostgresFields };
+  | { readonly of: "postgres"; readonly fields: PostgresFields }
+  /** Number and name of a ClickHouse exception; the name is empty where the server did not say it. */
+  | { readonly of: "clickHouse"; readonly code: number; readonly name: string };
 
 /** Fields of an error or a notice by the letters of PostgreSQL's protocol. They may hold the client's own text. */
 export type PostgresFields = ReadonlyMap<string, string>;

@@ -38,6 +38,28 @@ export interface Session {
   readonly pin: Pin | undefined;
 }
 
+/** What a client of ClickHouse's HTTP interface sent beside its statement, for a ClickHouse server. Never a credential. */
+export interface Relay {
+  /** Fields of the address in their order: settings, and values of named parameters. */
+  readonly fields: readonly Field[];
+  /** Fields that say in what form the answer comes. For an engine that was asked to answer in the client's own bytes. */
+  readonly form: readonly Field[];
+  /** The client's `Accept-Encoding`, with the same meaning. */
+  readonly acceptEncoding: string | undefined;
+  readonly body: RelayBody | undefined;
+}
+
+type Field = readonly [name: string, value: string];
+
+/** Rows behind a statement. For one reader, once; what nobody reads is the frontend's. */
+export interface RelayBody {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** `Content-Encoding`, which the server undoes. */
+  readonly encoding: string | undefined;
+  /** They stand in ClickHouse's compressed blocks. */
+  readonly blocks: boolean;
+}
+
 /** One statement as a client sent it. Every later stage adds fields and removes none. */
 export interface Query {
   readonly id: QueryId;
@@ -54,6 +76,8 @@ export interface Query {
    * reach speaks that protocol; `parameters` are empty then, and any other engine refuses the query.
    */
   readonly call?: PostgresCall | undefined;
+  /** What goes with the statement to an engine that speaks the client's own HTTP protocol; no other looks at it. */
+  readonly relay?: Relay | undefined;
   /** Milliseconds on the host's monotonic clock. */
   readonly receivedAtMs: number;
 }

@@ -183,6 +183,21 @@ describe("runQuery", () => {
     expect(events.map(shown)).toEqual(["columns", "failed query.tooManyRows"]);
   });
 
+  it("asks no engine for rows that nobody counts where the group has a limit of them", async () => {
+    const taken: (readonly string[])[] = [];
+    const noting: Execute = async function* ({ takes }) {
+      taken.push(takes);
+      yield { kind: "failed", error: gatewayError("engine.failed") };
+    };
+    for (const maxRows of [undefined, 2]) {
+      const limits = { maxExecutionMs: undefined, maxRows };
+      const plane = planeOf({ clusters: { main: noting }, limits });
+      const query = { ...queryOf("select n"), takes: ["clickHouseBody", "mysqlRows"] as const };
+      for await (const _event of runQuery(query, plane, new AbortController().signal));
+    }
+    expect(taken).toEqual([["clickHouseBody", "mysqlRows"], ["mysqlRows"]]);
+  });
+
   it("never lets an engine's broken end look like a complete result", async () => {
     const silent: Execute = async function* () {
       yield columnsEvent;

@@ -62,9 +62,21 @@ export interface TextBatch {
  * Formats in which a client's own protocol carries rows, so that an engine that speaks the same one
  * hands them through: `trinoData`: the JSON array of a Trino page · `mysqlRows`: packets of a MySQL
  * text result, each with its 4-byte header, numbered one after the other · `postgresRows`: DataRow messages in the
- * formats that the query's `call` asks for · `postgresCopy`: CopyData messages.
+ * formats that the query's `call` asks for · `postgresCopy`: CopyData messages · `clickHouseBody`: any piece of the
+ * body of a ClickHouse answer, in whatever format and compression the query's `relay` asks for; its rows are
+ * not counted.
  */
-export type NativeFormat = "trinoData" | "mysqlRows" | "postgresRows" | "postgresCopy";
+export type NativeFormat =
+  | "trinoData"
+  | "mysqlRows"
+  | "postgresRows"
+  | "postgresCopy"
+  | "clickHouseBody";
+
+/** Formats whose batches do not say how many rows they hold: nobody can hold a limit of rows over them. */
+export const uncountedFormats: ReadonlySet<NativeFormat> = new Set<NativeFormat>([
+  "clickHouseBody",
+]);
 
 /** Rows in a format that the query's frontend said it takes, untouched. */
 export interface NativeBatch {

@@ -25,8 +25,10 @@ import { Impersonation } from "./client/impersonation.ts";
 import { catalogName, databaseSql, tablesOf, tablesSql } from "./listing.ts";
 import { placeParameters, placesAhead, withoutValues } from "./sql/parameters.ts";
 import { quoteText } from "./sql/quote.ts";
+import { relayedAsk } from "./client/relayedAsk.ts";
+import { runRelayed } from "./client/relay.ts";
 import { runStatement, type Running, type Trace } from "./client/run.ts";
-import { settingsQuery, type Submission, type Wire } from "./client/wire.ts";
+import { relaySettingsQuery, settingsQuery, type Submission, type Wire } from "./client/wire.ts";
 
 /** How long the server may take to confirm that a statement is gone, and how often it is asked. */
 const endingMs = 10_000;
@@ -53,6 +55,7 @@ export async function open(
     control: httpPool({ ...options, connectionsMax: controlConnectionsMax }, host),
     auth: config.auth,
     settings: settingsQuery(Object.entries(config.settings)),
+    relaySettings: relaySettingsQuery(Object.entries(config.settings)),
   };
   return ok(new ClickHouseBackend(cluster, config, host, wire));
 }
@@ -98,7 +101,10 @@ class ClickHouseBackend implements Backend {
     if (!judged.ok) return refused(judged.error);
     const placed = placeParameters(query.engineSql, query.parameters);
     if (!placed.ok) return refused(placed.error);
+    const relay = relayedAsk(query, this.#config);
+    if (!relay.ok) return refused(relay.error);
     const submission: Submission = {
+      relay: relay.value,
       sql: placed.value.sql,
       caller: caller.value,
       queryId: statementTag(query),
@@ -220,7 +226,8 @@ class ClickHouseBackend implements Backend {
     const trace: Trace = { open: false, response: undefined };
     let ended = false;
     try {
-      for await (const event of runStatement(running, trace, signal)) {
+      const runs = statement.submission.relay?.raw === true ? runRelayed : runStatement;
+      for await (const event of runs(running, trace, signal)) {
         ended = event.kind === "done" || event.kind === "failed";
         if (ended && trace.open) await this.#end(statement.submission.queryId, trace);
         if (event.kind === "failed" && signal.aborted) {
@@ -315,7 +322,15 @@ class ClickHouseBackend implements Backend {
     if (this.#closed !== undefined) return err(gatewayError("cluster.connectFailed"));
     const wire = { ...this.#wire, pool: this.#wire.control };
     const { database } = this.#config;
-    const submission = { caller: account, database, fields: [], ...more, sql, queryId };
+    const submission = {
+      caller: account,
+      database,
+      fields: [],
+      ...more,
+      relay: undefined,
+      sql,
+      queryId,
+    };
     const judged: Judged = { reads: true, describable: false, tag: "" };
     const rows: (readonly unknown[])[] = [];
     const statement = { wire, clock: this.#host.clock, submission, judged, shown: more.shown };

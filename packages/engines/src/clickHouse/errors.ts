@@ -5,7 +5,7 @@
  * class of the number says so.
  */
 import type { ErrorCode } from "@gateway/contract/error.ts";
-import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type EngineVendor, type GatewayError } from "@gateway/core/error.ts";
 import { refusalOf, type Caller } from "./identity.ts";
 
 /** Longest message passed on; ClickHouse repeats the query in it. */
@@ -43,7 +43,10 @@ export function errorOf(
     return refusalOf(caller, `code ${number}`);
   }
   const meaning = meanings[number];
-  if (meaning === undefined) return gatewayError("engine.failed", { detail: `code ${number}` });
+  const vendor = vendorOf(exception);
+  if (meaning === undefined) {
+    return gatewayError("engine.failed", { detail: `code ${number}`, vendor });
+  }
   const [code, sqlState] = meaning;
   if (hidden.has(code)) return gatewayError(code, { detail: `code ${number}` });
   const position =
@@ -53,8 +56,18 @@ export function errorOf(
   return gatewayError(code, {
     message: shown,
     sqlState,
+    vendor,
     ...(position === undefined ? {} : { position }),
   });
+}
+
+/** The server's own number and name, which stands in brackets at the end of its message. */
+export function vendorOf({ number, message }: Exception): EngineVendor {
+  return {
+    of: "clickHouse",
+    code: number,
+    name: /\(([A-Z][A-Z0-9_]+)\)$/.exec(message)?.[1] ?? "",
+  };
 }
 
 /** True when the number says that the login failed, whoever asked. */

@@ -5,6 +5,7 @@ import type { Slot } from "../../query/slot.ts";
 import { admittedOn } from "../../query/stages.ts";
 import type { Result } from "../../result.ts";
 import type { Generation } from "../../snapshot/generation.ts";
+import { uncountedFormats } from "../../type/vector.ts";
 
 export async function identifiedOn(
   slot: Slot,
@@ -13,9 +14,16 @@ export async function identifiedOn(
   signal: AbortSignal,
 ): Promise<Result<Identified, GatewayError>> {
   // Most return at once, and awaiting a value that is there already would cost every query.
-  const written = generation.translate(admittedOn(query, slot), signal);
+  const written = generation.translate(admittedOn(countable(query, generation), slot), signal);
   const translated = written instanceof Promise ? await written : written;
   if (!translated.ok) return translated;
   const asked = generation.identify(translated.value, signal);
   return asked instanceof Promise ? await asked : asked;
+}
+
+/** Where the group has a limit of rows the engine is not asked for a form that nobody counts. */
+function countable(query: Policed, generation: Generation): Policed {
+  const counts = query.takes.every((format) => !uncountedFormats.has(format));
+  if (counts || generation.limits(query.group).maxRows === undefined) return query;
+  return { ...query, takes: query.takes.filter((format) => !uncountedFormats.has(format)) };
 }

@@ -92,7 +92,8 @@ export async function* runStatement(
   yield doneOf(running, response, work === undefined ? stats : { ...stats, work });
 }
 
-function doneOf({ judged }: Running, response: HttpResponse, stats: QueryStats): DoneEvent {
+/** The last event of a statement that went well. */
+export function doneOf({ judged }: Running, response: HttpResponse, stats: QueryStats): DoneEvent {
   if (judged.reads) return { kind: "done", stats };
   const written = writtenRows(response);
   const done = { kind: "done", stats, updateType: judged.tag } as const;
@@ -106,7 +107,7 @@ function sameColumns(a: Block["columns"], b: Block["columns"]): boolean {
 }
 
 /** The answer whose status is good, or why there is none. */
-async function sent(
+export async function sent(
   running: Running,
   trace: Trace,
   signal: AbortSignal,

@@ -1,6 +1,8 @@
 /** Requests to ClickHouse's HTTP interface. What an answer means is in run.ts. */
 import type { ClusterAuthOf } from "@gateway/contract/config/cluster.ts";
 import { secretText } from "@gateway/contract/config/secret.ts";
+import type { RelayBody } from "@gateway/core/query/query.ts";
+import { Readable } from "node:stream";
 import type { Pool } from "undici";
 import { exchange, type HttpResponse } from "./exchange.ts";
 import type { Caller } from "../identity.ts";
@@ -15,6 +17,19 @@ export interface Submission {
   readonly database: string | undefined;
   /** Fields of the address beside those: settings, values of parameters. */
   readonly fields: readonly Field[];
+  /** What the client's own protocol asks for; undefined for statements of others. */
+  readonly relay?: RelayedAsk | undefined;
+}
+
+/** How a client of the server's own protocol is passed on. */
+export interface RelayedAsk {
+  /** Before the settings of the cluster, which are not to be changed. */
+  readonly fields: readonly Field[];
+  /** The answer comes in the client's form and not as blocks. */
+  readonly raw: boolean;
+  readonly acceptEncoding: string | undefined;
+  /** Rows behind the statement, whose text then travels in the address. */
+  readonly body: RelayBody | undefined;
 }
 
 /** Ways to the server: pools, and who asks. */
@@ -25,9 +40,13 @@ export interface Wire {
   readonly auth: ClusterAuthOf<"basic" | "bearer"> | undefined;
   /** Fields of the address of every statement, from `settingsQuery`. */
   readonly settings: string;
+  /** The same for answers in the client's own form, from `relaySettingsQuery`. */
+  readonly relaySettings: string;
 }
 
 type Field = readonly [string, string | Uint8Array];
+
+const cancelsOnClose = ["cancel_http_readonly_queries_on_client_close", "1"] as const;
 
 /** Settings of every statement: what readers here rely on. */
 const ownSettings = [
@@ -37,12 +56,17 @@ const ownSettings = [
   // Progress comes as headers, which are held until the first row.
   ["send_progress_in_http_headers", "1"],
   ["http_headers_progress_interval_ms", "10000"],
-  ["cancel_http_readonly_queries_on_client_close", "1"],
+  cancelsOnClose,
 ] as const;
 
 /** Settings of a cluster's config and those of the readers here, as they stand in an address. */
 export function settingsQuery(settings: readonly (readonly [string, string])[]): string {
   return queryOf([...settings, ...ownSettings]);
+}
+
+/** Settings of a cluster's config for an answer that no reader here looks at. */
+export function relaySettingsQuery(settings: readonly (readonly [string, string])[]): string {
+  return queryOf([...settings, cancelsOnClose]);
 }
 
 /** Sends the statement, whose text already says as whom it runs. Rejects with undici's error when there is no answer. */
@@ -51,16 +75,35 @@ export function submit(
   submission: Submission,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
-  const { sql, queryId, database, fields } = submission;
+  const { sql, queryId, database, fields, relay } = submission;
   const place = database === undefined ? "" : `&database=${encodeURIComponent(database)}`;
-  const more = fields.length === 0 ? "" : `&${queryOf(fields)}`;
+  const settings = relay?.raw === true ? wire.relaySettings : wire.settings;
+  const rows = relay?.body;
+  const text: readonly Field[] = rows === undefined ? [] : [["query", sql]];
+  const blocks: readonly Field[] = rows?.blocks === true ? [["decompress", "1"]] : [];
+  const before = [...text, ...blocks, ...(relay?.fields ?? [])];
+  const path = [
+    `/?query_id=${encodeURIComponent(queryId)}${place}`,
+    ...(before.length === 0 ? [] : [queryOf(before)]),
+    settings,
+    ...(fields.length === 0 ? [] : [queryOf(fields)]),
+  ].join("&");
   const options = {
     method: "POST",
-    path: `/?query_id=${encodeURIComponent(queryId)}${place}&${wire.settings}${more}`,
-    headers: { ...loginOf(wire.auth), "content-type": "text/plain; charset=UTF-8" },
-    body: sql,
+    path,
+    headers: { ...loginOf(wire.auth), ...headersOf(relay) },
+    body: rows === undefined ? sql : Readable.from(rows.bytes, { objectMode: false }),
   } as const;
   return exchange(wire.pool, options, signal);
+}
+
+function headersOf(relay: RelayedAsk | undefined): Readonly<Record<string, string>> {
+  const { acceptEncoding, body, raw } = relay ?? {};
+  return {
+    "content-type": body === undefined ? "text/plain; charset=UTF-8" : "application/octet-stream",
+    ...(body?.encoding === undefined ? {} : { "content-encoding": body.encoding }),
+    ...(acceptEncoding === undefined || raw !== true ? {} : { "accept-encoding": acceptEncoding }),
+  };
 }
 
 function queryOf(fields: readonly Field[]): string {

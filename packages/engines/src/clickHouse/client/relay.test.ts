@@ -1,0 +1,183 @@
+/** What a client of ClickHouse's own HTTP interface is given, over a server whose bytes the test says. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Backend } from "@gateway/core/port/backend.ts";
+import type { ResultEvent } from "@gateway/core/query/event.ts";
+import type { Relay } from "@gateway/core/query/query.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { hostOf, identifiedOf, never, valueOf } from "../../rig/backend.ts";
+import { open } from "../adapter.ts";
+import { clickHouseConfig } from "../config.ts";
+
+type Answer = (response: ServerResponse) => void;
+
+/** Bytes that no reader of blocks understands. */
+const rows = Buffer.from([0xff, 0x00, 0x80, 0x0a]);
+const relay: Relay = { fields: [], form: [], acceptEncoding: undefined, body: undefined };
+
+describe("a relayed statement", () => {
+  it("passes the bytes of its answer and the headers about them, and no other", async () => {
+    const { backend, seen } = await backendOf((response) => {
+      response.writeHead(200, {
+        "X-ClickHouse-Format": "Parquet",
+        "Content-Encoding": "br",
+        "Set-Cookie": "a=b",
+      });
+      response.end(rows);
+    });
+    const asked = {
+      ...relay,
+      fields: [["max_threads", "2"]] as const,
+      form: [["default_format", "Parquet"]] as const,
+      acceptEncoding: "br",
+    };
+    const events = await eventsOf(backend, "select 1", asked);
+    expect(headOf(events)).toEqual({ "x-clickhouse-format": "Parquet", "content-encoding": "br" });
+    expect(bytesOf(events)).toEqual(rows);
+    expect(events.at(-1)).toMatchObject({ kind: "done", stats: { bytes: 4 } });
+    const [request] = seen;
+    expect(request?.url).toContain("&max_threads=2&default_format=Parquet&");
+    expect(request?.url).not.toContain("Native");
+    expect(request?.headers["accept-encoding"]).toBe("br");
+  });
+
+  it("streams the rows of an INSERT as they are, with its text in the address", async () => {
+    const { backend, seen } = await backendOf((response) => {
+      response.setHeader("X-ClickHouse-Summary", '{"written_rows":"2"}');
+      response.end();
+    });
+    const body = { bytes: piecesOf(rows, rows), encoding: "gzip", blocks: true };
+    const events = await eventsOf(backend, "insert into t format Native", { ...relay, body });
+    expect(events.at(-1)).toMatchObject({ kind: "done", updateCount: 2 });
+    const [request] = seen;
+    expect(request?.url).toContain("&query=insert%20into%20t%20format%20Native&decompress=1&");
+    expect(request?.headers["content-encoding"]).toBe("gzip");
+    expect(request?.body).toEqual(Buffer.concat([rows, rows]));
+  });
+
+  it("never changes a setting of the cluster, nor a field that is the gateway's", async () => {
+    const { backend, seen } = await backendOf((response) => response.end());
+    for (const field of [
+      ["readonly", "0"],
+      ["query_id", "x"],
+      ["role", "admin"],
+    ] as const) {
+      const [failed] = await eventsOf(backend, "select 1", { ...relay, fields: [field] });
+      expect(failed).toMatchObject({
+        kind: "failed",
+        error: { code: "query.permission", vendor: { code: 452 } },
+      });
+    }
+    const same = await eventsOf(backend, "select 1", { ...relay, fields: [["readonly", "2"]] });
+    expect(same.at(-1)).toMatchObject({ kind: "done" });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("has failed when the server marks an exception behind the rows, in the server's words", async () => {
+    const text = "Code: 395. DB::Exception: wrong. (FUNCTION_THROW_IF) (version 25.11)\n";
+    const tag = "0123456789abcdef";
+    const { backend } = await backendOf((response) => {
+      response.writeHead(200, { "X-ClickHouse-Exception-Tag": tag });
+      response.write(rows);
+      response.write(
+        `\r\n__exception__\r\n${tag}\r\n${text}${text.length} ${tag}\r\n__exception__\r\n`,
+        () => response.destroy(),
+      );
+    });
+    const events = await eventsOf(backend, "select 1", relay);
+    expect(events.at(-1)).toMatchObject({
+      kind: "failed",
+      error: { vendor: { of: "clickHouse", code: 395, name: "FUNCTION_THROW_IF" } },
+    });
+  });
+
+  it("does not take rows for an exception, and nothing that broke off for whole", async () => {
+    const text = "Code: 395. DB::Exception: no. (X_Y_Z) (version 1)\n";
+    const whole = await backendOf((response) => response.end(text));
+    expect((await eventsOf(whole.backend, "select 1", relay)).at(-1)).toMatchObject({
+      kind: "done",
+    });
+    const cut = await backendOf((response) => response.write(rows, () => response.destroy()));
+    const broken = (await eventsOf(cut.backend, "select 1", relay)).at(-1);
+    expect(broken).toMatchObject({ kind: "failed", error: { code: "engine.broken" } });
+    expect(broken).not.toHaveProperty("error.vendor");
+  });
+
+  it("answers blocks, and no bytes, where nobody may count the rows", async () => {
+    const { backend, seen } = await backendOf((response) => response.end());
+    const query = { ...identifiedOf("insert into t values (1)"), relay, takes: [] };
+    for await (const event of backend.execute(query, never)) expect(event.kind).not.toBe("batch");
+    expect(seen[0]?.url).toContain("default_format=Native");
+  });
+});
+
+interface Seen {
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+const servers: Server[] = [];
+const backends: Backend[] = [];
+
+afterEach(async () => {
+  await Promise.all(backends.splice(0).map((backend) => backend[Symbol.asyncDispose]()));
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A backend whose server answers statements so, and `KILL` with nothing. */
+async function backendOf(answer: Answer) {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      if (body.toString("latin1").startsWith("KILL")) return void response.end();
+      seen.push({ url: request.url ?? "", headers: request.headers, body });
+      answer(response);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const config = clickHouseConfig.parse({
+    engine: "clickHouse",
+    endpoint,
+    settings: { readonly: "2" },
+  });
+  const backend = valueOf(await open("relay", config, hostOf()));
+  backends.push(backend);
+  return { backend, seen };
+}
+
+async function eventsOf(
+  backend: Backend,
+  sql: string,
+  asked: Relay,
+): Promise<readonly ResultEvent[]> {
+  const events: ResultEvent[] = [];
+  const query = { ...identifiedOf(sql), relay: asked, takes: ["clickHouseBody"] as const };
+  for await (const event of backend.execute(query, never)) events.push(event);
+  return events;
+}
+
+function headOf(events: readonly ResultEvent[]): unknown {
+  const columns = events.find((event) => event.kind === "columns");
+  return JSON.parse(Buffer.from(columns?.native?.bytes ?? []).toString());
+}
+
+function bytesOf(events: readonly ResultEvent[]): Buffer {
+  return Buffer.concat(
+    events.flatMap((event) =>
+      event.kind === "batch" && event.batch.form === "native" ? [event.batch.bytes] : [],
+    ),
+  );
+}
+
+async function* piecesOf(...pieces: readonly Uint8Array[]) {
+  for (const piece of pieces) yield piece;
+}

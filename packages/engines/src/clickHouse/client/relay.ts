@@ -1,0 +1,131 @@
+/**
+ * Runs a statement for a client of ClickHouse's own HTTP interface: its answer passes as it came, in the format
+ * and the compression that the client asked for. What it holds is not read but for an exception at its end.
+ */
+import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError } from "@gateway/core/error.ts";
+import type { ResultStream } from "@gateway/core/query/event.ts";
+import { errorOf, readException, vendorOf } from "../errors.ts";
+import type { HttpResponse } from "./exchange.ts";
+import { doneOf, sent, type Running, type Trace } from "./run.ts";
+import { headerOf } from "./wire.ts";
+
+/** The headers of an answer that are about its body, by their lower-case names. */
+const passedHeaders = [
+  "content-type",
+  "content-encoding",
+  "x-clickhouse-format",
+  "x-clickhouse-timezone",
+  "x-clickhouse-summary",
+  "x-clickhouse-progress",
+  "x-clickhouse-server-display-name",
+  "x-clickhouse-exception-tag",
+] as const;
+
+/** How much of the end is looked at; a server writes no longer exception behind its rows. */
+const tailBytesMax = 32 * 1024;
+
+/** Runs it. The caller ends what is still open, and drops what is left of the answer. */
+export async function* runRelayed(
+  running: Running,
+  trace: Trace,
+  signal: AbortSignal,
+): ResultStream {
+  const startedMs = running.clock.nowMs();
+  const response = await sent(running, trace, signal);
+  if ("code" in response) return yield { kind: "failed", error: response };
+  const head = Buffer.from(JSON.stringify(passedFrom(response)));
+  yield { kind: "columns", columns: [], native: { format: "clickHouseBody", bytes: head } };
+  const tail = new Tail();
+  let bytes = 0;
+  let broken: string | undefined;
+  const source = response.body[Symbol.asyncIterator]();
+  for (;;) {
+    const step = await source.next().catch((error: unknown) => failureOf(error));
+    if ("broken" in step) ({ broken } = step);
+    if ("broken" in step || step.done === true) break;
+    const piece = step.value;
+    tail.add(piece);
+    bytes += piece.length;
+    yield {
+      kind: "batch",
+      batch: { form: "native", format: "clickHouseBody", rows: 0, bytes: piece },
+    };
+  }
+  const failed = endOf(tail.bytes(), { response, broken, running });
+  trace.open = failed !== undefined && failed.vendor === undefined;
+  if (failed !== undefined) return yield { kind: "failed", error: failed };
+  const executionMs = running.clock.nowMs() - startedMs;
+  yield doneOf(running, response, { queueMs: 0, executionMs, rows: 0, bytes });
+}
+
+function failureOf(error: unknown): { readonly broken: string } {
+  return { broken: error instanceof Error ? error.name : "the connection broke" };
+}
+
+function passedFrom(response: HttpResponse): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    passedHeaders.flatMap((name) => {
+      const value = headerOf(response, name);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+interface Ended {
+  readonly response: HttpResponse;
+  readonly broken: string | undefined;
+  readonly running: Running;
+}
+
+/**
+ * Why the answer is no whole one; undefined for one that is. A server since 25.11 marks an exception with the tag of
+ * its head. An older one writes plain text, which rows may hold as well: that counts only where the
+ * connection broke too.
+ */
+function endOf(tail: Buffer, { response, broken, running }: Ended): GatewayError | undefined {
+  const tag = headerOf(response, "x-clickhouse-exception-tag");
+  const text = tag === undefined ? untagged(tail, broken) : tagged(tail, tag);
+  if (text !== undefined) {
+    const exception = readException(text);
+    const { caller } = running.submission;
+    const error = errorOf(exception, { shown: running.shown, caller, shiftBytes: 0 });
+    // Its client has read the server's own words already.
+    return { ...error, vendor: vendorOf(exception) };
+  }
+  return broken === undefined ? undefined : gatewayError("engine.broken", { detail: broken });
+}
+
+function tagged(tail: Buffer, tag: string): string | undefined {
+  const mark = `__exception__\r\n${tag}\r\n`;
+  const at = tail.indexOf(mark);
+  if (at < 0) return undefined;
+  const text = tail.subarray(at + mark.length).toString();
+  return text.slice(0, text.lastIndexOf("\n", text.lastIndexOf(` ${tag}`)));
+}
+
+function untagged(tail: Buffer, broken: string | undefined): string | undefined {
+  if (broken === undefined) return undefined;
+  return /Code: \d+\. DB::\w*Exception: [\s\S]*$/.exec(tail.toString())?.[0];
+}
+
+/** The last bytes of an answer. */
+class Tail {
+  #parts: Uint8Array[] = [];
+  #held = 0;
+
+  add(piece: Uint8Array): void {
+    if (piece.length >= tailBytesMax) this.#parts = [];
+    this.#parts.push(piece);
+    this.#held = piece.length >= tailBytesMax ? piece.length : this.#held + piece.length;
+    if (this.#held < tailBytesMax * 4) return;
+    const kept = this.bytes();
+    this.#parts = [kept];
+    this.#held = kept.length;
+  }
+
+  bytes(): Buffer {
+    const all = Buffer.concat(this.#parts);
+    return all.subarray(Math.max(0, all.length - tailBytesMax));
+  }
+}
