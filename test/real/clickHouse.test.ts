@@ -6,6 +6,7 @@ import { callerOf, textFor } from "@gateway/engines/clickHouse/identity.ts";
 import { quoteIdentifier, quoteText } from "@gateway/engines/clickHouse/sql/quote.ts";
 import type { Backend } from "@gateway/core/port/backend.ts";
 import type { DataType, Parameter, Value } from "@gateway/core/type/type.ts";
+import { createClient } from "@clickhouse/client";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -348,6 +349,32 @@ describe("clients in front of ClickHouse", () => {
       expect(again).toEqual([{ n: 42 }]);
     } finally {
       await client.end();
+    }
+  });
+
+  it("insert rows of their own format over ClickHouse's wire, and read every format back", async () => {
+    const listener = { host: "127.0.0.1", port: 0 };
+    const { gateway: plain } = configOf() as { gateway: object };
+    const only = { ...plain, frontends: { clickhouseHttp: listener } };
+    await using gateway = await gatewayOf(configOf({ clusters, gateway: only }));
+    const client = createClient({
+      url: `http://127.0.0.1:${portOf(gateway, "clickhouseHttp")}`,
+      username: "u",
+      log: { level: 127 },
+    });
+    try {
+      await client.command({ query: "create table own (a Int32, b String) engine = Memory" });
+      const values = Array.from({ length: 1000 }, (_, a) => ({ a, b: `row '${a}'` }));
+      await client.insert({ table: "own", values, format: "JSONEachRow" });
+      const query = "select * from own where a < {n:Int32} order by a";
+      const query_params = { n: 500 };
+      const answer = await client.query({ query, query_params, format: "JSONEachRow" });
+      expect(await answer.json()).toEqual(values.slice(0, 500));
+      const failed = client.query({ query: "select throwIf(1, 'no')", format: "JSON" });
+      await expect(failed).rejects.toMatchObject({ code: "395" });
+      await client.command({ query: "drop table own" });
+    } finally {
+      await client.close();
     }
   });
 });

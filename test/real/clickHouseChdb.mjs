@@ -26,7 +26,9 @@ async function answer(request, response) {
       "Code: 516. DB::Exception: gateway: Authentication failed. (AUTHENTICATION_FAILED)",
     );
   }
-  const sql = Buffer.concat(chunks).toString();
+  // The field is the start of the text, and the body its rest.
+  const start = url.searchParams.get("query");
+  const sql = (start === null ? "" : `${start}\n`) + Buffer.concat(chunks).toString();
   // A FORMAT clause in the text wins over the parameter.
   const inText = /\bFORMAT\s+(\w+)\s*;?\s*$/i.exec(sql)?.[1];
   const format = inText ?? url.searchParams.get("default_format") ?? "TabSeparated";

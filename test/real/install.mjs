@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { adbcTools } from "./cases/adbc.mjs";
 import { clickHouseTool } from "./cases/clickHouse.mjs";
+import { clickhouseConnectTool } from "./cases/clickhouseConnect.mjs";
 import { installConnectorJ } from "./cases/connectorJ.mjs";
 import { flightTools } from "./cases/flight.mjs";
 import { installGoMysql } from "./cases/goMysql.mjs";
@@ -69,6 +70,8 @@ export async function installTools() {
   tools.trinoJdbc = await trinoJdbcTool();
   tools.trinoPython = await trinoPythonTool();
   tools.clickHouse = await clickHouseTool();
+  tools.clickhouseConnect =
+    tools.clickHouse === true ? await clickhouseConnectTool() : tools.clickHouse;
   tools.starRocks = await starRocksTool();
   tools.starRocksMysql = await starRocksMysqlTool();
   tools.starRocksLdap = await starRocksLdapTool();

@@ -5,6 +5,7 @@
  */
 import { adbcCases } from "./cases/adbc.mjs";
 import { clickHouseCases } from "./cases/clickHouse.mjs";
+import { clickhouseConnectCases } from "./cases/clickhouseConnect.mjs";
 import { asyncpgCases } from "./cases/asyncpg.mjs";
 import { connectGuideCases } from "./cases/connectGuide.mjs";
 import { curlCases } from "./cases/curl.mjs";
@@ -80,6 +81,7 @@ const suites = [
   ordinaryCases,
   tpcCases,
   clickHouseCases,
+  clickhouseConnectCases,
   starRocksCases,
   starRocksMysqlCases,
   starRocksLdapCases,

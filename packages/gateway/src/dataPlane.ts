@@ -112,13 +112,14 @@ function openings(
   config: GatewayConfig,
   ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
 ): readonly Opening[] {
-  const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp } = config.frontends;
+  const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp, clickhouseHttp } = config.frontends;
   const all: (Opening | undefined)[] = [
     openingOf(frontends.trinoHttp, trinoHttp, ...place),
     openingOf(frontends.postgresWire, postgresWire, ...place),
     openingOf(frontends.mysqlWire, mysqlWire, ...place),
     openingOf(frontends.flightSql, flightSql, ...place),
     openingOf(frontends.mcp, mcp, ...place),
+    openingOf(frontends.clickhouseHttp, clickhouseHttp, ...place),
   ];
   return all.filter((opening) => opening !== undefined);
 }

@@ -9,10 +9,12 @@ import { z } from "zod";
 import { builtWords, notBuilt, notBuiltVariant } from "./notBuilt.ts";
 
 /** Source: the keys of `gateway.frontends`. */
-const frontendKind = builtWords(["trinoHttp", "postgresWire", "mysqlWire", "flightSql", "mcp"], {
-  snowflakeHttp: "the Snowflake frontend",
-  clickhouseHttp: "the ClickHouse HTTP frontend",
-});
+const frontendKind = builtWords(
+  ["trinoHttp", "postgresWire", "mysqlWire", "flightSql", "clickhouseHttp", "mcp"],
+  {
+    snowflakeHttp: "the Snowflake frontend",
+  },
+);
 
 /** Longest pattern; a longer one is a mistake and would compile to a large program. */
 const regexLengthMax = 10_000;
@@ -151,7 +153,7 @@ const protocolBased = z
         mysqlWire: target.optional(),
         flightSql: target.optional(),
         snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
-        clickhouseHttp: notBuilt("the ClickHouse HTTP frontend").optional(),
+        clickhouseHttp: target.optional(),
         mcp: target.optional(),
       })
       .meta({ title: "Protocols", description: "Target group by frontend." }),

@@ -5,7 +5,7 @@ import type { Host } from "./host.ts";
 
 /** A listener that is open. */
 export interface Frontend {
-  /** The key in the config: `trinoHttp`, `postgresWire`, `mysqlWire`. */
+  /** The key in the config: `trinoHttp`, `postgresWire`, `mysqlWire`, `clickhouseHttp`. */
   readonly kind: string;
   readonly host: string;
   /** The port really bound (a configured 0 picks a free one). */

@@ -61,6 +61,7 @@ const frontendDialects: ReadonlyMap<string, Dialect> = new Map([
   ["trinoHttp", "trino"],
   ["postgresWire", "postgres"],
   ["mysqlWire", "duckdb"],
+  ["clickhouseHttp", "clickhouse"],
 ]);
 
 function queryOf(question: RouteQuestion): Query {

@@ -101,7 +101,7 @@ class ClickHouseBackend implements Backend {
     if (!judged.ok) return refused(judged.error);
     const placed = placeParameters(query.engineSql, query.parameters);
     if (!placed.ok) return refused(placed.error);
-    const relay = relayedAsk(query, this.#config);
+    const relay = relayedAsk(query, this.#config, caller.value);
     if (!relay.ok) return refused(relay.error);
     const submission: Submission = {
       relay: relay.value,

@@ -27,7 +27,7 @@ const frontendsSchema = z
     mysqlWire: frontends.mysqlWire.config.optional(),
     flightSql: frontends.flightSql.config.optional(),
     snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
-    clickhouseHttp: notBuilt("the ClickHouse HTTP frontend").optional(),
+    clickhouseHttp: frontends.clickhouseHttp.config.optional(),
     mcp: frontends.mcp.config.optional(),
   })
   .meta({

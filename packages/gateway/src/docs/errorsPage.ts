@@ -9,6 +9,7 @@ import {
 } from "@gateway/contract/error.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import { flightErrors } from "@gateway/frontends/flightSql/errors.ts";
+import { refusalOf } from "@gateway/frontends/clickhouse/errors.ts";
 import { mysqlErrors, type MysqlError } from "@gateway/frontends/mysql/errors.ts";
 import { pgErrors, type PgError } from "@gateway/frontends/postgres/errors.ts";
 import { mcpErrors } from "@gateway/frontends/mcp/errors.ts";
@@ -65,6 +66,7 @@ function answersOf(name: ErrorCode): readonly (readonly string[])[] {
     ["Trino", trinoAnswer(name, trinoErrors[name])],
     ["Flight SQL", flightAnswer(flightErrors[name])],
     ["MCP", mcpAnswer(name)],
+    ["ClickHouse", clickhouseAnswer(name)],
   ];
 }
 
@@ -93,4 +95,9 @@ function mcpAnswer(name: ErrorCode): string {
   const number = `JSON-RPC ${code(String(rpc))}`;
   if (status !== 200) return `HTTP ${status} with ${number}`;
   return `a result with ${code("isError")}; ${number} for a resource`;
+}
+
+function clickhouseAnswer(name: ErrorCode): string {
+  const { name: exception, code: number, status } = refusalOf(gatewayError(name));
+  return `${code(exception)} (${number}), HTTP ${status}`;
 }

@@ -6,6 +6,7 @@ import { typeOfName as duckDbType } from "@gateway/engines/duckDb/types.ts";
 import { namedTypes as starRocksTypes } from "@gateway/engines/starRocks/page/typeNames.ts";
 import { typeOfName as trinoType } from "@gateway/engines/trino/types.ts";
 import { arrowTypeText } from "@gateway/frontends/flightSql/value/types.ts";
+import { columnType as clickHouseTypeText } from "@gateway/frontends/clickhouse/value/types.ts";
 import { mysqlTypeText } from "@gateway/frontends/mysql/value/types.ts";
 import { postgresTypeText } from "@gateway/frontends/postgres/value/types.ts";
 import { typeText as trinoTypeText } from "@gateway/frontends/trino/value/types.ts";
@@ -111,12 +112,16 @@ export function typesPage(): string {
     code(mysqlTypeText(type)),
     code(trinoTypeText(type)),
     code(arrowTypeText(type)),
+    code(clickHouseTypeText({ type, nullable: false })),
   ]);
   const engines = ["From DuckDB", "From ClickHouse", "From StarRocks", "From Trino"];
   return page([
     ["# Types"],
     introduction,
-    table(["Neutral", ...engines, "PostgreSQL", "MySQL", "Trino", "Flight SQL"], rows),
+    table(
+      ["Neutral", ...engines, "PostgreSQL", "MySQL", "Trino", "Flight SQL", "ClickHouse"],
+      rows,
+    ),
     unions,
     ["## Values that differ between engines"],
     differences,

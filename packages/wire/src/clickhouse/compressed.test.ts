@@ -11,6 +11,7 @@ describe("compressedBlocks", () => {
       fc.property(bytesOf(), (bytes) => {
         expect(readCompressed(compressedBlocks(bytes), roomy)).toEqual(bytes);
       }),
+      { numRuns: 30 },
     );
   });
 
@@ -18,7 +19,9 @@ describe("compressedBlocks", () => {
     const bytes = new Uint8Array((1 << 20) + 100_000).fill(7);
     const blocks = compressedBlocks(bytes);
     expect(blocks.length).toBeLessThan(10_000);
-    expect(readCompressed(blocks, roomy)).toEqual(bytes);
+    // Compared as buffers: the test's own way looks at each byte and takes seconds.
+    const read = readCompressed(blocks, roomy);
+    expect(typeof read !== "string" && Buffer.from(read).equals(bytes)).toBe(true);
   });
 });
 

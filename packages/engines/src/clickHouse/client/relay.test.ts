@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { hostOf, identifiedOf, never, valueOf } from "../../rig/backend.ts";
 import { open } from "../adapter.ts";
 import { clickHouseConfig } from "../config.ts";
+import { relayedAsk } from "./relayedAsk.ts";
 
 type Answer = (response: ServerResponse) => void;
 
@@ -71,6 +72,16 @@ describe("a relayed statement", () => {
     const same = await eventsOf(backend, "select 1", { ...relay, fields: [["readonly", "2"]] });
     expect(same.at(-1)).toMatchObject({ kind: "done" });
     expect(seen).toHaveLength(1);
+  });
+
+  it("takes no setting beside the text of a user that it impersonates", () => {
+    const asked = { relay: { ...relay, fields: [["max_threads", "2"]] as const }, takes: [] };
+    const user = { kind: "user", name: "ann", group: "g" } as const;
+    const config = { settings: {} };
+    expect(relayedAsk(asked, config, user)).toMatchObject({ error: { code: "query.permission" } });
+    expect(relayedAsk(asked, config, { kind: "account" }).ok).toBe(true);
+    const named = { relay: { ...relay, fields: [["param_n", "2"]] as const }, takes: [] };
+    expect(relayedAsk(named, config, user).ok).toBe(true);
   });
 
   it("has failed when the server marks an exception behind the rows, in the server's words", async () => {

@@ -1,0 +1,128 @@
+/**
+ * Who sent a request. Nothing here is believed: the door verifies. ClickHouse knows four places for a credential, and
+ * a request that uses two of them is refused, so that no two readers see two names.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Door } from "@gateway/core/port/door.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Login, Presented, PresentedAt } from "@gateway/core/port/authenticator.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
+
+/** What a login is judged by. */
+export interface Sender {
+  readonly headers: IncomingHttpHeaders;
+  /** Fields of the address. */
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly address: string;
+  /** Names of the client's verified certificate; empty where none is asked for. */
+  readonly certificateNames: readonly string[];
+  readonly mayTakeCredentials: boolean;
+}
+
+/** How long a request waits for a first configuration before it is told to come again. */
+const patienceMs = 2_000;
+
+/** These decide who is asking or what is read, so each comes once or not at all. */
+const once: ReadonlySet<string> = new Set([
+  "authorization",
+  "host",
+  "content-length",
+  "content-encoding",
+  "transfer-encoding",
+  "x-clickhouse-user",
+  "x-clickhouse-key",
+  "x-clickhouse-database",
+  "x-clickhouse-format",
+  "x-clickhouse-query-id",
+]);
+
+/** Refuses a request whose headers can be read in two ways. `rawHeaders` is names and values in turn, as sent. */
+export function checkHeaders(rawHeaders: readonly string[]): Result<void, GatewayError> {
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? "").toLowerCase();
+    if (seen.has(name)) return err(violation(`the header ${name} came twice`));
+    if (once.has(name)) seen.add(name);
+    if (name.includes("_") && name.replaceAll("_", "-").startsWith("x-clickhouse-")) {
+      return err(violation("header names are written with hyphens"));
+    }
+  }
+  return ok(undefined);
+}
+
+/** Judges the credential of a request. */
+export async function logIn(
+  door: Pick<Door, "authenticate" | "refused">,
+  sender: Sender,
+): Promise<Result<Login, GatewayError>> {
+  const presented = presentedBy(sender);
+  const at: PresentedAt = { frontend: "clickhouseHttp", address: sender.address, patienceMs };
+  const refused = (error: GatewayError, kind: Presented["kind"]): Result<never, GatewayError> => {
+    door.refused(error.code, { kind, user: claimedUser(sender) }, at);
+    return err(error);
+  };
+  if (!presented.ok) return refused(presented.error, "nothing");
+  const { kind } = presented.value;
+  if (kind !== "nothing" && !sender.mayTakeCredentials) {
+    return refused(gatewayError("auth.cleartext"), kind);
+  }
+  return await door.authenticate(presented.value, at);
+}
+
+/** What the request shows: the one place that holds a credential, otherwise its connection's certificate. */
+export function presentedBy(sender: Sender): Result<Presented, GatewayError> {
+  const { headers, user, password, certificateNames } = sender;
+  const headerUser = one(headers["x-clickhouse-user"]);
+  const key = one(headers["x-clickhouse-key"]);
+  const authorization = one(headers.authorization);
+  const places = [
+    authorization !== undefined,
+    headerUser !== undefined || key !== undefined,
+    user !== undefined || password !== undefined,
+  ].filter(Boolean).length;
+  if (places > 1) return err(gatewayError("auth.refused"));
+  if (authorization !== undefined) return fromAuthorization(authorization);
+  const name = headerUser ?? user;
+  const secret = key ?? password;
+  if (secret !== undefined) {
+    return ok({ kind: "password", user: name ?? defaultUser, password: new Secret(secret) });
+  }
+  return certificateNames.length === 0
+    ? ok({ kind: "nothing", user: name, asked: false })
+    : ok({ kind: "certificate", user: name, names: certificateNames });
+}
+
+/** As whom ClickHouse sees a client that names nobody. */
+const defaultUser = "default";
+
+function fromAuthorization(authorization: string): Result<Presented, GatewayError> {
+  const space = authorization.indexOf(" ");
+  const scheme = authorization.slice(0, space).toLowerCase();
+  const shown = authorization.slice(space + 1).trim();
+  if (space < 0 || shown === "") return err(gatewayError("auth.refused"));
+  if (scheme === "bearer") {
+    return ok({ kind: "bearer", token: new Secret(shown), claimedUser: undefined });
+  }
+  if (scheme !== "basic" || !/^[A-Za-z0-9+/]+=*$/.test(shown)) {
+    return err(gatewayError("auth.refused"));
+  }
+  const text = Buffer.from(shown, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  if (colon <= 0) return err(gatewayError("auth.refused"));
+  const password = new Secret(text.slice(colon + 1));
+  return ok({ kind: "password", user: text.slice(0, colon), password });
+}
+
+function claimedUser({ headers, user }: Sender): string | undefined {
+  return one(headers["x-clickhouse-user"]) ?? user;
+}
+
+function one(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+function violation(message: string): GatewayError {
+  return gatewayError("protocol.violation", { message });
+}

@@ -1,0 +1,294 @@
+/** The way of one statement: its text, its session, who answers it, and its answer. */
+import type { IncomingMessage } from "node:http";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
+import type { Door } from "@gateway/core/port/door.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { ResultStream } from "@gateway/core/query/event.ts";
+import type { Query, QueryId, Relay, RelayBody } from "@gateway/core/query/query.ts";
+import { allRead } from "@gateway/core/query/reached.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readStatement } from "@gateway/core/sql/statement.ts";
+import type { Canceller } from "@gateway/core/tool/canceller.ts";
+import { eventsOf, eventsOfNothing } from "../commands/answer.ts";
+import { killAnswer, killOf } from "../commands/killQuery.ts";
+import { serverAnswer } from "../commands/serverQuestions.ts";
+import { settingsIn } from "../commands/setSettings.ts";
+import type { ClickhouseConfig } from "../config.ts";
+import { formatOf } from "../encode.ts";
+import { named } from "../errors.ts";
+import type { Pending } from "../read/body.ts";
+import type { Fields } from "../read/fields.ts";
+import { insertForm } from "../read/insertForm.ts";
+import { numberedParameters } from "../read/namedParameters.ts";
+import { limitMsOf, lookOf, readsOnly, strangeSetting } from "../session/settings.ts";
+import { remember, type HeldSession, type Sessions } from "../session/sessions.ts";
+import type { Answer } from "./answer.ts";
+import { execute } from "./execution.ts";
+import type { Running } from "./running.ts";
+import { sessionFor } from "./session.ts";
+import { textOf, type Text } from "./text.ts";
+
+/** One request for a statement. */
+export interface Asked {
+  readonly request: IncomingMessage;
+  readonly fields: Fields;
+  readonly login: Login;
+  readonly address: string;
+  /** Aborted when the client leaves. */
+  readonly canceller: Canceller;
+  answerOf(queryId: string): Answer;
+}
+
+export interface Served {
+  readonly config: ClickhouseConfig;
+  readonly door: Door;
+  readonly host: Host;
+  readonly pending: Pending;
+  readonly running: Running;
+  readonly sessions: Sessions;
+}
+
+/** Runs it and answers. Resolves when both the client and the engine are done with it. */
+export async function answerStatement(asked: Asked, served: Served): Promise<void> {
+  const { fields, login, canceller } = asked;
+  const { user } = login.identity;
+  const clientId = fields.queryId ?? headerOf(asked, "x-clickhouse-query-id");
+  const refused = (error: GatewayError): void => asked.answerOf(clientId ?? "").fail(error, false);
+  const taken =
+    fields.session === undefined ? undefined : served.sessions.take(user, fields.session);
+  if (taken?.ok === false) return refused(taken.error);
+  using session = taken?.value;
+  const text = await textOf(asked, served);
+  if (text === undefined) return undefined;
+  if (!text.ok) return refused(text.error);
+  const prepared = await preparedFrom({ asked, served, text: text.value, held: session?.held });
+  if (!prepared.ok) return refused(prepared.error);
+  const { query, events } = prepared.value;
+  const queryId = clientId ?? query.id;
+  const added = served.running.add(user, queryId, { sql: text.value.sql, canceller });
+  if (!added.ok) return refused(added.error);
+  using _running = added.value;
+  const limitMs = limitMsOf(prepared.value.settings);
+  const late = (): void => canceller.abort(gatewayError("query.timeout"));
+  using _limit = limitMs === undefined ? undefined : served.host.clock.timer(limitMs, late);
+  const answer = asked.answerOf(queryId);
+  try {
+    await execute({
+      answer,
+      events: events ?? served.door.run(query, canceller.signal),
+      canceller,
+      format: formatOf(prepared.value.format),
+      look: lookOf(prepared.value.settings),
+      changed: (change) => {
+        if (change.kind !== "catalog" || session === undefined) return;
+        session.held.catalog = change.catalog;
+        session.held.database = change.schema;
+      },
+    });
+  } finally {
+    answer.left();
+  }
+}
+
+/** A statement that may run. */
+interface Prepared {
+  readonly query: Query;
+  /** What answers it here; undefined where an engine does. */
+  readonly events: ResultStream | undefined;
+  readonly format: string;
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+interface Preparing {
+  readonly asked: Asked;
+  readonly served: Served;
+  readonly text: Text;
+  readonly held: HeldSession | undefined;
+}
+
+async function preparedFrom(preparing: Preparing): Promise<Result<Prepared, GatewayError>> {
+  const { asked, served, text, held } = preparing;
+  const { fields } = asked;
+  const { door } = served;
+  const settings = new Map([...(held?.settings ?? []), ...fields.settings]);
+  const session = sessionFor({ ...asked, door, held, settings });
+  const statement = readStatement(text.sql, "clickhouse");
+  const refusal = refusalOfKind(asked, settings, statement);
+  if (refusal !== undefined) return err(refusal);
+  const asksFor = text.format ?? fields.format ?? headerOf(asked, "x-clickhouse-format");
+  const format = asksFor ?? "TabSeparated";
+  const relay = relayOf(preparing, format, settings);
+  const query: Query = { ...door.query(statement, [], session, ["clickHouseBody"]), relay };
+  const prepared = { query, events: undefined, format, settings };
+  const here = await answeredHere(preparing, statement);
+  if (here !== undefined) return here.ok ? ok({ ...prepared, events: here.value }) : here;
+  // Most gateways reach engines of one kind only, and need not ask where this one goes.
+  if (allRead("clickhouse", door.engines(session))) return ok(prepared);
+  return await forAnyEngine(preparing, prepared);
+}
+
+/** The statements that no engine sees, whatever it is. */
+async function answeredHere(
+  { asked, served, text, held }: Preparing,
+  statement: Query["statement"],
+): Promise<Result<ResultStream, GatewayError> | undefined> {
+  if (statement.kind === "kill") {
+    const kill = killOf(text.sql);
+    if (!kill.ok) return kill;
+    const found = await killed(kill.value, asked, served);
+    return ok(eventsOf(killAnswer(kill.value, asked.login.identity.user, found)));
+  }
+  if (statement.kind !== "set") return undefined;
+  const set = settingsIn(statement);
+  if (!set.ok) return set;
+  for (const [name, value] of set.value) {
+    if (held === undefined || remember(held, name, value)) continue;
+    return err(gatewayError("query.unsupported", { message: "too many settings in a session" }));
+  }
+  return ok(eventsOfNothing("SET"));
+}
+
+/** A statement that may go to an engine which knows nothing of ClickHouse. */
+async function forAnyEngine(
+  preparing: Preparing,
+  prepared: Prepared,
+): Promise<Result<Prepared, GatewayError>> {
+  const { asked, served, text } = preparing;
+  const { query } = prepared;
+  const { user } = asked.login.identity;
+  const needsServer = needOf(preparing, prepared);
+  const local = serverAnswer(text.sql, { user, database: query.session.schema ?? "default" });
+  const { parameters } = asked.fields;
+  if (needsServer === undefined && local === undefined && parameters.length === 0) {
+    return ok(prepared);
+  }
+  const engines = await served.door.target(query, asked.canceller.signal);
+  if (!engines.ok) return engines;
+  if (allRead("clickhouse", engines.value)) return ok(prepared);
+  if (local !== undefined) return ok({ ...prepared, events: eventsOf(local) });
+  if (needsServer !== undefined) return err(needsServer);
+  const numbered = numberedParameters(text.sql, parameters);
+  if (!numbered.ok) return numbered;
+  const { sql } = numbered.value;
+  const statement = readStatement(sql, "clickhouse");
+  return ok({
+    ...prepared,
+    query: { ...query, sql, statement, parameters: numbered.value.parameters },
+  });
+}
+
+/** Why no engine but a ClickHouse server can do what is asked. */
+function needOf({ text }: Preparing, prepared: Prepared): GatewayError | undefined {
+  const strange = strangeSetting(prepared.settings);
+  if (strange !== undefined) return strange;
+  const data = prepared.query.statement.kind === "insert" && insertForm(text.sql).kind === "data";
+  if (text.body !== undefined || data) {
+    const message = "rows in a format are taken for a ClickHouse cluster only; use INSERT … VALUES";
+    return gatewayError("query.unsupported", { message });
+  }
+  if (formatOf(prepared.format) === undefined) {
+    const message = `Unknown format ${prepared.format.slice(0, 100)} before an engine that is no ClickHouse`;
+    return gatewayError("query.unsupported", { message, vendor: named("UNKNOWN_FORMAT") });
+  }
+  return undefined;
+}
+
+const transactionKinds: ReadonlySet<string> = new Set([
+  "begin",
+  "commit",
+  "rollback",
+  "savepoint",
+  "prepare",
+  "execute",
+  "deallocate",
+  "declare",
+  "fetch",
+  "close",
+  "discard",
+  "reset",
+]);
+
+/** What is refused whatever the engine: it would be accepted and not done over this protocol. */
+function refusalOfKind(
+  { request }: Asked,
+  settings: ReadonlyMap<string, string>,
+  { kind, tag, writes, doubt, sql }: Query["statement"],
+): GatewayError | undefined {
+  if (doubt === "severalStatements") {
+    return gatewayError("query.syntax", { message: "Multi-statements are not allowed" });
+  }
+  if (transactionKinds.has(kind)) {
+    return gatewayError("query.unsupported", { message: `${tag} is not known over HTTP` });
+  }
+  if (/^\s*CREATE\s+(?:OR\s+REPLACE\s+)?TEMP(?:ORARY)?\s/i.test(sql)) {
+    const message = "temporary tables do not outlive their statement here";
+    return gatewayError("query.unsupported", { message });
+  }
+  if (writes && (request.method !== "POST" || readsOnly(settings))) {
+    const message = "Cannot execute query in readonly mode. The method GET implies it: use POST";
+    return gatewayError("query.permission", { message, vendor: named("READONLY") });
+  }
+  return undefined;
+}
+
+function relayOf(
+  { asked, text }: Preparing,
+  format: string,
+  settings: ReadonlyMap<string, string>,
+): Relay {
+  const { fields, request } = asked;
+  const form: [string, string][] = [["default_format", format]];
+  const of = new Map(settings);
+  // Whoever leaves ends the query, whatever the client says, and the gateway says so to the server itself.
+  of.delete("cancel_http_readonly_queries_on_client_close");
+  // These are about the form of an answer, which the gateway may write itself.
+  for (const name of formSettings) {
+    const value = of.get(name);
+    of.delete(name);
+    if (value !== undefined) form.push([name, value]);
+  }
+  if (fields.compress) form.push(["compress", "1"]);
+  if (fields.waitsForEnd) form.push(["wait_end_of_query", "1"]);
+  return {
+    fields: [...of, ...fields.parameters.map(([name, value]) => [`param_${name}`, value] as const)],
+    form,
+    acceptEncoding: request.headers["accept-encoding"],
+    body: text.body === undefined ? undefined : bodyOf(asked),
+  };
+}
+
+const formSettings = ["client_protocol_version", "enable_http_compression"] as const;
+
+/** The rows of an `INSERT` as they come. Whoever stops reading leaves the connection as it is. */
+function bodyOf({ request, fields }: Asked): RelayBody {
+  return {
+    bytes: { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) },
+    encoding: request.headers["content-encoding"],
+    blocks: fields.decompress,
+  };
+}
+
+async function killed(
+  kill: { readonly queryId: string; readonly mode: string },
+  { login }: Asked,
+  { door, running }: Served,
+): Promise<{ readonly sql: string } | undefined> {
+  const { identity } = login;
+  const found = running.find(identity.user, kill.queryId);
+  if (kill.mode === "test") return found;
+  if (found !== undefined) {
+    found.canceller.abort(gatewayError("query.cancelled"));
+    if (kill.mode === "sync") await running.gone(identity.user, kill.queryId);
+    return found;
+  }
+  // The gateway's own id, which a client of another connection or an operator may know.
+  const cancelled = await door.cancel(kill.queryId as QueryId, identity);
+  return cancelled.ok ? { sql: "" } : undefined;
+}
+
+function headerOf({ request }: Asked, name: string): string | undefined {
+  const value = request.headers[name];
+  const text = Array.isArray(value) ? value.join(", ") : value;
+  return text === "" ? undefined : text;
+}
