@@ -70,7 +70,7 @@ export async function answerStatement(asked: Asked, served: Served): Promise<voi
   if (!added.ok) return refused(added.error);
   using _running = added.value;
   const limitMs = limitMsOf(prepared.value.settings);
-  const late = (): void => canceller.abort(gatewayError("query.timeout"));
+  const late = (): void => canceller.abort(tooLong(limitMs));
   using _limit = limitMs === undefined ? undefined : served.host.clock.timer(limitMs, late);
   const answer = asked.answerOf(queryId);
   try {
@@ -89,6 +89,12 @@ export async function answerStatement(asked: Asked, served: Served): Promise<voi
   } finally {
     answer.left();
   }
+}
+
+/** The client's own limit, and not one of the group. */
+function tooLong(limitMs = 0): GatewayError {
+  const message = `Timeout exceeded: maximum: ${limitMs / 1000} seconds`;
+  return gatewayError("query.timeout", { message });
 }
 
 /** A statement that may run. */
