@@ -57,7 +57,7 @@ describe("@clickhouse/client", () => {
   it("streams many rows, each once and in order", async () => {
     const query = "select i::integer as i from range(50000) t(i) order by i";
     const found: unknown[] = [];
-    for await (const rows of (await client.query({ query, format: "TSV" })).stream()) {
+    for await (const rows of (await client.query({ query, format: "TabSeparated" })).stream()) {
       for (const { text } of rows) found.push(text);
     }
     expect(found).toEqual(Array.from({ length: 50_000 }, (_, i) => String(i)));

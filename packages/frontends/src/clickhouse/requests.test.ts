@@ -69,6 +69,7 @@ describe("the text of a statement", () => {
     ["", "62"],
     ["BEGIN", "48"],
     ["CREATE TEMPORARY TABLE t (a Int32)", "48"],
+    ["/* a */ create or replace temporary table t (a Int32)", "48"],
     ["KILL QUERY WHERE user = 'bob'", "48"],
     ["INSERT INTO t FORMAT CSV 1", "48"],
     ["SELECT 1 FORMAT Parquet", "73"],

@@ -19,6 +19,7 @@ import { formatOf } from "../encode.ts";
 import { named } from "../errors.ts";
 import type { Pending } from "../read/body.ts";
 import type { Fields } from "../read/fields.ts";
+import { createsTemporary } from "../read/firstWords.ts";
 import { insertForm } from "../read/insertForm.ts";
 import { numberedParameters } from "../read/namedParameters.ts";
 import { limitMsOf, lookOf, readsOnly, strangeSetting } from "../session/settings.ts";
@@ -227,7 +228,7 @@ function refusalOfKind(
   if (transactionKinds.has(kind)) {
     return gatewayError("query.unsupported", { message: `${tag} is not known over HTTP` });
   }
-  if (/^\s*CREATE\s+(?:OR\s+REPLACE\s+)?TEMP(?:ORARY)?\s/i.test(sql)) {
+  if (createsTemporary(sql)) {
     const message = "temporary tables do not outlive their statement here";
     return gatewayError("query.unsupported", { message });
   }

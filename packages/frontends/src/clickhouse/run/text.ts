@@ -5,6 +5,7 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import { areLong, type DecodingClient } from "../../listener/longBytes.ts";
 import { longTexts } from "../../listener/longTexts.ts";
 import { hasBody, readBody, unpacked } from "../read/body.ts";
+import { firstWords } from "../read/firstWords.ts";
 import { formatReading } from "../read/formatClause.ts";
 import { insertForm } from "../read/insertForm.ts";
 import type { Asked, Served } from "./statement.ts";
@@ -47,7 +48,7 @@ const multipart = /^multipart\//i;
 
 /** `VALUES` in the address may have its rows in the body; a ClickHouse server reads those as well, but they are text. */
 function bringsRows(start: string): boolean {
-  return /^\s*INSERT\s/i.test(start) && insertForm(start).kind === "data";
+  return firstWords(start, 1)[0] === "INSERT" && insertForm(start).kind === "data";
 }
 
 async function restOf(
