@@ -352,7 +352,7 @@ describe("clients in front of ClickHouse", () => {
     }
   });
 
-  it("insert rows of their own format over ClickHouse's wire, and read every format back", async () => {
+  it("insert rows of their own format over ClickHouse's wire, and read them back", async () => {
     const listener = { host: "127.0.0.1", port: 0 };
     const { gateway: plain } = configOf() as { gateway: object };
     const only = { ...plain, frontends: { clickhouseHttp: listener } };
