@@ -112,7 +112,7 @@ function openings(
   config: GatewayConfig,
   ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
 ): readonly Opening[] {
-  const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp, clickhouseHttp } = config.frontends;
+  const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp, clickhouseHttp, snowflakeHttp } = config.frontends;
   const all: (Opening | undefined)[] = [
     openingOf(frontends.trinoHttp, trinoHttp, ...place),
     openingOf(frontends.postgresWire, postgresWire, ...place),
@@ -120,6 +120,7 @@ function openings(
     openingOf(frontends.flightSql, flightSql, ...place),
     openingOf(frontends.mcp, mcp, ...place),
     openingOf(frontends.clickhouseHttp, clickhouseHttp, ...place),
+    openingOf(frontends.snowflakeHttp, snowflakeHttp, ...place),
   ];
   return all.filter((opening) => opening !== undefined);
 }

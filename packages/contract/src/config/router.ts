@@ -6,15 +6,18 @@
  * core/snapshot/check.ts; how they match is in core/route.
  */
 import { z } from "zod";
-import { builtWords, notBuilt, notBuiltVariant } from "./notBuilt.ts";
+import { notBuiltVariant } from "./notBuilt.ts";
 
 /** Source: the keys of `gateway.frontends`. */
-const frontendKind = builtWords(
-  ["trinoHttp", "postgresWire", "mysqlWire", "flightSql", "clickhouseHttp", "mcp"],
-  {
-    snowflakeHttp: "the Snowflake frontend",
-  },
-);
+const frontendKind = z.enum([
+  "trinoHttp",
+  "postgresWire",
+  "mysqlWire",
+  "flightSql",
+  "snowflakeHttp",
+  "clickhouseHttp",
+  "mcp",
+]);
 
 /** Longest pattern; a longer one is a mistake and would compile to a large program. */
 const regexLengthMax = 10_000;
@@ -152,7 +155,7 @@ const protocolBased = z
         postgresWire: target.optional(),
         mysqlWire: target.optional(),
         flightSql: target.optional(),
-        snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
+        snowflakeHttp: target.optional(),
         clickhouseHttp: target.optional(),
         mcp: target.optional(),
       })

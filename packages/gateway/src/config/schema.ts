@@ -3,7 +3,6 @@
  * carries, whose shapes are in control/config/objects.ts. What the parts mean together is checked in
  * core/snapshot/check.ts; what they mean for safety in rules.ts.
  */
-import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { snapshotShape } from "@gateway/control/config/objects.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
 import { z } from "zod";
@@ -26,7 +25,7 @@ const frontendsSchema = z
     postgresWire: frontends.postgresWire.config.optional(),
     mysqlWire: frontends.mysqlWire.config.optional(),
     flightSql: frontends.flightSql.config.optional(),
-    snowflakeHttp: notBuilt("the Snowflake frontend").optional(),
+    snowflakeHttp: frontends.snowflakeHttp.config.optional(),
     clickhouseHttp: frontends.clickhouseHttp.config.optional(),
     mcp: frontends.mcp.config.optional(),
   })
