@@ -121,6 +121,7 @@ describe("a statement", () => {
     await server.door.untilStarted(1);
     await end(server, token, begun.data.queryId);
     await server.door.untilEnded(1);
+    expect(server.door.ended).toHaveLength(1);
   });
 
   it("that has more rows than an answer leaves them to be downloaded, by whoever has the address", async () => {

@@ -13,6 +13,7 @@ import type { SnowflakeConfig } from "./config.ts";
 import { loginAnswer, openSession, renewed, type Doorway } from "./commands/sessions.ts";
 import { inSession, type Exchange, type InSession } from "./exchange.ts";
 import { Queries } from "./commands/queries.ts";
+import { refuseApi, SqlApi, statementsPath } from "./commands/sqlApi.ts";
 import { failed, succeeded } from "./page/answers.ts";
 import { sendFailure, sendJson, sendStatus } from "./page/respond.ts";
 import type { Peers } from "./peer.ts";
@@ -31,6 +32,7 @@ export class Requests {
   readonly #sessions: Sessions;
   readonly #registry: Registry;
   readonly #queries: Queries;
+  readonly #api: SqlApi;
   #draining = false;
 
   constructor(config: SnowflakeConfig, door: Door, host: Host, peers: Peers) {
@@ -45,7 +47,9 @@ export class Requests {
       idleMs: config.sessionIdleSecs * 1_000,
     });
     this.#registry = new Registry(host, config.resultKeepSecs * 1_000);
-    this.#queries = new Queries({ config, door, host, registry: this.#registry });
+    const served = { config, door, host, registry: this.#registry };
+    this.#queries = new Queries(served);
+    this.#api = new SqlApi(served);
   }
 
   /** Refuses new statements. Resolves when each older one has its end, or at the deadline. */
@@ -98,6 +102,7 @@ export class Requests {
       case "POST /queries/v1/abort-request":
         return this.#inSession(exchange, async (found) => this.#abort(found));
     }
+    if (url.pathname.startsWith(statementsPath)) return this.#statements(exchange, method, url);
     return this.#routeOfQuery(exchange, method, url.pathname);
   }
 
@@ -122,6 +127,30 @@ export class Requests {
       return this.#inSession(exchange, (found) => this.#queries.monitor(found, id));
     }
     return sendStatus(request, response, 404, "Not found");
+  }
+
+  /** The SQL API: who asks is judged for each request, before anything of it is read. */
+  async #statements(exchange: Exchange, method: string, url: URL): Promise<void> {
+    const { request, response } = exchange;
+    const [, id, what] =
+      /^\/([\w-]{1,128})(?:\/(cancel))?$/.exec(url.pathname.slice(statementsPath.length)) ?? [];
+    const isNew = url.pathname === statementsPath && method === "POST";
+    if (!isNew && id === undefined) return sendStatus(request, response, 404, "Not found");
+    const login = await this.#api.logIn(exchange);
+    if (!login.ok) return refuseApi(exchange, login.error);
+    if (id !== undefined) {
+      if (what === "cancel" && method === "POST") return this.#api.end(exchange, login.value, id);
+      if (what !== undefined || method !== "GET") {
+        return sendStatus(request, response, 405, "Method not allowed");
+      }
+      const partition = Number(url.searchParams.get("partition") ?? 0);
+      return this.#api.status(exchange, login.value, id, partition);
+    }
+    if (this.#draining) return refuseApi(exchange, gatewayError("gateway.draining"));
+    const body = await readJson(request, this.#config, this.#pending);
+    if (body === undefined) return;
+    if (!body.ok) return refuseApi(exchange, body.error);
+    await this.#api.submit(exchange, login.value, body.value, url.searchParams);
   }
 
   /** Answers within the session of the request's token, or says what the driver has to do first. */

@@ -17,6 +17,7 @@ import {
   type Prepared,
   type Served,
 } from "../run/submit.ts";
+import { waitFor } from "../run/wait.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import { parametersOf } from "../session/state.ts";
 import { readBindings } from "../value/bindings.ts";
@@ -130,9 +131,7 @@ export class Queries {
 
   async #answer(exchange: Exchange, submitted: Submitted): Promise<void> {
     const { request, response, peer } = exchange;
-    submitted.waiting += 1;
-    await this.#waited(submitted, response);
-    submitted.waiting -= 1;
+    await waitFor(submitted, response, { clock: this.#served.host.clock, waitMs });
     if (response.destroyed) {
       // A driver that waits and leaves wants it no more; one that did not mean to wait comes back.
       if (submitted.waiting === 0 && !submitted.isAsync) cancel(submitted);
@@ -148,18 +147,6 @@ export class Queries {
     });
     await sendText(request, response, text);
     this.#served.registry.answered(submitted);
-  }
-
-  /** Resolves when it is over, after a while, or when the driver leaves. */
-  async #waited({ over }: Submitted, response: Exchange["response"]): Promise<void> {
-    let stop = (): void => undefined;
-    const stopped = new Promise<void>((resolve) => {
-      stop = resolve;
-    });
-    using _timer = this.#served.host.clock.timer(waitMs, stop);
-    response.once("close", stop);
-    await Promise.race([over, stopped]);
-    response.off("close", stop);
   }
 
   async #describe(

@@ -122,7 +122,7 @@ export function resultText(parts: ResultParts): string {
 }
 
 /** Rows of one statement, as a driver reads them. */
-interface Rows {
+export interface Rows {
   readonly columns: readonly Column[];
   readonly json: string;
   readonly total: number;
@@ -130,7 +130,8 @@ interface Rows {
   readonly typeId: number;
 }
 
-function rowsOf(execution: Execution): Rows {
+/** The rows of a statement that is over; where it has none, what it did. */
+export function rowsOf(execution: Execution): Rows {
   const { columns, outcome, spool } = execution;
   const updateType = outcome?.kind === "done" ? outcome.done.updateType : undefined;
   if (columns !== undefined && columns.length > 0) {

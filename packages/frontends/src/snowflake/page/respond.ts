@@ -24,11 +24,24 @@ export async function sendText(
   text: string,
 ): Promise<void> {
   const bytes = Buffer.from(text);
-  const takes = /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  const takes = /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "");
   if (!takes || bytes.length < compressedBytesMin) return endBytes(response, json, bytes);
   const packed = await compress(bytes, compression);
   response.setHeader("Content-Encoding", "gzip");
   return endBytes(response, json, packed);
+}
+
+/** Sends a document with a status; bytes are JSON already. */
+export function sendDocument(
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  status: number,
+  document: object | Buffer,
+): void {
+  response.statusCode = status;
+  if (status === 503) response.setHeader("Retry-After", 1);
+  closeIfEndless(request, response);
+  const bytes = Buffer.isBuffer(document) ? document : Buffer.from(JSON.stringify(document));
+  endBytes(response, json, bytes);
 }
 
 /** Sends rows, which are compressed. */

@@ -55,12 +55,7 @@ export class Registry {
     const submitted = { ...found, secret, askedAtMs, waiting: 0, ended: false, unread };
     this.#byId.set(found.id, submitted);
     if (this.#byId.size > keptMax) this.#dropOldest();
-    void found.over.then(() => {
-      submitted.ended = true;
-      const chunks = found.executions.at(-1)?.spool.chunks ?? [];
-      for (const index of chunks.keys()) unread.add(index);
-      this.#quiet();
-    });
+    void this.#watch(submitted);
     return submitted;
   }
 
@@ -116,6 +111,14 @@ export class Registry {
     await Promise.all([...this.#byId.values()].map((one) => this.#drop(one)));
   }
 
+  async #watch(submitted: Submitted): Promise<void> {
+    await submitted.over;
+    submitted.ended = true;
+    const chunks = submitted.executions.at(-1)?.spool.chunks ?? [];
+    for (const index of chunks.keys()) submitted.unread.add(index);
+    this.#quiet();
+  }
+
   #quiet(): void {
     if (this.isQuiet) this.#whenQuiet?.();
   }
@@ -134,7 +137,7 @@ export class Registry {
   #sweepLater(): void {
     this.#timer = this.#host.clock.timer(sweepMs, () => {
       const goneMs = this.#host.clock.nowMs() - this.#keepMs;
-      for (const one of [...this.#byId.values()]) {
+      for (const one of this.#byId.values()) {
         if (one.waiting === 0 && one.askedAtMs < goneMs && !isRunning(one)) void this.#drop(one);
       }
       this.#quiet();
@@ -151,7 +154,11 @@ export function isRunning({ ended }: Pick<Submitted, "ended">): boolean {
 /** Ends what runs of it; the client is told the reason. */
 export function cancel(
   { executions }: Pick<Submitted, "executions">,
-  code: "query.cancelled" | "query.abandoned" | "gateway.draining" = "query.cancelled",
+  code:
+    | "query.cancelled"
+    | "query.abandoned"
+    | "query.timeout"
+    | "gateway.draining" = "query.cancelled",
 ): void {
   for (const execution of executions) execution.cancel(gatewayError(code));
 }

@@ -115,7 +115,7 @@ export class Sessions {
 
   closeAll(): void {
     this.#timer?.[Symbol.dispose]();
-    for (const session of [...this.#byMaster.values()]) this.close(session);
+    for (const session of this.#byMaster.values()) this.close(session);
   }
 
   #give(session: LiveSession): Tokens {
@@ -139,7 +139,7 @@ export class Sessions {
   #sweepLater(): void {
     this.#timer = this.#parts.host.clock.timer(sweepMs, () => {
       const nowMs = this.#nowMs();
-      for (const session of [...this.#byMaster.values()]) {
+      for (const session of this.#byMaster.values()) {
         if (this.#isOver(session, nowMs)) this.close(session);
       }
       this.#sweepLater();
@@ -149,4 +149,19 @@ export class Sessions {
   #nowMs(): number {
     return this.#parts.host.clock.nowMs();
   }
+}
+
+/** A session of one request, which no token leads to. */
+export function detachedSession(owner: SessionOwner, state: SessionState): LiveSession {
+  return {
+    id: 0,
+    owner,
+    state,
+    token: "",
+    master: "",
+    tokenUntilMs: 0,
+    masterUntilMs: 0,
+    usedAtMs: 0,
+    closing: new Set(),
+  };
 }

@@ -108,10 +108,10 @@ const digits38 = 38;
 
 /** By the digits: an integer of 64 bits where it fits one, else a decimal of exactly as many digits. */
 function fixedType(text: string): DataType {
-  const [, whole = "", fraction = ""] = /^[+-]?(\d*)\.?(\d*)$/.exec(text) ?? [];
-  if (fraction === "" && whole.length <= 18) return { kind: "integer", bits: 64, signed: true };
+  const [, digits = "", fraction = ""] = /^[+-]?(\d*)\.?(\d*)$/.exec(text) ?? [];
+  if (fraction === "" && digits.length <= 18) return { kind: "integer", bits: 64, signed: true };
   const scale = Math.min(fraction.length, digits38);
-  const precision = Math.min(Math.max(whole.length + scale, 1), digits38);
+  const precision = Math.min(Math.max(digits.length + scale, 1), digits38);
   return { kind: "decimal", precision, scale: Math.min(scale, precision) };
 }
 

@@ -43,7 +43,7 @@ function readerOf(vector: Vector): ReadCell {
     case "boolean":
       return (row) => (valueAt(vector, row) === true ? '"1"' : '"0"');
     case "date":
-      return (row) => `"${String(valueAt(vector, row))}"`;
+      return (row) => `"${valueAt(vector, row) as bigint}"`;
     case "time":
     case "timestamp":
       return seconds(vector, digitsOfUnit[type.unit]);
