@@ -86,6 +86,23 @@ describe("an isolation that a client asked for", () => {
   });
 });
 
+describe("a transaction", () => {
+  const instant = { kind: "timestamp", unit: "us", zoned: true } as const;
+
+  it.each<[string, Parameter]>([
+    ["an instant", { type: instant, value: 1_350_305_838_000_000n }],
+    ["no instant", { type: instant, value: null }],
+    ["a list of instants", { type: { kind: "list", item: instant }, value: [0n] }],
+  ])("is not ended by %s among the parameters", async (_, parameter) => {
+    const lane = await begun("begin");
+    const sql = "insert into kept select 1 where $1 is null or $1 is not null";
+    await ran(lane, sql, { parameters: [parameter] });
+    await ran(lane, "insert into kept values (2)");
+    await lane.rollback(never);
+    expect((await ran(backend, "select a from kept")).rows).toEqual([]);
+  });
+});
+
 describe("a savepoint", () => {
   let lane: PinnedLane;
   beforeEach(async () => {

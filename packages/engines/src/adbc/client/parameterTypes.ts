@@ -12,12 +12,39 @@ import { textOf } from "../listing.ts";
 import type { Judged } from "../sql/guard.ts";
 import type { Written } from "../sql/written.ts";
 import { knownTypeOf } from "../types.ts";
+import { instantText } from "./instantText.ts";
 import { rowsOf } from "./rows.ts";
 import { deepName, deepText, isDeep } from "./deepArrays.ts";
 import type { EngineStatement, RunContext } from "./run.ts";
 
 /** The statement with casts where a parameter has no type that its place takes; as it is for all other drivers. */
 export async function withCasts(
+  context: RunContext,
+  statement: EngineStatement,
+  signal: AbortSignal,
+): Promise<Result<EngineStatement, AdbcFailure>> {
+  const cast = await withOpenCasts(context, statement, signal);
+  return cast.ok && context.profile.asksColumns ? ok(withInstants(cast.value)) : cast;
+}
+
+/**
+ * The driver sets its own time zone around a statement with an instant among its parameters, and sends COMMIT behind
+ * it, also in a transaction of the client's. So instants are bound as text.
+ */
+function withInstants(statement: EngineStatement): EngineStatement {
+  const { written } = statement;
+  const instants = written.parameters.map(({ type }) => type.kind === "timestamp" && type.zoned);
+  if (!instants.includes(true)) return statement;
+  const parameters = written.parameters.map((one, index) =>
+    instants[index] === true ? { type: textFor(one.type), value: instantText(one) } : one,
+  );
+  const sql = castText(written.sql, (index) =>
+    instants[index] === true ? "pg_catalog.timestamptz" : undefined,
+  );
+  return { ...statement, written: { ...written, sql, parameters } };
+}
+
+async function withOpenCasts(
   context: RunContext,
   statement: EngineStatement,
   signal: AbortSignal,
