@@ -29,7 +29,10 @@ create unique index sale_token on shown.sale (token);
 create view shown.shown_view as select id, name from shown.customer;`;
 
 let direct: URL;
-let gateway: TestGateway;
+/** Who answers about catalogs: the mirror, and by default the server itself. */
+const answering = ["mirror", "auto"] as const;
+type Answering = (typeof answering)[number];
+const gateways = new Map<Answering, TestGateway>();
 
 beforeAll(async () => {
   direct = await emptyDatabase("mirrored");
@@ -41,11 +44,20 @@ beforeAll(async () => {
   const uri = `postgresql://${direct.host}${direct.pathname}`;
   const auth = { type: "basic", username: direct.username, password: "none" };
   const local = { engine: "adbc", driver, uri, auth, poolSize: 3 };
-  gateway = await gatewayOf(configOf({ clusters: { local } }));
+  const place = { host: "127.0.0.1", port: 0 };
+  for (const catalog of answering) {
+    const frontends = { postgresWire: { ...place, catalog } };
+    const own = { frontends, adminApi: place, persistence: { type: "inMemory" } };
+    gateways.set(catalog, await gatewayOf(configOf({ gateway: own, clusters: { local } })));
+  }
 });
-afterAll(() => gateway[Symbol.asyncDispose]());
+afterAll(async () => {
+  for (const gateway of gateways.values()) await gateway[Symbol.asyncDispose]();
+});
 
-function through(): URL {
+function through(catalog: Answering): URL {
+  const gateway = gateways.get(catalog);
+  if (gateway === undefined) throw new Error(`no gateway whose catalogs are by ${catalog}`);
   const url = new URL(direct);
   url.port = `${portOf(gateway, "postgresWire")}`;
   return url;
@@ -54,12 +66,13 @@ function through(): URL {
 /** What a program prints of the server, and of the gateway. */
 async function bothWays(
   run: (url: URL) => Promise<string>,
+  catalog: Answering = "mirror",
 ): Promise<{ readonly direct: readonly string[]; readonly through: readonly string[] }> {
-  const [own, ours] = [await run(direct), await run(through())];
+  const [own, ours] = [await run(direct), await run(through(catalog))];
   return { direct: own.trim().split("\n"), through: ours.trim().split("\n") };
 }
 
-describe("psql", () => {
+describe.each(answering)("psql, catalogs by %s", (catalog) => {
   const shown = async (url: URL, order: string): Promise<string> =>
     printed("psql", ["-X", "-c", order, url.href]);
 
@@ -70,7 +83,7 @@ describe("psql", () => {
     "\\dt shown.*",
     "\\di shown.*",
   ])("shows the same by %s", async (order) => {
-    const found = await bothWays((url) => shown(url, order));
+    const found = await bothWays((url) => shown(url, order), catalog);
     expect(plain(found.through)).toEqual(plain(found.direct));
   });
 });
@@ -119,13 +132,13 @@ describe.skipIf(!existsSync(jar))("pgjdbc", () => {
   });
 });
 
-describe.skipIf(!existsSync(python))("SQLAlchemy", () => {
+describe.skipIf(!existsSync(python)).each(answering)("SQLAlchemy, catalogs by %s", (catalog) => {
   it.each(["psycopg", "psycopg2"])("reflects the same by %s", async (driver) => {
     const run = async (url: URL): Promise<string> => {
       const dsn = `postgresql+${driver}://${url.username}@${url.host}${url.pathname}`;
       return await printed(python, ["-c", reflection, dsn]);
     };
-    const found = await bothWays(run);
+    const found = await bothWays(run, catalog);
     expect(found.through).toEqual(found.direct);
   });
 });

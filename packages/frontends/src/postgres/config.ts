@@ -5,10 +5,10 @@ import { z } from "zod";
 const defaultPort = 5432;
 const defaultMessageBytes = 8 * 1024 * 1024;
 
-const catalog = z.enum(["mirror", "backend", "off"]).default("mirror").meta({
+const catalog = z.enum(["auto", "mirror", "backend", "off"]).default("auto").meta({
   title: "Catalog",
   description:
-    "Who answers statements over pg_catalog and information_schema: mirror (a small PostgreSQL in a thread of the gateway with empty tables like those of the backend; takes about 300 MB while it is used, and at most twice that), backend (the engine itself), or off (they are refused).",
+    "Who answers statements over pg_catalog and information_schema: mirror (a small PostgreSQL in a thread of the gateway with empty tables like those of the backend; takes about 300 MB while it is used, and at most twice that), backend (the engine itself), auto (the engine where every one that the session may reach is a PostgreSQL, else the mirror), or off (they are refused). Clients ask as of a PostgreSQL 16: for servers before 15, mirror.",
 });
 
 export type CatalogMode = z.output<typeof catalog>;

@@ -24,7 +24,11 @@ export interface Carried {
  */
 export function carriedOf(columns: readonly Column[], types: readonly number[] = []): Carried {
   const askings = columns.map((column, index) => askingOf(column, types[index]));
-  const shown = columns.map((column, index) => shownAs(column, askings[index] ?? "plain"));
+  const shown = columns.map((column, index) => {
+    const own = ownNames.get(types[index] ?? 0);
+    const named = own === undefined ? column : { ...column, engineType: own };
+    return shownAs(named, askings[index] ?? "plain");
+  });
   return { askings, columns: shown };
 }
 
@@ -69,6 +73,12 @@ const plainTypes: ReadonlySet<number> = new Set([20, 23, 25, 114, 1042, 1043, 19
 /** Arrays of bool, int2, int4, int8, float4, float8, date, time, timestamp, timestamptz, interval, uuid. */
 const plainArrays: ReadonlySet<number> = new Set([
   1000, 1005, 1007, 1016, 1021, 1022, 1182, 1183, 1115, 1185, 1187, 2951,
+]);
+
+/** Types of catalogs that PostgreSQL's clients know by their own name, and the driver does not. */
+const ownNames: ReadonlyMap<number, string> = new Map([
+  [19, "name"],
+  [26, "oid"],
 ]);
 
 /** int2vector and oidvector, which are written without braces. */

@@ -11,19 +11,22 @@ import { ClientSession } from "../session/clientSession.ts";
 import { Mirrors } from "./mirrors.ts";
 import { SessionCatalog } from "./sessionCatalog.ts";
 
+const own = "select current_database(), current_user";
 const names = "select relname from pg_class";
 const live = "select relname, pg_relation_size(oid) from pg_class";
 
 describe("SessionCatalog.takes", () => {
   it.each([
-    ["mirror", ["postgres"], [true, false]],
-    ["mirror", ["postgres", "duckdb"], [true, true]],
-    ["mirror", ["postgres", undefined], [true, true]],
-    ["mirror", [], [true, true]],
-    ["off", ["postgres"], [true, true]],
-    ["backend", ["duckdb"], [false, false]],
+    ["auto", ["postgres"], [true, false, false]],
+    ["auto", ["postgres", "duckdb"], [true, true, true]],
+    ["auto", ["postgres", undefined], [true, true, true]],
+    ["auto", [], [true, true, true]],
+    ["mirror", ["postgres"], [true, true, false]],
+    ["mirror", ["postgres", "duckdb"], [true, true, true]],
+    ["off", ["postgres"], [true, true, true]],
+    ["backend", ["duckdb"], [false, false, false]],
   ] as const)("in mode %s over engines that read %j answers %j", (mode, dialects, taken) => {
-    expect([takes(names, mode, dialects), takes(live, mode, dialects)]).toEqual(taken);
+    expect([own, names, live].map((sql) => takes(sql, mode, dialects))).toEqual(taken);
   });
 });
 

@@ -49,12 +49,16 @@ export class SessionCatalog {
     this.#process = process;
   }
 
-  /** True for a statement that is answered here. PostgreSQL itself is asked what only an engine knows. */
+  /**
+   * True for a statement that is answered here. A PostgreSQL itself is asked what only an engine knows, and by
+   * `auto` also what there is: it has each definition, default and type, and what the open transaction made.
+   */
   takes({ kind }: ReadStatement): boolean {
     if (kind.kind !== "query" || kind.catalog === undefined) return false;
     const { mode } = this.#mirrors;
     if (mode === "backend") return false;
-    if (kind.catalog === "names" || mode === "off") return true;
+    if (mode === "off" || kind.catalog === "session") return true;
+    if (mode === "mirror" && kind.catalog === "names") return true;
     // A portal's values are read for who answers it, so that never changes.
     this.#reachesPostgres ??= this.#mirrors.reachesPostgres(this.#session.value);
     return !this.#reachesPostgres;

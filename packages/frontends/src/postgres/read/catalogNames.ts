@@ -58,6 +58,14 @@ export function catalogFunction(name: string): boolean {
   return functions.has(name) || name.startsWith("pg_") || /^has_\w+_privilege$/.test(name);
 }
 
+/** True for a function that is about the session, and names nothing that an engine has. */
+export function sessionFunction(name: string): boolean {
+  return session.test(name);
+}
+
+const session =
+  /^(?:current_(?:database|setting|catalog|role|user)|session_user|set_config|version|getdatabaseencoding|inet_(?:client|server)_(?:addr|port)|pg_(?:backend_pid|client_encoding|is_in_recovery|advisory_unlock_all))$/;
+
 /**
  * True for a function whose answer only the engine can know: sizes, statistics, waits, locks, transactions, the
  * log. The mirror's tables are empty and its sessions its own.

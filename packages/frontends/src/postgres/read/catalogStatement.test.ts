@@ -6,7 +6,6 @@ describe("catalogSubject", () => {
     "select * from pg_catalog.pg_class c, pg_type t where c.oid = t.typrelid",
     'SELECT * FROM "pg_catalog"."pg_class" JOIN information_schema.tables USING (x)',
     "select current_schema()",
-    "select current_database(), current_user",
     "select 'orders'::regclass::oid",
     "select cast('lower' as pg_catalog.regproc)",
     "select has_table_privilege('orders', 'select')",
@@ -54,6 +53,15 @@ describe("catalogSubject", () => {
     "select extract(year from (select at from orders)) from pg_class",
   ])("leaves %s to the backend", (sql) => {
     expect(catalogSubject(sql)).toBeUndefined();
+  });
+
+  it.each([
+    "select current_database(), current_user",
+    "select current_database(), pg_backend_pid()",
+    "select current_user, version()",
+    "select current_setting('server_version') as v, session_user",
+  ])("sees that %s asks about the session alone", (sql) => {
+    expect(catalogSubject(sql)).toBe("session");
   });
 
   it.each([

@@ -14,6 +14,7 @@ import {
   liveFunction,
   liveRelation,
   plainFunction,
+  sessionFunction,
   sessionLock,
   systemWord,
 } from "./catalogNames.ts";
@@ -27,11 +28,11 @@ const lengthMax = 64 * 1024;
 const tokensMax = 8_000;
 
 /**
- * What a statement over catalogs and nothing else asks about. `names`: what there is, which a mirror knows.
- * `live`: also sizes, statistics, sessions or locks, which only the engine knows. `sessionLock`: it takes or gives
+ * What a statement over catalogs and nothing else asks about. `session`: the session alone, which the frontend
+ * keeps. `names`: what there is, which a mirror knows, and a PostgreSQL itself. `live`: also sizes, statistics, sessions or locks, which only the engine knows. `sessionLock`: it takes or gives
  * back a lock of its session.
  */
-export type CatalogSubject = "names" | "live" | "sessionLock";
+export type CatalogSubject = "session" | "names" | "live" | "sessionLock";
 
 /**
  * Undefined for a statement that is the backend's: also for one that calls functions about sizes and the like and
@@ -93,6 +94,7 @@ class Walk {
   #at = 0;
   #relations = false;
   #functions = false;
+  #names = false;
   #foreign = false;
   #live = false;
   #sessionLock = false;
@@ -106,7 +108,7 @@ class Walk {
   subject(): CatalogSubject | undefined {
     if (!this.#isCatalog()) return undefined;
     if (this.#sessionLock) return "sessionLock";
-    if (!this.#live) return "names";
+    if (!this.#live) return this.#relations || this.#names ? "names" : "session";
     return this.#relations ? "live" : undefined;
   }
 
@@ -164,7 +166,7 @@ class Walk {
     const attribute = this.#kinds[at - 1] === "dot";
     if (!attribute && this.#changes(at, word)) return false;
     if (this.#texts[at + 1] === "(" && this.#kinds[at + 1] === "open") this.#call(at);
-    else if (!attribute && systemWord(word)) this.#functions = true;
+    else if (!attribute && systemWord(word)) this.#called(word);
     if (attribute || frame.kind === "other") {
       if (word === "as") this.#cast(at + 1);
       return true;
@@ -249,6 +251,7 @@ class Walk {
 
   #called(name: string): void {
     this.#functions = true;
+    if (!sessionFunction(name)) this.#names = true;
     if (liveFunction(name)) this.#live = true;
     if (sessionLock(name)) this.#sessionLock = true;
   }
@@ -256,7 +259,9 @@ class Walk {
   /** A type behind a cast. */
   #cast(at: number): void {
     const qualified = this.#texts[at] === "pg_catalog" && this.#kinds[at + 1] === "dot";
-    if (regTypes.test(this.#texts[qualified ? at + 2 : at] ?? "")) this.#functions = true;
+    if (!regTypes.test(this.#texts[qualified ? at + 2 : at] ?? "")) return;
+    this.#functions = true;
+    this.#names = true;
   }
 
   #isWord(at: number, words: ReadonlySet<string>): boolean {

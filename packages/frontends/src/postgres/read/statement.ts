@@ -24,10 +24,10 @@ export type Kind =
   /** SAVEPOINT, RELEASE, ROLLBACK TO: the door answers it, and it has no result. */
   | { readonly kind: "division"; readonly division: Division }
   /**
-   * `catalog`: it is about `pg_catalog` and the like, and nothing else. `live`: also about sizes, statistics,
-   * sessions or locks, which only the engine knows.
+   * `catalog`: it is about `pg_catalog` and the like, and nothing else. `session`: about the session alone. `live`:
+   * also about sizes, statistics, sessions or locks, which only the engine knows.
    */
-  | { readonly kind: "query"; readonly catalog?: "names" | "live" }
+  | { readonly kind: "query"; readonly catalog?: "session" | "names" | "live" }
   /** COPY to the client: `sql` is the query whose rows are copied. */
   | { readonly kind: "copy"; readonly form: CopyForm }
   /** `sql` is the cursor's query. */

@@ -10,7 +10,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { PostgresCall, Query } from "@gateway/core/query/query.ts";
-import { err, type Result } from "@gateway/core/result.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { batchOf } from "@gateway/core/type/build.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
@@ -26,6 +26,7 @@ import type { LocalStatement, NamedValue } from "../commands/local.ts";
 import type { Outbox } from "../outbox.ts";
 import type { AsideRoom } from "./rowsAside.ts";
 import type { Prepared, ReadStatement } from "../read/statement.ts";
+import { ownColumns } from "../value/ownTypes.ts";
 
 export interface ExecutorParts {
   readonly door: Door;
@@ -135,10 +136,12 @@ export class Executor {
     try {
       const query = door.query(statement, relayed === true ? [] : parameters, session.value);
       const call = { ...simpleCall, types };
-      return await door.describe(
+      const described = await door.describe(
         relayed === true ? { ...query, takes: relayedRows, call } : query,
         controller.signal,
       );
+      if (!described.ok || relayed === true) return described;
+      return ok({ ...described.value, columns: ownColumns(described.value.columns) });
     } finally {
       this.#current = undefined;
     }

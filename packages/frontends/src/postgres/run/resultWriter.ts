@@ -15,6 +15,7 @@ import type { CopyForm } from "../read/copyForm.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
 import { nativeRowWriter } from "../value/nativeRows.ts";
+import { binaryOids, ownColumns, withBinaryOids } from "../value/ownTypes.ts";
 import { textRowWriter } from "../value/textRows.ts";
 import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
 import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
@@ -40,6 +41,7 @@ export class ResultWriter {
   readonly #out: Outbox;
   #columns: readonly Column[] | undefined;
   #formats: readonly Format[] = [];
+  #binaryOids: readonly boolean[] | undefined;
   /** The batch that is being written, with its writer and the next row. */
   #batch: Batch | undefined;
   #rows: RowWriter | undefined;
@@ -64,8 +66,9 @@ export class ResultWriter {
   }
 
   /** Takes the columns, and tells them where the client wants that. Answers why it can not have them. */
-  describe(columns: readonly Column[], announce: Announce): GatewayError | undefined {
+  describe(found: readonly Column[], announce: Announce): GatewayError | undefined {
     const { promised, copy, formats: asked } = this.#form;
+    const columns = ownColumns(found);
     if (promised !== undefined && !sameShape(promised, columns)) return changedResult();
     const wide = widthError(columns);
     if (wide !== undefined) return wide;
@@ -74,6 +77,7 @@ export class ResultWriter {
     const formats = formatsFor(asked, columns);
     if (formats === undefined) return formatCountError(asked.length, columns.length);
     this.#formats = formats;
+    this.#binaryOids = binaryOids(columns, formats);
     if (announce !== "no") {
       this.#out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
     }
@@ -136,6 +140,7 @@ export class ResultWriter {
       return gatewayError("query.unsupported", { message });
     }
     this.#formats = formats;
+    this.#binaryOids = binaryOids(this.#columns, formats);
     this.#chooseWriter();
     return undefined;
   }
@@ -157,6 +162,10 @@ export class ResultWriter {
     if (wrong !== undefined) return wrong;
     const { writer } = this.#out;
     const format = form.kind === "binary" ? 1 : 0;
+    this.#binaryOids = binaryOids(
+      columns,
+      columns.map(() => format),
+    );
     this.#out.put({ kind: "copyOut", format, columns: columns.length });
     writeCopyHead(writer, { form, columns, zone: this.#session.zone });
     return undefined;
@@ -165,8 +174,10 @@ export class ResultWriter {
   #chooseWriter(): void {
     const { zone } = this.#session;
     const { copy: form } = this.#form;
-    const batch = this.#batch;
-    if (batch === undefined) return;
+    const taken = this.#batch;
+    if (taken === undefined) return;
+    const binary = this.#binaryOids;
+    const batch = binary === undefined ? taken : withBinaryOids(taken, binary);
     this.#rows =
       form === undefined
         ? plainWriter(batch, { formats: this.#formats, zone, columns: this.#columns })
