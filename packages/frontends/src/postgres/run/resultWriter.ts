@@ -15,7 +15,7 @@ import type { CopyForm } from "../read/copyForm.ts";
 import type { ClientSession } from "../session/clientSession.ts";
 import { formatsFor, rowFields, rowWriter, type RowShape, type RowWriter } from "../value/rows.ts";
 import { nativeRowWriter } from "../value/nativeRows.ts";
-import { binaryOids, ownColumns, withBinaryOids } from "../value/ownTypes.ts";
+import { binaryForms, ownColumns, withBinary } from "../value/ownTypes.ts";
 import { textRowWriter } from "../value/textRows.ts";
 import { copyProblem, copyWriter, writeCopyHead, writeCopyTail } from "./copyRows.ts";
 import { changedResult, formatCountError, sameShape, widthError } from "./described.ts";
@@ -41,7 +41,7 @@ export class ResultWriter {
   readonly #out: Outbox;
   #columns: readonly Column[] | undefined;
   #formats: readonly Format[] = [];
-  #binaryOids: readonly boolean[] | undefined;
+  #binaryForms: ReturnType<typeof binaryForms>;
   /** The batch that is being written, with its writer and the next row. */
   #batch: Batch | undefined;
   #rows: RowWriter | undefined;
@@ -77,7 +77,7 @@ export class ResultWriter {
     const formats = formatsFor(asked, columns);
     if (formats === undefined) return formatCountError(asked.length, columns.length);
     this.#formats = formats;
-    this.#binaryOids = binaryOids(columns, formats);
+    this.#binaryForms = binaryForms(columns, formats);
     if (announce !== "no") {
       this.#out.put({ kind: "rowDescription", fields: rowFields(columns, formats) });
     }
@@ -140,7 +140,7 @@ export class ResultWriter {
       return gatewayError("query.unsupported", { message });
     }
     this.#formats = formats;
-    this.#binaryOids = binaryOids(this.#columns, formats);
+    this.#binaryForms = binaryForms(this.#columns, formats);
     this.#chooseWriter();
     return undefined;
   }
@@ -162,7 +162,7 @@ export class ResultWriter {
     if (wrong !== undefined) return wrong;
     const { writer } = this.#out;
     const format = form.kind === "binary" ? 1 : 0;
-    this.#binaryOids = binaryOids(
+    this.#binaryForms = binaryForms(
       columns,
       columns.map(() => format),
     );
@@ -176,8 +176,9 @@ export class ResultWriter {
     const { copy: form } = this.#form;
     const taken = this.#batch;
     if (taken === undefined) return;
-    const binary = this.#binaryOids;
-    const batch = binary === undefined ? taken : withBinaryOids(taken, binary);
+    // The server wrote those itself, in the formats that were asked for.
+    const forms = taken.form === "native" ? undefined : this.#binaryForms;
+    const batch = forms === undefined ? taken : withBinary(taken, forms);
     this.#rows =
       form === undefined
         ? plainWriter(batch, { formats: this.#formats, zone, columns: this.#columns })

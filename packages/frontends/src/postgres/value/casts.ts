@@ -59,9 +59,7 @@ function readType(cursor: SqlCursor): number | undefined {
   if (more && (name === "timestamp" || name === "time")) {
     if (upperWord(cursor) === "WITHOUT") more = skipWords(cursor, ["WITHOUT", "TIME", "ZONE"]);
     else if (upperWord(cursor) === "WITH") {
-      // PostgreSQL's time with a zone has no counterpart here.
-      if (name === "time") return undefined;
-      name = "timestamptz";
+      name = name === "time" ? "timetz" : "timestamptz";
       more = skipWords(cursor, zoneWords);
     }
   }

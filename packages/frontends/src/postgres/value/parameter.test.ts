@@ -124,6 +124,14 @@ describe("readParameter in binary", () => {
     });
   });
 
+  it.each([
+    ["0000000a8be62608 00000000", "12:34:56.789000+00:00:00"],
+    ["0000000000000000 00007080", "00:00:00.000000-08:00:00"],
+    ["000000141dd76000 ffff1f01", "24:00:00.000000+15:59:59"],
+  ])("reads the time with a zone of %s, which no neutral type has, as its text", (hex, value) => {
+    expect(binaryRead(1266, hex)).toEqual({ ok: true, value: { type: { kind: "text" }, value } });
+  });
+
   it("reads jsonb without its version byte and refuses another version", () => {
     expect(binaryRead(3802, "01 7b7d")).toMatchObject({
       value: { type: { kind: "json" }, value: "{}" },
@@ -134,6 +142,8 @@ describe("readParameter in binary", () => {
   it.each<[number, string, string]>([
     [23, "0001", "22P03"],
     [16, "", "22P03"],
+    [1266, "0000000000000000 0000e100", "22P03"],
+    [1266, "0000000000000000", "22P03"],
     [1083, "ffffffffffffffff", "22P03"],
     [1114, "8000000000000000", "0A000"],
     [1114, "7fffffffffffffff", "0A000"],

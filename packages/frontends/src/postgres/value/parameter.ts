@@ -210,6 +210,8 @@ function scalarFromBinary(bytes: Uint8Array, scalar: ScalarName): Value | Bad {
     case "timestamp":
     case "timestamptz":
       return instantFrom(view.getBigInt64(0));
+    case "timetz":
+      return zonedTimeFrom(view);
     case "interval":
       return intervalFrom(view);
     case "uuid":
@@ -245,6 +247,24 @@ const dayMicros = 86_400_000_000n;
 /** 24:00:00 is a time in PostgreSQL too. */
 function timeFrom(micros: bigint): bigint | Bad {
   return micros >= 0n && micros <= dayMicros ? micros : badBinary;
+}
+
+/** The zone is counted westwards; PostgreSQL's own is less than 16 hours. */
+const zoneSecondsMax = 16 * 3600;
+
+function zonedTimeFrom(view: DataView): string | Bad {
+  const micros = timeFrom(view.getBigInt64(0));
+  const west = view.getInt32(8);
+  if (typeof micros !== "bigint" || Math.abs(west) >= zoneSecondsMax) return badBinary;
+  const fraction = `${micros % 1_000_000n}`.padStart(6, "0");
+  const sign = west > 0 ? "-" : "+";
+  return `${clockText(Number(micros / 1_000_000n))}.${fraction}${sign}${clockText(Math.abs(west))}`;
+}
+
+/** `12:34:56` */
+function clockText(seconds: number): string {
+  const parts = [seconds / 3600, (seconds / 60) % 60, seconds % 60];
+  return parts.map((part) => `${Math.floor(part)}`.padStart(2, "0")).join(":");
 }
 
 function instantFrom(micros: bigint): bigint | Bad {

@@ -36,6 +36,7 @@ export const pgTypes = {
   timestamp: { oid: 1114, array: 1115, size: 8 },
   timestamptz: { oid: 1184, array: 1185, size: 8 },
   interval: { oid: 1186, array: 1187, size: 16 },
+  timetz: { oid: 1266, array: 1270, size: 12 },
   numeric: { oid: 1700, array: 1231, size: -1 },
   uuid: { oid: 2950, array: 2951, size: 16 },
   jsonb: { oid: 3802, array: 3807, size: -1 },
@@ -161,6 +162,8 @@ const parameterTypes = {
   timestamp: { kind: "timestamp", unit: timeUnit, zoned: false },
   timestamptz: { kind: "timestamp", unit: timeUnit, zoned: true },
   interval: { kind: "interval" },
+  // No neutral type has a time's zone: an engine that has one reads the text.
+  timetz: { kind: "text" },
   numeric: anyNumeric,
   uuid: { kind: "uuid" },
   jsonb: { kind: "json" },
@@ -201,6 +204,7 @@ const longNames: Partial<Record<PgTypeName, string>> = {
   float4: "real",
   float8: "double precision",
   timestamptz: "timestamp with time zone",
+  timetz: "time with time zone",
 };
 
 /** A type's name for people, as the reference shows it: `numeric(12,2)`, `bigint[]`. */
