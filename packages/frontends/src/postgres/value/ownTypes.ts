@@ -36,7 +36,7 @@ function announced(column: Column, name: OwnName | undefined): Column | CatalogC
 /** How the cells of a column become binary. */
 interface CellForm {
   readonly bytes: number;
-  write(text: string, out: DataView, at: number): void;
+  readonly write: (text: string, out: DataView, at: number) => void;
 }
 
 /** A name is its text in binary too. */
