@@ -34,7 +34,14 @@ const files = {
       ran: 5,
       direct: 4,
       through: 3,
-      lost: { TestDive: "too *deep*" },
+      lost: {
+        TestDive: "too *deep*",
+        "TestSwim[1]": "cold",
+        "TestSwim[2]": "cold",
+        "TestSwim[3]": "wet",
+        "TestSit[1]": "dull",
+        "TestSit[2]": "dull",
+      },
       leftOut: { TestDry: "no water" },
     },
   ]),
@@ -64,7 +71,13 @@ describe("verdictOf", () => {
     expect(text).toContain("| What | Sees |\n| --- | --- |\n| `a\\|b` | 1047 |\n");
     expect(text).toContain("| `cli` | Ducks | a join |\n");
     expect(text).toContain("| others 1.2 | Pond 3 | `duck` | 4 of 5 | 3 |\n");
-    expect(text).toContain("| `TestDive` | too \\*deep\\* |\n| `TestDry` | not run: no water |\n");
+    const rows = [
+      "| `TestDive` | too \\*deep\\* |",
+      "| `TestSwim`, 3 times | cold (the first of 2) |",
+      "| `TestSit`, 2 times | dull |",
+      "| `TestDry` | not run: no water |",
+    ];
+    expect(text).toContain(`${rows.join("\n")}\n`);
     expect(text).toContain("| `TestSleep` | calls SLEEP |\n");
     expect(text).not.toContain("has every test that is skipped");
   });

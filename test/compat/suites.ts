@@ -61,7 +61,7 @@ function rowOf({ suite, version, server, behind, ran, direct, through }: Recorde
 
 function lostOf({ suite, behind, lost, leftOut }: RecordedSuite): readonly (readonly string[])[] {
   const rows = [
-    ...Object.entries(lost).map(([test, why]) => [code(test), prose(why)]),
+    ...lostRows(lost),
     ...Object.entries(leftOut).map(([test, why]) => [code(test), `not run: ${prose(why)}`]),
   ];
   if (rows.length === 0) return [];
@@ -69,4 +69,20 @@ function lostOf({ suite, behind, lost, leftOut }: RecordedSuite): readonly (read
     [`### ${prose(suite)} before ${behind}: what does not pass`],
     table(["Test", "What it says"], rows),
   ];
+}
+
+/** One row for each test. One with parameters shows what it says first; the record has all of it. */
+function lostRows(lost: Readonly<Record<string, string>>): readonly (readonly string[])[] {
+  const found = new Map<string, string[]>();
+  for (const [name, why] of Object.entries(lost)) {
+    const test = name.replace(/\[.*\]$/s, "");
+    found.set(test, [...(found.get(test) ?? []), why]);
+  }
+  return [...found].map(([test, whys]) => {
+    const [first = ""] = whys;
+    const kinds = new Set(whys).size;
+    const times = whys.length === 1 ? "" : `, ${whys.length} times`;
+    const more = kinds === 1 ? "" : ` (the first of ${kinds})`;
+    return [`${code(test)}${times}`, `${prose(first)}${more}`];
+  });
 }

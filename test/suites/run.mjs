@@ -1,22 +1,23 @@
 /**
  * `npm run test:suites`: suites that others wrote for a server, on the real server and through the gateway before
  * it. Fails where a test that passed through before does so no longer; `--write` records what was found, for
- * `docs/reference/compatibility.md`. Other arguments pick suites by name.
+ * `docs/reference/compatibility.md`. Other arguments pick suites by how their names begin.
  */
 import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
 import { startBefore } from "../real/configuredGateway.mjs";
 import { goMysql } from "./goMysql.mjs";
 import { goPgx } from "./goPgx.mjs";
 import { entryOf, record, regressions } from "./record.mjs";
+import { sqlalchemyMysql, sqlalchemyPostgres, sqlalchemyTrino } from "./sqlalchemy.mjs";
 
-const pairs = [goMysql, goPgx];
+const pairs = [goMysql, goPgx, sqlalchemyPostgres, sqlalchemyMysql, sqlalchemyTrino];
 const chosen = process.argv.slice(2).filter((word) => word !== "--write");
 const writes = process.argv.includes("--write");
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
 await buildIfStale();
 for (const pair of pairs) {
-  if (chosen.length > 0 && !chosen.includes(pair.suite)) continue;
+  if (chosen.length > 0 && !chosen.some((word) => pair.suite.startsWith(word))) continue;
   await one(pair);
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

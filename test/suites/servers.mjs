@@ -1,0 +1,164 @@
+/**
+ * The servers that suites of clients run on, each with the gateway's cluster before it. Each `open` answers
+ * `{server, cluster, env, frontend, login, port, database, empty, stop}`, or a `reason`: `login` is the client's
+ * user on the server itself, with its password; `empty` leaves nothing but the schemas it is told.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createConnection } from "mysql2/promise";
+import pg from "pg";
+import { driverFolder, installDrivers } from "../real/adbcDrivers.mjs";
+import { installMysql, startMysql } from "../real/mysqlServer.mjs";
+import { debianPrograms, startPostgres } from "../real/postgresServer.mjs";
+import { ask } from "../real/trinoPair.mjs";
+import { installTrinoServer, startTrinoServer } from "../real/trinoServer.mjs";
+
+export const postgresPair = {
+  name: "postgresql",
+  behind: "PostgreSQL, engine `adbc`",
+  async open() {
+    const drivers = await installDrivers();
+    if (drivers !== true) return { reason: drivers };
+    const programs = await debianPrograms();
+    if (programs.folder === undefined) return programs;
+    const { url, port, stop } = await startPostgres(programs.folder, {
+      max_prepared_transactions: 10,
+      default_text_search_config: "pg_catalog.english",
+    });
+    const [{ server_version: said }] = await postgres(url, "show server_version");
+    return {
+      server: `PostgreSQL ${said.split(" ")[0]}`,
+      cluster: {
+        engine: "adbc",
+        driver: "postgresql",
+        uri: `postgresql://127.0.0.1:${port}/postgres`,
+        auth: { type: "basic", username: "gateway", password: "any" },
+        poolSize: 12,
+      },
+      env: { ADBC_DRIVER_PATH: driverFolder },
+      frontend: "postgresWire",
+      login: "gateway",
+      port,
+      database: "postgres",
+      empty: (schemas) => emptyPostgres(url, schemas),
+      stop,
+    };
+  },
+};
+
+/** Schemas of earlier runs, of whatever name, go as well. */
+async function emptyPostgres(url, schemas) {
+  const own = "nspname !~ '^pg_' and nspname <> 'information_schema'";
+  const found = await postgres(url, `select quote_ident(nspname) n from pg_namespace where ${own}`);
+  const steps = [
+    ...found.map(({ n }) => `drop schema ${n} cascade`),
+    ...["public", ...schemas].map((schema) => `create schema ${schema}`),
+    ...["hstore", "citext"].map((name) => `create extension if not exists ${name}`),
+  ];
+  for (const step of steps) await postgres(url, step);
+}
+
+async function postgres(connectionString, sql) {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+export const mysqlPair = {
+  name: "mysql",
+  behind: "MySQL, engine `starRocks`",
+  async open() {
+    const installed = await installMysql();
+    if (installed !== true) return { reason: installed };
+    const { port, stop } = await startWithMore();
+    const password = "alice-secret";
+    const login = { host: "127.0.0.1", port, user: "alice", password };
+    const [{ version }] = await mysql(login, "select version() as version");
+    return {
+      server: `MySQL ${version.split("-")[0]}`,
+      cluster: {
+        engine: "starRocks",
+        endpoint: `mysql://127.0.0.1:${port}`,
+        auth: { type: "basic", username: "alice", password },
+        database: "demo",
+        poolSize: 12,
+      },
+      frontend: "mysqlWire",
+      login: `alice:${password}`,
+      port,
+      database: "demo",
+      empty: async (schemas) => {
+        for (const schema of ["demo", ...schemas]) {
+          await mysql(login, `drop database if exists ${schema}`);
+          await mysql(login, `create database ${schema} character set utf8mb4`);
+        }
+      },
+      stop,
+    };
+  },
+};
+
+/** A server runs its init-file whenever it starts. */
+async function startWithMore() {
+  const folder = await mkdtemp(join(tmpdir(), "gateway-suites-"));
+  const file = join(folder, "more.sql");
+  const grants = ["test_schema", "test_schema_2"].map(
+    (name) => `GRANT ALL ON ${name}.* TO alice;\n`,
+  );
+  await writeFile(file, grants.join(""));
+  const { port, stop } = await startMysql({ more: [`--init-file=${file}`] });
+  const stopAll = async () => {
+    await stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { port, stop: stopAll };
+}
+
+async function mysql(login, sql) {
+  const client = await createConnection(login);
+  try {
+    return (await client.query(sql))[0];
+  } finally {
+    await client.end();
+  }
+}
+
+export const trinoPair = {
+  name: "trino",
+  behind: "Trino, engine `trino`",
+  async open() {
+    const installed = await installTrinoServer();
+    if (installed !== true) return { reason: installed };
+    const { url, stop } = await startTrinoServer();
+    const info = await (await fetch(`${url}/v1/info`)).json();
+    return {
+      server: `Trino ${info.nodeVersion.version}`,
+      cluster: { engine: "trino", endpoint: url, catalog: "memory", schema: "default" },
+      frontend: "trinoHttp",
+      login: "alice",
+      port: Number(new URL(url).port),
+      database: "memory",
+      empty: (schemas) => emptyTrino(url, schemas),
+      stop,
+    };
+  },
+};
+
+async function emptyTrino(url, schemas) {
+  const said = async (sql) => {
+    const { rows, error } = await ask(url, sql);
+    if (error !== undefined) throw new Error(`${sql}: ${error.message}`);
+    return JSON.parse(`[${rows}]`);
+  };
+  const found = await said("show schemas from memory");
+  for (const [schema] of found) {
+    if (schema === "information_schema") continue;
+    await said(`drop schema memory."${schema}" cascade`);
+  }
+  for (const schema of ["default", ...schemas]) await said(`create schema memory.${schema}`);
+}
