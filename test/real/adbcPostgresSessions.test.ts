@@ -94,7 +94,7 @@ describe("a transaction", () => {
     ["no instant", { type: instant, value: null }],
     ["a list of instants", { type: { kind: "list", item: instant }, value: [0n] }],
   ])("is not ended by %s among the parameters", async (_, parameter) => {
-    const lane = await begun("begin");
+    await using lane = await begun("begin");
     const sql = "insert into kept select 1 where $1 is null or $1 is not null";
     await ran(lane, sql, { parameters: [parameter] });
     await ran(lane, "insert into kept values (2)");
