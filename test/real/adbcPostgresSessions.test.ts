@@ -66,6 +66,16 @@ describe("an isolation that a client asked for", () => {
     });
   });
 
+  it("is the server's before a savepoint is set, behind which it takes none", async () => {
+    const session = settings(["transaction_isolation", "repeatable read"]);
+    await using lane = await begun("begin");
+    const { session: whole } = identifiedOf("", [], session);
+    const set = await lane.divide?.({ kind: "savepoint", name: "a" }, never, whole);
+    expect(set).toMatchObject({ ok: true });
+    const shown = await ran(lane, "show transaction_isolation", { session });
+    expect(shown.rows).toEqual([["repeatable read"]]);
+  });
+
   it("makes one of two transactions fail that only seem to follow one another", async () => {
     const sql = "begin isolation level serializable";
     await using one = await begun(sql);
@@ -114,7 +124,8 @@ describe("a savepoint", () => {
     kind: "savepoint" | "releaseSavepoint" | "rollbackToSavepoint",
     name: string,
   ) {
-    return await lane.divide?.({ kind, name }, never);
+    const { session } = identifiedOf("", [], { dialect: "postgres" });
+    return await lane.divide?.({ kind, name }, never, session);
   }
 
   it("is the server's, and a failure behind it costs nothing before it", async () => {

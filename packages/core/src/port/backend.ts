@@ -2,7 +2,7 @@
 import type { GatewayError } from "../error.ts";
 import type { Description, ResultStream } from "../query/event.ts";
 import type { ForwardableKind } from "../query/identity.ts";
-import type { Identified } from "../query/query.ts";
+import type { Identified, Session } from "../query/query.ts";
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { TokenReader } from "../sql/longText.ts";
@@ -34,9 +34,13 @@ export interface PinnedLane extends Lane, AsyncDisposable {
   goesOn?(signal: AbortSignal): Promise<boolean>;
   /**
    * Sets, releases or goes back to a savepoint of the engine's own, with everything done behind it. Missing
-   * where the engine has none; `goesOn` then decides.
+   * where the engine has none; `goesOn` then decides. The session may have chosen what the engine has to know first.
    */
-  divide?(division: Division, signal: AbortSignal): Promise<Result<void, GatewayError>>;
+  divide?(
+    division: Division,
+    signal: AbortSignal,
+    session: Session,
+  ): Promise<Result<void, GatewayError>>;
   /**
    * Clients of this dialect speak the engine's own protocol, and the engine itself refuses what changes something in
    * a read-only transaction, with everything that follows there. Missing where we refuse it.

@@ -57,7 +57,7 @@ export class TransactionLane implements PinnedLane {
     this.#identity = identity;
     this.#isolation = isolation;
     if (context.profile.savepoints) {
-      this.divide = (division, signal) => this.#divide(division, signal);
+      this.divide = (division, signal, session) => this.#divide(division, signal, session);
     }
     const own = (): KnownTexts => this.#known ?? this.#shared;
     this.#context = {
@@ -140,12 +140,19 @@ export class TransactionLane implements PinnedLane {
   async #divide(
     { kind, name }: Division,
     signal: AbortSignal,
+    session: Identified["session"],
   ): Promise<Result<void, GatewayError>> {
     using _turn = await this.#takeTurn();
     if (this.#closed !== undefined || this.#ended) return err(over);
     const { taken, profile } = this.#context;
     const sql = `${divisions[kind]} ${quoteIdentifier(name)}`;
-    const answer = await taken.thread.ask({ kind: "runAll", statements: [sql] }, signal);
+    // PostgreSQL takes no isolation behind a savepoint.
+    const changed =
+      kind === "savepoint" ? changedIsolation(profile, session, this.#isolation) : ok(undefined);
+    if (!changed.ok) return changed;
+    if (changed.value !== undefined) this.#isolation = changed.value.isolation;
+    const statements = [...(changed.value?.statements ?? []), sql];
+    const answer = await taken.thread.ask({ kind: "runAll", statements }, signal);
     // What the session set behind the savepoint is undone as well.
     if (kind === "rollbackToSavepoint") taken.stray();
     this.#known?.forget();

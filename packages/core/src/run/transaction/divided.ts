@@ -64,7 +64,7 @@ async function dividedInEngine(
         ? points.release(name)
         : points.unknown(name);
   if (wrong !== undefined) return wrong;
-  const done = await lane.divide?.(division, open.live.signal);
+  const done = await lane.divide?.(division, open.live.signal, open.query.session);
   if (done?.ok === false) return done.error;
   if (kind === "rollbackToSavepoint") pin.reopen();
   return undefined;

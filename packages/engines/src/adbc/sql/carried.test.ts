@@ -39,6 +39,15 @@ describe("a query of PostgreSQL", () => {
     expect(carriedOf([columnOf(list, "+l")], [types.oidvector]).columns[0]?.type.kind).toBe("text");
   });
 
+  it("keeps the blanks at the end of what a change answers", () => {
+    const found = wrapped(
+      "delete from t returning a",
+      carriedOf([columnOf({ kind: "text" }, "u")]),
+      "changes",
+    );
+    expect(found?.sql).toContain(`pg_catalog.format('%s', q."1")`);
+  });
+
   it.each([
     ["delete from t returning a", "WITH "],
     ["with w as (delete from t returning a) select a from w", ", "],

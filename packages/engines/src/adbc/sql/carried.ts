@@ -163,12 +163,17 @@ function askedFor(asking: Asking, name: string, plain: string): string {
       return `${name}::pg_catalog.text`;
     case "output":
       // Its cast to text adds a mask that PostgreSQL does not show.
-      return `CASE WHEN ${name} IS NOT NULL THEN pg_catalog.format('%s', ${name}) END`;
+      return outputOf(name);
     case "array":
       return flat(name, plain === "" ? name : plain);
     case "texts":
       return flat(name, `${name}::pg_catalog.text::pg_catalog.text[]`);
   }
+}
+
+/** As PostgreSQL writes a value of any type. */
+function outputOf(name: string): string {
+  return `CASE WHEN ${name} IS NOT NULL THEN pg_catalog.format('%s', ${name}) END`;
 }
 
 /**
@@ -178,7 +183,8 @@ function askedFor(asking: Asking, name: string, plain: string): string {
 function proved(type: DataType, name: string): string {
   switch (type.kind) {
     case "text":
-      return `${name}::pg_catalog.text`;
+      // It may be a char, whose cast to text leaves out blanks at the end.
+      return outputOf(name);
     case "integer":
       return type.bits === 16 ? name : `pg_catalog.int${type.bits / 8}larger(${name}, ${name})`;
     case "date":
