@@ -117,8 +117,8 @@ export function workerConfig(url: string) {
     gateway: {
       role: "worker",
       shutdownDrainTimeoutSecs: drainSecs,
-      // Only this container's own health check asks here.
-      adminApi: { host: "127.0.0.1", port: adminPort },
+      // This container's own health check asks here, and who collects metrics.
+      adminApi: { host: "0.0.0.0", port: adminPort, tls },
       controlPlane: {
         url,
         auth: { mode: "sharedSecret", sharedSecret: fromEnvironment(variables.fleetSecret) },
@@ -153,3 +153,8 @@ export const startCommand = [
 
 /** Asks the process itself, so that a container that can not answer is replaced. The image's own check. */
 export const healthCommand = ["CMD", "node", `${imageFolder}/health.mjs`];
+
+/** Where that check asks a worker, whose admin listener has TLS. */
+export const workerHealth = {
+  GATEWAY_HEALTH_URL: `https://127.0.0.1:${adminPort}/health`,
+} as const;

@@ -3,12 +3,13 @@ import { alarmTopic } from "./alarms.ts";
 import { controlUrl } from "./control.ts";
 import { frontendPorts } from "./gatewayConfig.ts";
 import { stage } from "./stage.ts";
-import { workerAddress } from "./worker.ts";
+import { fleetOfStage } from "./worker.ts";
 
 export const outputs = {
   control: controlUrl,
   controlRunsAs: $dev ? "local process" : stage.control,
-  workers: workerAddress ?? "none",
-  workerPorts: workerAddress === undefined ? "none" : Object.values(frontendPorts).join(", "),
+  workers: fleetOfStage?.address ?? "none",
+  workerScraper: fleetOfStage?.scraper ?? "none",
+  workerPorts: fleetOfStage === undefined ? "none" : Object.values(frontendPorts).join(", "),
   alarms: $dev ? "none" : alarmTopic().arn,
 };

@@ -8,6 +8,7 @@
 import { alarmOfContainers } from "./alarms.ts";
 import { controlUrl } from "./control.ts";
 import {
+  adminPort,
   drainSecs,
   frontendPorts,
   healthCommand,
@@ -16,20 +17,28 @@ import {
   startCommand,
   variables,
   workerConfig,
+  workerHealth,
 } from "./gatewayConfig.ts";
 import { fleetPlace } from "./network.ts";
 import { fleetSecrets, workerSecrets } from "./secret.ts";
 import { stage, surrounding } from "./stage.ts";
 
-/** Where clients connect: name of the load balancer; undefined where no workers are deployed. */
-export const workerAddress: $util.Output<string> | undefined = $dev ? locally() : deployed();
+export interface Fleet {
+  /** Where clients connect: name of the load balancer. */
+  readonly address: $util.Output<string>;
+  /** Security group of who may collect metrics of the workers; undefined under `sst dev`. */
+  readonly scraper: $util.Output<string> | undefined;
+}
 
-function deployed(): $util.Output<string> | undefined {
+/** Undefined where no workers are deployed. */
+export const fleetOfStage: Fleet | undefined = $dev ? locally() : deployed();
+
+function deployed(): Fleet | undefined {
   const { workers } = stage;
   if (workers === undefined) return undefined;
   const ports = Object.values(frontendPorts);
   const { cluster } = fleetPlace();
-  const { door, fleet } = guards(ports);
+  const { door, fleet, scraper } = guards(ports);
   const worker = new sst.aws.Service("Worker", {
     cluster,
     image: surrounding("image"),
@@ -38,6 +47,7 @@ function deployed(): $util.Output<string> | undefined {
     memory: "4 GB",
     entrypoint: startCommand,
     environment: {
+      ...workerHealth,
       GATEWAY_CONFIG: controlUrl.apply((url) => JSON.stringify(workerConfig(url))),
     },
     ssm: workerSecrets(),
@@ -68,7 +78,7 @@ function deployed(): $util.Output<string> | undefined {
     },
   });
   alarmOfContainers("Worker", cluster, worker, workers.min);
-  return worker.nodes.loadBalancer.dnsName;
+  return { address: worker.nodes.loadBalancer.dnsName, scraper: scraper.id };
 }
 
 /** What may reach the balancer, and what the workers. */
@@ -83,16 +93,23 @@ function guards(ports: readonly number[]) {
     ingress: ports.map((port) => ({ ...tcp(port), cidrBlocks: everywhere })),
     egress,
   });
+  // Nobody is in it: whoever collects metrics is put into it.
+  const scraper = new aws.ec2.SecurityGroup("WorkerScraper", {
+    description: "May collect metrics of the workers",
+    vpcId,
+    egress,
+  });
   const fleet = new aws.ec2.SecurityGroup("WorkerFleet", {
-    description: "Workers: clients through the balancer, relay among themselves",
+    description: "Workers: clients through the balancer, relay among themselves, metrics",
     vpcId,
     ingress: [
       ...ports.map((port) => ({ ...tcp(port), securityGroups: [door.id] })),
       { ...tcp(relayPort), self: true },
+      { ...tcp(adminPort), securityGroups: [scraper.id] },
     ],
     egress,
   });
-  return { door, fleet };
+  return { door, fleet, scraper };
 }
 
 function tcp(port: number) {
@@ -100,7 +117,7 @@ function tcp(port: number) {
 }
 
 /** `sst dev`: one worker of this checkout, with `infra/devWorker.yaml`. */
-function locally(): $util.Output<string> {
+function locally(): Fleet {
   new sst.x.DevCommand("Worker", {
     dev: {
       title: "worker",
@@ -109,5 +126,5 @@ function locally(): $util.Output<string> {
     },
     environment: { [variables.fleetSecret]: fleetSecrets().value },
   });
-  return $output("127.0.0.1");
+  return { address: $output("127.0.0.1"), scraper: undefined };
 }

@@ -224,7 +224,7 @@ describe("workers", () => {
   );
 
   it.each(withWorkers)(
-    "are reached by the balancer alone, and at the relay by each other (%s)",
+    "are reached by the balancer alone, at the relay by each other, and by who collects metrics (%s)",
     (kind) => {
       const { args } = of(kind).one("sst.aws.Service", "Worker");
       const door = of(kind).one("aws.ec2.SecurityGroup", "WorkerDoor").args;
@@ -240,8 +240,14 @@ describe("workers", () => {
       expect(rules(fleet)).toEqual([
         ...ports.map((port) => ({ ...tcp(port), securityGroups: ["<WorkerDoor.id>"] })),
         { ...tcp(relayPort), self: true },
+        { ...tcp(9000), securityGroups: ["<WorkerScraper.id>"] },
       ]);
-      expect(configIn(args)).toMatchObject({ gateway: { relay: { port: relayPort } } });
+      expect(configIn(args)).toMatchObject({
+        gateway: { relay: { port: relayPort }, adminApi: { tls: expect.any(Object) } },
+      });
+      expect(args["environment"]).toMatchObject({
+        GATEWAY_HEALTH_URL: "https://127.0.0.1:9000/health",
+      });
       const service = transformed(args, "service");
       const network = outputOf(service["networkConfiguration"]).value;
       expect(JSON.parse(JSON.stringify(network, shown))).toEqual({
