@@ -31,6 +31,8 @@ const runs = [
   ["an hour of steady load", ["test/fleet/run.mjs", "soak"]],
   ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
   ["statements by chance, MySQL and MariaDB", ["test/real/run.mjs", "starRocks", "starRocksMysql"]],
+  ["JDBC every way, MySQL and MariaDB", ["test/real/run.mjs", "toolsOnMysql", "toolsOnMariadb"]],
+  ["an upgrade of a million records", ["test/real/run.mjs", "debianPostgres"]],
   ["native results under valgrind", ["test/memcheck/run.mjs", "2000"]],
   ["ten thousand statements direct and through, PostgreSQL", ["test/real/run.mjs", "adbcPostgres"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],

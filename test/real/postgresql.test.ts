@@ -180,14 +180,22 @@ describe("a real PostgreSQL", () => {
   it("goes back to a savepoint behind a failure", async () => {
     await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
     valueOf(
-      (await lane.divide?.({ kind: "savepoint", name: 'a "b"' }, never)) ?? {
+      (await lane.divide?.(
+        { kind: "savepoint", name: 'a "b"' },
+        never,
+        identifiedOf("").session,
+      )) ?? {
         ok: false,
         error: none,
       },
     );
     expect(codeOf(await ran(lane, "select 1/0"))).toBe("query.data");
     expect(codeOf(await ran(lane, "select 1"))).toBe("query.transactionAborted");
-    await lane.divide?.({ kind: "rollbackToSavepoint", name: 'a "b"' }, never);
+    await lane.divide?.(
+      { kind: "rollbackToSavepoint", name: 'a "b"' },
+      never,
+      identifiedOf("").session,
+    );
     expect((await ran(lane, "select 1")).rows).toEqual([[1n]]);
     expect((await lane.commit(never)).ok).toBe(true);
   });

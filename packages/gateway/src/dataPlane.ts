@@ -112,7 +112,8 @@ function openings(
   config: GatewayConfig,
   ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
 ): readonly Opening[] {
-  const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp, clickhouseHttp, snowflakeHttp } = config.frontends;
+  const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp, clickhouseHttp, snowflakeHttp } =
+    config.frontends;
   const all: (Opening | undefined)[] = [
     openingOf(frontends.trinoHttp, trinoHttp, ...place),
     openingOf(frontends.postgresWire, postgresWire, ...place),

@@ -4,7 +4,8 @@ import { command, expectCode } from "../command.mjs";
 import { debianPrograms, embeddedPrograms, startPostgres } from "../postgresServer.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-/** A million records are made, twice, on one of them. */
+const nightly = process.env.GATEWAY_NIGHTLY === "1";
+/** A million records are made, twice, at night on one of them. */
 const testSeconds = 600;
 
 /** The tools of these cases: true, or the reason why they are skipped. */
@@ -17,8 +18,12 @@ export async function postgresServers() {
   };
 }
 
-export const debianPostgresCases = casesOf("debianPostgres", debianPrograms, 1_000_000);
-export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms, 100_000);
+export const debianPostgresCases = casesOf(
+  "debianPostgres",
+  debianPrograms,
+  nightly ? 1_000_000 : 200_000,
+);
+export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms, 50_000);
 
 function casesOf(tool, programs, records) {
   return {

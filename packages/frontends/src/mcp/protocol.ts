@@ -77,18 +77,18 @@ function serverFor(caller: Caller, served: Served): Server {
       callTool(params.name, params.arguments ?? {}, call, served),
     );
     if (result === undefined) throw new McpError(RpcCode.InvalidParams, "There is no such tool.");
-    return result as never;
+    return result;
   });
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: [...resourceTemplates],
   }));
   server.setRequestHandler(ListResourcesRequestSchema, async ({ params }, extra) => {
     const call = callOf(caller, extra);
-    return valueOf(await unthrown(log, () => listResources(params?.cursor, call, served))) as never;
+    return valueOf(await unthrown(log, () => listResources(params?.cursor, call, served)));
   });
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params }, extra) => {
     const call = callOf(caller, extra);
-    return valueOf(await unthrown(log, () => readResource(params.uri, call, served))) as never;
+    return valueOf(await unthrown(log, () => readResource(params.uri, call, served)));
   });
   return server;
 }

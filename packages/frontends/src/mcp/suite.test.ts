@@ -1,6 +1,5 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js";
 import { Agent, fetch } from "undici";
 import { frontendSuite } from "../frontend.suite.ts";
@@ -69,7 +68,7 @@ async function connect(port: number, login: SuiteLogin): Promise<SuiteClient> {
     },
   );
   const client = new Client({ name: "suite", version: "1.0" }, { jsonSchemaValidator });
-  await client.connect(transport as Transport);
+  await client.connect(transport);
   return {
     query: (sql) => query(client, sql),
     destroy: () => void agent.destroy().catch(() => undefined),
@@ -94,7 +93,7 @@ async function query(client: Client, sql: string): Promise<SuiteAnswer> {
     name: "execute_query",
     arguments: { sql, maxRows: 1_000_000 },
   });
-  const structure = answer.structuredContent as unknown as Structure;
+  const structure = answer.structuredContent as Structure;
   if (answer.isError === true) {
     const { message = "", position } = structure.error ?? {};
     throw Object.assign(new Error(message), { position });

@@ -6,7 +6,7 @@ import { timingSafeEqual } from "node:crypto";
 import { openHandle, sealHandle, type HandleOwner } from "@gateway/core/handle/seal.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
-import { randomSealer, sealKeyBytes, userMark } from "../../handle/sealer.ts";
+import { randomSealer, sealKeyBytes, userMarkOf } from "../../listener/sealer.ts";
 
 /** Longer than an agent pauses between two calls; a handle in an old log opens nothing. */
 const handleLifeMs = 24 * 3_600_000;
@@ -33,7 +33,7 @@ export class Handles {
 
   seal({ queryId, token }: Place, user: string): string {
     const expiresAtMs = this.#clock.nowMs() + handleLifeMs;
-    const facts = { queryId, userMark: userMark(user), token, expiresAtMs };
+    const facts = { queryId, userMark: userMarkOf(user), token, expiresAtMs };
     return `${this.#owner.instance}.${sealHandle(facts, this.#owner)}`;
   }
 
@@ -46,7 +46,7 @@ export class Handles {
     if (sealed === "") return undefined;
     if (instance !== this.#owner.instance) return "elsewhere";
     const facts = openHandle(sealed, this.#owner, this.#clock.nowMs());
-    if (facts === undefined || !timingSafeEqual(facts.userMark, userMark(user))) return undefined;
+    if (facts === undefined || !timingSafeEqual(facts.userMark, userMarkOf(user))) return undefined;
     return { queryId: facts.queryId as QueryId, token: facts.token };
   }
 }

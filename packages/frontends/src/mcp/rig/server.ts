@@ -1,7 +1,6 @@
 /** Open listeners and their clients for the tests of this folder. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Door } from "@gateway/core/port/door.ts";
 import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import { afterEach } from "vitest";
@@ -74,7 +73,7 @@ export async function clientOf(
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
   const client = new Client({ name: "tester", version: "7.1" });
   clients.push(client);
-  await client.connect(transport as Transport);
+  await client.connect(transport);
   return client;
 }
 

@@ -7,7 +7,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sealer } from "@gateway/core/handle/seal.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { randomSealer, sealKeyBytes, userMark } from "../../handle/sealer.ts";
+import { randomSealer, sealKeyBytes, userMarkOf } from "../../listener/sealer.ts";
 
 /** What an agent said of itself when it began. */
 export interface Agent {
@@ -49,7 +49,7 @@ export class SessionTokens {
   /** A new session of that user. */
   seal(user: string, { name, version }: Agent): string {
     const facts = [
-      userMark(user).toString("base64url"),
+      userMarkOf(user).toString("base64url"),
       this.#host.clock.unixMs() + lifeMs,
       Buffer.from(this.#host.randomBytes(nonceBytes)).toString("base64url"),
       cut(name, nameLengthMax),
@@ -66,7 +66,7 @@ export class SessionTokens {
       Buffer.from(bytes).toString("utf8"),
     ) as readonly [string, number, string, string, string];
     if (!(expiresAtMs > this.#host.clock.unixMs())) return undefined;
-    const isTheirs = timingSafeEqual(Buffer.from(mark, "base64url"), userMark(user));
+    const isTheirs = timingSafeEqual(Buffer.from(mark, "base64url"), userMarkOf(user));
     return isTheirs ? { nonce, name, version } : undefined;
   }
 

@@ -40,7 +40,13 @@ describe("castTypes", () => {
     ["select '$1::int', \"$2::int\" -- $3::int", []],
     ["select ($1)::int, $1 + 1::int, f($2::int)", [[2, 23]]],
     ["select $1::my_type, $3::schema.type", []],
-    ["select $1::time with time zone, $2::timetz", [[1, 1266], [2, 1266]]],
+    [
+      "select $1::time with time zone, $2::timetz",
+      [
+        [1, 1266],
+        [2, 1266],
+      ],
+    ],
     ["select cast(x as int), $1", []],
     ["select $1::", []],
     ["select $1", []],

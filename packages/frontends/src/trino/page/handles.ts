@@ -2,29 +2,17 @@
  * The links of this listener's queries: sealed under a key that lives as long as the listener, and
  * found again by what they hold. Layout and refusals are core's (`handle/seal.ts`).
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createSecretKey,
-  timingSafeEqual,
-  type KeyObject,
-} from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import {
   openHandle,
   sealHandle,
-  userMarkBytes,
   type HandleFacts,
   type HandleOwner,
-  type Sealer,
 } from "@gateway/core/handle/seal.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Elsewhere } from "../../listener/elsewhere.ts";
+import { sealerOf, sealKeyBytes, userMarkOf } from "../../listener/sealer.ts";
 
-const cipherName = "aes-256-gcm";
-const keyBytes = 32;
-const nonceBytes = 12;
-const tagBytes = 16;
 const instanceBytes = 6;
 
 /**
@@ -59,7 +47,7 @@ export class Handles {
     const instance = Buffer.from(host.randomBytes(instanceBytes)).toString("hex");
     this.#owner = {
       instance: elsewhere?.mark(instance) ?? instance,
-      sealer: aesSealer(host.randomBytes(keyBytes)),
+      sealer: sealerOf(host.randomBytes(sealKeyBytes)),
     };
   }
 
@@ -71,7 +59,7 @@ export class Handles {
   linkedQuery(queryId: string, user: string): LinkedQuery {
     const known = this.#marks.get(user);
     if (known !== undefined) return { queryId, userMark: known };
-    const made = userMark(user);
+    const made = userMarkOf(user);
     if (user.length <= userLengthMax) this.#marks.put(user, made);
     return { queryId, userMark: made };
   }
@@ -115,50 +103,4 @@ class Recent<V> {
 /** True when the handle was made for this query's user. */
 export function isBoundTo(handle: HandleFacts, query: LinkedQuery): boolean {
   return timingSafeEqual(handle.userMark, query.userMark);
-}
-
-function userMark(user: string): Uint8Array {
-  return createHash("sha256").update(user).digest().subarray(0, userMarkBytes);
-}
-
-/** AES-GCM. The nonce is a counter, so no two texts under one key share it. */
-function aesSealer(keyMaterial: Uint8Array): Sealer {
-  const key = createSecretKey(keyMaterial);
-  let count = 0;
-  return {
-    seal: (plain, bound) => {
-      count += 1;
-      const sealed = Buffer.alloc(nonceBytes + plain.length + tagBytes);
-      sealed.writeUIntBE(count, nonceBytes - 6, 6);
-      const cipher = createCipheriv(cipherName, key, sealed.subarray(0, nonceBytes));
-      cipher.setAAD(Buffer.from(bound));
-      sealed.set(cipher.update(plain), nonceBytes);
-      cipher.final();
-      sealed.set(cipher.getAuthTag(), nonceBytes + plain.length);
-      return sealed.toString("base64url");
-    },
-    open: (sealed, bound) => {
-      const bytes = Buffer.from(sealed, "base64url");
-      // One handle has one text: a lenient reader would take several for it.
-      if (bytes.length < nonceBytes + tagBytes || bytes.toString("base64url") !== sealed) {
-        return undefined;
-      }
-      return opened(bytes, key, bound);
-    },
-  };
-}
-
-function opened(bytes: Buffer, key: KeyObject, bound: string): Uint8Array | undefined {
-  const tagAt = bytes.length - tagBytes;
-  const options = { authTagLength: tagBytes };
-  const decipher = createDecipheriv(cipherName, key, bytes.subarray(0, nonceBytes), options);
-  decipher.setAAD(Buffer.from(bound));
-  decipher.setAuthTag(bytes.subarray(tagAt));
-  const plain = decipher.update(bytes.subarray(nonceBytes, tagAt));
-  try {
-    decipher.final();
-    return plain;
-  } catch {
-    return undefined;
-  }
 }
