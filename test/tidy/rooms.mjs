@@ -215,6 +215,16 @@ export const rooms = {
     commands: ["session", "read", "value"],
     run: ["session", "read", "value", "commands"],
   },
+  "frontends/src/snowflake": {
+    shared: ["config", "machine", "encode", "errors"],
+    value: [],
+    login: [],
+    session: [],
+    read: ["session", "value"],
+    run: ["read", "session", "value"],
+    page: ["run", "session", "value"],
+    commands: ["exchange.ts", "login", "page", "read", "run", "session", "value"],
+  },
   // `roles.ts` joins all rooms; the commands and the quick start call it.
   "gateway/src": {
     shared: [],
@@ -227,7 +237,7 @@ export const rooms = {
     relay: ["config"],
     control: ["config", "generation", "history", "judge", "starting.ts"],
     worker: ["config", "generation", "history", "judge", "starting.ts"],
-    docs: ["config", "history", "host", "worker"],
+    docs: ["config", "history", "host", "relay", "worker"],
     lambda: ["config", "history", "host", "judge"],
     fleetDemo: [],
     quickstart: ["config", "running.ts"],

@@ -1,7 +1,6 @@
 /** The SDK's own client of MCP over the real pipeline and a real DuckDB: tools, resources, writes, a cancel that reaches the engine. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewayOf, portOf, type TestGateway } from "../gateway.ts";
 
@@ -60,7 +59,7 @@ describe("an agent", () => {
 
   it("reads a schema as a resource", async () => {
     const { resources } = await client.listResources();
-    const [{ uri = "" } = {}] = resources;
+    const uri = resources[0]?.uri ?? "";
     const { contents } = await client.readResource({ uri });
     expect(JSON.stringify(contents)).toContain("orders");
   });
@@ -107,7 +106,7 @@ async function clientOf(headers: Readonly<Record<string, string>>): Promise<Clie
   const url = new URL(`http://127.0.0.1:${portOf(gateway, "mcp")}/mcp`);
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
   const made = new Client({ name: "e2e", version: "1.0" });
-  await made.connect(transport as Transport);
+  await made.connect(transport);
   return made;
 }
 

@@ -43,20 +43,17 @@ describe("routersSchema", () => {
   it("says what is not built yet, wherever it is written", () => {
     const routers = [
       { type: "script", source: "x" },
-      { type: "protocolBased", protocols: { snowflakeHttp: "g" } },
       {
         type: "compound",
         combine: "any",
         targetGroup: "g",
-        conditions: [{ type: "script" }, { type: "protocolBased", protocols: ["snowflakeHttp"] }],
+        conditions: [{ type: "script" }],
       },
     ];
     const issues = routersSchema.safeParse(routers).error?.issues ?? [];
     expect(issues.map(({ path, message }) => `${path.join(".")} ${message}`)).toEqual([
       "0.type not built yet: routers written as scripts",
-      "1.protocols.snowflakeHttp not built yet: the Snowflake frontend",
-      "2.conditions.0.type not built yet: conditions written as scripts",
-      "2.conditions.1.protocols.0 not built yet: the Snowflake frontend",
+      "1.conditions.0.type not built yet: conditions written as scripts",
     ]);
   });
 

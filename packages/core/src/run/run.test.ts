@@ -359,23 +359,13 @@ async function beginOn(plane: TestPlane, sql = "BEGIN"): Promise<Pin> {
 }
 
 function shown(event: ResultEvent): string {
-  switch (event.kind) {
-    case "queued":
-      return `queued ${event.position}`;
-    case "batch":
-      return `batch ${event.batch.rows}`;
-    case "failed":
-      return `failed ${event.error.code}`;
-    case "done":
-      return event.updateType === undefined ? "done" : `done ${event.updateType}`;
-    case "notice":
-      return `notice ${event.code}`;
-    case "session":
-      return `session ${event.change.kind}`;
-    case "columns":
-    case "progress":
-      return event.kind;
-  }
+  if (event.kind === "queued") return `queued ${event.position}`;
+  if (event.kind === "batch") return `batch ${event.batch.rows}`;
+  if (event.kind === "failed") return `failed ${event.error.code}`;
+  if (event.kind === "notice") return `notice ${event.code}`;
+  if (event.kind === "session") return `session ${event.change.kind}`;
+  if (event.kind !== "done" || event.updateType === undefined) return event.kind;
+  return `done ${event.updateType}`;
 }
 
 function rowsOf(count: number): Execute {

@@ -64,8 +64,6 @@ describe("parseConfig", () => {
 
   it("says for each part that is not built yet which key asks for it", () => {
     const text = `
-gateway:
-  frontends: { snowflakeHttp: { port: 1 } }
 clusters:
   a: { engine: duckDb }
 clusterGroups:
@@ -76,7 +74,6 @@ translation: { mode: auto }
 guardrails: {}
 `;
     expect(linesFor(text)).toEqual([
-      "gateway.frontends.snowflakeHttp: not built yet: the Snowflake frontend",
       "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",
       "routers[0].type: not built yet: routers written as scripts",
       "translation: not built yet: translation between SQL dialects",
@@ -204,7 +201,7 @@ auth: { provider: statik }
 `;
     expect(linesFor(text)).toEqual([
       'clusters."bad name": the name must be letters, digits, dots, dashes or underscores',
-      "clusters.b.engine: must be one of adbc, clickHouse, duckDb, starRocks, trino; did you mean duckDb?",
+      "clusters.b.engine: must be one of adbc, clickHouse, duckDb, postgresql, starRocks, trino; did you mean duckDb?",
       "auth.provider: must be one of none, static, oidc, ldap; did you mean static?",
     ]);
   });

@@ -9,6 +9,7 @@ import { authFailures } from "@gateway/core/run/openDoor.ts";
 import { scopeFamilies } from "@gateway/engines/adbc/scope/metrics.ts";
 import { historyFamilies } from "../history/backlog.ts";
 import { bugs } from "../host/node.ts";
+import { relayFamilies } from "../relay/metrics.ts";
 import { configConfirmed, configStale } from "../worker/snapshot/followConfig.ts";
 import { code, page, table } from "./markdown.ts";
 
@@ -24,6 +25,7 @@ const labels = {
   cluster_name: "name in `clusters`",
   frontend: "key in `gateway.frontends`, or `adminApi`",
   reason: "code of the refusal, a heading of the error reference; of a scoped pool `idle` or `lru`",
+  result: "`answered`, or `unreached` where the gateway that has the query did not answer",
   stage: "where it failed: `read`, `build`, `activate`, or `worker_activate` on a worker",
   status: "how the query ended: `finished`, `failed`, `cancelled` or `denied`",
 } as const;
@@ -39,6 +41,7 @@ export const families: readonly Family[] = [
   ...Object.values(workerApiFamilies),
   configStale,
   configConfirmed,
+  ...Object.values(relayFamilies),
   authFailures,
   bugs,
 ];

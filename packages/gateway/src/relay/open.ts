@@ -6,7 +6,6 @@ import { isIP } from "node:net";
 import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Counter } from "@gateway/core/port/metrics.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
 import type { Elsewhere, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
@@ -14,6 +13,7 @@ import { plainSecrets } from "../config/secrets.ts";
 import type { RelayConfig } from "../config/control.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import { marksOf } from "./marks.ts";
+import { relayFamilies } from "./metrics.ts";
 import { senderOf } from "./send.ts";
 import { listenRelay, type OpenRelayListener } from "./serve.ts";
 
@@ -56,8 +56,9 @@ function relayOf(
   const marks = marksOf(secrets, host);
   const sender = senderOf(secrets);
   const address = advertised(config, listener.port);
-  const answered = relayedCounter(host, "answered");
-  const unreached = relayedCounter(host, "unreached");
+  const { metrics } = host;
+  const answered = metrics.counter(relayFamilies.relayed, { result: "answered" });
+  const unreached = metrics.counter(relayFamilies.relayed, { result: "unreached" });
   return {
     elsewhere: {
       mark: (instance) => marks.make(instance, address),
@@ -76,17 +77,6 @@ function relayOf(
       sender.close();
     },
   };
-}
-
-function relayedCounter({ metrics }: Pick<Host, "metrics">, result: string): Counter {
-  return metrics.counter(
-    {
-      name: "gateway_relayed_requests_total",
-      help: "Requests sent on to the gateway that has their query, by whether it answered.",
-      labels: ["result"],
-    },
-    { result },
-  );
 }
 
 /** `host:port` where the fleet reaches this process: as the config says, else its first address off loopback. */

@@ -10,6 +10,7 @@ import type { Secret } from "@gateway/core/secret.ts";
 import type { PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
 import type { RelayConfig } from "../config/control.ts";
 import { relayKey, relayTls } from "./keys.ts";
+import { relayFamilies } from "./metrics.ts";
 import { clientHeader, frontendHeader, readClient } from "./message.ts";
 
 const kind = "relay";
@@ -37,12 +38,16 @@ export async function listenRelay(
   host: Pick<Host, "metrics">,
 ): Promise<Result<OpenRelayListener, ListenError>> {
   const frontends = new Map<string, PolledFrontend>();
-  const server = serverOf(secrets, refusedCounter(host), (request, response) => {
-    const frontend = frontends.get(String(request.headers[frontendHeader]));
-    const client = readClient(textOf(request.headers[clientHeader]));
-    if (frontend?.relayed === undefined || client === undefined) return nobody(response);
-    return frontend.relayed({ request, response, client });
-  });
+  const server = serverOf(
+    secrets,
+    host.metrics.counter(relayFamilies.refused, {}),
+    (request, response) => {
+      const frontend = frontends.get(String(request.headers[frontendHeader]));
+      const client = readClient(textOf(request.headers[clientHeader]));
+      if (frontend?.relayed === undefined || client === undefined) return nobody(response);
+      return frontend.relayed({ request, response, client });
+    },
+  );
   const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     server.once("error", resolve);
     server.listen(config.port, config.host, () => resolve(undefined));
@@ -86,17 +91,6 @@ function serverOf(
     socket.destroy();
   });
   return server;
-}
-
-function refusedCounter({ metrics }: Pick<Host, "metrics">): Counter {
-  return metrics.counter(
-    {
-      name: "gateway_relay_refused_total",
-      help: "Connections to the relay listener whose other end did not prove that it is of the fleet.",
-      labels: [],
-    },
-    {},
-  );
 }
 
 function textOf(header: string | readonly string[] | undefined): string | undefined {

@@ -5,9 +5,10 @@ import { ok, type Result } from "@gateway/core/result.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import { z } from "zod";
 import type { Exchange, InSession } from "../exchange.ts";
+import { afterWait, replies, stateNames } from "../machine.ts";
 import { failed, resultText, running, succeeded } from "../page/answers.ts";
 import { sendChunk, sendJson, sendStatus, sendText } from "../page/respond.ts";
-import { cancel, isRunning, type Submitted } from "../run/registry.ts";
+import { cancel, stateOf, type Submitted } from "../run/registry.ts";
 import {
   answerLocally,
   prepare,
@@ -66,7 +67,10 @@ export class Queries {
     // A driver that left while its text was read wants nothing any more.
     if (response.destroyed) return;
     const submitted = submit(prepared.value, asked.value, session, this.#served);
-    if (asked.value.isAsync) return sendJson(response, running(submitted, true));
+    const ask = asked.value.isAsync ? "submitAsync" : "submit";
+    if (replies[stateOf(submitted)][ask] === "inProgressAsync") {
+      return sendJson(response, running(submitted, true));
+    }
     return this.#answer(exchange, submitted);
   }
 
@@ -137,7 +141,9 @@ export class Queries {
       if (submitted.waiting === 0 && !submitted.isAsync) cancel(submitted);
       return this.#served.registry.answered(submitted);
     }
-    if (isRunning(submitted)) return sendJson(response, running(submitted, false));
+    if (afterWait(stateOf(submitted)) === "inProgress") {
+      return sendJson(response, running(submitted, false));
+    }
     const { id, secret, session } = submitted;
     const text = resultText({
       submitted,
@@ -218,11 +224,7 @@ function done(session: LiveSession, queryId = "") {
 function monitored(submitted: Submitted) {
   const { id, executions, sql } = submitted;
   const failure = executions.find(({ outcome }) => outcome?.kind === "failed")?.outcome;
-  const status = isRunning(submitted)
-    ? "RUNNING"
-    : failure === undefined
-      ? "SUCCESS"
-      : "FAILED_WITH_ERROR";
+  const status = stateNames[stateOf(submitted)];
   const error = failure?.kind === "failed" ? failed(failure.error) : undefined;
   return {
     id,

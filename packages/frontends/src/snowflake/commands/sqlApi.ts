@@ -12,10 +12,11 @@ import { z } from "zod";
 import { failureOf } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { visibleHeaders } from "../login/headers.ts";
+import { afterWait, replies } from "../machine.ts";
 import { rowsOf } from "../page/answers.ts";
 import { sendDocument } from "../page/respond.ts";
 import { waitFor } from "../run/wait.ts";
-import { cancel, isRunning, type Submitted } from "../run/registry.ts";
+import { cancel, stateOf, type Submitted } from "../run/registry.ts";
 import { prepare, submit, type Asked, type Served } from "../run/submit.ts";
 import { detachedSession, type LiveSession } from "../session/sessions.ts";
 import { newState, withParameter, type SessionState } from "../session/state.ts";
@@ -101,7 +102,7 @@ export class SqlApi {
   async status(exchange: Exchange, login: Login, id: string, partition: number): Promise<void> {
     const submitted = this.#served.registry.find(id, login.identity.user);
     if (submitted === undefined) return refuse(exchange, gatewayError("query.unknown"), 404);
-    if (isRunning(submitted)) return sendRunning(exchange, submitted);
+    if (replies[stateOf(submitted)].result === "wait") return sendRunning(exchange, submitted);
     return this.#answer(exchange, submitted, partition);
   }
 
@@ -154,7 +155,7 @@ export class SqlApi {
       if (submitted.waiting === 0 && !submitted.isAsync) cancel(submitted);
       return this.#served.registry.answered(submitted);
     }
-    if (isRunning(submitted)) return sendRunning(exchange, submitted);
+    if (afterWait(stateOf(submitted)) === "inProgress") return sendRunning(exchange, submitted);
     const failure = submitted.executions.find(({ outcome }) => outcome?.kind === "failed")?.outcome;
     if (failure?.kind === "failed") refuse(exchange, failure.error, 422, submitted.id);
     else await sendPartition(exchange, submitted, partition);

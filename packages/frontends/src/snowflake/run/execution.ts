@@ -8,7 +8,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { DoneEvent, ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
 import { neverAborted } from "@gateway/core/tool/canceller.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import { rowsJson } from "../value/rows.ts";
+import { rowsJson } from "../encode.ts";
 import { RowSpool } from "./spool.ts";
 
 /** One wait for an event; nobody is waiting behind it. */

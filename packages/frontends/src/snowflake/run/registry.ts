@@ -3,6 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Host } from "@gateway/core/port/host.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { LiveSession } from "../session/sessions.ts";
+import type { State } from "../machine.ts";
 import type { Execution } from "./execution.ts";
 
 /** Results that are kept at once, of all sessions; the one that was asked for longest ago goes first. */
@@ -149,6 +150,12 @@ export class Registry {
 /** Whether anything of it may still come. */
 export function isRunning({ ended }: Pick<Submitted, "ended">): boolean {
   return !ended;
+}
+
+/** Where it is in its life. */
+export function stateOf({ ended, executions }: Pick<Submitted, "ended" | "executions">): State {
+  if (!ended) return "running";
+  return executions.some(({ outcome }) => outcome?.kind === "failed") ? "failed" : "succeeded";
 }
 
 /** Ends what runs of it; the client is told the reason. */

@@ -5,7 +5,7 @@ import { jsonText, postgresText } from "@gateway/core/type/text.ts";
 import type { CellWriter, TextStyle } from "@gateway/core/type/cellWriter.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { isNull, type Batch, type Vector } from "@gateway/core/type/vector.ts";
-import { digitsOfUnit } from "./rowType.ts";
+import { digitsOfUnit } from "./value/rowType.ts";
 
 /** Nested values are JSON in a text. */
 const nestedStyle: TextStyle = { ...jsonText, separator: " ", zoneSuffix: "isoOffset" };
