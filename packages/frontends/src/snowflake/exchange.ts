@@ -10,6 +10,8 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly peer: Peer;
+  /** The client is connected to another gateway, which took it for a request about something here. */
+  readonly relayed: boolean;
 }
 
 export interface InSession {

@@ -12,6 +12,7 @@ import {
 } from "../listener/httpHost.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import type { SnowflakeConfig } from "./config.ts";
+import type { RelayedClient } from "../listener/elsewhere.ts";
 import { checkHeaders } from "./login/headers.ts";
 import type { Sender } from "./login/login.ts";
 
@@ -45,6 +46,15 @@ export class Peers {
 
   connectionOf(request: IncomingMessage): Connection | undefined {
     return this.#connections.get(request.socket);
+  }
+
+  /** The sender of a request that another gateway heard, judged there. */
+  ofRelayed(
+    { rawHeaders }: Pick<IncomingMessage, "rawHeaders">,
+    client: RelayedClient,
+  ): Result<Peer, PeerRefusal> {
+    const checked = checkHeaders(rawHeaders);
+    return checked.ok ? ok(client) : err({ status: 400, text: checked.error.message });
   }
 
   /**

@@ -143,7 +143,7 @@ describe("a statement", () => {
     const forged = [
       url.replace(/.\/0$/, "/0"),
       url.replace(/\/0$/, "/999"),
-      url.replace(/chunks\/\w/, "chunks/x"),
+      url.replace(/\/20/, "/21"),
     ];
     for (const other of forged) expect((await fetch(other)).status).toBe(404);
   });

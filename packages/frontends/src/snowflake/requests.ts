@@ -7,21 +7,30 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Result } from "@gateway/core/result.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { z } from "zod";
+import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
 import type { SnowflakeConfig } from "./config.ts";
 import { loginAnswer, openSession, renewed, type Doorway } from "./commands/sessions.ts";
 import { inSession, type Exchange, type InSession } from "./exchange.ts";
 import { Queries } from "./commands/queries.ts";
-import { refuseApi, SqlApi, statementsPath } from "./commands/sqlApi.ts";
+import { handleIn, refuseApi, SqlApi, statementsPath } from "./commands/sqlApi.ts";
 import { failed, succeeded } from "./page/answers.ts";
 import { sendFailure, sendJson, sendStatus } from "./page/respond.ts";
-import type { Peers } from "./peer.ts";
+import type { PeerRefusal, Peer, Peers } from "./peer.ts";
 import { readJson, type Pending } from "./read/body.ts";
 import { Registry } from "./run/registry.ts";
 import { Sessions } from "./session/sessions.ts";
+import { markIn } from "./session/tokens.ts";
 
 const markBytes = 6;
+
+/** How requests come here, and where they may go on to. */
+interface Reach {
+  readonly peers: Peers;
+  readonly elsewhere: Elsewhere | undefined;
+}
 
 export class Requests {
   readonly #config: SnowflakeConfig;
@@ -33,21 +42,27 @@ export class Requests {
   readonly #registry: Registry;
   readonly #queries: Queries;
   readonly #api: SqlApi;
+  /** Names this listener in tokens and handles. */
+  readonly #mark: string;
+  readonly #elsewhere: Elsewhere | undefined;
   #draining = false;
 
-  constructor(config: SnowflakeConfig, door: Door, host: Host, peers: Peers) {
+  constructor(config: SnowflakeConfig, door: Door, host: Host, { peers, elsewhere }: Reach) {
     this.#config = config;
     this.#door = door;
     this.#host = host;
     this.#peers = peers;
+    this.#elsewhere = elsewhere;
+    const instance = Buffer.from(host.randomBytes(markBytes)).toString("hex");
+    this.#mark = elsewhere?.mark(instance) ?? instance;
     this.#sessions = new Sessions({
       host,
-      mark: Buffer.from(host.randomBytes(markBytes)).toString("hex"),
+      mark: this.#mark,
       sessionsMax: config.maxSessions,
       idleMs: config.sessionIdleSecs * 1_000,
     });
     this.#registry = new Registry(host, config.resultKeepSecs * 1_000);
-    const served = { config, door, host, registry: this.#registry };
+    const served = { config, door, host, registry: this.#registry, mark: this.#mark };
     this.#queries = new Queries(served);
     this.#api = new SqlApi(served);
   }
@@ -65,11 +80,26 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    return this.#answer({ request, response, relayed: false }, () => this.#peers.of(request));
+  }
+
+  /** The same for a request that another gateway's client sent. */
+  relayed({ request, response, client }: RelayedRequest): Promise<void> {
+    return this.#answer({ request, response, relayed: true }, () =>
+      this.#peers.ofRelayed(request, client),
+    );
+  }
+
+  async #answer(
+    came: Omit<Exchange, "peer">,
+    peerOf: () => Result<Peer, PeerRefusal>,
+  ): Promise<void> {
+    const { request, response } = came;
     try {
-      const peer = this.#peers.of(request);
+      const peer = peerOf();
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
-      await this.#route({ request, response, peer: peer.value });
+      await this.#route({ ...came, peer: peer.value });
     } catch (bug) {
       this.#host.log.bug(bug);
       if (response.headersSent) response.destroy();
@@ -108,10 +138,11 @@ export class Requests {
 
   #routeOfQuery(exchange: Exchange, method: string, path: string): Promise<void> | void {
     const { request, response } = exchange;
-    const chunk = /^\/chunks\/([\w-]{1,128})\/([\w-]{1,64})\/(\d{1,6})$/.exec(path);
+    const chunk = /^\/chunks\/([\w-]{1,200})\/([\w-]{1,128})\/([\w-]{1,64})\/(\d{1,6})$/.exec(path);
     if (chunk !== null && method === "GET") {
-      const [, id = "", secret = "", number = ""] = chunk;
-      return this.#queries.chunk(exchange, { id, secret, number: Number(number) });
+      const [, mark = "", id = "", secret = "", number = ""] = chunk;
+      const asked = { id, secret, number: Number(number) };
+      return this.#here(exchange, mark, () => this.#queries.chunk(exchange, asked));
     }
     const [, id = "", what] =
       /^\/queries\/([\w-]{1,128})\/(result|abort-request)$/.exec(path) ??
@@ -132,10 +163,24 @@ export class Requests {
   /** The SQL API: who asks is judged for each request, before anything of it is read. */
   async #statements(exchange: Exchange, method: string, url: URL): Promise<void> {
     const { request, response } = exchange;
-    const [, id, what] =
-      /^\/([\w-]{1,128})(?:\/(cancel))?$/.exec(url.pathname.slice(statementsPath.length)) ?? [];
+    const [, handle, what] =
+      /^\/([\w.-]{1,400})(?:\/(cancel))?$/.exec(url.pathname.slice(statementsPath.length)) ?? [];
     const isNew = url.pathname === statementsPath && method === "POST";
-    if (!isNew && id === undefined) return sendStatus(request, response, 404, "Not found");
+    if (!isNew && handle === undefined) return sendStatus(request, response, 404, "Not found");
+    const { mark, id } = handleIn(handle);
+    return this.#here(exchange, mark, () => this.#statement(exchange, method, { id, what, url }));
+  }
+
+  async #statement(
+    exchange: Exchange,
+    method: string,
+    {
+      id,
+      what,
+      url,
+    }: { readonly id: string | undefined; readonly what: string | undefined; readonly url: URL },
+  ): Promise<void> {
+    const { request, response } = exchange;
     const login = await this.#api.logIn(exchange);
     if (!login.ok) return refuseApi(exchange, login.error);
     if (id !== undefined) {
@@ -158,9 +203,26 @@ export class Requests {
     exchange: Exchange,
     answer: (found: InSession) => Promise<void> | void,
   ): Promise<void> {
-    const found = inSession(exchange, this.#sessions);
-    if ("refusal" in found) return sendJson(exchange.response, found.refusal);
-    return answer(found);
+    return this.#here(exchange, markIn(exchange.request.headers), () => {
+      const found = inSession(exchange, this.#sessions);
+      if ("refusal" in found) return sendJson(exchange.response, found.refusal);
+      return answer(found);
+    });
+  }
+
+  /** Answers what belongs to this gateway, and has the one answer whose mark it is. Where that one is gone, so is the session. */
+  async #here(
+    { request, response, peer, relayed }: Exchange,
+    mark: string | undefined,
+    answer: () => Promise<void> | void,
+  ): Promise<void> {
+    if (mark !== undefined && mark !== this.#mark && !relayed) {
+      const { address, mayTakeCredentials, certificateNames, baseUrl } = peer;
+      const client = { address, mayTakeCredentials, certificateNames, baseUrl };
+      const asked = { request, response, client };
+      if ((await this.#elsewhere?.relay(mark, "snowflakeHttp", asked)) === true) return;
+    }
+    await answer();
   }
 
   async #logIn(exchange: Exchange, url: URL): Promise<void> {
@@ -178,8 +240,12 @@ export class Requests {
     return { door: this.#door, sessions: this.#sessions };
   }
 
-  async #renew(exchange: Exchange): Promise<void> {
-    const { request, response } = exchange;
+  #renew(exchange: Exchange): Promise<void> {
+    const mark = markIn(exchange.request.headers);
+    return this.#here(exchange, mark, () => this.#renewHere(exchange));
+  }
+
+  async #renewHere({ request, response }: Exchange): Promise<void> {
     // What a driver asks for (RENEW, CLONE, ISSUE) makes no difference here, but its body has to be read.
     const body = await readJson(request, this.#config, this.#pending);
     if (body === undefined) return;

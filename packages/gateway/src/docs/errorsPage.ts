@@ -13,6 +13,7 @@ import { refusalOf } from "@gateway/frontends/clickhouse/errors.ts";
 import { mysqlErrors, type MysqlError } from "@gateway/frontends/mysql/errors.ts";
 import { pgErrors, type PgError } from "@gateway/frontends/postgres/errors.ts";
 import { mcpErrors } from "@gateway/frontends/mcp/errors.ts";
+import { snowflakeErrors } from "@gateway/frontends/snowflake/errors.ts";
 import { queryError, trinoErrors, type TrinoError } from "@gateway/frontends/trino/errors.ts";
 import { advice, type Advice } from "./advice.ts";
 import { code, page, table } from "./markdown.ts";
@@ -67,6 +68,7 @@ function answersOf(name: ErrorCode): readonly (readonly string[])[] {
     ["Flight SQL", flightAnswer(flightErrors[name])],
     ["MCP", mcpAnswer(name)],
     ["ClickHouse", clickhouseAnswer(name)],
+    ["Snowflake", snowflakeAnswer(name)],
   ];
 }
 
@@ -95,6 +97,12 @@ function mcpAnswer(name: ErrorCode): string {
   const number = `JSON-RPC ${code(String(rpc))}`;
   if (status !== 200) return `HTTP ${status} with ${number}`;
   return `a result with ${code("isError")}; ${number} for a resource`;
+}
+
+function snowflakeAnswer(name: ErrorCode): string {
+  const { code: number, sqlState, status } = snowflakeErrors[name];
+  const http = status === 200 ? "" : `, HTTP ${status}`;
+  return `${code(number)}, SQLSTATE ${code(sqlState)}${http}`;
 }
 
 function clickhouseAnswer(name: ErrorCode): string {

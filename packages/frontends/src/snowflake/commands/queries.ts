@@ -145,11 +145,14 @@ export class Queries {
       return sendJson(response, running(submitted, false));
     }
     const { id, secret, session } = submitted;
+    const { mark } = this.#served;
     const text = resultText({
       submitted,
       state: session.state,
       nowMs: this.#served.host.clock.unixMs(),
-      links: () => ({ urlOf: (chunk) => `${peer.baseUrl}/chunks/${id}/${secret}/${chunk}` }),
+      links: () => ({
+        urlOf: (chunk) => `${peer.baseUrl}/chunks/${mark}/${id}/${secret}/${chunk}`,
+      }),
     });
     await sendText(request, response, text);
     this.#served.registry.answered(submitted);

@@ -112,7 +112,12 @@ export class SqlApi {
     if (submitted === undefined) return refuse(exchange, gatewayError("query.unknown"), 404);
     cancel(submitted);
     const message = "Statement execution was cancelled.";
-    sendDocument(exchange, 200, { code: "000604", sqlState: "57014", message, ...links(id) });
+    sendDocument(exchange, 200, {
+      code: "000604",
+      sqlState: "57014",
+      message,
+      ...linksTo(submitted.handle),
+    });
   }
 
   #sessionOf(
@@ -157,7 +162,7 @@ export class SqlApi {
     }
     if (afterWait(stateOf(submitted)) === "inProgress") return sendRunning(exchange, submitted);
     const failure = submitted.executions.find(({ outcome }) => outcome?.kind === "failed")?.outcome;
-    if (failure?.kind === "failed") refuse(exchange, failure.error, 422, submitted.id);
+    if (failure?.kind === "failed") refuse(exchange, failure.error, 422, submitted.handle);
     else await sendPartition(exchange, submitted, partition);
     this.#served.registry.answered(submitted);
   }
@@ -191,7 +196,7 @@ async function sendPartition(
   if (last === undefined) throw new Error("a statement without an execution");
   if (partition > 0) {
     const packed = await last.spool.read(partition - 1);
-    if (packed === undefined) return refuse(exchange, noPartition, 400, submitted.id);
+    if (packed === undefined) return refuse(exchange, noPartition, 400, submitted.handle);
     submitted.unread.delete(partition - 1);
     const rows = await inflate(packed);
     const parts = [Buffer.from('{"data":['), rows, Buffer.from("]}")];
@@ -221,20 +226,30 @@ async function sendPartition(
     ...(submitted.executions.length > 1
       ? { statementHandles: submitted.executions.map(({ polled }) => polled.query.id) }
       : {}),
-    ...links(submitted.id),
+    ...linksTo(submitted.handle),
   };
   const head = JSON.stringify(facts);
   return sendDocument(exchange, 200, Buffer.from(`${head.slice(0, -1)},"data":${json}}`));
 }
 
-function sendRunning(exchange: Exchange, { id }: Submitted): void {
+function sendRunning(exchange: Exchange, { handle }: Submitted): void {
   const message =
     "Asynchronous execution in progress. Use provided query id to perform query monitoring and management.";
-  sendDocument(exchange, 202, { code: "333334", sqlState: "", message, ...links(id) });
+  sendDocument(exchange, 202, { code: "333334", sqlState: "", message, ...linksTo(handle) });
 }
 
-function links(id: string) {
-  return { statementHandle: id, statementStatusUrl: `${statementsPath}/${id}` };
+/** The handle of a statement: the gateway that has it, and its id. */
+function linksTo(handle: string) {
+  return { statementHandle: handle, statementStatusUrl: `${statementsPath}/${handle}` };
+}
+
+/** What a handle says; nothing of it is believed. */
+export function handleIn(handle: string | undefined): {
+  readonly mark: string | undefined;
+  readonly id: string | undefined;
+} {
+  const [, mark, id] = /^([\w-]{1,200})\.([\w-]{1,128})$/.exec(handle ?? "") ?? [];
+  return { mark, id: id ?? handle };
 }
 
 /** By the status of the reference: 401 for who asks, 422 for what is asked. */
@@ -242,10 +257,10 @@ function refuse(
   exchange: Exchange,
   error: GatewayError,
   status = statusOf(error),
-  id?: string,
+  handle?: string,
 ): void {
   const { code, sqlState, message } = failureOf(error);
-  const facts = { code, sqlState, message, ...(id === undefined ? {} : links(id)) };
+  const facts = { code, sqlState, message, ...(handle === undefined ? {} : linksTo(handle)) };
   sendDocument(exchange, status, facts);
 }
 

@@ -1,5 +1,6 @@
 /** A listener over a scripted door, and a client of the protocol by hand, for what a driver does not show. */
 import { afterEach } from "vitest";
+import type { Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
 import { suiteHost } from "../../rig/host.ts";
 import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { snowflakeConfig } from "../config.ts";
@@ -18,6 +19,8 @@ export interface Answer {
 export interface TestServer {
   readonly door: ScriptedDoor;
   readonly url: string;
+  /** A request that another gateway's client sent. */
+  relayed(asked: RelayedRequest): void;
   /** The server's clock goes so much ahead; timers do not. */
   later(ms: number): void;
   post(path: string, body?: unknown, token?: string, signal?: AbortSignal): Promise<Answer>;
@@ -38,13 +41,14 @@ afterEach(async () => {
 export async function opened(
   script: Script,
   config: Readonly<Record<string, unknown>> = {},
+  elsewhere?: Elsewhere,
 ): Promise<TestServer> {
   const real = suiteHost();
   let aheadMs = 0;
   const host = { ...real, clock: { ...real.clock, nowMs: () => real.clock.nowMs() + aheadMs } };
   const door = scriptedDoor({ clock: host.clock, ...script });
   const parsed = snowflakeConfig.parse({ host: "127.0.0.1", port: 0, ...config });
-  const listening = await listen(parsed, door, host);
+  const listening = await listen(parsed, door, host, elsewhere);
   if (!listening.ok) throw new Error(listening.error.detail);
   open.push(() => listening.value.drain(AbortSignal.abort()));
   const url = `http://127.0.0.1:${listening.value.port}`;
@@ -67,6 +71,7 @@ export async function opened(
   return {
     door,
     url,
+    relayed: (asked) => listening.value.relayed?.(asked),
     later: (ms) => void (aheadMs += ms),
     post,
     get: (path, token) => ask(path, token, {}),

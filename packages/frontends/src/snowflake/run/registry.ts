@@ -16,6 +16,8 @@ const secretBytes = 24;
 /** A statement, or several that one request sent. */
 export interface Submitted {
   readonly id: string;
+  /** Its id, with the gateway that has it: what the SQL API calls it. */
+  readonly handle: string;
   readonly session: LiveSession;
   readonly requestId: string;
   /** Its driver did not wait for it. */

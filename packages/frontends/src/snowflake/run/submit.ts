@@ -25,6 +25,8 @@ export interface Served {
   readonly door: Door;
   readonly host: Host;
   readonly registry: Registry;
+  /** Names this gateway where something of it is asked for again. */
+  readonly mark: string;
 }
 
 /** What a request asks to be run. */
@@ -141,6 +143,7 @@ export function submit(
   };
   return served.registry.add({
     id: begun.polled.query.id,
+    handle: `${served.mark}.${begun.polled.query.id}`,
     session,
     requestId: asked.requestId,
     sql: asked.sql,

@@ -1,5 +1,6 @@
 /** Tokens of sessions: what they look like, and how they lead to the gateway that made them. */
 import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Host } from "@gateway/core/port/host.ts";
 
 const secretBytes = 32;
@@ -10,10 +11,9 @@ export function newToken(mark: string, { randomBytes }: Pick<Host, "randomBytes"
   return `${mark}${separator}${Buffer.from(randomBytes(secretBytes)).toString("base64url")}`;
 }
 
-/** Whose token it is: the mark in front; undefined for a text that is no token. */
-export function markIn(token: string): string | undefined {
-  const at = token.indexOf(separator);
-  return at <= 0 ? undefined : token.slice(0, at);
+/** Whose token a request shows: the mark in front of it; undefined where it shows none. */
+export function markIn({ authorization }: IncomingHttpHeaders): string | undefined {
+  return /^Snowflake\s+Token="([\w-]{1,200})\./i.exec(authorization ?? "")?.[1];
 }
 
 /** What is kept in the place of a token: who reads memory or compares times learns none. */
