@@ -19,7 +19,7 @@ ENV NODE_ENV=production PATH=/app/bin:/usr/local/bin:/usr/bin:/bin
 WORKDIR /var/lib/gateway
 VOLUME /var/lib/gateway
 USER 1000:1000
-EXPOSE 8080 5432 3306 9000 9001
+EXPOSE 8080 5432 3306 50051 8443 8123 8811 9000 9001
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["node", "/app/bin/health.mjs"]
 ENTRYPOINT ["node", "/app/bin/gateway.mjs"]

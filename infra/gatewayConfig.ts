@@ -37,7 +37,15 @@ export const itemsOf = (list: string): readonly string[] =>
 export const adminPort = 9000;
 
 /** What workers serve. All of them are plain TCP to the load balancer: TLS ends in the worker. */
-export const frontendPorts = { trinoHttp: 8080, postgresWire: 5432, mysqlWire: 3306 } as const;
+export const frontendPorts = {
+  trinoHttp: 8080,
+  postgresWire: 5432,
+  mysqlWire: 3306,
+  flightSql: 50051,
+  snowflakeHttp: 8443,
+  clickhouseHttp: 8123,
+  mcp: 8811,
+} as const;
 
 /** Workers pass polls of each other's queries on here. No client and no balancer reaches it. */
 export const relayPort = 9001;
