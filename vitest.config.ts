@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 
 /** Proofs that take long run with `npm run test:real`, which names them so. */
@@ -13,8 +14,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // No module mocks and no globals here, so files share what they import: a third of the time.
     isolate: false,
-    // Half of what a machine of two cores has would stand still otherwise.
-    maxWorkers: "100%",
+    // One more than cores: tests wait for processes of their own, and a core would stand still meanwhile.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,

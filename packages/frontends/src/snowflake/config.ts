@@ -28,6 +28,17 @@ export const snowflakeConfig = z
           "Most bytes of rows that one statement may leave for its client to download. They lie in a file without a name, encrypted, in the system's folder for temporary files.",
         "x-unit": "bytes",
       }),
+    maxKeptBytes: z
+      .int()
+      .min(1 << 20)
+      .max(2 ** 44)
+      .default(8 * 2 ** 30)
+      .meta({
+        title: "Size of all results",
+        description:
+          "Most bytes of rows that wait for their downloads, of all users; one user gets half of it.",
+        "x-unit": "bytes",
+      }),
     resultKeepSecs: z.int().min(10).max(86_400).default(600).meta({
       title: "Kept results",
       description: "How long a result can be downloaded after its client last asked for any of it.",

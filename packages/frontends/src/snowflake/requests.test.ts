@@ -77,6 +77,17 @@ describe("a session", () => {
     }
   });
 
+  it("is refused to a user who has half of all there may be, and to nobody else", async () => {
+    const passwords = { ann: "secret", bob: "other" };
+    const server = await opened({ answers, passwords }, { maxSessions: 4 });
+    const first = await server.logIn();
+    await server.logIn();
+    await expect(server.logIn()).rejects.toThrow(/connections/);
+    await server.logIn({ LOGIN_NAME: "bob", PASSWORD: "other" });
+    await server.post("/session?delete=true", {}, first.token);
+    expect((await server.logIn()).token).toBeDefined();
+  });
+
   it("of another user sees nothing of this one's statements", async () => {
     const passwords = { ann: "secret", bob: "other" };
     const server = await opened({ answers, passwords });
@@ -153,6 +164,14 @@ describe("a statement", () => {
     const { token } = await server.logIn();
     const answer = await server.post(query, { sqlText: "many" }, token);
     expect(answer).toMatchObject({ success: false, code: "000631" });
+  });
+
+  it("finds no room where its user has half of it, until older results are given up", async () => {
+    const server = await opened({ answers: { many } }, { maxKeptBytes: 3 << 20 });
+    const { token } = await server.logIn();
+    const first = await server.post(query, { sqlText: "many" }, token);
+    expect(first.success).toBe(true);
+    expect((await server.post(query, { sqlText: "many" }, token)).code).toBe("000631");
   });
 
   it("gets bound values by their types, and refuses what is no value of its type", async () => {

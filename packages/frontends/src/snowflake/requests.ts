@@ -61,7 +61,10 @@ export class Requests {
       sessionsMax: config.maxSessions,
       idleMs: config.sessionIdleSecs * 1_000,
     });
-    this.#registry = new Registry(host, config.resultKeepSecs * 1_000);
+    this.#registry = new Registry(host, {
+      keepMs: config.resultKeepSecs * 1_000,
+      bytesMax: config.maxKeptBytes,
+    });
     const served = { config, door, host, registry: this.#registry, mark: this.#mark };
     this.#queries = new Queries(served);
     this.#api = new SqlApi(served);

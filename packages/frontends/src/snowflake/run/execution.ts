@@ -9,6 +9,7 @@ import type { DoneEvent, ResultEvent, SessionChange } from "@gateway/core/query/
 import { neverAborted } from "@gateway/core/tool/canceller.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { rowsJson } from "../encode.ts";
+import type { Pot } from "./pot.ts";
 import { RowSpool } from "./spool.ts";
 
 /** One wait for an event; nobody is waiting behind it. */
@@ -18,6 +19,7 @@ export interface ExecutionParts {
   readonly polled: PolledQuery;
   readonly host: Pick<Host, "log" | "randomBytes">;
   readonly resultBytesMax: number;
+  readonly pot: Pot;
   /** What the session takes over, as it happens. */
   readonly onChange: (change: SessionChange) => void;
 }
@@ -39,7 +41,8 @@ export class Execution {
   constructor(parts: ExecutionParts) {
     this.#parts = parts;
     this.polled = parts.polled;
-    this.spool = new RowSpool(parts.host, parts.resultBytesMax);
+    const { host, resultBytesMax: bytesMax, pot, polled } = parts;
+    this.spool = new RowSpool({ host, bytesMax, pot, user: polled.owner.user });
     this.over = this.#pump();
   }
 

@@ -5,9 +5,12 @@ import { gatewayError } from "@gateway/core/error.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import type { State } from "../machine.ts";
 import type { Execution } from "./execution.ts";
+import { Pot } from "./pot.ts";
 
 /** Results that are kept at once, of all sessions; the one that was asked for longest ago goes first. */
 const keptMax = 512;
+/** Characters of the answers' own rows that are kept, in memory. */
+const keptLengthMax = 32 * 1024 * 1024;
 const sweepMs = 5_000;
 /** A driver that downloads nothing for so long is taken for gone in a drain. */
 const silentMs = 15_000;
@@ -39,15 +42,21 @@ export interface Submitted {
 }
 
 export class Registry {
+  /** Room for the rows of all. */
+  readonly pot: Pot;
   readonly #host: Pick<Host, "clock" | "randomBytes">;
   readonly #keepMs: number;
   readonly #byId = new Map<string, Submitted>();
   #timer: Disposable | undefined;
   #whenQuiet: (() => void) | undefined;
 
-  constructor(host: Pick<Host, "clock" | "randomBytes">, keepMs: number) {
+  constructor(
+    host: Pick<Host, "clock" | "randomBytes">,
+    { keepMs, bytesMax }: { readonly keepMs: number; readonly bytesMax: number },
+  ) {
     this.#host = host;
     this.#keepMs = keepMs;
+    this.pot = new Pot(bytesMax);
     this.#sweepLater();
   }
 
@@ -57,7 +66,6 @@ export class Registry {
     const unread = new Set<number>();
     const submitted = { ...found, secret, askedAtMs, waiting: 0, ended: false, unread };
     this.#byId.set(found.id, submitted);
-    if (this.#byId.size > keptMax) this.#dropOldest();
     void this.#watch(submitted);
     return submitted;
   }
@@ -119,6 +127,7 @@ export class Registry {
     submitted.ended = true;
     const chunks = submitted.executions.at(-1)?.spool.chunks ?? [];
     for (const index of chunks.keys()) submitted.unread.add(index);
+    this.#makeRoom();
     this.#quiet();
   }
 
@@ -126,10 +135,19 @@ export class Registry {
     if (this.isQuiet) this.#whenQuiet?.();
   }
 
-  #dropOldest(): void {
-    const ended = [...this.#byId.values()].filter((one) => !isRunning(one));
-    const oldest = ended.toSorted((a, b) => a.askedAtMs - b.askedAtMs)[0];
-    if (oldest !== undefined) void this.#drop(oldest);
+  /** Drops results while there are too many: of the user who has most, the one that was asked for longest ago. */
+  #makeRoom(): void {
+    const ended = [...this.#byId.values()].filter((one) => !isRunning(one) && one.waiting === 0);
+    let length = ended.reduce((sum, one) => sum + lengthOf(one), 0);
+    while (ended.length > keptMax || length > keptLengthMax) {
+      const most = mostOf(ended);
+      const own = ended.filter((one) => userOf(one) === most);
+      const oldest = own.toSorted((a, b) => a.askedAtMs - b.askedAtMs)[0];
+      if (oldest === undefined) return;
+      ended.splice(ended.indexOf(oldest), 1);
+      length -= lengthOf(oldest);
+      void this.#drop(oldest);
+    }
   }
 
   async #drop(submitted: Submitted): Promise<void> {
@@ -147,6 +165,21 @@ export class Registry {
       this.#sweepLater();
     });
   }
+}
+
+function userOf({ session }: Submitted): string {
+  return session.owner.login.identity.user;
+}
+
+function lengthOf({ executions }: Submitted): number {
+  return executions.reduce((sum, { spool }) => sum + spool.inlineLength, 0);
+}
+
+/** The user with most of them. */
+function mostOf(all: readonly Submitted[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const one of all) counts.set(userOf(one), (counts.get(userOf(one)) ?? 0) + 1);
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
 }
 
 /** Whether anything of it may still come. */

@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Pot } from "./pot.ts";
 
 const compress = promisify(gzip);
 /** Level 1 keeps up with the encoder; higher ones do not. */
@@ -34,9 +35,17 @@ interface StoredChunk extends Chunk {
   readonly at: number;
 }
 
+export interface SpoolParts {
+  readonly host: Pick<Host, "randomBytes">;
+  /** Most bytes of this result. */
+  readonly bytesMax: number;
+  /** Room for those of all, and whose these are. */
+  readonly pot: Pot;
+  readonly user: string;
+}
+
 export class RowSpool {
-  readonly #host: Pick<Host, "randomBytes">;
-  readonly #bytesMax: number;
+  readonly #parts: SpoolParts;
   /** Rows of the answer: JSON arrays, joined by commas. */
   #inline: string[] = [];
   #inlineLength = 0;
@@ -50,10 +59,10 @@ export class RowSpool {
   #end = 0;
   #rows = 0;
   #closed = false;
+  #taken = 0;
 
-  constructor(host: Pick<Host, "randomBytes">, bytesMax: number) {
-    this.#host = host;
-    this.#bytesMax = bytesMax;
+  constructor(parts: SpoolParts) {
+    this.#parts = parts;
   }
 
   /** Takes rows, which are JSON arrays joined by commas. Answers why no more are taken. */
@@ -91,6 +100,11 @@ export class RowSpool {
     return this.#inlineRows;
   }
 
+  /** Characters of it. */
+  get inlineLength(): number {
+    return this.#inlineLength;
+  }
+
   get chunks(): readonly Chunk[] {
     return this.#chunks;
   }
@@ -111,6 +125,8 @@ export class RowSpool {
     this.#pending = [];
     const file = this.#file;
     this.#file = undefined;
+    this.#parts.pot.give(this.#parts.user, this.#taken);
+    this.#taken = 0;
     await file?.close();
   }
 
@@ -122,10 +138,12 @@ export class RowSpool {
     this.#pendingLength = 0;
     this.#pendingRows = 0;
     const packed = await compress(text, compression);
-    if (this.#end + packed.length > this.#bytesMax) {
+    const { bytesMax, pot, user } = this.#parts;
+    if (this.#end + packed.length > bytesMax || !pot.take(user, packed.length)) {
       const message = "The result is larger than this gateway keeps for a download.";
       return gatewayError("query.tooManyRows", { message });
     }
+    this.#taken += packed.length;
     const [file, key] = await this.#opened();
     const sealed = createCipheriv(cipherName, key, nonceOf(this.#chunks.length)).update(packed);
     await file.write(sealed, 0, sealed.length, this.#end);
@@ -140,9 +158,9 @@ export class RowSpool {
   }
 
   async #opened(): Promise<readonly [FileHandle, Uint8Array]> {
-    this.#key ??= this.#host.randomBytes(keyBytes);
+    this.#key ??= this.#parts.host.randomBytes(keyBytes);
     if (this.#file === undefined) {
-      const name = Buffer.from(this.#host.randomBytes(12)).toString("hex");
+      const name = Buffer.from(this.#parts.host.randomBytes(12)).toString("hex");
       const path = join(tmpdir(), `gateway-rows-${name}`);
       this.#file = await open(path, "wx+", 0o600);
       await unlink(path);

@@ -157,13 +157,14 @@ function executionOf(
   { sql, parameters }: Ready,
   dialect: Dialect,
   session: LiveSession,
-  { config, door, host }: Served,
+  { config, door, host, registry }: Served,
 ): Execution {
   const query = door.query(readStatement(sql, dialect), parameters, sessionNow(session, dialect));
   return new Execution({
     polled: door.start(query),
     host,
     resultBytesMax: config.maxResultBytes,
+    pot: registry.pot,
     onChange: (change) => {
       session.state = changed(session.state, change);
     },

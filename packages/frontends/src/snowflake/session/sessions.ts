@@ -48,6 +48,7 @@ export class Sessions {
   readonly #parts: SessionsParts;
   readonly #byToken = new Map<string, LiveSession>();
   readonly #byMaster = new Map<string, LiveSession>();
+  readonly #perUser = new Map<string, number>();
   #count = 0;
   #timer: Disposable | undefined;
 
@@ -65,7 +66,11 @@ export class Sessions {
     owner: SessionOwner,
     state: SessionState,
   ): Result<Tokens & { readonly session: LiveSession }, GatewayError> {
-    if (this.size >= this.#parts.sessionsMax) return err(gatewayError("connection.limit"));
+    const { user } = owner.login.identity;
+    if (this.size >= this.#parts.sessionsMax || this.#countOf(user) >= this.#mostOfUser) {
+      return err(gatewayError("connection.limit"));
+    }
+    this.#perUser.set(user, this.#countOf(user) + 1);
     const nowMs = this.#nowMs();
     this.#count += 1;
     const session: LiveSession = {
@@ -105,7 +110,7 @@ export class Sessions {
   /** Ends a session and what it holds. */
   close(session: LiveSession): void {
     this.#byToken.delete(session.token);
-    this.#byMaster.delete(session.master);
+    if (this.#byMaster.delete(session.master)) this.#forget(session.owner.login.identity.user);
     for (const end of session.closing) end();
     session.closing.clear();
     const { pin } = session.state;
@@ -116,6 +121,21 @@ export class Sessions {
   closeAll(): void {
     this.#timer?.[Symbol.dispose]();
     for (const session of this.#byMaster.values()) this.close(session);
+  }
+
+  /** Nobody gets more than half of them. */
+  get #mostOfUser(): number {
+    return Math.max(1, Math.floor(this.#parts.sessionsMax / 2));
+  }
+
+  #countOf(user: string): number {
+    return this.#perUser.get(user) ?? 0;
+  }
+
+  #forget(user: string): void {
+    const left = this.#countOf(user) - 1;
+    if (left > 0) this.#perUser.set(user, left);
+    else this.#perUser.delete(user);
   }
 
   #give(session: LiveSession): Tokens {
