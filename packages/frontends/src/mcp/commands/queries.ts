@@ -92,7 +92,7 @@ async function readOf(
   if (Buffer.byteLength(sql) > config.maxStatementBytes) {
     return err(gatewayError("query.textTooLarge"));
   }
-  const { refusal } = shelf;
+  const refusal = shelf.refusalOf(call.caller.login.identity.user);
   if (refusal !== undefined) return err(refusal);
   const session = sessionOf(call.caller, args, "generic");
   if (!session.ok) return session;

@@ -9,6 +9,8 @@ import type { OpenStatement } from "./openStatement.ts";
 
 /** Statements that run at once. Each may hold an answer, so their number bounds memory. */
 const openMax = 2_000;
+/** Of one user, so that nobody keeps all others out. */
+const openPerUserMax = openMax / 2;
 /** Ended ones that are kept, oldest given up first. */
 const endedMax = 256;
 const keepMs = 60_000;
@@ -24,6 +26,8 @@ export class Shelf {
     QueryId,
     { readonly statement: OpenStatement; readonly atMs: number }
   >();
+  /** How many of them each user has. */
+  readonly #openOf = new Map<string, number>();
   readonly #held = new Set<OpenStatement>();
   readonly #idleFromMs = new Map<OpenStatement, number>();
   #sweep: Disposable | undefined;
@@ -33,9 +37,10 @@ export class Shelf {
     this.#host = host;
   }
 
-  /** Why no further statement may begin. */
-  get refusal(): GatewayError | undefined {
-    if (this.#open.size < openMax) return undefined;
+  /** Why no further statement of that user may begin. */
+  refusalOf(user: string): GatewayError | undefined {
+    const own = this.#openOf.get(user) ?? 0;
+    if (this.#open.size < openMax && own < openPerUserMax) return undefined;
     return gatewayError("capacity.queueFull", {
       message: "Too many queries of agents are open on this gateway.",
     });
@@ -43,6 +48,7 @@ export class Shelf {
 
   add(statement: OpenStatement): void {
     this.#open.set(statement.polled.query.id, statement);
+    this.#count(statement, 1);
   }
 
   /** Its agent got a handle, so it is found until some time after its end. */
@@ -56,9 +62,17 @@ export class Shelf {
   over(statement: OpenStatement): void {
     const { id } = statement.polled.query;
     if (!this.#open.delete(id)) return;
+    this.#count(statement, -1);
     this.#idleFromMs.delete(statement);
     if (this.#held.delete(statement)) this.#keep(id, statement);
     if (this.#open.size === 0) this.#whenEmpty?.();
+  }
+
+  #count({ polled }: OpenStatement, change: 1 | -1): void {
+    const { user } = polled.owner;
+    const left = (this.#openOf.get(user) ?? 0) + change;
+    if (left > 0) this.#openOf.set(user, left);
+    else this.#openOf.delete(user);
   }
 
   /** That user's statement of this id, running or ended a short time ago. */
