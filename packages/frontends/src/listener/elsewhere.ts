@@ -25,6 +25,8 @@ export interface RelayedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly client: RelayedClient;
+  /** Its whole body, where that was read already. */
+  readonly body?: Uint8Array;
 }
 
 /** The rest of the fleet, as a frontend sees it. */

@@ -5,10 +5,10 @@
 import { createServer, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import type { GatewayError } from "@gateway/core/error.ts";
-import type { Frontend, Listen } from "@gateway/core/port/frontend.ts";
 import { ok } from "@gateway/core/result.ts";
 import { openListener, type OpenListener } from "../listener/accept.ts";
 import type { Connection } from "../listener/connection.ts";
+import type { ListenPolled, PolledFrontend } from "../listener/elsewhere.ts";
 import type { McpConfig } from "./config.ts";
 import { refusalBody } from "./errors.ts";
 import { Peers } from "./peer.ts";
@@ -30,9 +30,9 @@ const times = {
 } as const;
 
 /** Opens the listener on its address. */
-export const listen: Listen<McpConfig> = async (config, door, host) => {
+export const listen: ListenPolled<McpConfig> = async (config, door, host, elsewhere) => {
   const peers = new Peers(config);
-  const requests = new Requests(config, door, host, peers);
+  const requests = new Requests(config, door, host, { peers, elsewhere });
   const server = httpServer(config, requests, peers);
   const opened = await openListener({
     kind,
@@ -95,13 +95,14 @@ interface Opened {
   readonly server: Server;
 }
 
-function frontendOf(listener: OpenListener, opened: Opened): Frontend {
+function frontendOf(listener: OpenListener, opened: Opened): PolledFrontend {
   let drained: Promise<void> | undefined;
   return {
     kind,
     host: opened.config.host,
     port: listener.port,
     tls: listener.tls,
+    relayed: (asked) => void opened.requests.relayed(asked),
     drain: (deadline) => {
       drained ??= drain(listener, opened, deadline);
       return drained;

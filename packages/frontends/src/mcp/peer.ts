@@ -10,6 +10,7 @@ import {
   trustedRanges,
   type TrustedRanges,
 } from "../listener/httpHost.ts";
+import type { RelayedClient } from "../listener/elsewhere.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import type { McpConfig } from "./config.ts";
 import { checkHeaders } from "./login/headers.ts";
@@ -45,6 +46,16 @@ export class Peers {
 
   connectionOf(request: IncomingMessage): Connection | undefined {
     return this.#connections.get(request.socket);
+  }
+
+  /** The sender of a request that another gateway heard, judged there. */
+  ofRelayed(
+    { rawHeaders, headers }: Pick<IncomingMessage, "rawHeaders" | "headers">,
+    client: RelayedClient,
+  ): Result<Peer, PeerRefusal> {
+    const checked = checkHeaders(rawHeaders);
+    if (!checked.ok) return err({ status: 400, text: checked.error.message });
+    return ok({ ...client, headers });
   }
 
   /**

@@ -9,14 +9,16 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Result } from "@gateway/core/result.ts";
 import type { Served } from "./commands/context.ts";
+import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
 import type { McpConfig } from "./config.ts";
 import { sessionHeader, single, versionHeader, visibleHeaders } from "./login/headers.ts";
 import { logIn } from "./login/login.ts";
 import { challengesOf, endpointPath, metadataPaths, resourceMetadata } from "./login/metadata.ts";
 import { Handles } from "./page/handles.ts";
 import { sendAnswer, sendEmpty, sendJson, sendRefusal, sendStatus } from "./page/respond.ts";
-import type { Peer, Peers } from "./peer.ts";
+import type { Peer, PeerRefusal, Peers } from "./peer.ts";
 import { answerMessage } from "./protocol.ts";
 import { readBody, type Pending } from "./read/body.ts";
 import { isId, isRecord, readEnvelope, type Envelope } from "./read/envelope.ts";
@@ -30,6 +32,8 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly peer: Peer;
+  /** The client is connected to another gateway, which took its query for one of ours. */
+  readonly relayed: boolean;
 }
 
 /** Who sent a message, and in which session. */
@@ -41,17 +45,31 @@ interface Sent {
 type RequestMessage = Extract<Envelope, { kind: "request" }>;
 type Notification = Extract<Envelope, { kind: "notification" }>;
 
+/** How requests come here, and where they may go on to. */
+interface Reach {
+  readonly peers: Peers;
+  readonly elsewhere: Elsewhere | undefined;
+}
+
 export class Requests {
   readonly #served: Served;
   readonly #peers: Peers;
+  readonly #elsewhere: Elsewhere | undefined;
   readonly #calls = new Calls();
   readonly #pending: Pending = { bytes: 0 };
   readonly #tokens: SessionTokens;
   #draining = false;
 
-  constructor(config: McpConfig, door: Door, host: Host, peers: Peers) {
+  constructor(config: McpConfig, door: Door, host: Host, { peers, elsewhere }: Reach) {
     this.#peers = peers;
-    this.#served = { config, door, host, shelf: new Shelf(host), handles: new Handles(host) };
+    this.#elsewhere = elsewhere;
+    this.#served = {
+      config,
+      door,
+      host,
+      shelf: new Shelf(host),
+      handles: new Handles(host, elsewhere),
+    };
     this.#tokens = new SessionTokens(host);
   }
 
@@ -67,11 +85,26 @@ export class Requests {
   }
 
   /** Answers one request. Never throws: what goes wrong inside is a bug, logged and answered as one. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    return this.#respond({ request, response, relayed: false }, () => this.#peers.of(request));
+  }
+
+  /** The same for a request that another gateway's client sent. */
+  relayed({ request, response, client }: RelayedRequest): Promise<void> {
+    return this.#respond({ request, response, relayed: true }, () =>
+      this.#peers.ofRelayed(request, client),
+    );
+  }
+
+  async #respond(
+    came: Omit<Exchange, "peer">,
+    peerOf: () => Result<Peer, PeerRefusal>,
+  ): Promise<void> {
+    const { request, response } = came;
     try {
-      const peer = this.#peers.of(request);
+      const peer = peerOf();
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
-      await this.#route({ request, response, peer: peer.value });
+      await this.#route({ ...came, peer: peer.value });
     } catch (bug) {
       this.#served.host.log.bug(bug);
       if (response.headersSent) response.destroy();
@@ -116,12 +149,24 @@ export class Requests {
     const sent = { login: login.value, session };
     switch (read.value.kind) {
       case "request":
+        if (await this.#sentOn(exchange, read.value, body.value)) return undefined;
         return await this.#answer(exchange, read.value, sent);
       case "notification":
         return this.#note(exchange, read.value, sent);
       case "answer":
         return sendEmpty(exchange.response);
     }
+  }
+
+  /** A call about a query of another gateway: that one answers, and judges who asks. False when it is for us to answer. */
+  async #sentOn(exchange: Exchange, asked: RequestMessage, body: Buffer): Promise<boolean> {
+    const { request, response, peer, relayed } = exchange;
+    const handle = handleIn(asked);
+    const mark = handle === undefined ? undefined : this.#served.handles.foreignMark(handle);
+    if (mark === undefined || relayed || this.#elsewhere === undefined) return false;
+    const { address, mayTakeCredentials, certificateNames, baseUrl } = peer;
+    const client = { address, mayTakeCredentials, certificateNames, baseUrl };
+    return this.#elsewhere.relay(mark, "mcp", { request, response, client, body });
   }
 
   /** Nothing but a cancel asks for anything: what else clients tell is about themselves. */
@@ -191,6 +236,14 @@ export class Requests {
     const challenges = challengesOf(this.#served.door, peer.baseUrl, wrong);
     sendRefusal(request, response, error, { challenges });
   }
+}
+
+/** The handle that a call of a tool names; undefined where it names none. */
+function handleIn({ method, params }: RequestMessage): string | undefined {
+  const { arguments: args } = params;
+  if (method !== "tools/call" || !isRecord(args)) return undefined;
+  const { handle } = args;
+  return typeof handle === "string" ? handle : undefined;
 }
 
 /** What goes on while the gateway drains: calls about statements that began before. */

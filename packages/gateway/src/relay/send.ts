@@ -34,8 +34,7 @@ export function senderOf(secrets: readonly Secret[]): Sender {
       const options = { host: where.name, port: where.port, ...headOf(frontend, asked) };
       underway += 1;
       try {
-        // What was read of a body is gone, so only a request without one is tried again.
-        const tries = hasBody(asked.request) ? agents.slice(0, 1) : agents;
+        const tries = isRepeatable(asked) ? agents : agents.slice(0, 1);
         for (const agent of tries) {
           if (await sentBy({ ...options, agent }, asked)) return true;
           if (asked.response.destroyed) return true;
@@ -74,6 +73,11 @@ function headOf(frontend: string, { request, client }: RelayedRequest): RequestO
   };
 }
 
+/** What is read of a body on its way is gone afterwards. */
+function isRepeatable({ request, body }: RelayedRequest): boolean {
+  return body !== undefined || !hasBody(request);
+}
+
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
@@ -81,14 +85,17 @@ function hasBody({ headers }: IncomingMessage): boolean {
 async function sentBy(options: RequestOptions, asked: RelayedRequest): Promise<boolean> {
   const first = await sentOnce(options, asked);
   // The other end may close an idle connection while we write to it.
-  if (first !== "stale" || hasBody(asked.request)) return first === "answered";
+  if (first !== "stale" || !isRepeatable(asked)) return first === "answered";
   return (await sentOnce(options, asked)) === "answered";
 }
 
 /** `stale`: a connection that had been idle broke before an answer began. */
 type Sent = "answered" | "unreached" | "stale";
 
-function sentOnce(options: RequestOptions, { request, response }: RelayedRequest): Promise<Sent> {
+function sentOnce(
+  options: RequestOptions,
+  { request, response, body }: RelayedRequest,
+): Promise<Sent> {
   return new Promise((resolve) => {
     const upstream = httpsRequest(options);
     const leave = (): void => void upstream.destroy();
@@ -104,7 +111,8 @@ function sentOnce(options: RequestOptions, { request, response }: RelayedRequest
       giveBack(answer, response, upstream);
       resolve("answered");
     });
-    if (hasBody(request)) request.pipe(upstream);
+    if (body !== undefined) upstream.end(body);
+    else if (hasBody(request)) request.pipe(upstream);
     else upstream.end();
   });
 }

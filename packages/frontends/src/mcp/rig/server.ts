@@ -4,6 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Door } from "@gateway/core/port/door.ts";
 import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import { afterEach } from "vitest";
+import type { Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
 import { suiteHost, type SuiteHost } from "../../rig/host.ts";
 import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { mcpConfig } from "../config.ts";
@@ -22,8 +23,11 @@ export interface TestServer {
   /** The server's clocks go so much ahead; timers do not. */
   later(ms: number): void;
   drain(deadline: AbortSignal): Promise<void>;
+  /** A request that another gateway's client sent. */
+  relayed(asked: RelayedRequest): void;
 }
 
+const fleetKey = new Uint8Array(32).fill(7);
 const servers: TestServer[] = [];
 const clients: Client[] = [];
 
@@ -36,6 +40,7 @@ afterEach(async () => {
 export async function opened(
   script: Script,
   config: Readonly<Record<string, unknown>> = {},
+  elsewhere?: Elsewhere,
 ): Promise<TestServer> {
   const real = suiteHost();
   let aheadMs = 0;
@@ -44,10 +49,12 @@ export async function opened(
     nowMs: () => real.clock.nowMs() + aheadMs,
     unixMs: () => real.clock.unixMs() + aheadMs,
   };
-  const host = { ...real, clock };
+  // Those who send requests on to each other share the keys of sessions.
+  const keys = elsewhere === undefined ? {} : { fleetKeys: () => [fleetKey] };
+  const host = { ...real, clock, ...keys };
   const door = parkingDoor(script, host);
   const parsed = mcpConfig.parse({ host: "127.0.0.1", port: 0, ...config });
-  const listening = await listen(parsed, door, host);
+  const listening = await listen(parsed, door, host, elsewhere);
   if (!listening.ok) throw new Error(listening.error.detail);
   const frontend = listening.value;
   const url = `http://127.0.0.1:${frontend.port}/mcp`;
@@ -60,6 +67,7 @@ export async function opened(
     client: (user, password) => clientOf(url, basicOf(user, password)),
     later: (ms) => void (aheadMs += ms),
     drain: (deadline) => frontend.drain(deadline),
+    relayed: (asked) => frontend.relayed?.(asked),
   };
   servers.push(server);
   return server;
