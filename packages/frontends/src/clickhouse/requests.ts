@@ -13,7 +13,7 @@ import type { ClickhouseConfig } from "./config.ts";
 import { refusalOf } from "./errors.ts";
 import { checkHeaders, logIn } from "./login/login.ts";
 import { actionOf } from "./machine.ts";
-import type { Peer, Peers } from "./peer.ts";
+import type { HttpPeer, HttpPeers } from "../listener/httpPeer.ts";
 import type { Pending } from "./read/body.ts";
 import { fieldsOf, isOn, type Fields } from "./read/fields.ts";
 import { Answer, type HeldBytes } from "./run/answer.ts";
@@ -26,13 +26,13 @@ interface Options {
   readonly config: ClickhouseConfig;
   readonly door: Door;
   readonly host: Host;
-  readonly peers: Peers;
+  readonly peers: HttpPeers;
 }
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly peer: Peer;
+  readonly peer: HttpPeer;
   /** Of the address, behind the question mark. */
   readonly queryString: string;
 }
@@ -43,7 +43,7 @@ export class Requests {
   readonly #config: ClickhouseConfig;
   readonly #door: Door;
   readonly #host: Host;
-  readonly #peers: Peers;
+  readonly #peers: HttpPeers;
   readonly #pending: Pending = { bytes: 0 };
   readonly #held: HeldBytes = { bytes: 0 };
   readonly #running = new Running();
@@ -76,7 +76,7 @@ export class Requests {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const peer = this.#peers.of(request);
-    if (!peer.ok) return send(request, response, 403, `${peer.error}\n`);
+    if (!peer.ok) return send(request, response, peer.error.status, `${peer.error.text}\n`);
     const { method = "GET", url = "/" } = request;
     const question = url.indexOf("?");
     const path = question < 0 ? url : url.slice(0, question);

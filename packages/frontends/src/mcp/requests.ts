@@ -9,16 +9,22 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Result } from "@gateway/core/result.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
 import type { Served } from "./commands/context.ts";
 import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
+import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
 import type { McpConfig } from "./config.ts";
-import { sessionHeader, single, versionHeader, visibleHeaders } from "./login/headers.ts";
+import {
+  checkHeaders,
+  sessionHeader,
+  single,
+  versionHeader,
+  visibleHeaders,
+} from "./login/headers.ts";
 import { logIn } from "./login/login.ts";
 import { challengesOf, endpointPath, metadataPaths, resourceMetadata } from "./login/metadata.ts";
 import { Handles } from "./page/handles.ts";
 import { sendAnswer, sendEmpty, sendJson, sendRefusal, sendStatus } from "./page/respond.ts";
-import type { Peer, PeerRefusal, Peers } from "./peer.ts";
 import { answerMessage } from "./protocol.ts";
 import { readBody, type Pending } from "./read/body.ts";
 import { isId, isRecord, readEnvelope, type Envelope } from "./read/envelope.ts";
@@ -31,7 +37,7 @@ import { SessionTokens, type Agent, type AgentSession } from "./session/token.ts
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly peer: Peer;
+  readonly peer: HttpPeer;
   /** The client is connected to another gateway, which took its query for one of ours. */
   readonly relayed: boolean;
 }
@@ -47,13 +53,13 @@ type Notification = Extract<Envelope, { kind: "notification" }>;
 
 /** How requests come here, and where they may go on to. */
 interface Reach {
-  readonly peers: Peers;
+  readonly peers: HttpPeers;
   readonly elsewhere: Elsewhere | undefined;
 }
 
 export class Requests {
   readonly #served: Served;
-  readonly #peers: Peers;
+  readonly #peers: HttpPeers;
   readonly #elsewhere: Elsewhere | undefined;
   readonly #calls = new Calls();
   readonly #pending: Pending = { bytes: 0 };
@@ -91,19 +97,19 @@ export class Requests {
 
   /** The same for a request that another gateway's client sent. */
   relayed({ request, response, client }: RelayedRequest): Promise<void> {
-    return this.#respond({ request, response, relayed: true }, () =>
-      this.#peers.ofRelayed(request, client),
-    );
+    return this.#respond({ request, response, relayed: true }, () => ok(client));
   }
 
   async #respond(
     came: Omit<Exchange, "peer">,
-    peerOf: () => Result<Peer, PeerRefusal>,
+    peerOf: () => Result<HttpPeer, PeerRefusal>,
   ): Promise<void> {
     const { request, response } = came;
     try {
       const peer = peerOf();
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
+      const checked = checkHeaders(request.rawHeaders);
+      if (!checked.ok) return sendStatus(request, response, 400, checked.error.message);
       await this.#route({ ...came, peer: peer.value });
     } catch (bug) {
       this.#served.host.log.bug(bug);
@@ -132,9 +138,9 @@ export class Requests {
   async #post(exchange: Exchange): Promise<void> {
     const { request, peer } = exchange;
     const { config, door } = this.#served;
-    const login = await logIn(door, peer);
+    const login = await logIn(door, { ...peer, headers: request.headers });
     if (!login.ok) return this.#refuse(exchange, login.error);
-    const token = single(peer.headers[sessionHeader]);
+    const token = single(request.headers[sessionHeader]);
     const { user } = login.value.identity;
     const session = token === undefined ? undefined : this.#tokens.open(token, user);
     if (token !== undefined && session === undefined) return refuseSession(exchange);
@@ -188,7 +194,7 @@ export class Requests {
     const caller: Caller = {
       login,
       clientAddress: peer.address,
-      headers: visibleHeaders(peer.headers),
+      headers: visibleHeaders(request.headers),
       agent: begun ?? sent.session,
     };
     const message = {
@@ -232,7 +238,7 @@ export class Requests {
 
   #refuse({ request, response, peer }: Exchange, error: GatewayError): void {
     // Who showed nothing is told the ways, and not that one was wrong (RFC 6750 §3.1).
-    const wrong = peer.headers["authorization"] !== undefined;
+    const wrong = request.headers["authorization"] !== undefined;
     const challenges = challengesOf(this.#served.door, peer.baseUrl, wrong);
     sendRefusal(request, response, error, { challenges });
   }

@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sessionGone, tokenExpired } from "./errors.ts";
 import { sessionToken } from "./login/headers.ts";
 import type { Envelope } from "./page/answers.ts";
-import type { Peer } from "./peer.ts";
+import type { HttpPeer } from "../listener/httpPeer.ts";
 import type { LiveSession, Sessions } from "./session/sessions.ts";
 
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly peer: Peer;
+  readonly peer: HttpPeer;
   /** The client is connected to another gateway, which took it for a request about something here. */
   readonly relayed: boolean;
 }

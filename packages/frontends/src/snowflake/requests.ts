@@ -7,18 +7,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import type { Result } from "@gateway/core/result.ts";
+import { ok, type Result } from "@gateway/core/result.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { z } from "zod";
 import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
+import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
 import type { SnowflakeConfig } from "./config.ts";
 import { loginAnswer, openSession, renewed, type Doorway } from "./commands/sessions.ts";
 import { inSession, type Exchange, type InSession } from "./exchange.ts";
 import { Queries } from "./commands/queries.ts";
 import { handleIn, refuseApi, SqlApi, statementsPath } from "./commands/sqlApi.ts";
+import { checkHeaders } from "./login/headers.ts";
 import { failed, succeeded } from "./page/answers.ts";
 import { sendFailure, sendJson, sendStatus } from "./page/respond.ts";
-import type { PeerRefusal, Peer, Peers } from "./peer.ts";
 import { readJson, type Pending } from "./read/body.ts";
 import { Registry } from "./run/registry.ts";
 import { Sessions } from "./session/sessions.ts";
@@ -28,7 +29,7 @@ const markBytes = 6;
 
 /** How requests come here, and where they may go on to. */
 interface Reach {
-  readonly peers: Peers;
+  readonly peers: HttpPeers;
   readonly elsewhere: Elsewhere | undefined;
 }
 
@@ -36,7 +37,7 @@ export class Requests {
   readonly #config: SnowflakeConfig;
   readonly #door: Door;
   readonly #host: Host;
-  readonly #peers: Peers;
+  readonly #peers: HttpPeers;
   readonly #pending: Pending = { bytes: 0 };
   readonly #sessions: Sessions;
   readonly #registry: Registry;
@@ -89,19 +90,19 @@ export class Requests {
 
   /** The same for a request that another gateway's client sent. */
   relayed({ request, response, client }: RelayedRequest): Promise<void> {
-    return this.#answer({ request, response, relayed: true }, () =>
-      this.#peers.ofRelayed(request, client),
-    );
+    return this.#answer({ request, response, relayed: true }, () => ok(client));
   }
 
   async #answer(
     came: Omit<Exchange, "peer">,
-    peerOf: () => Result<Peer, PeerRefusal>,
+    peerOf: () => Result<HttpPeer, PeerRefusal>,
   ): Promise<void> {
     const { request, response } = came;
     try {
       const peer = peerOf();
       if (!peer.ok) return sendStatus(request, response, peer.error.status, peer.error.text);
+      const checked = checkHeaders(request.rawHeaders);
+      if (!checked.ok) return sendStatus(request, response, 400, checked.error.message);
       await this.#route({ ...came, peer: peer.value });
     } catch (bug) {
       this.#host.log.bug(bug);

@@ -1,22 +1,27 @@
-/** What we believe about the sender of a request: its address, whether secrets may pass, and how it reaches us. */
+/**
+ * What an HTTP listener believes about the sender of a request: its address, whether secrets may pass, and how it
+ * reaches us. Trino has its own, which remembers what a connection's last request said.
+ */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Connection } from "../listener/connection.ts";
+import type { Connection } from "./connection.ts";
 import {
   forwardedClient,
   hostAllowed,
   originAllowed,
   trustedRanges,
   type TrustedRanges,
-} from "../listener/httpHost.ts";
-import type { RelayedClient } from "../listener/elsewhere.ts";
-import { mayTakeCredentials } from "../listener/tls.ts";
-import type { McpConfig } from "./config.ts";
-import { checkHeaders } from "./login/headers.ts";
-import type { Sender } from "./login/login.ts";
+} from "./httpHost.ts";
+import { mayTakeCredentials } from "./tls.ts";
 
-export interface Peer extends Sender {
+export interface HttpPeer {
+  readonly address: string;
+  /** Whether a password or token may pass on the way here. */
+  readonly mayTakeCredentials: boolean;
+  /** Names of the client's verified certificate; empty where none is asked for. */
+  readonly certificateNames: readonly string[];
   /** `https://gateway.example:8811`: where the client reaches us. */
   readonly baseUrl: string;
 }
@@ -27,13 +32,16 @@ export interface PeerRefusal {
   readonly text: string;
 }
 
-export class Peers {
-  readonly #config: McpConfig;
+type PeerConfig = Pick<ListenerConfig, "allowedHosts" | "externalUrl" | "trustedProxies">;
+
+/** One per listener. */
+export class HttpPeers {
+  readonly #config: PeerConfig;
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #trusted: TrustedRanges;
   readonly #externalUrl: string | undefined;
 
-  constructor(config: McpConfig) {
+  constructor(config: PeerConfig) {
     this.#config = config;
     this.#trusted = trustedRanges(config.trustedProxies);
     this.#externalUrl = config.externalUrl?.replace(/\/+$/, "");
@@ -48,21 +56,11 @@ export class Peers {
     return this.#connections.get(request.socket);
   }
 
-  /** The sender of a request that another gateway heard, judged there. */
-  ofRelayed(
-    { rawHeaders, headers }: Pick<IncomingMessage, "rawHeaders" | "headers">,
-    client: RelayedClient,
-  ): Result<Peer, PeerRefusal> {
-    const checked = checkHeaders(rawHeaders);
-    if (!checked.ok) return err({ status: 400, text: checked.error.message });
-    return ok({ ...client, headers });
-  }
-
   /**
    * Judges where a request came from. A foreign `Host` or `Origin` is refused with 403: a page that another name
-   * led to this machine would speak with its user's rights (DNS rebinding; MCP transports, "Security Warning").
+   * led to this machine would speak with its user's rights (DNS rebinding).
    */
-  of(request: IncomingMessage): Result<Peer, PeerRefusal> {
+  of(request: IncomingMessage): Result<HttpPeer, PeerRefusal> {
     const connection = this.connectionOf(request);
     if (connection === undefined) return err({ status: 400, text: "The connection is gone" });
     const { headers } = request;
@@ -73,15 +71,12 @@ export class Peers {
     if (!originAllowed(headers.origin, host, this.#config)) {
       return err({ status: 403, text: "Requests from other sites' pages are refused" });
     }
-    const checked = checkHeaders(request.rawHeaders);
-    if (!checked.ok) return err({ status: 400, text: checked.error.message });
     const forwarded = {
       "x-forwarded-for": headers["x-forwarded-for"],
       "x-forwarded-proto": headers["x-forwarded-proto"],
     };
     const client = forwardedClient(connection, forwarded, this.#trusted);
     return ok({
-      headers,
       address: client.address,
       certificateNames: connection.certificateNames(),
       mayTakeCredentials: client.secure || mayTakeCredentials(connection),
