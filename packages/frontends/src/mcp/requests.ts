@@ -12,6 +12,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Served } from "./commands/context.ts";
 import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
+import type { Pending } from "../listener/httpBody.ts";
 import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
 import type { McpConfig } from "./config.ts";
 import {
@@ -26,7 +27,7 @@ import { challengesOf, endpointPath, metadataPaths, resourceMetadata } from "./l
 import { Handles } from "./page/handles.ts";
 import { sendAnswer, sendEmpty, sendJson, sendRefusal, sendStatus } from "./page/respond.ts";
 import { answerMessage } from "./protocol.ts";
-import { readBody, type Pending } from "./read/body.ts";
+import { readBody } from "./read/body.ts";
 import { isId, isRecord, readEnvelope, type Envelope } from "./read/envelope.ts";
 import { Calls } from "./run/calls.ts";
 import { Shelf } from "./run/shelf.ts";

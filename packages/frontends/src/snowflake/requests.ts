@@ -11,6 +11,7 @@ import { ok, type Result } from "@gateway/core/result.ts";
 import type { QueryId } from "@gateway/core/query/query.ts";
 import { z } from "zod";
 import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
+import type { Pending } from "../listener/httpBody.ts";
 import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
 import type { SnowflakeConfig } from "./config.ts";
 import { loginAnswer, openSession, renewed, type Doorway } from "./commands/sessions.ts";
@@ -20,7 +21,7 @@ import { handleIn, refuseApi, SqlApi, statementsPath } from "./commands/sqlApi.t
 import { checkHeaders } from "./login/headers.ts";
 import { failed, succeeded } from "./page/answers.ts";
 import { sendFailure, sendJson, sendStatus } from "./page/respond.ts";
-import { readJson, type Pending } from "./read/body.ts";
+import { readJson } from "./read/body.ts";
 import { Registry } from "./run/registry.ts";
 import { Sessions } from "./session/sessions.ts";
 import { markIn } from "./session/tokens.ts";

@@ -1,53 +1,18 @@
-/** Reads the body of a request. Limits are checked before memory is taken; nothing is parsed here. */
+/** Reads the body of a message, which is never compressed. */
 import type { IncomingMessage } from "node:http";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import { err, ok, type Result } from "@gateway/core/result.ts";
-
-/** Most bytes of unfinished messages that all connections of a listener may hold together. */
-const pendingBytesMax = 128 * 1024 * 1024;
-
-/** Counts the bytes of messages that are being read. One per listener. */
-export interface Pending {
-  bytes: number;
-}
-
-type Body = Result<Buffer, GatewayError>;
+import { err, type Result } from "@gateway/core/result.ts";
+import { readBytes, type Pending } from "../../listener/httpBody.ts";
 
 /** The bytes; undefined when the client left before their end. Refuses compressed bodies and those over the limit. */
 export function readBody(
   request: IncomingMessage,
-  { maxMessageBytes }: Pick<ListenerConfig, "maxMessageBytes">,
+  limits: Pick<ListenerConfig, "maxMessageBytes">,
   pending: Pending,
-): Promise<Body | undefined> {
-  const { headers } = request;
-  const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") {
-    const message = "compressed messages are not read";
-    return Promise.resolve(err(gatewayError("protocol.violation", { message })));
-  }
-  const tooLarge = err(gatewayError("protocol.tooLarge"));
-  if (Number(headers["content-length"] ?? 0) > maxMessageBytes) return Promise.resolve(tooLarge);
-  return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
-    let length = 0;
-    let ended = false;
-    const end = (body: Body | undefined): void => {
-      if (ended) return;
-      ended = true;
-      pending.bytes -= length;
-      chunks = [];
-      resolve(body);
-    };
-    request.on("data", (chunk: Buffer) => {
-      if (ended) return;
-      length += chunk.length;
-      pending.bytes += chunk.length;
-      chunks.push(chunk);
-      if (length > maxMessageBytes) end(tooLarge);
-      else if (pending.bytes > pendingBytesMax) end(err(gatewayError("connection.limit")));
-    });
-    request.once("end", () => end(ok(Buffer.concat(chunks))));
-    request.once("close", () => end(undefined));
-  });
+): Promise<Result<Buffer, GatewayError> | undefined> {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding === "identity") return readBytes(request, limits, pending);
+  const message = "compressed messages are not read";
+  return Promise.resolve(err(gatewayError("protocol.violation", { message })));
 }

@@ -5,18 +5,12 @@ import { gunzip } from "node:zlib";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
+import { readBytes, type Pending } from "../../listener/httpBody.ts";
 
 const inflate = promisify(gunzip);
 
-/** Most bytes of unfinished messages that all connections of a listener may hold together. */
-const pendingBytesMax = 128 * 1024 * 1024;
 /** Drivers' own documents are flat; a deeper one only costs its reader. */
 const depthMax = 32;
-
-/** Counts the bytes of messages that are being read. One per listener. */
-export interface Pending {
-  bytes: number;
-}
 
 /** The document; undefined when the client left before its end. */
 export async function readJson(
@@ -24,9 +18,12 @@ export async function readJson(
   limits: Pick<ListenerConfig, "maxMessageBytes">,
   pending: Pending,
 ): Promise<Result<unknown, GatewayError> | undefined> {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity" && encoding !== "gzip") {
+    return err(violation("bodies may be compressed by gzip only"));
+  }
   const bytes = await readBytes(request, limits, pending);
   if (bytes === undefined || !bytes.ok) return bytes;
-  const encoding = request.headers["content-encoding"] ?? "identity";
   const plain = encoding === "gzip" ? await inflated(bytes.value, limits.maxMessageBytes) : bytes;
   if (!plain.ok) return plain;
   if (plain.value.length === 0) return ok({});
@@ -36,42 +33,6 @@ export async function readJson(
   } catch {
     return err(violation("the body is no JSON"));
   }
-}
-
-function readBytes(
-  request: IncomingMessage,
-  { maxMessageBytes }: Pick<ListenerConfig, "maxMessageBytes">,
-  pending: Pending,
-): Promise<Result<Buffer, GatewayError> | undefined> {
-  const { headers } = request;
-  const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity" && encoding !== "gzip") {
-    return Promise.resolve(err(violation("bodies may be compressed by gzip only")));
-  }
-  const tooLarge = err(gatewayError("protocol.tooLarge"));
-  if (Number(headers["content-length"] ?? 0) > maxMessageBytes) return Promise.resolve(tooLarge);
-  return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
-    let length = 0;
-    let ended = false;
-    const end = (body: Result<Buffer, GatewayError> | undefined): void => {
-      if (ended) return;
-      ended = true;
-      pending.bytes -= length;
-      chunks = [];
-      resolve(body);
-    };
-    request.on("data", (chunk: Buffer) => {
-      if (ended) return;
-      length += chunk.length;
-      pending.bytes += chunk.length;
-      chunks.push(chunk);
-      if (length > maxMessageBytes) end(tooLarge);
-      else if (pending.bytes > pendingBytesMax) end(err(gatewayError("connection.limit")));
-    });
-    request.once("end", () => end(ok(Buffer.concat(chunks))));
-    request.once("close", () => end(undefined));
-  });
 }
 
 async function inflated(bytes: Buffer, bytesMax: number): Promise<Result<Buffer, GatewayError>> {
