@@ -53,6 +53,11 @@ const reasons: readonly Reason[] = [
       sameFields(direct, through) && sameRows(direct, through, isJsonLike),
   },
   {
+    why: "MariaDB before 11.1 has no @@transaction_isolation, without which Connector/J can not log in; the gateway has",
+    when: ({ sql }, direct, through) =>
+      sql.includes("@@transaction_isolation") && isError(direct, 1193) && through.kind === "rows",
+  },
+  {
     why: "a user variable that was never set is text; servers of the family differ there themselves",
     when: ({ sql }, direct, through) => sql.includes("@never") && sameRows(direct, through),
   },
