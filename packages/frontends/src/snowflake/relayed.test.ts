@@ -37,7 +37,8 @@ describe("any gateway of a fleet", () => {
     const begun = await owner.post("/api/v2/statements?async=true", { statement: "many" });
     const { statementStatusUrl } = begun as unknown as { statementStatusUrl: string };
     // 202 as long as its rows are on their way.
-    await expect.poll(async () => (await other.get(statementStatusUrl)).status).toBe(200);
+    const status = async () => (await other.get(statementStatusUrl)).status;
+    await expect.poll(status, { timeout: 20_000 }).toBe(200);
   });
 
   it("says that the session is gone where its gateway is", async () => {

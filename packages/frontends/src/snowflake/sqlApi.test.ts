@@ -36,7 +36,8 @@ describe("the SQL API", () => {
     const { statementStatusUrl } = begun;
     expect(await ask(server.url, statementStatusUrl)).toMatchObject({ status: 202 });
     gate.open();
-    await expect.poll(async () => (await ask(server.url, statementStatusUrl)).status).toBe(200);
+    const status = async () => (await ask(server.url, statementStatusUrl)).status as number;
+    await expect.poll(status, { timeout: 20_000 }).toBe(200);
     expect(await ask(server.url, statementStatusUrl)).toMatchObject({ data: [["1"]] });
     expect(await ask(server.url, `${path}/20990101_000000_00000_abc`)).toMatchObject({
       status: 404,

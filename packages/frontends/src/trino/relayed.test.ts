@@ -29,14 +29,15 @@ describe("a poll of another gateway's query", () => {
   });
 
   it("cancels the query by DELETE, and when its client hangs up while it waits", async () => {
-    const { servers, at } = await fleetOf({ answers: { slow: untilAborted } });
+    const { servers, at, sentOn } = await fleetOf({ answers: { slow: untilAborted } });
     const first = await start(servers[0], "slow");
     expect((await at(1, first.nextUri ?? "", { method: "DELETE" })).status).toBe(204);
     await servers[0].door.untilEnded(1);
     const second = await start(servers[0], "slow");
     const leaving = new AbortController();
     const asked = at(1, second.nextUri ?? "", { signal: leaving.signal });
-    await servers[0].door.untilStarted(2);
+    // Only a poll that arrived can hang up.
+    await expect.poll(sentOn, patience).toBe(2);
     leaving.abort();
     await expect(asked).rejects.toThrow(/abort/);
     await servers[0].door.untilEnded(2);
@@ -59,13 +60,24 @@ describe("a poll of another gateway's query", () => {
   });
 });
 
+/** For a busy machine. */
+const patience = { timeout: 20_000 };
+
+interface Fleet {
+  readonly servers: readonly [TestServer, TestServer];
+  readonly at: Ask;
+  /** How many requests were sent on. */
+  readonly sentOn: () => number;
+}
+
 type Ask = (server: number, link: string, init?: RequestInit) => Promise<Response>;
 
 /** Two gateways that find each other; `gone` says that one does not answer. A mark ends with the number of its gateway. */
 async function fleetOf(
   script: Parameters<typeof opened>[0],
   gone: () => boolean = () => false,
-): Promise<{ readonly servers: readonly [TestServer, TestServer]; readonly at: Ask }> {
+): Promise<Fleet> {
+  let sent = 0;
   const servers: TestServer[] = [];
   const elsewhereOf = (own: number): Elsewhere => ({
     mark: (instance) => `${instance}-${own}`,
@@ -73,6 +85,7 @@ async function fleetOf(
       const owner = servers[Number(mark.split("-")[1])];
       if (owner === undefined || frontend !== "trinoHttp" || gone()) return false;
       owner.relayed(asked);
+      sent += 1;
       return true;
     },
   });
@@ -81,6 +94,7 @@ async function fleetOf(
   const [first, second] = servers as [TestServer, TestServer];
   return {
     servers: [first, second],
+    sentOn: () => sent,
     at: (number, link, init = {}) => {
       const { pathname, search } = new URL(link);
       const to = number % 2 === 0 ? first : second;
