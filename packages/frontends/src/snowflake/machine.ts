@@ -1,47 +1,22 @@
 /**
- * The life of what a request submitted, as data: what each kind of request is answered in each state. The answers are
+ * The life of what a request submitted, as data: what those who ask for it are answered in each state. The answers are
  * written in `page/`.
  */
 
 /** `running`: something of it may still come. */
 export type State = "running" | "succeeded" | "failed";
 
-/** Who asks: the request that submitted it, with or without waiting; later ones; what only looks; what ends it. */
-export type Ask = "submit" | "submitAsync" | "result" | "monitor" | "abort";
+/** Who asks: the request that submitted it and does not wait for it, or one that wants its result. */
+export type Ask = "submitAsync" | "result";
 
 /** `wait`: until it is over, or for a while. `inProgress` and `inProgressAsync`: ask again by its id. */
-export type Reply =
-  | "wait"
-  | "inProgress"
-  | "inProgressAsync"
-  | "rows"
-  | "error"
-  | "state"
-  | "ended";
+export type Reply = "wait" | "inProgress" | "inProgressAsync" | "rows" | "error";
 
-/** What is answered at once. A request that waited asks again as `afterWait` says. */
+/** What is answered at once. What a request is answered that has waited, `afterWait` says. */
 export const replies: Readonly<Record<State, Readonly<Record<Ask, Reply>>>> = {
-  running: {
-    submit: "wait",
-    submitAsync: "inProgressAsync",
-    result: "wait",
-    monitor: "state",
-    abort: "ended",
-  },
-  succeeded: {
-    submit: "rows",
-    submitAsync: "inProgressAsync",
-    result: "rows",
-    monitor: "state",
-    abort: "ended",
-  },
-  failed: {
-    submit: "error",
-    submitAsync: "inProgressAsync",
-    result: "error",
-    monitor: "state",
-    abort: "ended",
-  },
+  running: { submitAsync: "inProgressAsync", result: "wait" },
+  succeeded: { submitAsync: "inProgressAsync", result: "rows" },
+  failed: { submitAsync: "inProgressAsync", result: "error" },
 };
 
 /** What a request that has waited is answered: it is never held again. */

@@ -67,7 +67,7 @@ export class Queries {
     // A driver that left while its text was read wants nothing any more.
     if (response.destroyed) return;
     const submitted = submit(prepared.value, asked.value, session, this.#served);
-    const ask = asked.value.isAsync ? "submitAsync" : "submit";
+    const ask = asked.value.isAsync ? "submitAsync" : "result";
     if (replies[stateOf(submitted)][ask] === "inProgressAsync") {
       return sendJson(response, running(submitted, true));
     }
