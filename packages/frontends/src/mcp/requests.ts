@@ -26,7 +26,6 @@ import { logIn } from "./login/login.ts";
 import { challengesOf, endpointPath, metadataPaths, resourceMetadata } from "./login/metadata.ts";
 import { Handles } from "./page/handles.ts";
 import { sendAnswer, sendEmpty, sendJson, sendRefusal, sendStatus } from "./page/respond.ts";
-import { answerMessage } from "./protocol.ts";
 import { readBody } from "./read/body.ts";
 import { isId, isRecord, readEnvelope, type Envelope } from "./read/envelope.ts";
 import { Calls } from "./run/calls.ts";
@@ -207,6 +206,8 @@ export class Requests {
     };
     const { user } = login.identity;
     const token = begun === undefined ? undefined : this.#tokens.seal(user, begun);
+    // With the first message: the SDK takes 10 MB, also of a gateway that no agent ever asks.
+    const { answerMessage } = await import("./protocol.ts");
     const answering = await answerMessage(message, this.#served);
     let tellStopped: ((nothing: undefined) => void) | undefined;
     const stopped = new Promise<undefined>((resolve) => {
