@@ -18,6 +18,7 @@ import type {
   MirrorVector,
 } from "./message.ts";
 import { reader, seedSql } from "./seed.ts";
+import { tidy } from "./tidy.ts";
 import {
   describeMessages,
   queryMessage,
@@ -30,6 +31,9 @@ import {
 const resultBytesMax = 32 * 1024 * 1024;
 /** Beyond this size the thread starts anew, because WASM memory never shrinks. */
 const heapBytesMax = 768 * 1024 * 1024;
+
+/** Questions between two looks at what they left. */
+const upkeepEvery = 256;
 
 /** Made with the bundle (`packages/gateway/bin/build.mjs`); without it each start takes seconds longer. */
 const dataFile = new URL("catalogMirror.tar.gz", import.meta.url);
@@ -46,6 +50,14 @@ const startParams = [
 ];
 
 const { work } = workerData as MirrorData;
+/**
+ * How the data is made: a log of two small segments in the place of 16 MB, which nothing here needs, as the
+ * contents come from the backend and no start recovers any.
+ */
+const initDbStartParams = ["--wal-segsize=1", "-c", "min_wal_size=2MB", "-c", "max_wal_size=2MB"];
+/** They hold nothing, and each is as large as all that is asked. */
+const templates = ["template0", "template1"];
+
 if (work.kind === "make") await make(work.file);
 else await serve();
 
@@ -62,7 +74,11 @@ async function make(file: string): Promise<void> {
 }
 
 async function seeded(): Promise<PGlite> {
-  const pglite = await PGlite.create({ startParams });
+  const pglite = await PGlite.create({ startParams, initDbStartParams });
+  for (const template of templates) {
+    await pglite.exec(`UPDATE pg_database SET datistemplate = false WHERE datname = '${template}'`);
+    await pglite.exec(`DROP DATABASE ${template}`);
+  }
   await pglite.exec(seedSql);
   await pglite.exec("VACUUM");
   await pglite.exec("CHECKPOINT");
@@ -88,15 +104,24 @@ async function serve(): Promise<void> {
   }
   // PGlite answers one request at a time; the chain keeps their order.
   let last = Promise.resolve();
+  let questions = 0;
   parentPort?.on("message", (request: MirrorRequest) => {
-    last = last.then(() => answer(pglite, shellsFrom, request));
+    questions += 1;
+    const due = request.kind === "fill" || questions % upkeepEvery === 0;
+    last = last.then(() => answer(pglite, shellsFrom, request, due));
   });
   post({ kind: "ready" });
 }
 
-async function answer(pglite: PGlite, shellsFrom: string, request: MirrorRequest): Promise<void> {
+async function answer(
+  pglite: PGlite,
+  shellsFrom: string,
+  request: MirrorRequest,
+  upkeepDue: boolean,
+): Promise<void> {
   try {
     post(await replyTo(pglite, shellsFrom, request));
+    if (upkeepDue) await tidy(pglite, request.kind === "fill" ? "all" : "roles");
   } catch (error) {
     // PGlite itself failed, not a statement: its memory can not be trusted any more.
     post({ kind: "broken", code: codeOf(error) });

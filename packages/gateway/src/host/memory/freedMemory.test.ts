@@ -45,6 +45,24 @@ describe("freedMemory", () => {
     expect(process.did).toEqual(["collect", "trim", "trim", "trim"]);
   });
 
+  it("keeps less garbage in a busy process that has become large by it, until it is small again", () => {
+    const process = processOf();
+    process.did.length = 0;
+    process.look({ residentBytes: 320 * mb, busyPart: 0.9, heldBytes: 80 * mb });
+    expect(process.did).toEqual(["collect", "keep little", "trim"]);
+    process.look({ residentBytes: 330 * mb, busyPart: 0.9, heldBytes: 80 * mb });
+    process.look({ residentBytes: 230 * mb, busyPart: 0.9, heldBytes: 80 * mb });
+    expect(process.did.slice(3)).toEqual(["keep usual"]);
+  });
+
+  it("leaves a process its garbage in which much lives, and looks at it again after a minute", () => {
+    const process = processOf();
+    process.did.length = 0;
+    const large = { residentBytes: 500 * mb, busyPart: 0.9, heldBytes: 200 * mb };
+    for (let look = 0; look < 7; look += 1) process.look(large);
+    expect(process.did.filter((did) => did !== "trim")).toEqual(["collect", "collect"]);
+  });
+
   it("does nothing where nobody knows how much there is", () => {
     const { did, looks } = processOf({ residentBytes: undefined, busyPart: 0 });
     expect([did, looks()]).toEqual([[], 0]);
@@ -61,6 +79,7 @@ describe("freedMemory", () => {
 interface Moment {
   readonly residentBytes: number | undefined;
   readonly busyPart: number;
+  readonly heldBytes?: number;
 }
 
 /** A process whose timers fire when told to. */
@@ -79,6 +98,8 @@ function processOf(start: Moment = { residentBytes: 100 * mb, busyPart: 1 }) {
     busyPart: () => moment.busyPart,
     collect: () => void did.push("collect"),
     trim: () => void did.push("trim"),
+    heldBytes: () => moment.heldBytes ?? 50 * mb,
+    keepGarbage: (much) => void did.push(`keep ${much}`),
   });
   return {
     memory,

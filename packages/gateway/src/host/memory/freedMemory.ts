@@ -4,12 +4,14 @@
  * 64 MB: 100 MB stay otherwise.
  *
  * V8 collects as it allocates, so what the last busy minute left stays while nobody asks for anything:
- * it is collected once, when the process has become quiet. It is not a limit; nothing is refused here.
+ * it is collected once, when the process has become quiet. And it lets garbage grow to twice what lives, which
+ * makes the larger part of a process that is busy with everything at once: one that has become large so
+ * keeps less of it until it is small again. It is not a limit; nothing is refused here.
  */
 import { performance, type EventLoopUtilization } from "node:perf_hooks";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type * as NativeMemory from "@gateway/engines/native/memory/native.ts";
-import { collect } from "./heap.ts";
+import { collect, heldByThread, keepGarbage } from "./heap.ts";
 import { residentBytes } from "./processMemory.ts";
 
 const lookMs = 10_000;
@@ -21,6 +23,11 @@ const trimLooks = 6;
 const freedEndBytes = 1 << 20;
 /** Giving back takes about a millisecond for each 6 MB, in which the thread does nothing else. */
 const worthTrimmingBytes = 32 << 20;
+/** Large: of the 350 MB that a busy gateway may have, with its store and a catalog mirror. */
+const largeBytes = 300 << 20;
+const smallBytes = 240 << 20;
+/** What lives in a process that is large by its garbage. One in which more lives needs its room. */
+const livingMax = 100 << 20;
 /** Who does less than this part of the time is quiet. */
 export const quietPart = 0.02;
 
@@ -32,6 +39,9 @@ export interface MemoryParts {
   readonly busyPart: () => number;
   readonly collect: () => void;
   readonly trim: () => void;
+  /** What the heap holds, and how much of it may be garbage. */
+  readonly heldBytes: () => number;
+  readonly keepGarbage: (much: "little" | "usual") => void;
 }
 
 /** Before the work of a start. Does nothing but on Linux. */
@@ -46,6 +56,8 @@ export async function giveBackFreed(clock: Pick<Clock, "timer">): Promise<Dispos
     residentBytes,
     busyPart: busyPartOf(),
     collect,
+    heldBytes: heldByThread,
+    keepGarbage,
     trim: (await native(({ memoryTrimmer }) => memoryTrimmer())) ?? (() => {}),
   });
 }
@@ -61,6 +73,7 @@ export function freedMemory(parts: MemoryParts): Disposable {
     parts.trim();
     keptBytes = parts.residentBytes() ?? 0;
   };
+  const largeness = largenessOf(parts);
   const look = (): void => {
     const quiet = parts.busyPart() < quietPart;
     const grown = (parts.residentBytes() ?? 0) - keptBytes >= worthTrimmingBytes;
@@ -70,7 +83,7 @@ export function freedMemory(parts: MemoryParts): Disposable {
       untidy -= 1;
       parts.collect();
       giveBack();
-    } else if (grown || looks >= trimLooks) giveBack();
+    } else if (largeness() || grown || looks >= trimLooks) giveBack();
     planned = parts.clock.timer(lookMs, look);
   };
   if (parts.residentBytes() !== undefined) {
@@ -80,6 +93,26 @@ export function freedMemory(parts: MemoryParts): Disposable {
     planned = parts.clock.timer(lookMs, look);
   }
   return { [Symbol.dispose]: () => planned?.[Symbol.dispose]() };
+}
+
+/** A look at how large the process is; true when it was collected for it. */
+function largenessOf(parts: MemoryParts): () => boolean {
+  let keepsLittle = false;
+  let restLooks = 0;
+  return () => {
+    const bytes = parts.residentBytes() ?? 0;
+    if (keepsLittle && bytes < smallBytes) {
+      parts.keepGarbage("usual");
+      keepsLittle = false;
+    }
+    restLooks -= 1;
+    if (keepsLittle || bytes < largeBytes || restLooks > 0) return false;
+    restLooks = trimLooks;
+    parts.collect();
+    keepsLittle = parts.heldBytes() < livingMax;
+    if (keepsLittle) parts.keepGarbage("little");
+    return true;
+  };
 }
 
 /** Of the thread that calls it. */

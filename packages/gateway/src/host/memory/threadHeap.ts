@@ -4,10 +4,9 @@
  * Unpacking the data that a database begins with leaves 80 MB of buffers behind a heap of 15 MB, in which
  * V8 sees no reason to collect; the main thread can not collect another's heap. Not a limit.
  */
-import { getHeapStatistics } from "node:v8";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { busyPartOf, quietPart } from "./freedMemory.ts";
-import { collect as collectHeap } from "./heap.ts";
+import { collect as collectHeap, heldByThread } from "./heap.ts";
 
 const lookMs = 5_000;
 /** Worth the twenty milliseconds in which the database answers nobody. */
@@ -42,9 +41,4 @@ export function threadHeap({ clock, heldBytes, busyPart, collect }: ThreadHeapPa
     clock.timer(lookMs, look);
   };
   clock.timer(lookMs, look);
-}
-
-function heldByThread(): number {
-  const { total_heap_size: heap, external_memory: buffers } = getHeapStatistics();
-  return heap + buffers;
 }
