@@ -21,9 +21,9 @@ export async function postgresServers() {
 export const debianPostgresCases = casesOf(
   "debianPostgres",
   debianPrograms,
-  nightly ? 1_000_000 : 200_000,
+  nightly ? 1_000_000 : 50_000,
 );
-export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms, 50_000);
+export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms, 20_000);
 
 function casesOf(tool, programs, records) {
   return {
