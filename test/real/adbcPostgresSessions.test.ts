@@ -172,9 +172,10 @@ describe("what a session keeps", () => {
     }
   });
 
-  it("is no temporary table outside of a transaction, and one within", async () => {
+  it("is no temporary table but of a transaction, with which it ends", async () => {
+    const kept = "create temp table scratch (a int)";
     for (const sql of [
-      "create temp table scratch (a int)",
+      kept,
       "create or replace temporary view scratch as select 1",
       "create table pg_temp.scratch (a int)",
       "select 1 as a into temp scratch",
@@ -182,9 +183,19 @@ describe("what a session keeps", () => {
       expect([sql, codeOf(await ran(backend, sql))]).toEqual([sql, "query.unsupported"]);
     }
     await using lane = await begun("begin");
-    await ran(lane, "create temp table scratch (a int)");
+    expect(codeOf(await ran(lane, kept))).toBe("query.unsupported");
+    expect(codeOf(await ran(lane, `${kept} on commit drop`))).toBeUndefined();
     await ran(lane, "insert into scratch values (1)");
     expect((await ran(lane, "select a from scratch")).rows).toEqual([[1n]]);
+  });
+
+  it("is no temporary table by a search path that makes every new one temporary", async () => {
+    const sql = "create table made_in_temp (a int)";
+    const session = settings(["search_path", "pg_temp, public"]);
+    expect(codeOf(await ran(backend, sql, { session }))).toBe("query.unsupported");
+    const last = settings(["search_path", "public, pg_temp"]);
+    expect(codeOf(await ran(backend, sql, { session: last }))).toBeUndefined();
+    expect(codeOf(await ran(backend, "drop table made_in_temp"))).toBeUndefined();
   });
 
   it("begins with what its client is told, whatever the server has for the role", async () => {

@@ -199,7 +199,7 @@ describe("a query that ran before", () => {
     expect((await ran(backend, named)).rows).toEqual([[1n]]);
     {
       await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
-      await ran(lane, "create temporary table shadowed (a money)");
+      await ran(lane, "create temporary table shadowed (a money) on commit drop");
       await ran(lane, "insert into shadowed values ('$1.50')");
       for (let time = 0; time < 2; time += 1) {
         expect((await ran(lane, named)).rows).toEqual([["$1.50"]]);

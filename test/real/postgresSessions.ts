@@ -141,17 +141,23 @@ export const transactions: Shape = (pick) => {
   ];
 };
 
-/** What would be lost between two statements. */
+/** What would be lost between two statements, or behind a transaction. */
 export const lost: Shape = (pick) => [
+  ...pick.one([[], [pick.plain("begin")]]),
   pick.plain(
     pick.one([
+      "create table pg_temp.scratch (a int)",
+      "create temp table scratch (a int) on commit delete rows",
+      "do $$ begin create temp table scratch (a int); end $$",
       "create temp table scratch (a int)",
       "select 1 as a into temp scratch",
       "create temp view scratch as select 1 as a",
       "create temp sequence scratched",
     ]),
   ),
+  ...pick.one([[], [pick.plain("commit")]]),
   pick.plain("select a from scratch"),
+  pick.plain("rollback"),
   pick.plain("drop table if exists scratch"),
   pick.plain("drop view if exists scratch"),
   pick.plain("drop sequence if exists scratched"),

@@ -1,5 +1,5 @@
 /** A client's statement made ready for a driver: judged, and written in the driver's form. */
-import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
@@ -25,12 +25,21 @@ export function preparedFor(
 ): Result<Pick<EngineStatement, "judged" | "written">, GatewayError> {
   const judged = judgeStatement(profile, query.engineSql, pinned);
   if (!judged.ok) return judged;
+  if (judged.value.makes && makesTemporary(query.session.settings.get("search_path"))) {
+    const message = "with pg_temp first in search_path, what is made is temporary and not kept";
+    return err(gatewayError("query.unsupported", { message }));
+  }
   const written = writtenFor(profile, query);
   if (!written.ok) return written;
   // DuckDB's own parser counts them, and knows forms that are not looked for here.
   const counted = profile.name !== "duckdb" && purpose === "execute";
   const wrong = counted ? placesError(written.value, query.parameters.length) : undefined;
   return wrong === undefined ? ok({ judged: judged.value, written: written.value }) : err(wrong);
+}
+
+/** Whether names without a schema are made in PostgreSQL's schema for what only a connection sees. */
+function makesTemporary(path: string | undefined): boolean {
+  return path !== undefined && /^(?:\s*"?\$user"?\s*,)?\s*"?pg_temp"?\s*(?:,|$)/i.test(path);
 }
 
 /** What DuckDB's parser must say of a statement of ours; others are not asked. */

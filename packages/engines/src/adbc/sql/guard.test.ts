@@ -41,21 +41,53 @@ describe("judgeStatement", () => {
     expect(read.ok && read.value.leaves).toBe(false);
   });
 
-  it("refuses what would be gone for the client's next statement, and takes it in a transaction", () => {
-    for (const [driver, sql] of [
-      ["postgresql", "create temp table t (a int)"],
-      ["postgresql", "CREATE OR REPLACE /* x */ TEMPORARY VIEW v AS SELECT 1"],
-      ["postgresql", "create global temporary table t (a int)"],
-      ["postgresql", "create table pg_temp.t (a int)"],
-      ["postgresql", 'create table "pg_temp".t (a int)'],
-      ["postgresql", "with a as (select 1) select * into temp t from a"],
-      ["snowflake", "create local temp table t (a int)"],
-      ["sqlite", "create table temp.t (a)"],
-      ["flightsql", "create temporary table t (a int)"],
-    ] as const) {
-      expect([sql, codeOf(driver, sql)]).toEqual([sql, "query.unsupported"]);
-      expect(judgeStatement(profileOf(driver), sql, true).ok).toBe(true);
+  it.each([
+    ["postgresql", "create temp table t (a int)"],
+    ["postgresql", "CREATE OR REPLACE /* x */ TEMPORARY VIEW v AS SELECT 1"],
+    ["postgresql", "create global temporary table t (a int)"],
+    ["postgresql", "create table pg_temp.t (a int)"],
+    ["postgresql", 'create table "pg_temp".t (a int)'],
+    ["postgresql", "create temp table t (a int) on commit delete rows"],
+    ["postgresql", "create temp table t (a text default 'on commit drop')"],
+    ["postgresql", "create temp sequence s"],
+    ["postgresql", "create function pg_temp.f() returns int language sql as 'select 1'"],
+    ["postgresql", "with a as (select 1) select * into temp t from a"],
+    ["postgresql", "explain analyze create temp table t as select 1"],
+    ["postgresql", "do $$ begin create temp table t (a int); end $$"],
+    ["postgresql", "do $x$ begin drop table if exists t; create temp table t (a int); end $x$"],
+    ["postgresql", "do 'begin create temp table t (a text default ''x''); end'"],
+    ["postgresql", "do $$ begin perform set_config('a.b', '1', false); end $$"],
+    ["postgresql", "do $$ begin perform pg_advisory_lock(1); end $$"],
+    ["postgresql", "select pg_advisory_lock(1)"],
+    ["postgresql", 'select "pg_try_advisory_lock"(1)'],
+    ["postgresql", "select setseed(0.5)"],
+    ["postgresql", "listen x"],
+    ["postgresql", "load 'auto_explain'"],
+    ["snowflake", "create local temp table t (a int)"],
+    ["sqlite", "create table temp.t (a)"],
+    ["flightsql", "create temporary table t (a int)"],
+  ] as const)(
+    "refuses what the client's later statements would not find: %s, %s",
+    (driver, sql) => {
+      for (const pinned of [false, true]) {
+        expect(codeOf(driver, sql, pinned)).toBe("query.unsupported");
+      }
+    },
+  );
+
+  it("takes a temporary table that ends with its transaction, in one", () => {
+    for (const sql of [
+      "create temp table t (a int) on commit drop",
+      "CREATE TEMPORARY TABLE t ON /* x */ COMMIT\nDROP AS SELECT 1",
+      "create table pg_temp.t (a int) on commit drop",
+      "create temp table pg_temp.t (a int) on commit drop",
+    ]) {
+      expect([sql, codeOf("postgresql", sql, true)]).toEqual([sql, undefined]);
+      expect([sql, codeOf("postgresql", sql)]).toEqual([sql, "query.unsupported"]);
     }
+  });
+
+  it("takes what leaves nothing behind", () => {
     for (const sql of [
       "create table temp (a int)",
       "create table t (temp int)",
@@ -63,15 +95,11 @@ describe("judgeStatement", () => {
       "select 'create temp table'",
       "select pg_advisory_xact_lock(1)",
       "select 'pg_advisory_lock'",
+      "select setseed(0.5), random()",
+      "do $$ begin create temp table t (a int); insert into u table t; drop table t; end $$",
+      "do $$ begin perform set_config('a.b', '1', true); end $$",
     ]) {
       expect([sql, codeOf("postgresql", sql)]).toEqual([sql, undefined]);
-    }
-    for (const sql of [
-      "select pg_advisory_lock(1)",
-      'select "pg_try_advisory_lock"(1)',
-      "listen x",
-    ]) {
-      expect([sql, codeOf("postgresql", sql)]).toEqual([sql, "query.unsupported"]);
     }
   });
 
@@ -92,7 +120,7 @@ describe("judgeStatement", () => {
   });
 });
 
-function codeOf(driver: DriverName, sql: string): string | undefined {
-  const judged = judgeStatement(profileOf(driver), sql, false);
+function codeOf(driver: DriverName, sql: string, pinned = false): string | undefined {
+  const judged = judgeStatement(profileOf(driver), sql, pinned);
   return judged.ok ? undefined : judged.error.code;
 }

@@ -15,7 +15,7 @@ import type { TokenReader } from "@gateway/core/sql/longText.ts";
 import { readingsBy } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 import { guardAhead, guardAlong, guardStatement } from "../../duckDb/library/guard.ts";
-import { leftBehindIn } from "./leftBehind.ts";
+import { bodiesIn, leftBehindIn, type LeftBehind } from "./leftBehind.ts";
 import { mainStart } from "./mainStart.ts";
 import type { ExpectedStatement } from "../../native/message.ts";
 import type { Profile } from "../profile.ts";
@@ -26,6 +26,8 @@ export interface Judged {
   /** Upper-case name for command tags; undefined for a plain query. */
   readonly updateType: string | undefined;
   readonly writes: boolean;
+  /** It may make something under a name. */
+  readonly makes: boolean;
   /** It may leave something on its connection, which then goes to no other session. */
   readonly leaves: boolean;
   /** A query whose rows the driver can read in its fastest way. */
@@ -42,7 +44,7 @@ export function judgeStatement(
   if (profile.name === "duckdb") {
     const guarded = guardStatement(sql, { pinned });
     if (!guarded.ok) return guarded;
-    return ok({ ...guarded.value, leaves: false, plainQuery: true });
+    return ok({ ...guarded.value, makes: false, leaves: false, plainQuery: true });
   }
   if (sql.includes("\0")) return refuse("query.syntax", "the text holds a NUL character");
   const found = classifyStatement(sql, profile.dialect);
@@ -66,6 +68,7 @@ function judged(found: StatementClass, sql: string, profile: Profile): Judged {
     answers: shows || returning || (found.kind === "call" && !block) ? "rows" : "count",
     updateType: updateTypeOf(profile, found, { shows, isFilled: outside.as }),
     writes: found.writes,
+    makes: intoTable || found.tag.startsWith("CREATE"),
     leaves: !isCleaned(profile) && !harmless.has(found.kind),
     plainQuery: found.kind === "select" || returning,
     expected: undefined,
@@ -139,26 +142,48 @@ function keepingRefusal(
   sql: string,
   pinned: boolean,
 ): GatewayError | undefined {
-  const { temporary, inTemp, lock, setting } = leftBehindIn(dialect)(sql);
-  const isTemporary = temporary || (inTemp && name === "sqlite");
+  const left = leftBehindIn(dialect);
+  const found = left(sql);
+  const isTemporary = found.temporary || (found.inTemp && name === "sqlite");
   const makes = isTemporary && (kind === "ddl" || kind === "select" || kind === "explain");
-  if (makes && !pinned) {
-    return refusal("query.unsupported", "temporary objects live in a transaction only");
+  if (makes && !(pinned && found.dropped && name === "postgresql")) {
+    return refusal("query.unsupported", temporaryMessage(name));
   }
   if (name !== "postgresql") return undefined;
   if (firstWord === "LISTEN") {
     return refusal("query.unsupported", "LISTEN: no notification would reach the client");
   }
-  if (setting) {
-    return refusal(
-      "query.unsupported",
-      "set_config: SET keeps a setting, and set_config as the whole query",
-    );
+  if (firstWord === "LOAD") {
+    return refusal("query.unsupported", "LOAD: the next statement has another connection");
   }
-  if (!lock) return undefined;
+  // A block runs its own text at once, and what that leaves is lost as well.
+  const bodies = firstWord === "DO" ? bodiesIn(sql).map(left) : [];
+  if (bodies.some(({ temporary, dropped }) => temporary && !dropped)) {
+    return refusal("query.unsupported", temporaryMessage(name));
+  }
+  return callRefusal([found, ...bodies]);
+}
+
+/** Functions of PostgreSQL that promise something to later statements. */
+function callRefusal(found: readonly LeftBehind[]): GatewayError | undefined {
+  if (found.some(({ setting }) => setting)) {
+    const message = "set_config: SET keeps a setting, and set_config as the whole query";
+    return refusal("query.unsupported", message);
+  }
+  if (found.some(({ seed }) => seed)) {
+    return refusal("query.unsupported", "setseed counts for the statement that it stands in only");
+  }
+  if (!found.some(({ lock }) => lock)) return undefined;
   const message =
     "a lock of the session is not kept between statements; pg_advisory_xact_lock in a transaction is";
   return refusal("query.unsupported", message);
+}
+
+/** Behind a COMMIT the client has another connection, so only what ends with the transaction is kept as long as was said. */
+function temporaryMessage(name: Profile["name"]): string {
+  return name === "postgresql"
+    ? "temporary objects are kept to the end of a transaction only: a table ON COMMIT DROP"
+    : "temporary objects are not kept";
 }
 
 /** Statements that reach files of this host through the driver's library. */

@@ -10,14 +10,18 @@ import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
 
 /**
  * `temporary`: a table, view or sequence of the connection. `lock`: PostgreSQL's advisory lock of a session.
- * `setting`: PostgreSQL's `set_config`, unless it says itself that it ends with the transaction.
+ * `setting`: PostgreSQL's `set_config`, unless it says itself that it ends with the transaction. `seed`: its
+ * `setseed`, for numbers of another statement.
  */
 export interface LeftBehind {
   readonly temporary: boolean;
+  /** Nothing temporary outlives the text or its transaction: each is dropped in it, or ON COMMIT. */
+  readonly dropped: boolean;
   /** Names something in a schema `temp`, which is SQLite's own for them. */
   readonly inTemp: boolean;
   readonly lock: boolean;
   readonly setting: boolean;
+  readonly seed: boolean;
 }
 
 /** Read by the words of the text, wherever they stand: EXPLAIN ANALYZE and WITH run what is behind them too. */
@@ -26,25 +30,57 @@ export const leftBehindIn = readingsBy(read);
 function* read(sql: string, dialect: Dialect): Steps<LeftBehind> {
   const cursor = openSql(sql, dialect);
   let temporary = false;
+  /** Statements that made something temporary, less those behind them that drop it. */
+  let undropped = 0;
+  let counted = false;
   let inTemp = false;
-  let lock = false;
+  const called = new Set<string>();
   let setting = false;
   let before = "";
+  let last = "";
   const call = new SettingCall();
   for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
     if (tokens % tokensPerStep === 0) yield;
     const quoted = cursor.kind === "quotedIdentifier";
     const word = quoted ? tokenText(cursor).slice(1, -1).toUpperCase() : upperWord(cursor);
-    if (locks.has(word)) lock = true;
+    if (telling.has(word)) called.add(word);
     if (call.keeps(cursor.kind, word)) setting = true;
-    if (!quoted && temporaryWords.has(word) && makers.has(before)) temporary = true;
+    const isMaking = !quoted && temporaryWords.has(word) && makers.has(before);
     // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
-    if (cursor.kind === "dot" && before === "PG_TEMP") temporary = true;
+    if (isMaking || (cursor.kind === "dot" && before === "PG_TEMP")) {
+      temporary = true;
+      if (!counted) undropped += 1;
+      counted = true;
+    }
     if (cursor.kind === "dot" && before === "TEMP") inTemp = true;
+    if (!quoted && droppings.has(`${last} ${word}`)) undropped = Math.max(0, undropped - 1);
+    if (cursor.kind === "semicolon") counted = false;
+    last = quoted ? "" : word;
     // `CREATE OR REPLACE LOCAL TEMP` is one maker with the words between.
     if (!(makers.has(before) && between.has(word))) before = word;
   }
-  return { temporary, inTemp, lock, setting: setting || call.open };
+  return {
+    temporary,
+    dropped: undropped === 0,
+    inTemp,
+    lock: [...called].some((name) => locks.has(name)),
+    setting: setting || call.open,
+    seed: called.has(seeding) && !called.has(seeded),
+  };
+}
+
+/** The texts that a statement runs as its own: the body of PostgreSQL's DO. */
+export function bodiesIn(sql: string): readonly string[] {
+  const cursor = openSql(sql, "postgres");
+  const bodies: string[] = [];
+  while (nextSignificant(cursor)) {
+    if (cursor.kind !== "string") continue;
+    const text = tokenText(cursor);
+    const [tag = ""] = /^\$[^$]*\$/.exec(text) ?? [];
+    const inside = text.slice(tag.length, text.length - tag.length);
+    bodies.push(tag === "" ? inside.replace(/^[eEuUnNbBxX&]*'/, "").replaceAll("''", "'") : inside);
+  }
+  return bodies;
 }
 
 /** Reads the arguments of one `set_config` after another. */
@@ -81,6 +117,11 @@ const makers: ReadonlySet<string> = new Set(["CREATE", "INTO"]);
 const between: ReadonlySet<string> = new Set(["OR", "REPLACE", "GLOBAL", "LOCAL"]);
 const temporaryWords: ReadonlySet<string> = new Set(["TEMP", "TEMPORARY", "VOLATILE"]);
 
+/** `ON COMMIT DROP`, and what drops a table in the same text. */
+const droppings: ReadonlySet<string> = new Set(["COMMIT DROP", "DROP TABLE"]);
+const seeding = "SETSEED";
+const seeded = "RANDOM";
+
 /** Those of a transaction end with it and are right. */
 const locks: ReadonlySet<string> = new Set([
   "PG_ADVISORY_LOCK",
@@ -88,3 +129,4 @@ const locks: ReadonlySet<string> = new Set([
   "PG_TRY_ADVISORY_LOCK",
   "PG_TRY_ADVISORY_LOCK_SHARED",
 ]);
+const telling: ReadonlySet<string> = new Set([...locks, seeding, seeded]);
