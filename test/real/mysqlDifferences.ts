@@ -13,10 +13,14 @@ export type Told =
 
 interface Reason {
   readonly why: string;
-  readonly when: (step: Step, direct: Told, through: Told) => boolean;
+  readonly when: (step: Step, direct: Told, through: Told, earlier: readonly Step[]) => boolean;
 }
 
-/** What may differ. */
+const readsWords = /^(?:select|show|desc|explain|analyze|check|execute)/;
+/** What a session is asked for and answers itself. */
+const ofSession = /@|\b(?:row_count|found_rows|database|schema|version|connection_id)\s*\(/;
+
+/** What may differ. `earlier` are the steps before, the last one last. */
 const reasons: readonly Reason[] = [
   {
     why: "a parameter is a literal of its type here, whose length, type and nullability a server knows better",
@@ -58,6 +62,39 @@ const reasons: readonly Reason[] = [
       sql.includes("@@transaction_isolation") && isError(direct, 1193) && through.kind === "rows",
   },
   {
+    why: "MySQL 9 has no @@tx_isolation, which older clients ask for as they log in; the gateway has",
+    when: ({ sql }, direct, through) =>
+      sql === "select @@tx_isolation" && isError(direct, 1193) && through.kind === "rows",
+  },
+  {
+    why: "FOUND_ROWS() is of the last SELECT, as is documented; a MySQL counts what an UPDATE found as well",
+    when: ({ sql }, direct, through, earlier) =>
+      sql.includes("found_rows()") &&
+      sameShape(direct, through) &&
+      earlier
+        .findLast((step) => /^update/.test(step.sql) || readsWords.test(step.sql))
+        ?.sql.startsWith("update") === true,
+  },
+  {
+    why: "a question that the session answers itself keeps the warnings before it, as in MariaDB; in MySQL 9 it ends them",
+    when: ({ sql }, direct, through, earlier) =>
+      /^show (?:errors|warnings)/.test(sql) &&
+      isEmpty(direct) &&
+      ofSession.test(earlier.at(-1)?.sql ?? ""),
+  },
+  {
+    why: "a statement is sent as text with each run, so a collation that was set behind its prepare counts for it",
+    when: ({ sql, values }, direct, through, earlier) => {
+      const prepared = earlier.findIndex((one) => one.sql === sql && one.values !== undefined);
+      const since = prepared < 0 ? [] : earlier.slice(prepared);
+      return (
+        values !== undefined &&
+        sameShape(direct, through) &&
+        since.some((one) => collating.test(one.sql))
+      );
+    },
+  },
+  {
     why: "a user variable that was never set is text; servers of the family differ there themselves",
     when: ({ sql }, direct, through) => sql.includes("@never") && sameRows(direct, through),
   },
@@ -91,6 +128,18 @@ const reasons: readonly Reason[] = [
       direct.kind === "error" && through.kind === "error" && through.errno === 1792,
   },
 ];
+
+const collating = /^set (?:names|collation_connection)/;
+
+function isEmpty(told: Told): boolean {
+  return told.kind === "rows" && told.rows.length === 0;
+}
+
+/** As many rows of the same columns, whatever is in them. */
+function sameShape(direct: Told, through: Told): boolean {
+  if (direct.kind !== "rows" || through.kind !== "rows") return false;
+  return sameNames(direct, through) && direct.rows.length === through.rows.length;
+}
 
 function sameNames(direct: Told, through: Told): boolean {
   const namesOf = (told: Told) =>
@@ -181,6 +230,11 @@ function rowsText(told: Told): string {
 }
 
 /** True for a difference that has a reason. */
-export function isListed(step: Step, direct: Told, through: Told): boolean {
-  return reasons.some((reason) => reason.when(step, direct, through));
+export function isListed(
+  step: Step,
+  direct: Told,
+  through: Told,
+  earlier: readonly Step[],
+): boolean {
+  return reasons.some((reason) => reason.when(step, direct, through, earlier));
 }

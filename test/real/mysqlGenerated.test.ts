@@ -83,7 +83,7 @@ const aboutLast = /\b(?:warnings?|errors|warning_count|error_count|row_count)\b/
  * server ends the transaction at some of them, whatever they do, and runs the others.
  */
 const ending =
-  /^(?:create|drop|alter|truncate|rename|analyze|check|checksum|optimize|repair|do|call|handler)\b/i;
+  /^(?:create|drop|alter|truncate|rename|analyze|check|checksum|optimize|repair|do|call|handler|lock)\b/i;
 const readOnly = 1792;
 
 function isRefusal(told: Told | undefined, { sql }: Step): boolean {
@@ -91,9 +91,9 @@ function isRefusal(told: Told | undefined, { sql }: Step): boolean {
   return refusals.has(told.errno) || (told.errno === readOnly && ending.test(sql));
 }
 
-function verdictOf(step: Step, direct: Told, through: Told): Verdict {
+function verdictOf(step: Step, direct: Told, through: Told, earlier: readonly Step[]): Verdict {
   if (JSON.stringify(direct) === JSON.stringify(through)) return "equal";
-  return isListed(step, direct, through) ? "listed" : "different";
+  return isListed(step, direct, through, earlier) ? "listed" : "different";
 }
 
 /**
@@ -162,16 +162,16 @@ it(
         if (one === undefined || other === undefined) continue;
         // What was refused left its own error behind, and direct it was not sent.
         const isOfRefusal = refused.has(at - 1) && aboutLast.test(step.sql);
-        const verdict = isOfRefusal ? "listed" : verdictOf(step, one, other);
+        const verdict = isOfRefusal ? "listed" : verdictOf(step, one, other, steps.slice(0, at));
         counts[verdict] += 1;
         if (verdict === "different")
-          different.push({ after: steps[at - 1], step, direct: one, through: other });
+          different.push({ after: steps.slice(0, at), step, direct: one, through: other });
       }
     }
     const file = process.env["GATEWAY_TEST_DIFFERENCES"];
     if (file !== undefined)
       await writeFile(file, different.map((one) => JSON.stringify(one)).join("\n"));
     process.stdout.write(`seed ${seed}: ${JSON.stringify(counts)}\n`);
-    expect(different, `seed ${seed}`).toEqual([]);
+    expect(different.slice(0, 5), `seed ${seed}`).toEqual([]);
   },
 );

@@ -39,6 +39,7 @@ import {
   type ReadStatement,
   type TextReader,
 } from "../read/reading.ts";
+import { tellsFoundRows } from "./rowCount.ts";
 import { runStatement, type BoundStatement } from "./statement.ts";
 import { textOf, type Text } from "./text.ts";
 import { abandon, commitOpen, inTransaction } from "./transaction.ts";
@@ -177,7 +178,7 @@ export class Dispatcher {
     const { source } = read;
     const context = this.#context();
     const local = answerLocally(source, context);
-    if (local !== undefined) return this.#local(local, form);
+    if (local !== undefined) return this.#local(local, form, source);
     const text = read.forwarded;
     if (!text.ok) return responder.putError(text.error);
     const catalog = catalogSql(text.value, context);
@@ -191,11 +192,14 @@ export class Dispatcher {
     return runStatement(responder, bound, form);
   }
 
-  async #local(answer: LocalAnswer, form: AnswerForm): Promise<boolean> {
+  async #local(answer: LocalAnswer, form: AnswerForm, source = ""): Promise<boolean> {
     const { responder } = this.#parts;
+    const { foundRows } = responder.client;
     switch (answer.kind) {
       case "rows":
-        return await putRows(responder, answer.columns, answer.rows, form);
+        await putRows(responder, answer.columns, answer.rows, form);
+        if (!tellsFoundRows(source)) responder.client = { ...responder.client, foundRows };
+        return true;
       case "changed":
         return await this.#changed(answer, form);
       case "rewritten": {

@@ -20,6 +20,7 @@ import { relayEncoder } from "../value/relay.ts";
 import { rowEncoder, type RowEncoder, type RowFormat } from "../value/rows.ts";
 import { textRowEncoder } from "../value/textRows.ts";
 import type { Responder } from "./responder.ts";
+import { tellsFoundRows } from "./rowCount.ts";
 import type { EngineStatement } from "./statement.ts";
 
 /** How one statement of a command is answered. */
@@ -136,10 +137,15 @@ function tell(
 }
 
 /** Takes the counts of the end into the session. */
-function count(responder: Responder, event: DoneEvent, { hasColumns, rows }: ResultSet): void {
+function count(
+  responder: Responder,
+  event: DoneEvent,
+  { query, hasColumns, rows }: ResultSet,
+): void {
   const { client } = responder;
   const rowCount = hasColumns ? -1 : affectedRowsOf(event, client.capabilities);
-  const foundRows = hasColumns ? (event.report?.foundRows ?? rows) : client.foundRows;
+  const tells = hasColumns && tellsFoundRows(query.sql);
+  const foundRows = tells ? (event.report?.foundRows ?? rows) : client.foundRows;
   // A statement that comes again and again finds the same counts, and a copy of the session costs time.
   if (rowCount === client.rowCount && foundRows === client.foundRows) return;
   responder.client = { ...client, rowCount, foundRows };
