@@ -77,7 +77,7 @@ const reasons: readonly Reason[] = [
   },
   {
     why: "a question that the session answers itself keeps the warnings before it, as in MariaDB; in MySQL 9 it ends them",
-    when: ({ sql }, direct, through, earlier) =>
+    when: ({ sql }, direct, _, earlier) =>
       /^show (?:errors|warnings)/.test(sql) &&
       isEmpty(direct) &&
       ofSession.test(earlier.at(-1)?.sql ?? ""),

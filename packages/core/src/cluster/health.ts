@@ -57,6 +57,8 @@ export function healthAfter(
 /** A backend under watch. Disposing ends the probes. */
 export interface Watch extends Disposable {
   readonly cluster: string;
+  /** Settled when the first probe has answered, or nobody watches any more. It never rejects. */
+  readonly first: Promise<void>;
   readonly state: HealthState["kind"];
   /** Whether queries may be sent there: it is not ejected. */
   usable(): boolean;
@@ -88,6 +90,8 @@ class BackendWatch implements Watch {
   #answered = true;
   #begunAtMs = Number.NEGATIVE_INFINITY;
   #disposed = false;
+  readonly first: Promise<void>;
+  #settleFirst = nothing;
 
   constructor(backend: Backend, host: Host, changed: () => void, limits: HealthLimits) {
     this.cluster = backend.cluster;
@@ -95,6 +99,9 @@ class BackendWatch implements Watch {
     this.#host = host;
     this.#changed = changed;
     this.#limits = limits;
+    this.first = new Promise((resolve) => {
+      this.#settleFirst = resolve;
+    });
     this.#begin();
   }
 
@@ -114,6 +121,7 @@ class BackendWatch implements Watch {
 
   [Symbol.dispose](): void {
     this.#disposed = true;
+    this.#settleFirst();
     this.#timer?.[Symbol.dispose]();
     this.#probe?.abort();
   }
@@ -154,6 +162,7 @@ class BackendWatch implements Watch {
     this.#timer?.[Symbol.dispose]();
     const usableBefore = this.usable();
     this.#state = healthAfter(this.#state, result, this.#limits);
+    this.#settleFirst();
     this.#timer = this.#host.clock.timer(this.#pauseMs(), () => this.#begin());
     if (this.usable() === usableBefore) return;
     const [level, event] = usableBefore
@@ -172,3 +181,5 @@ class BackendWatch implements Watch {
     );
   }
 }
+
+function nothing(): void {}

@@ -30,6 +30,11 @@ export interface Door {
   readonly tokenIssuer?: string | undefined;
   /** Catalog names that the engines the session may reach know; used for names given at connect. */
   catalogs(session: Session): readonly string[];
+  /**
+   * Waits until each engine was asked once what it has, or took too long to say so. Undefined when that is over. A
+   * client that logs in to a connection has waited already.
+   */
+  learned?(): Promise<void> | undefined;
   /** The engines of all cluster groups, which any statement of the session may reach. */
   engines(session: Session): readonly ReachedEngine[];
 

@@ -50,6 +50,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
       return generations.active?.authenticator.tokenIssuer;
     },
     catalogs: () => generations.active?.catalogs() ?? [],
+    learned: () => generations.active?.learned?.(),
     engines: () => reachedOf(generations.active?.backends() ?? []),
     scram: (user) => generations.active?.authenticator.scram?.(user),
     authenticate: async (presented, at) => {
@@ -61,6 +62,8 @@ export function openDoor(plane: DataPlane): OpenDoor {
       const hold = held.value;
       try {
         const login = await hold.generation.authenticator.authenticate(presented, at);
+        // What it is told of catalogs is not asked for again: the name of a database is looked up at its login.
+        if (login.ok && at.patienceMs === undefined) await hold.generation.learned?.();
         if (!login.ok) {
           noteRefusal(login.error.code, { kind: presented.kind, user: claimedName(presented) }, at);
         }

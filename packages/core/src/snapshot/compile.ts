@@ -9,6 +9,7 @@ import type { QueryAuth } from "@gateway/contract/config/queryAuth.ts";
 import type { RouterConfig } from "@gateway/contract/config/router.ts";
 import { circuitBreaker, type Breaker } from "../cluster/breakers.ts";
 import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
+import { FirstAnswers } from "../cluster/firstAnswers.ts";
 import { watchBackend, type Watch } from "../cluster/health.ts";
 import { strategyOf } from "../cluster/strategy.ts";
 import { gatewayError, type GatewayError } from "../error.ts";
@@ -82,6 +83,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       watchBackend(backend, host, () => parts.changed()),
     );
   }
+  const learning = new FirstAnswers([...watches.values()], host.clock);
   const groups = onFirstUse(config.clusterGroups, (name, group) =>
     compileGroup(name, group, { config, parts, watches }),
   );
@@ -126,6 +128,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     members: (group) => found(groups, group).members.map(({ cluster }) => found(backends, cluster)),
     // Asked anew each time: a backend learns its catalogs after it was opened.
     catalogs: () => catalogsOf([...backends.values()]),
+    learned: () => learning.pending,
     limits: (group) => found(groups, group).limits,
     attempt: (group, cluster) => {
       const end = found(groups, group).breakers.get(cluster)?.begin();
@@ -135,6 +138,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       };
     },
     close: async () => {
+      learning[Symbol.dispose]();
       for (const watch of watches.values()) watch[Symbol.dispose]();
       for (const { breakers } of groups.made()) {
         for (const breaker of breakers.values()) breaker[Symbol.dispose]();

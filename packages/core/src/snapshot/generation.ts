@@ -58,6 +58,11 @@ export interface Generation {
   members(group: string): readonly Backend[];
   /** Catalog names that all backends know by now, each once. */
   catalogs(): readonly string[];
+  /**
+   * Settles when each backend was asked once what it has, or took too long to say so: until then `catalogs` may lack
+   * some. Undefined when there is nothing to wait for.
+   */
+  learned?(): Promise<void> | undefined;
   limits(group: string): QueryLimits;
   /** Called with the slot in hand, before the engine is asked. The returned function is called once when the attempt is over; it feeds circuit breaker and health check. */
   attempt(group: string, cluster: string): EndAttempt;

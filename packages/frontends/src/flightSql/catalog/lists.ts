@@ -66,6 +66,7 @@ function byCells(a: readonly Value[], b: readonly Value[]): number {
 export function catalogs({ door, session }: Asker): Source {
   const columns = [textColumn("catalog_name")];
   return madeSource(columns, async () => {
+    await door.learned?.();
     const names = door.catalogs(session).toSorted();
     return ok(
       batchOf(

@@ -14,6 +14,7 @@ import type { describeInput, schemasInput } from "./schemas.ts";
 export async function listCatalogs(_args: object, call: Call, served: Served): Promise<ToolResult> {
   const session = sessionOf(call.caller, {}, "generic");
   if (!session.ok) return failedResult(session.error);
+  await served.door.learned?.();
   const catalogs = served.door.catalogs(session.value);
   const rows = catalogs.map((name) => [name]);
   return resultOf(listText("catalogs", ["catalog"], rows, undefined), { catalogs });

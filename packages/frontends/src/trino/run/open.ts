@@ -71,6 +71,7 @@ async function behindOf(sql: string, asked: TrinoSession, door: Door): Promise<B
   const all = refusal === undefined ? door.engines(session) : [];
   if (allRead("trino", all))
     return { describe, catalogs: () => catalogsOf(all), speaksTrino: true };
+  await door.learned?.();
   const query = door.query(readStatement(sql, "trino"), [], session);
   const target = await door.target(query, neverAborted);
   if (!target.ok) return { describe, catalogs: () => door.catalogs(session) };
