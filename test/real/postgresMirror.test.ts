@@ -26,6 +26,8 @@ create table shown.sale (id bigint, line smallint, customer int not null referen
   constraint sale_key primary key (id, line));
 create index sale_by_day on shown.sale (day, at);
 create unique index sale_token on shown.sale (token);
+create table shown.counted as select i from generate_series(1, 1000) i;
+analyze shown.counted;
 create view shown.shown_view as select id, name from shown.customer;`;
 
 let direct: URL;
@@ -87,6 +89,47 @@ describe.each(answering)("psql, catalogs by %s", (catalog) => {
     expect(plain(found.through)).toEqual(plain(found.direct));
   });
 });
+
+const estimates = "select reltuples::int4, relpages from pg_class where relname = 'counted'";
+/** PostgreSQL's own words for a table that nobody counted yet, which is how the mirror has them. */
+const unknown = [{ reltuples: -1, relpages: 0 }];
+
+describe.each(answering)("sizes, activity and locks, catalogs by %s", (catalog) => {
+  it.each([
+    "select pg_relation_size('shown.sale')",
+    "select pg_total_relation_size('shown.customer'::regclass)",
+    "select pg_table_size('shown.customer') > 0, pg_database_size(current_database()) > 0",
+    estimates,
+    "select n_live_tup from pg_stat_user_tables where relname = 'counted'",
+    "select count(*) from pg_stat_activity where query like 'lock table shown.counted%'",
+    "select mode from pg_locks where relation = 'shown.counted'::regclass",
+    "select pg_is_in_recovery(), pg_postmaster_start_time() < now()",
+  ])("are the server's, or refused: %s", async (sql) => {
+    const holder = new pg.Client({ connectionString: direct.href });
+    await holder.connect();
+    await holder.query("begin");
+    await holder.query("lock table shown.counted in share mode");
+    const own = await answered(direct, sql);
+    const ours = await answered(through(catalog), sql);
+    await holder.end();
+    if ("code" in ours) expect(ours.code).toBe("0A000");
+    else if (catalog === "mirror" && sql === estimates) expect(ours).toEqual({ rows: unknown });
+    else expect(ours).toEqual(own);
+    expect(own).not.toHaveProperty("code");
+  });
+});
+
+async function answered(url: URL, sql: string): Promise<{ rows: unknown } | { code: unknown }> {
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    return { rows: (await client.query(sql)).rows };
+  } catch (error) {
+    return { code: (error as pg.DatabaseError).code };
+  } finally {
+    await client.end();
+  }
+}
 
 async function printed(program: string, args: readonly string[]): Promise<string> {
   return (await promisify(execFile)(program, args, { timeout: 60_000 })).stdout;
