@@ -53,5 +53,14 @@ export function taggedWith(row: Rows[number]): string | undefined {
 /** Columns of the list differ; a running statement's row holds its text, an idle connection's `Sleep`. */
 function runs(list: Rows, threadId: number): boolean {
   const row = list.find((cells) => cells.some((cell) => String(cell) === String(threadId)));
-  return row !== undefined && !row.some((cell) => cell === "Sleep");
+  return row !== undefined && !row.some((cell) => cell === "Sleep") && !isIdleKilled(row);
 }
+
+/** MariaDB says `Killed` of an idle connection too, up to its next statement. A statement that ends still has its text. */
+function isIdleKilled(row: Rows[number]): boolean {
+  const [command, , , text] = row.slice(commandAt);
+  return command === "Killed" && text === null;
+}
+
+/** Where MariaDB's list has the command; behind it come the time, the state and the text. */
+const commandAt = 4;
