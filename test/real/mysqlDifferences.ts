@@ -72,7 +72,7 @@ const reasons: readonly Reason[] = [
       sql.includes("found_rows()") &&
       sameShape(direct, through) &&
       earlier
-        .findLast((step) => /^update/.test(step.sql) || readsWords.test(step.sql))
+        .findLast((step) => step.sql.startsWith("update") || readsWords.test(step.sql))
         ?.sql.startsWith("update") === true,
   },
   {

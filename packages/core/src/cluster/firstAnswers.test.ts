@@ -18,10 +18,11 @@ describe("FirstAnswers", () => {
   });
 
   it("keeps nobody waiting for an engine that does not answer", async () => {
-    const { clock, advance } = virtualHost(1);
+    const host = virtualHost(1);
+    const { clock } = host;
     using answers = new FirstAnswers([{ first: new Promise(() => {}) }], clock);
     const waiting = answers.pending;
-    await advance(firstAnswersMs);
+    await host.advance(firstAnswersMs);
     await waiting;
     expect(answers.pending).toBeUndefined();
   });

@@ -76,13 +76,7 @@ interface CompiledGroup extends GroupMembers {
 /** Makes a generation and begins to watch its backends. `config` passed `checkSnapshot`. */
 export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Generation {
   const { host, backends, authenticator, authorizer } = parts;
-  const watches = new Map<string, Watch>();
-  for (const [name, backend] of backends) {
-    watches.set(
-      name,
-      watchBackend(backend, host, () => parts.changed()),
-    );
-  }
+  const watches = watchesOf(parts);
   const learning = new FirstAnswers([...watches.values()], host.clock);
   const groups = onFirstUse(config.clusterGroups, (name, group) =>
     compileGroup(name, group, { config, parts, watches }),
@@ -146,6 +140,17 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       await closeParts(parts);
     },
   };
+}
+
+function watchesOf(parts: CompileParts): ReadonlyMap<string, Watch> {
+  const watches = new Map<string, Watch>();
+  for (const [name, backend] of parts.backends) {
+    watches.set(
+      name,
+      watchBackend(backend, parts.host, () => parts.changed()),
+    );
+  }
+  return watches;
 }
 
 function policed(query: Routed, { config }: CompiledGroup): Result<Policed, GatewayError> {

@@ -29,15 +29,11 @@ export const leftBehindIn = readingsBy(read);
 
 function* read(sql: string, dialect: Dialect): Steps<LeftBehind> {
   const cursor = openSql(sql, dialect);
-  let temporary = false;
-  /** Statements that made something temporary, less those behind them that drop it. */
-  let undropped = 0;
-  let counted = false;
+  const making = new Making();
   let inTemp = false;
   const called = new Set<string>();
   let setting = false;
   let before = "";
-  let last = "";
   const call = new SettingCall();
   for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
     if (tokens % tokensPerStep === 0) yield;
@@ -45,28 +41,45 @@ function* read(sql: string, dialect: Dialect): Steps<LeftBehind> {
     const word = quoted ? tokenText(cursor).slice(1, -1).toUpperCase() : upperWord(cursor);
     if (telling.has(word)) called.add(word);
     if (call.keeps(cursor.kind, word)) setting = true;
-    const isMaking = !quoted && temporaryWords.has(word) && makers.has(before);
-    // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
-    if (isMaking || (cursor.kind === "dot" && before === "PG_TEMP")) {
-      temporary = true;
-      if (!counted) undropped += 1;
-      counted = true;
-    }
+    making.read(cursor.kind, quoted ? "" : word, before);
     if (cursor.kind === "dot" && before === "TEMP") inTemp = true;
-    if (!quoted && droppings.has(`${last} ${word}`)) undropped = Math.max(0, undropped - 1);
-    if (cursor.kind === "semicolon") counted = false;
-    last = quoted ? "" : word;
     // `CREATE OR REPLACE LOCAL TEMP` is one maker with the words between.
     if (!(makers.has(before) && between.has(word))) before = word;
   }
   return {
-    temporary,
-    dropped: undropped === 0,
+    temporary: making.temporary,
+    dropped: making.dropped,
     inTemp,
     lock: [...called].some((name) => locks.has(name)),
     setting: setting || call.open,
     seed: called.has(seeding) && !called.has(seeded),
   };
+}
+
+/** Counts the statements that make something temporary, less those behind them that drop it. */
+class Making {
+  temporary = false;
+  #undropped = 0;
+  #counted = false;
+  #last = "";
+
+  get dropped(): boolean {
+    return this.#undropped === 0;
+  }
+
+  /** The next token: its word unless it is quoted, and the last word that makes something. */
+  read(kind: TokenKind, word: string, before: string): void {
+    const makes = temporaryWords.has(word) && makers.has(before);
+    // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
+    if (makes || (kind === "dot" && before === "PG_TEMP")) {
+      this.temporary = true;
+      if (!this.#counted) this.#undropped += 1;
+      this.#counted = true;
+    }
+    if (droppings.has(`${this.#last} ${word}`)) this.#undropped = Math.max(0, this.#undropped - 1);
+    if (kind === "semicolon") this.#counted = false;
+    this.#last = word;
+  }
 }
 
 /** The texts that a statement runs as its own: the body of PostgreSQL's DO. */

@@ -31,11 +31,12 @@ describe("endStatement", () => {
   });
 
   it("looks again while the statement has its text", async () => {
-    const { clock, advance } = virtualHost(1);
+    const host = virtualHost(1);
+    const { clock } = host;
     const row = [7, "u", "h", "demo", "Killed", 3, "Query end", "select sleep(9)", 0];
     const { ask, looks } = serverOf([row]);
     const ended = endStatement({ threadId: 7, ask, clock }, never);
-    await advance(1_000);
+    await host.advance(1_000);
     expect(await ended).toBe(true);
     expect(looks()).toBe(2);
   });

@@ -41,6 +41,21 @@ describe("ClientSession", () => {
     expect(session.takeChanges()).toEqual([]);
   });
 
+  it.each([
+    ["transaction_isolation", "serializable", "read committed"],
+    ["transaction_deferrable", "on", "off"],
+  ])("has %s of a transaction, and none for a session", (name, value, own) => {
+    const session = new ClientSession(sessionOf());
+    expect(session.set(name, value).ok).toBe(true);
+    expect(session.setting(name)).toBe(own);
+    expect(session.set(name, "neither").ok).toBe(false);
+    session.apply({ kind: "pinned", pin: pinOf(), modes: noModes });
+    session.set(name, value);
+    expect(session.setting(name)).toBe(value);
+    session.apply({ kind: "unpinned", outcome: "committed" });
+    expect(session.setting(name)).toBe(own);
+  });
+
   it("turns gateway.tags into tags and search_path into the schema", () => {
     const session = new ClientSession(sessionOf());
     session.set("gateway.tags", "team:red, nightly");

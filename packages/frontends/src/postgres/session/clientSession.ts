@@ -121,12 +121,15 @@ export class ClientSession {
     const accepted =
       value === undefined ? ok(this.#initial.get(key)) : accept(name, setting, value);
     if (!accepted.ok) return accepted;
+    // Outside of a transaction the statement is one of its own, which is over with it.
+    const ofTransaction = transactionModes.has(key);
+    if (ofTransaction && this.#before === undefined) return ok(undefined);
     if (!this.#value.settings.has(key) && this.#value.settings.size >= settingsMax) {
       return err(
         gatewayError("query.invalid", { sqlState: "54000", message: "too many settings" }),
       );
     }
-    if (local) this.#cover(key);
+    if (local || ofTransaction) this.#cover(key);
     // A plain SET outlives the transaction, even behind a SET LOCAL of the same name.
     else this.#local?.delete(key);
     this.#put(key, accepted.value);
@@ -278,6 +281,13 @@ export class ClientSession {
     }
   }
 }
+
+/** What PostgreSQL has of a transaction, and never of the session. */
+const transactionModes: ReadonlySet<string> = new Set([
+  "transaction_isolation",
+  "transaction_read_only",
+  "transaction_deferrable",
+]);
 
 /** The value in the form it is stored, or PostgreSQL's error. */
 export function accept(
