@@ -47,12 +47,13 @@ const tokensOf = ({ issuer, keys }) =>
 /**
  * Starts one and waits until it answers. `stop` ends it and removes what it wrote. With `logins` it takes
  * TLS and its `people` only, and answers also `caFile`, and `tokenKey`, a file with the key of its tokens;
- * with a `provider` its tokens are those of that one.
+ * with a `provider` its tokens are those of that one. With a `lake` it has a catalog of that name, of Iceberg tables.
  */
-export async function startTrinoServer({ logins = false, provider } = {}) {
+export async function startTrinoServer({ logins = false, provider, lake = false } = {}) {
   const run = await mkdtemp(join(tmpdir(), "trino-"));
   const port = await freePort();
   await configure(run, port);
+  if (lake) await addLake(run);
   if (logins) await secure(run, provider);
   const files = { caFile: join(run, "ca.pem"), tokenKey: join(run, "token.key") };
   const server = logins
@@ -91,6 +92,20 @@ async function configure(run, port) {
     "config.properties": `coordinator=true\nnode-scheduler.include-coordinator=true\nplugin.dir=${run}/plugin\ndiscovery.uri=http://127.0.0.1:${port}\nhttp-server.http.port=${port}\nquery.max-memory=512MB\nquery.max-memory-per-node=256MB\nmemory.heap-headroom-per-node=256MB\n`,
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(etc, name), text);
+}
+
+async function addLake(run) {
+  await symlink(join(home, "plugin", "iceberg"), join(run, "plugin", "iceberg"));
+  const folder = join(run, "lake");
+  await mkdir(folder);
+  const lines = [
+    "connector.name=iceberg",
+    "iceberg.catalog.type=TESTING_FILE_METASTORE",
+    "hive.metastore.catalog.dir=local:///",
+    "fs.native-local.enabled=true",
+    `local.location=${folder}`,
+  ];
+  await writeFile(join(run, "etc/catalog/lake.properties"), `${lines.join("\n")}\n`);
 }
 
 /** TLS, two ways to log in, and rules, over what `configure` wrote. */

@@ -1,11 +1,12 @@
 /** pgx's suite, every package of it that talks to a server, on a PostgreSQL, direct and through. */
 import { join } from "node:path";
 import pg from "pg";
-import { driverFolder, installDrivers } from "../real/adbcDrivers.mjs";
+import { installDrivers } from "../real/adbcDrivers.mjs";
 import { driver } from "../real/cases/goPgx.mjs";
 import { compileGoTests, goModule } from "../real/goModule.mjs";
 import { debianPrograms, startPostgres } from "../real/postgresServer.mjs";
 import { goTests } from "./goTests.mjs";
+import { postgresClusters } from "./servers.mjs";
 
 const packages = {
   pgx: ".",
@@ -34,14 +35,7 @@ export const goPgx = {
     const server = await startPostgres(programs.folder);
     return {
       server: await prepared(server.url),
-      cluster: {
-        engine: "adbc",
-        driver: "postgresql",
-        uri: `postgresql://127.0.0.1:${server.port}/postgres`,
-        auth: { type: "basic", username: "gateway", password: "any" },
-        poolSize: 12,
-      },
-      env: { ADBC_DRIVER_PATH: driverFolder },
+      ...postgresClusters(server.port),
       direct: () => tests(folder, server.port, "gateway"),
       through: ({ postgresWire }) => tests(folder, postgresWire, "alice"),
       stop: server.stop,

@@ -5,12 +5,23 @@
  */
 import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
 import { startBefore } from "../real/configuredGateway.mjs";
+import { dbtPostgres, dbtTrino } from "./dbt.mjs";
 import { goMysql } from "./goMysql.mjs";
 import { goPgx } from "./goPgx.mjs";
 import { entryOf, record, regressions } from "./record.mjs";
 import { sqlalchemyMysql, sqlalchemyPostgres, sqlalchemyTrino } from "./sqlalchemy.mjs";
+import { trinoPython } from "./trinoPython.mjs";
 
-const pairs = [goMysql, goPgx, sqlalchemyPostgres, sqlalchemyMysql, sqlalchemyTrino];
+const pairs = [
+  goMysql,
+  goPgx,
+  sqlalchemyPostgres,
+  sqlalchemyMysql,
+  sqlalchemyTrino,
+  trinoPython,
+  dbtPostgres,
+  dbtTrino,
+];
 const chosen = process.argv.slice(2).filter((word) => word !== "--write");
 const writes = process.argv.includes("--write");
 const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -24,29 +35,35 @@ console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped}
 process.exit(counts.failed > 0 ? 1 : 0);
 
 async function one(pair) {
-  const title = `${pair.suite} ${pair.version} before ${pair.behind}`;
+  const title = `${pair.suite} ${pair.version}`;
   const opened = await pair.open();
   if (opened.reason !== undefined) {
     counts.skipped += 1;
-    console.log(`skipped  ${title} (${opened.reason})`);
+    console.log(`skipped  ${title} before ${pair.behind} (${opened.reason})`);
     return;
   }
   try {
-    const entry = await entryFrom(pair, opened);
-    const worse = writes ? [] : regressions(entry);
-    if (writes) record([entry]);
-    counts[worse.length === 0 ? "passed" : "failed"] += 1;
-    console.log(
-      `${worse.length === 0 ? "passed" : "FAILED"}   ${title}: ${entry.through} of the ${entry.direct} that pass direct`,
-    );
-    for (const name of worse) console.log(`         ${name}: ${entry.lost[name]}`);
+    const directly = await opened.direct();
+    const { behind } = pair;
+    for (const before of [{ ...opened, behind }, ...(opened.others ?? [])]) {
+      told(title, await entryFrom({ ...pair, behind: before.behind }, opened, before, directly));
+    }
   } finally {
     await opened.stop();
   }
 }
 
-async function entryFrom(pair, { server, cluster, env, direct, through }) {
-  const directly = await direct();
+function told(title, entry) {
+  const worse = writes ? [] : regressions(entry);
+  if (writes) record([entry]);
+  counts[worse.length === 0 ? "passed" : "failed"] += 1;
+  const { behind, through, direct } = entry;
+  const outcome = worse.length === 0 ? "passed  " : "FAILED  ";
+  console.log(`${outcome} ${title} before ${behind}: ${through} of the ${direct} that pass direct`);
+  for (const name of worse) console.log(`         ${name}: ${entry.lost[name]}`);
+}
+
+async function entryFrom(pair, { server, through }, { cluster, env }, directly) {
   const gateway = await startBefore(cluster, env);
   try {
     return entryOf(pair, server, directly, await through(gateway.ports));

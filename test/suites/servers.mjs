@@ -1,7 +1,8 @@
 /**
  * The servers that suites of clients run on, each with the gateway's cluster before it. Each `open` answers
- * `{server, cluster, env, frontend, login, port, database, empty, stop}`, or a `reason`: `login` is the client's
- * user on the server itself, with its password; `empty` leaves nothing but the schemas it is told.
+ * `{server, cluster, env, others, frontend, login, port, database, empty, stop}`, or a `reason`: `others` are further
+ * clusters before the same server; `login` is the client's user on the server itself, with its password; `empty`
+ * leaves nothing but the schemas it is told.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,14 +30,7 @@ export const postgresPair = {
     const [{ server_version: said }] = await postgres(url, "show server_version");
     return {
       server: `PostgreSQL ${said.split(" ")[0]}`,
-      cluster: {
-        engine: "adbc",
-        driver: "postgresql",
-        uri: `postgresql://127.0.0.1:${port}/postgres`,
-        auth: { type: "basic", username: "gateway", password: "any" },
-        poolSize: 12,
-      },
-      env: { ADBC_DRIVER_PATH: driverFolder },
+      ...postgresClusters(port),
       frontend: "postgresWire",
       login: "gateway",
       port,
@@ -46,6 +40,23 @@ export const postgresPair = {
     };
   },
 };
+
+/** The clusters that stand before a PostgreSQL on this port: by its driver, and by its own protocol. */
+export function postgresClusters(port) {
+  const common = {
+    auth: { type: "basic", username: "gateway", password: "any" },
+    poolSize: 12,
+  };
+  const uri = `postgresql://127.0.0.1:${port}/postgres`;
+  const own = { engine: "postgresql", hosts: [`127.0.0.1:${port}`], database: "postgres" };
+  return {
+    cluster: { engine: "adbc", driver: "postgresql", uri, ...common },
+    env: { ADBC_DRIVER_PATH: driverFolder },
+    others: [
+      { behind: "PostgreSQL, engine `postgresql`", cluster: { ...own, ...common }, env: {} },
+    ],
+  };
+}
 
 /** Schemas of earlier runs, of whatever name, go as well. */
 async function emptyPostgres(url, schemas) {
@@ -128,37 +139,43 @@ async function mysql(login, sql) {
   }
 }
 
-export const trinoPair = {
-  name: "trino",
-  behind: "Trino, engine `trino`",
-  async open() {
-    const installed = await installTrinoServer();
-    if (installed !== true) return { reason: installed };
-    const { url, stop } = await startTrinoServer();
-    const info = await (await fetch(`${url}/v1/info`)).json();
-    return {
-      server: `Trino ${info.nodeVersion.version}`,
-      cluster: { engine: "trino", endpoint: url, catalog: "memory", schema: "default" },
-      frontend: "trinoHttp",
-      login: "alice",
-      port: Number(new URL(url).port),
-      database: "memory",
-      empty: (schemas) => emptyTrino(url, schemas),
-      stop,
-    };
-  },
-};
+export const trinoPair = trinoOf("memory");
+/** With a catalog whose tables can be changed row by row. */
+export const trinoLakePair = trinoOf("lake");
 
-async function emptyTrino(url, schemas) {
+function trinoOf(catalog) {
+  return {
+    name: "trino",
+    behind: "Trino, engine `trino`",
+    async open() {
+      const installed = await installTrinoServer();
+      if (installed !== true) return { reason: installed };
+      const { url, stop } = await startTrinoServer({ lake: catalog === "lake" });
+      const info = await (await fetch(`${url}/v1/info`)).json();
+      return {
+        server: `Trino ${info.nodeVersion.version}`,
+        cluster: { engine: "trino", endpoint: url, catalog, schema: "default" },
+        frontend: "trinoHttp",
+        login: "alice",
+        port: Number(new URL(url).port),
+        database: catalog,
+        empty: (schemas) => emptyTrino(url, catalog, schemas),
+        stop,
+      };
+    },
+  };
+}
+
+async function emptyTrino(url, catalog, schemas) {
   const said = async (sql) => {
     const { rows, error } = await ask(url, sql);
     if (error !== undefined) throw new Error(`${sql}: ${error.message}`);
     return JSON.parse(`[${rows}]`);
   };
-  const found = await said("show schemas from memory");
+  const found = await said(`show schemas from ${catalog}`);
   for (const [schema] of found) {
-    if (schema === "information_schema") continue;
-    await said(`drop schema memory."${schema}" cascade`);
+    if (["information_schema", "system"].includes(schema)) continue;
+    await said(`drop schema ${catalog}."${schema}" cascade`);
   }
-  for (const schema of ["default", ...schemas]) await said(`create schema memory.${schema}`);
+  for (const schema of ["default", ...schemas]) await said(`create schema ${catalog}.${schema}`);
 }

@@ -27,7 +27,10 @@ export const sqlalchemyPostgres = pairOf({
 });
 export const sqlalchemyMysql = pairOf({
   dialect: "mysql+pymysql",
-  requirements: own,
+  requirements: "mysqlRequirements:Requirements",
+  leftOut: {
+    "temporary tables": "are refused, because sessions share the server's connections",
+  },
   pair: mysqlPair,
   urlOf: (user, port, database) =>
     `mysql+pymysql://${user}@127.0.0.1:${port}/${database}?charset=utf8mb4`,
@@ -39,12 +42,12 @@ export const sqlalchemyTrino = pairOf({
   urlOf: (user, port) => `trino://${user}@127.0.0.1:${port}/memory/default`,
 });
 
-function pairOf({ dialect, requirements, pair, urlOf }) {
+function pairOf({ dialect, requirements, leftOut = {}, pair, urlOf }) {
   return {
     suite: `SQLAlchemy, ${dialect}`,
     version,
     behind: pair.behind,
-    leftOut: {},
+    leftOut,
     async open() {
       const { python, reason } = await pythonWith(name, packages, unpackSource);
       if (python === undefined) return { reason };

@@ -1,0 +1,2 @@
+{{ config(materialized='ephemeral') }}
+select id, score * 2 as doubled from {{ ref('scored') }}

@@ -1,0 +1,1 @@
+select * from {{ ref('by_year') }} where total <= 0
