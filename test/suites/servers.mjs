@@ -118,7 +118,7 @@ export const mysqlPair = {
 async function startWithMore() {
   const folder = await mkdtemp(join(tmpdir(), "gateway-suites-"));
   const file = join(folder, "more.sql");
-  const grants = ["test_schema", "test_schema_2"].map(
+  const grants = ["test_schema", "test_schema_2", "foo_bar"].map(
     (name) => `GRANT ALL ON ${name}.* TO alice;\n`,
   );
   await writeFile(file, grants.join(""));
