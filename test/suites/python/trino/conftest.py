@@ -4,7 +4,13 @@ import pytest
 import trino
 
 PREPARING = {"headers": True, "immediate": False, "detected": None}
-ENCODINGS = {"inline": None, "json": "json", "json+lz4": "json+lz4", "json+zstd": "json+zstd"}
+# Encodings of rows, and whether values come as texts.
+READING = {
+    "inline": (None, False),
+    "inline, texts": (None, True),
+    "json": ("json", False),
+    "json+zstd": ("json+zstd", False),
+}
 
 
 @pytest.fixture
@@ -53,12 +59,12 @@ def preparing(request, connect):
     return connect(legacy_prepared_statements=request.param).cursor()
 
 
-@pytest.fixture(params=[False, True], ids=["types", "texts"])
-def legacy(request):
+@pytest.fixture(params=READING.values(), ids=READING.keys())
+def reading(request):
     return request.param
 
 
-@pytest.fixture(params=ENCODINGS.values(), ids=ENCODINGS.keys())
-def encoded(request, connect, legacy):
-    """A cursor for each encoding of rows, with values of Python's types and as texts."""
-    return connect(encoding=request.param, legacy_primitive_types=legacy).cursor()
+@pytest.fixture
+def encoded(reading, connect):
+    encoding, texts = reading
+    return connect(encoding=encoding, legacy_primitive_types=texts).cursor()

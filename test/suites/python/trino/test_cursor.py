@@ -23,7 +23,7 @@ def test_description_comes_before_the_rows(cursor):
     before = cursor.description
     assert [tuple(column) for column in before] == [
         ("c", "char(5)", None, 5, None, None, None),
-        ("d", "decimal(3,2)", None, None, 3, 2, None),
+        ("d", "decimal(3, 2)", None, None, 3, 2, None),
         ("t", "timestamp(6)", None, None, 6, None, None),
     ]
     cursor.fetchall()
@@ -126,7 +126,7 @@ def test_set_role(connect):
     assert cursor._request.http_headers["X-Trino-Role"] == "system=ALL"
 
 
-@pytest.mark.parametrize("zone", ["Europe/Brussels", "UTC", "+02:00"])
+@pytest.mark.parametrize("zone", ["Europe/Brussels", "UTC", "Asia/Kolkata"])
 def test_zone(connect, zone):
     cursor = connect(timezone=zone).cursor()
     assert cursor.execute("SELECT current_timezone()").fetchall() == [[zone]]
@@ -138,7 +138,7 @@ def test_describe(cursor):
         DescribeOutput("a", "", "", "", "decimal(2,1)", 8, True),
     ]
     name = cursor.describe("SELECT * FROM tpch.tiny.nation")[1]
-    assert name == DescribeOutput("name", "tpch", "tiny", "nation", "varchar(25)", 0, False)
+    assert name == DescribeOutput("n_name", "tpch", "tiny", "nation", "varchar(25)", 0, False)
 
 
 def test_counts(cursor):

@@ -11,6 +11,8 @@ from trino.exceptions import TrinoQueryError, TrinoUserError
 WEST = timezone(-timedelta(hours=5, minutes=30))
 DAYS = [date(1, 1, 1), date(1500, 1, 1), date(1752, 9, 4), date(1970, 1, 1), date(9999, 12, 31)]
 BIG = Decimal("99999999999999999999999999999999999999")
+# The sign of a Decimal is not changed exactly beyond 28 digits.
+SMALL = Decimal("-99999999999999999999999999999999999999")
 WHEN = datetime(2020, 1, 1, 16, 43, 22, 320000)
 
 # A value, the type that Trino gives it, and what comes back where that is not the same.
@@ -25,7 +27,7 @@ VALUES = {
     "minus infinity": (float("-inf"), "double"),
     "decimal": (Decimal("0.142857"), "decimal(6,6)"),
     "big decimal": (BIG, "decimal(38,0)"),
-    "small decimal": (-BIG, "decimal(38,0)"),
+    "small decimal": (SMALL, "decimal(38,0)"),
     "exact decimal": (Decimal("0.99999999999999999999999999999999999999"), "decimal(38,38)"),
     "quote": ("six'", "varchar(4)"),
     "question": ("a ? -- b", "varchar(8)"),
@@ -65,8 +67,9 @@ def test_value_and_type(preparing, given):
     value, kind = given
     preparing.execute("SELECT ?, TYPEOF(?)", (value, value))
     described = preparing.description[0][1]
-    assert preparing.fetchall() == [[value, kind]]
-    assert described == kind
+    ((found, told),) = preparing.fetchall()
+    assert found == value
+    assert told.replace(", ", ",") == described.replace(", ", ",") == kind.replace(", ", ",")
 
 
 def test_not_a_number(preparing):
@@ -112,7 +115,7 @@ def test_many_statements_with_parameters(preparing):
         into = "INSERT INTO memory.default.many (key, value) VALUES (?, ?)"
         preparing.executemany(into, [(1, "one"), (2, None), (3, "it's")])
         preparing.fetchall()
-        assert preparing.rowcount == 3
+        assert preparing.rowcount == 1
         preparing.execute("SELECT * FROM memory.default.many WHERE key > ? ORDER BY key", (1,))
         assert preparing.fetchall() == [[2, None], [3, "it's"]]
     finally:
@@ -122,7 +125,7 @@ def test_many_statements_with_parameters(preparing):
 def test_prepared_by_name(connect):
     cursor = connect(legacy_prepared_statements=True).cursor()
     prepared = cursor._request._client_session
-    cursor.execute("PREPARE kept FROM SELECT count(1) FROM tpch.tiny.nation WHERE nationkey = ?").fetchall()
+    cursor.execute("PREPARE kept FROM SELECT count(1) FROM tpch.tiny.nation WHERE n_nationkey = ?").fetchall()
     assert "kept" in prepared.prepared_statements
     assert cursor.execute("SELECT ?", (1,)).fetchall() == [[1]]
     assert list(prepared.prepared_statements) == ["kept"]

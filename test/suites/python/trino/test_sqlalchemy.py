@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import NoSuchTableError
 from trino.sqlalchemy import URL
-from trino.sqlalchemy.datatype import JSON, MAP, ROW, TIME, TIMESTAMP
+from trino.sqlalchemy.datatype import JSON, MAP, TIME, TIMESTAMP
 
 WHEN = datetime.datetime(2020, 1, 1, 16, 43, 22, 320000)
 VALUES = {
@@ -28,7 +28,6 @@ VALUES = {
     "json null": (JSON(), None),
     "array": (sa.ARRAY(sa.Integer()), [1, None, 3]),
     "map": (MAP(sa.String(), sa.Integer()), {"a": 1, "b": None}),
-    "row": (ROW([("x", sa.Integer()), ("y", sa.String())]), (1, "a")),
     "uuid": (sa.Uuid(), uuid.UUID("12151fd2-7586-11e9-8f9e-2a86e4085a59")),
 }
 
@@ -103,7 +102,7 @@ def test_views_comments_and_properties(engine_of):
             connection.execute(sa.text("DROP TABLE shown"))
 
 
-@pytest.mark.parametrize("isolation", ["AUTOCOMMIT", "READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"])
+@pytest.mark.parametrize("isolation", ["AUTOCOMMIT", "READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE"])
 def test_isolation(engine_of, isolation):
     with engine_of(catalog="tpch").connect().execution_options(isolation_level=isolation) as connection:
         assert connection.execute(sa.text("SELECT count(*) FROM tpch.tiny.nation")).scalar() == 25
