@@ -3,6 +3,7 @@ import { secretReferenceSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 import { ldapSchema } from "./ldap/config.ts";
 import { oidcSchema } from "./oidc/config.ts";
+import { foldedName, readPublicKey } from "./static/keyPair.ts";
 
 const bcryptHash = z
   .string()
@@ -31,9 +32,26 @@ const scramVerifier = z.union([scramText, secretReferenceSchema]).meta({
   "x-secret": true,
 });
 
+const keyText = z
+  .string()
+  .max(4_096)
+  .refine(
+    (text) => readPublicKey(text) !== undefined,
+    "must be an RSA public key of 2048 to 8192 bits, as PEM or its base64 alone",
+  );
+
 const staticUser = z.strictObject({
-  passwordHash,
+  passwordHash: passwordHash.optional(),
   scramVerifier: scramVerifier.optional(),
+  rsaPublicKey: keyText.optional().meta({
+    title: "Public key",
+    description:
+      "RSA public key that verifies the user's logins by key pair, which the Snowflake listener takes; such a login leaves no credential to pass through.",
+  }),
+  rsaPublicKey2: keyText.optional().meta({
+    title: "Second public key",
+    description: "Taken like the first one, so that keys can be changed one after the other.",
+  }),
   groups: z.array(z.string().min(1)).default([]).meta({
     title: "Groups",
     description: "Groups of the user, for allow lists and routing.",
@@ -74,12 +92,53 @@ const none = z
     description: "A client is whoever it says. For development, or behind a trusted network path.",
   });
 
+interface StaticUsers {
+  readonly account?: string | undefined;
+  readonly users: Readonly<Record<string, z.output<typeof staticUser>>>;
+}
+
+/** Each user can log in somehow, and a token of a key pair means one account and one user. */
+function checkStaticUsers({ account, users }: StaticUsers, context: z.RefinementCtx): void {
+  const refuse = (path: string[], message: string): void =>
+    void context.addIssue({ code: "custom", path, message });
+  const owners = new Map<string, string>();
+  for (const [name, user] of Object.entries(users)) {
+    const hasKey = user.rsaPublicKey !== undefined || user.rsaPublicKey2 !== undefined;
+    if (!hasKey && user.passwordHash === undefined) {
+      refuse(["users", name, "passwordHash"], "is required for a user without a public key");
+    }
+    if (!hasKey) continue;
+    if (account === undefined) {
+      refuse(["account"], "is required where users have public keys");
+      return;
+    }
+    const same = owners.get(foldedName(name));
+    if (same !== undefined) {
+      refuse(
+        ["users", name, "rsaPublicKey"],
+        "tokens of key pairs tell no capitals apart: another user with a key has this name",
+      );
+    }
+    owners.set(foldedName(name), name);
+  }
+}
+
 const staticProvider = z
   .strictObject({
     provider: z.literal("static"),
     required: required.default(true),
     staticUsers: z
       .strictObject({
+        account: z
+          .string()
+          .regex(/^[A-Za-z0-9_-]+$/, "must be a name without dots, as drivers write it in tokens")
+          .max(128)
+          .optional()
+          .meta({
+            title: "Account",
+            description:
+              "Account that a login by key pair must be meant for; drivers of Snowflake are told it as theirs. Tokens for another one are refused.",
+          }),
         users: z
           .record(
             z
@@ -91,6 +150,7 @@ const staticProvider = z
           )
           .meta({ title: "Users", description: "User name to password hash, groups and roles." }),
       })
+      .superRefine(checkStaticUsers)
       .meta({ title: "Static users", description: "A small fixed set of users." }),
     ...operators,
   })

@@ -30,7 +30,12 @@ export type Presented =
       readonly kind: "certificate";
       readonly user: string | undefined;
       readonly names: readonly string[];
-    };
+    }
+  /**
+   * A token that the client signed with its own private key. `user` is the name sent beside it, to be
+   * compared and never believed. It leaves nothing to pass through.
+   */
+  | { readonly kind: "keyPair"; readonly token: Secret; readonly user: string | undefined };
 
 /** Where it was shown. */
 export interface PresentedAt {

@@ -14,6 +14,7 @@ import type { StaticUser } from "../config.ts";
 import { verifying, type ClosableAuthenticator, type Shown } from "../provider.ts";
 import { VerifiedLogins } from "../verified.ts";
 import { Hasher } from "./hasher.ts";
+import { UserKeys } from "./keyPair.ts";
 import { checkProof, fakeVerifier, readVerifier, shareOf, type ScramVerifier } from "./scram.ts";
 
 /** bcrypt looks at 72 bytes; more would make two passwords equal. */
@@ -21,14 +22,19 @@ const passwordBytesMax = 72;
 
 export interface StaticConfig {
   readonly required: boolean;
-  readonly staticUsers: { readonly users: Readonly<Record<string, StaticUser>> };
+  readonly staticUsers: {
+    readonly account?: string | undefined;
+    readonly users: Readonly<Record<string, StaticUser>>;
+  };
 }
 
 export function staticAuthenticator(config: StaticConfig, host: Host): ClosableAuthenticator {
-  const users = usersOf(config.staticUsers.users);
+  const { account, users: entries } = config.staticUsers;
+  const users = usersOf(entries);
   const verified = new VerifiedLogins<true>(host);
   const hasher = new Hasher(host);
-  const crowd = onceCalled(() => crowdOf(Object.values(config.staticUsers.users)));
+  const crowd = onceCalled(() => crowdOf(Object.values(entries)));
+  const keys = onceCalled(() => new UserKeys(account, entries));
   const decoyFor = (user: string): string => decoyHash(crowd().costs, nameKeyOf(host), user);
 
   const keyOf = (user: string, password: Secret, hash: string): string =>
@@ -38,7 +44,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     if (shown.kind !== "password") return undefined;
     const { user, password } = shown;
     if (isTooLong(password)) return undefined;
-    const entry = users.get(user);
+    const entry = withPassword(users.get(user));
     // A name without a user is looked up too, so that no part of the work reveals who is a user.
     const known = verified.get(keyOf(user, password, entry === undefined ? "" : hashOf(entry)));
     return entry === undefined || !known ? undefined : loginOf(user, entry, password);
@@ -48,7 +54,7 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
     { user, password }: PasswordShown,
     origin: string,
   ): Promise<Result<Login, GatewayError>> {
-    const entry = users.get(user);
+    const entry = withPassword(users.get(user));
     // Made for users too, so that no part of the work reveals who is a user.
     const decoy = decoyFor(user);
     const hash = entry === undefined ? decoy : hashOf(entry);
@@ -81,6 +87,12 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
         return prove(shown);
       case "certificate":
         return certified(shown, users);
+      case "keyPair": {
+        const user = keys().userOf(shown.token, shown.user, host.clock.unixMs());
+        const entry = user === undefined ? undefined : users.get(user);
+        if (user === undefined || entry === undefined) return err(gatewayError("auth.refused"));
+        return ok(loginWithout(user, entry));
+      }
     }
   }
 
@@ -147,7 +159,10 @@ interface Crowd {
 
 function crowdOf(users: readonly StaticUser[]): Crowd {
   return {
-    costs: users.map((user) => Number(hashOf(user).slice(4, 6))),
+    costs: users.flatMap((user) => {
+      const known = withPassword(user);
+      return known === undefined ? [] : [Number(hashOf(known).slice(4, 6))];
+    }),
     verifiers: users.flatMap(({ scramVerifier }) => scramVerifier ?? []),
   };
 }
@@ -205,8 +220,15 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name, index) => name === b[index]);
 }
 
+type PasswordUser = StaticUser & { readonly passwordHash: NonNullable<StaticUser["passwordHash"]> };
+
+/** Undefined for a user who has keys only, whose passwords are refused like those of nobody. */
+function withPassword(entry: StaticUser | undefined): PasswordUser | undefined {
+  return entry?.passwordHash === undefined ? undefined : (entry as PasswordUser);
+}
+
 /** References are resolved before a provider opens, so one that is left is a bug. */
-function hashOf({ passwordHash }: StaticUser): string {
+function hashOf({ passwordHash }: PasswordUser): string {
   if (typeof passwordHash === "string") return passwordHash;
   throw new Error("a password hash is still a reference");
 }
