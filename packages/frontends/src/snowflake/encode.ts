@@ -1,20 +1,11 @@
 /** Rows of a batch as the JSON that drivers read: arrays of texts and nulls, one behind the other. */
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import { cellWriter } from "@gateway/core/type/text.ts";
-import { jsonText, postgresText } from "@gateway/core/type/text.ts";
-import type { CellWriter, TextStyle } from "@gateway/core/type/cellWriter.ts";
+import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
 import { isNull, type Batch, type Vector } from "@gateway/core/type/vector.ts";
+import { nestedStyle, plainStyle } from "./value/cellStyles.ts";
 import { digitsOfUnit } from "./value/rowType.ts";
-
-/** Nested values are JSON in a text. */
-const nestedStyle: TextStyle = { ...jsonText, separator: " ", zoneSuffix: "isoOffset" };
-const plainStyle: TextStyle = {
-  ...postgresText,
-  years: "iso",
-  exponents: "ecmascript",
-  intervals: "iso",
-};
 
 /** The text of a cell, which is not NULL. */
 type ReadCell = (row: number) => string;

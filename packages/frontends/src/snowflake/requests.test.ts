@@ -24,7 +24,10 @@ describe("a session", () => {
     const { token } = await server.logIn();
     expect((await server.post(query, { sqlText: "SELECT 1" }, token)).data.rowset).toEqual([["1"]]);
     await expect(server.logIn({ PASSWORD: "wrong" })).rejects.toMatchObject({ code: "390100" });
-    await expect(server.logIn({ AUTHENTICATOR: "SNOWFLAKE_JWT" })).rejects.toThrow(/not offered/);
+    await expect(server.logIn({ AUTHENTICATOR: "EXTERNALBROWSER" })).rejects.toThrow(/not offered/);
+    const keyPair = { AUTHENTICATOR: "SNOWFLAKE_JWT", TOKEN: "a.b.c" };
+    await expect(server.logIn(keyPair)).rejects.toMatchObject({ code: "390100" });
+    expect(server.door.presented.at(-1)).toMatchObject({ kind: "keyPair", user: "ann" });
   });
 
   it("is renewed by its master token, and its old token is taken no more", async () => {
@@ -68,7 +71,6 @@ describe("a session", () => {
     expect(session?.settings.get("timezone")).toBe("Europe/Berlin");
     for (const sql of [
       "use role admin",
-      "alter session set autocommit = false",
       "alter session set query_tag = 'gateway/x'",
       "put file:///etc/passwd @~",
       "get @~ file:///tmp",
@@ -110,12 +112,16 @@ describe("a statement", () => {
     const begun = await server.post(query, { sqlText: "SELECT wait", asyncExec: true }, token);
     expect(begun.code).toBe("333334");
     const { queryId, getResultUrl } = begun.data;
+    // Some drivers ask for nothing that is no UUID.
+    expect(queryId).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
     const state = async () =>
       (await server.get(`/monitoring/queries/${queryId}`, token)).data.queries[0].status as string;
     expect(await state()).toBe("RUNNING");
     gate.open();
     expect((await server.get(getResultUrl, token)).data.rowset).toEqual([["1"]]);
     expect(await state()).toBe("SUCCESS");
+    const sqlText = `select * from table(result_scan('${queryId}'))`;
+    expect((await server.post(query, { sqlText }, token)).data.rowset).toEqual([["1"]]);
   });
 
   it.each<[string, (server: TestServer, token: string, id: string) => Promise<unknown>]>([
@@ -223,8 +229,43 @@ describe("a statement", () => {
     expect((await server.post(query, { sqlText }, token)).success).toBe(false);
     const parameters = { MULTI_STATEMENT_COUNT: 2 };
     const { data } = await server.post(query, { sqlText, parameters }, token);
-    expect(data.resultIds.split(",")).toHaveLength(2);
+    const ids: string[] = data.resultIds.split(",");
+    expect(ids).toHaveLength(2);
+    expect(ids).not.toContain(data.queryId);
     expect(server.door.queries).toHaveLength(2);
+    const results = await Promise.all(ids.map((id) => server.get(`/queries/${id}/result`, token)));
+    expect(results.map((answer) => answer.data.rowset)).toEqual([[["1"]], [["1"]]]);
+    const other = await server.logIn({ LOGIN_NAME: "bob" });
+    expect((await server.get(`/queries/${ids[1]}/result`, other.token)).success).toBe(false);
+  });
+});
+
+describe("a session without autocommit", () => {
+  it("begins a transaction with its first change of rows, and ends it when it says so", async () => {
+    const pin = { end: async () => {} } as never;
+    const answers = {
+      BEGIN: [{ kind: "session", change: { kind: "pinned", pin } }, inserted[0]],
+      COMMIT: [{ kind: "session", change: { kind: "unpinned" } }, inserted[0]],
+      "INSERT INTO t VALUES (1)": inserted,
+      "SELECT 1": one,
+    } as const;
+    const server = await opened({ answers });
+    const { token } = await server.logIn({ SESSION_PARAMETERS: { AUTOCOMMIT: false } });
+    const run = (sqlText: string) => server.post(query, { sqlText }, token);
+    const insert = "INSERT INTO t VALUES (1)";
+    for (const sql of ["SELECT 1", "COMMIT", insert, insert, "COMMIT", "ROLLBACK"]) {
+      expect([sql, (await run(sql)).success]).toEqual([sql, true]);
+    }
+    const texts = server.door.queries.map(({ sql }) => sql);
+    expect(texts).toEqual(["SELECT 1", "BEGIN", insert, insert, "COMMIT"]);
+  });
+
+  it("runs no change where no transaction could begin", async () => {
+    const server = await opened({ answers: { "INSERT INTO t VALUES (1)": inserted } });
+    const { token } = await server.logIn({ SESSION_PARAMETERS: { AUTOCOMMIT: false } });
+    const answer = await server.post(query, { sqlText: "INSERT INTO t VALUES (1)" }, token);
+    expect(answer.success).toBe(false);
+    expect(server.door.queries.map(({ sql }) => sql)).toEqual(["BEGIN"]);
   });
 });
 

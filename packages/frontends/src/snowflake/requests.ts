@@ -8,7 +8,6 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
-import type { QueryId } from "@gateway/core/query/query.ts";
 import { z } from "zod";
 import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
 import type { Pending } from "../listener/httpBody.ts";
@@ -157,7 +156,7 @@ export class Requests {
       return this.#inSession(exchange, (found) => this.#queries.result(found, id));
     }
     if (id !== "" && what === "abort-request" && method === "POST") {
-      return this.#inSession(exchange, (found) => this.#abortId(found, id as QueryId));
+      return this.#inSession(exchange, (found) => this.#abortId(found, id));
     }
     if (id !== "" && what === "" && method === "GET") {
       return this.#inSession(exchange, (found) => this.#queries.monitor(found, id));
@@ -294,7 +293,7 @@ export class Requests {
     return sendJson(response, succeeded(null));
   }
 
-  async #abortId({ exchange, session }: InSession, id: QueryId): Promise<void> {
+  async #abortId({ exchange, session }: InSession, id: string): Promise<void> {
     const ended = await this.#queries.abortId(session, id);
     sendJson(exchange.response, ended.ok ? succeeded(null) : failed(ended.error));
   }

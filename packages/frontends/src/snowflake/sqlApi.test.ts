@@ -76,6 +76,7 @@ describe("the SQL API", () => {
     for (const [body, status] of [
       [{ statement: "SELECT" }, 422],
       [{ statement: "SELECT 1", role: "admin" }, 422],
+      [{ statement: "SELECT 1", parameters: { AUTOCOMMIT: "false" } }, 422],
       [{ statement: 1 }, 400],
       [{ statement: "SELECT ?", bindings: { 1: { type: "FIXED", value: "x" } } }, 422],
     ] as const) {

@@ -11,6 +11,7 @@ import { sendChunk, sendJson, sendStatus, sendText } from "../page/respond.ts";
 import { cancel, stateOf, type Submitted } from "../run/registry.ts";
 import {
   answerLocally,
+  beginImplicitly,
   prepare,
   sessionNow,
   submit,
@@ -20,8 +21,11 @@ import {
 } from "../run/submit.ts";
 import { waitFor } from "../run/wait.ts";
 import type { LiveSession } from "../session/sessions.ts";
+import { wantsArrow } from "../session/resultFormat.ts";
 import { parametersOf } from "../session/state.ts";
+import { scannedResult } from "../read/local.ts";
 import { readBindings } from "../value/bindings.ts";
+import { idOf, uuidOf } from "../value/queryUuid.ts";
 import { rowType } from "../value/rowType.ts";
 
 /** How long a request waits for its result; drivers ask again by themselves. */
@@ -51,13 +55,15 @@ export class Queries {
     const { response } = exchange;
     const read = querySchema.safeParse(body);
     if (!read.success) return refuse(exchange, notUnderstood);
+    const earlier = scannedResult(read.data.sqlText);
+    if (earlier !== undefined) return this.result(found, earlier);
     const local = answerLocally(read.data.sqlText, session);
     if (local !== undefined) {
       return local.ok ? sendJson(response, done(session)) : refuse(exchange, local.error);
     }
     const left = new AbortController();
     response.once("close", () => left.abort());
-    const asked = askedBy(read.data, requestId, left.signal);
+    const asked = askedBy(read.data, { requestId, session, signal: left.signal });
     if (!asked.ok) return refuse(exchange, asked.error);
     const prepared = await prepare(asked.value, session, this.#served);
     if (!prepared.ok) return refuse(exchange, prepared.error, read.data.sqlText);
@@ -66,6 +72,8 @@ export class Queries {
     }
     // A driver that left while its text was read wants nothing any more.
     if (response.destroyed) return;
+    const begun = await beginImplicitly(prepared.value, session, this.#served, left.signal);
+    if (!begun.ok) return refuse(exchange, begun.error);
     const submitted = submit(prepared.value, asked.value, session, this.#served);
     const ask = asked.value.isAsync ? "submitAsync" : "result";
     if (replies[stateOf(submitted)][ask] === "inProgressAsync") {
@@ -117,9 +125,11 @@ export class Queries {
   }
 
   /** Ends a statement by its id: one of the session's user here, or one that the user may end elsewhere. */
-  async abortId(session: LiveSession, id: QueryId): Promise<Result<void, GatewayError>> {
+  async abortId(session: LiveSession, id: string): Promise<Result<void, GatewayError>> {
     const found = this.#find(session, id);
-    if (found === undefined) return this.#served.door.cancel(id, session.owner.login.identity);
+    if (found === undefined) {
+      return this.#served.door.cancel(idOf(id) as QueryId, session.owner.login.identity);
+    }
     cancel(found);
     return ok(undefined);
   }
@@ -130,7 +140,7 @@ export class Queries {
   }
 
   #find(session: LiveSession, id: string): Submitted | undefined {
-    return this.#served.registry.find(id, session.owner.login.identity.user);
+    return this.#served.registry.find(idOf(id), session.owner.login.identity.user);
   }
 
   async #answer(exchange: Exchange, submitted: Submitted): Promise<void> {
@@ -187,15 +197,22 @@ export class Queries {
 
 function askedBy(
   { sqlText, parameters, bindings, bindStage, asyncExec }: QueryBody,
-  requestId: string,
-  signal: AbortSignal,
+  { requestId, session, signal }: Pick<Asked, "requestId" | "signal"> & Pick<InSession, "session">,
 ): Result<Asked, GatewayError> {
   if (bindStage) return { ok: false, error: noStages };
   const executions = readBindings(bindings);
   if (!executions.ok) return executions;
   const statements = Number(parameters?.["MULTI_STATEMENT_COUNT"] ?? 1);
   const isAsync = asyncExec === true;
-  return ok({ sql: sqlText, executions: executions.value, requestId, statements, isAsync, signal });
+  return ok({
+    sql: sqlText,
+    executions: executions.value,
+    requestId,
+    statements,
+    isAsync,
+    wantsArrow: wantsArrow(session, parameters ?? {}),
+    signal,
+  });
 }
 
 function doneData(session: LiveSession, queryId: string) {
@@ -206,7 +223,7 @@ function doneData(session: LiveSession, queryId: string) {
     rowset: [["Statement executed successfully."]],
     total: 1,
     returned: 1,
-    queryId,
+    queryId: uuidOf(queryId),
     databaseProvider: null,
     finalDatabaseName: state.database ?? null,
     finalSchemaName: state.schema ?? null,
@@ -230,7 +247,7 @@ function monitored(submitted: Submitted) {
   const status = stateNames[stateOf(submitted)];
   const error = failure?.kind === "failed" ? failed(failure.error) : undefined;
   return {
-    id,
+    id: uuidOf(id),
     status,
     sqlText: sql,
     ...(error === undefined ? {} : { errorCode: error.code, errorMessage: error.message }),

@@ -7,19 +7,20 @@ import { gunzip } from "node:zlib";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login } from "@gateway/core/port/authenticator.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import { Secret } from "@gateway/core/secret.ts";
 import { z } from "zod";
 import { failureOf } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
-import { visibleHeaders } from "../login/headers.ts";
+import { single, visibleHeaders } from "../login/headers.ts";
+import { presentedToken } from "../login/login.ts";
 import { afterWait, replies } from "../machine.ts";
 import { rowsOf } from "../page/answers.ts";
 import { sendDocument } from "../page/respond.ts";
+import type { Execution } from "../run/execution.ts";
 import { waitFor } from "../run/wait.ts";
 import { cancel, stateOf, type Submitted } from "../run/registry.ts";
 import { prepare, submit, type Asked, type Served } from "../run/submit.ts";
 import { detachedSession, type LiveSession } from "../session/sessions.ts";
-import { newState, withParameter, type SessionState } from "../session/state.ts";
+import { newState, withoutAutocommit, withParameter, type SessionState } from "../session/state.ts";
 import { readBindings } from "../value/bindings.ts";
 import { rowType } from "../value/rowType.ts";
 
@@ -29,6 +30,7 @@ export const statementsPath = "/api/v2/statements";
 /** As long as the reference says that a request waits before its answer is 202. */
 const waitMs = 45_000;
 const patienceMs = 2_000;
+const tokenTypeHeader = "x-snowflake-authorization-token-type";
 
 const parameter = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const bodySchema = z.object({
@@ -60,12 +62,12 @@ export class SqlApi {
       const nothing = { kind: "nothing", user: undefined, asked: false } as const;
       return door.authenticate(nothing, at);
     }
-    if (!peer.mayTakeCredentials) {
-      const error = gatewayError("auth.cleartext");
-      door.refused(error.code, { kind: "bearer", user: undefined }, at);
+    const shown = presentedToken(token, single(request.headers[tokenTypeHeader]));
+    if (shown === undefined || !peer.mayTakeCredentials) {
+      const error = gatewayError(shown === undefined ? "auth.refused" : "auth.cleartext");
+      door.refused(error.code, { kind: shown?.kind ?? "bearer", user: undefined }, at);
       return err(error);
     }
-    const shown = { kind: "bearer", token: new Secret(token), claimedUser: undefined } as const;
     return door.authenticate(shown, at);
   }
 
@@ -137,6 +139,7 @@ export class SqlApi {
       if (value !== null) state = withParameter(state.value, name, String(value));
     }
     if (!state.ok) return state;
+    if (withoutAutocommit(state.value)) return err(noCommit);
     const owner = {
       login,
       clientAddress: peer.address,
@@ -182,6 +185,7 @@ function askedBy(
     requestId,
     statements,
     isAsync,
+    wantsArrow: false,
     signal,
   });
 }
@@ -194,6 +198,8 @@ async function sendPartition(
 ): Promise<void> {
   const last = submitted.executions.at(-1);
   if (last === undefined) throw new Error("a statement without an execution");
+  // A driver of the other protocol asked for it, in a form that this one does not have.
+  if (last.spool.format.name !== "json") return refuse(exchange, notJson, 422, submitted.handle);
   if (partition > 0) {
     const packed = await last.spool.read(partition - 1);
     if (packed === undefined) return refuse(exchange, noPartition, 400, submitted.handle);
@@ -202,7 +208,7 @@ async function sendPartition(
     const parts = [Buffer.from('{"data":['), rows, Buffer.from("]}")];
     return sendDocument(exchange, 200, Buffer.concat(parts));
   }
-  const { columns, json, total, chunks } = rowsOf(last);
+  const { columns, inline: json, total, chunks } = rowsOf(last);
   const first = {
     rowCount: chunks.length === 0 ? total : last.spool.inlineRows,
     uncompressedSize: json.length,
@@ -223,8 +229,8 @@ async function sendPartition(
     sqlState: "00000",
     message: "Statement executed successfully.",
     createdOn: 0,
-    ...(submitted.executions.length > 1
-      ? { statementHandles: submitted.executions.map(({ polled }) => polled.query.id) }
+    ...(submitted.several
+      ? { statementHandles: submitted.executions.map((one) => handleOf(submitted, one)) }
       : {}),
     ...linksTo(submitted.handle),
   };
@@ -241,6 +247,11 @@ function sendRunning(exchange: Exchange, { handle }: Submitted): void {
 /** The handle of a statement: the gateway that has it, and its id. */
 function linksTo(handle: string) {
   return { statementHandle: handle, statementStatusUrl: `${statementsPath}/${handle}` };
+}
+
+/** Of one of several statements: the same gateway has it. */
+function handleOf({ handle }: Submitted, { polled }: Execution): string {
+  return handle.slice(0, handle.indexOf(".") + 1) + polled.query.id;
 }
 
 /** What a handle says; nothing of it is believed. */
@@ -280,6 +291,13 @@ function statusOf({ code }: GatewayError): number {
 
 const notUnderstood = gatewayError("protocol.violation", {
   message: "the request is not understood",
+});
+/** No later request could end it. */
+const noCommit = gatewayError("query.unsupported", {
+  message: "A request has no transaction that outlives it: AUTOCOMMIT can not be off here.",
+});
+const notJson = gatewayError("query.unsupported", {
+  message: "The result is kept as Arrow, for the driver that asked for it.",
 });
 const noPartition = gatewayError("query.parameters", { message: "There is no such partition." });
 const noRoles = gatewayError("query.unsupported", {

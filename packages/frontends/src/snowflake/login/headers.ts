@@ -14,6 +14,7 @@ const once: ReadonlySet<string> = new Set([
   "content-length",
   "content-encoding",
   "transfer-encoding",
+  "x-snowflake-authorization-token-type",
 ]);
 
 /** Refuses a request whose headers can be read in two ways. `rawHeaders` is names and values in turn, as sent. */

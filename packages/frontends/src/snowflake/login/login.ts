@@ -72,12 +72,43 @@ function presentedBy(
     case "PROGRAMMATIC_ACCESS_TOKEN":
       if (!TOKEN) return err(gatewayError("auth.refused"));
       return ok({ kind: "bearer", token: new Secret(TOKEN), claimedUser: user });
+    case "SNOWFLAKE_JWT":
+      if (!TOKEN) return err(gatewayError("auth.refused"));
+      return ok({ kind: "keyPair", token: new Secret(TOKEN), user });
     default:
       return err(
         gatewayError("auth.refused", {
           message:
-            "This way to log in is not offered here: use a user name with a password, or an OAuth token.",
+            "This way to log in is not offered here: use a user name with a password, a key pair, or an OAuth token.",
         }),
       );
+  }
+}
+
+/** How a request of the SQL API says what its token is (`X-Snowflake-Authorization-Token-Type`). */
+const tokenTypes: Readonly<Record<string, "keyPair" | "bearer">> = {
+  KEYPAIR_JWT: "keyPair",
+  OAUTH: "bearer",
+  PROGRAMMATIC_ACCESS_TOKEN: "bearer",
+};
+
+/** The credential in a token of the SQL API; undefined where its type is none of those. Without a type the token itself tells. */
+export function presentedToken(token: string, type: string | undefined): Presented | undefined {
+  const kind = type === undefined ? kindOf(token) : tokenTypes[type.toUpperCase()];
+  if (kind === undefined) return undefined;
+  const secret = new Secret(token);
+  return kind === "keyPair"
+    ? { kind, token: secret, user: undefined }
+    : { kind, token: secret, claimedUser: undefined };
+}
+
+/** Only tokens of key pairs have the fingerprint of a key as their issuer. What it says is believed by nobody yet. */
+function kindOf(token: string): "keyPair" | "bearer" {
+  const [, body = ""] = token.split(".");
+  try {
+    const { iss } = JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as { iss: unknown };
+    return typeof iss === "string" && iss.includes(".SHA256:") ? "keyPair" : "bearer";
+  } catch {
+    return "bearer";
   }
 }

@@ -3,8 +3,10 @@ import type { GatewayError } from "@gateway/core/error.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import { failureOf, inProgress, inProgressAsync, placeOf } from "../errors.ts";
 import type { Execution } from "../run/execution.ts";
+import type { RowFormat } from "../run/rowFormat.ts";
 import type { Submitted } from "../run/registry.ts";
 import { parametersOf, type SessionState } from "../session/state.ts";
+import { uuidOf } from "../value/queryUuid.ts";
 import { rowType } from "../value/rowType.ts";
 
 /** By the ranges that drivers know: queries, changes of rows, of objects, of the session. */
@@ -45,7 +47,7 @@ export function failed(
     errorCode: code,
     age: 0,
     sqlState,
-    queryId: queryId ?? null,
+    queryId: queryId === undefined ? null : uuidOf(queryId),
     ...place,
     type: "COMPILATION",
   };
@@ -56,8 +58,8 @@ export function failed(
 export function running({ id }: Submitted, asynchronous: boolean): Envelope {
   return {
     data: {
-      queryId: id,
-      getResultUrl: `/queries/${id}/result`,
+      queryId: uuidOf(id),
+      getResultUrl: `/queries/${uuidOf(id)}/result`,
       queryAbortsAfterSecs: 300,
       progressDesc: null,
     },
@@ -93,14 +95,14 @@ export function resultText(parts: ResultParts): string {
     return JSON.stringify(failed(failure.error, { queryId: submitted.id, sql: submitted.sql }));
   }
   if (last === undefined) return JSON.stringify(succeeded(null));
-  const isSeveral = executions.length > 1;
-  const rows = isSeveral ? severalRows(executions) : rowsOf(last);
+  const isSeveral = submitted.several;
+  const rows = executions.length > 1 ? allRows(submitted) : rowsOf(last);
   const facts = {
     parameters: parametersOf(state),
     rowtype: rows.columns.map(rowType),
     total: rows.total,
     returned: rows.total,
-    queryId: submitted.id,
+    queryId: uuidOf(submitted.id),
     databaseProvider: null,
     finalDatabaseName: state.database ?? null,
     finalSchemaName: state.schema ?? null,
@@ -111,20 +113,24 @@ export function resultText(parts: ResultParts): string {
     statementTypeId: isSeveral ? typeIds.several : rows.typeId,
     version: 1,
     sendResultTime: Math.round(parts.nowMs),
-    queryResultFormat: "json",
+    queryResultFormat: rows.format,
     ...(isSeveral ? childrenOf(executions) : {}),
     ...(rows.chunks.length === 0
       ? {}
       : { chunks: chunksOf(last, parts.links(last)), chunkHeaders: {} }),
   };
   const head = JSON.stringify(facts);
-  return `{"data":${head.slice(0, -1)},"rowset":${rows.json}},"code":null,"message":null,"success":true}`;
+  const inline =
+    rows.format === "json" ? `"rowset":${rows.inline}` : `"rowsetBase64":"${rows.inline}"`;
+  return `{"data":${head.slice(0, -1)},${inline}},"code":null,"message":null,"success":true}`;
 }
 
 /** Rows of one statement, as a driver reads them. */
 export interface Rows {
   readonly columns: readonly Column[];
-  readonly json: string;
+  readonly format: RowFormat["name"];
+  /** Those of the answer itself: a JSON array, or a stream in base64. */
+  readonly inline: string;
   readonly total: number;
   readonly chunks: Execution["spool"]["chunks"];
   readonly typeId: number;
@@ -135,39 +141,39 @@ export function rowsOf(execution: Execution): Rows {
   const { columns, outcome, spool } = execution;
   const updateType = outcome?.kind === "done" ? outcome.done.updateType : undefined;
   if (columns !== undefined && columns.length > 0) {
-    const { inline: json, rows: total, chunks } = spool;
-    return { columns, json, total, chunks, typeId: typeIds.query };
+    const { inline, rows: total, chunks } = spool;
+    return { columns, format: spool.format.name, inline, total, chunks, typeId: typeIds.query };
   }
   const count = outcome?.kind === "done" ? outcome.done.updateCount : undefined;
   const typeId = typeIdOf(updateType);
-  const none = { chunks: [], typeId };
+  const none = { chunks: [], format: "json", typeId } as const;
   if (count === undefined) {
-    const json = '[["Statement executed successfully."]]';
-    return { ...none, columns: [status], json, total: 1 };
+    const inline = '[["Statement executed successfully."]]';
+    return { ...none, columns: [status], inline, total: 1 };
   }
-  return { ...none, columns: [counted(typeId)], json: `[["${count}"]]`, total: 1 };
+  return { ...none, columns: [counted(typeId)], inline: `[["${count}"]]`, total: 1 };
 }
 
-function severalRows(executions: readonly Execution[]): Rows {
+/** What several statements did: those of a text, or pieces of one INSERT with bound arrays. */
+function allRows({ executions, several: isSeveral }: Submitted): Rows {
   const counts = executions.flatMap(({ outcome }) =>
     outcome?.kind === "done" && outcome.done.updateCount !== undefined
       ? [outcome.done.updateCount]
       : [],
   );
-  // Pieces of one INSERT with bound arrays.
-  const sameText = new Set(executions.map(({ polled }) => polled.query.statement.kind));
-  if (sameText.size === 1 && sameText.has("insert") && counts.length === executions.length) {
+  const none = { total: 1, chunks: [], format: "json" } as const;
+  if (!isSeveral) {
     const sum = counts.reduce((total, count) => total + count, 0);
     const typeId = typeIds.insert;
-    return { columns: [counted(typeId)], json: `[["${sum}"]]`, total: 1, chunks: [], typeId };
+    return { ...none, columns: [counted(typeId)], inline: `[["${sum}"]]`, typeId };
   }
-  const json = '[["Multiple statements executed successfully."]]';
-  return { columns: [several], json, total: 1, chunks: [], typeId: typeIds.several };
+  const inline = '[["Multiple statements executed successfully."]]';
+  return { ...none, columns: [several], inline, typeId: typeIds.several };
 }
 
 function childrenOf(executions: readonly Execution[]) {
   return {
-    resultIds: executions.map(({ polled }) => polled.query.id).join(),
+    resultIds: executions.map(({ polled }) => uuidOf(polled.query.id)).join(),
     resultTypes: executions.map((one) => rowsOf(one).typeId).join(),
   };
 }

@@ -14,6 +14,9 @@ const useForm = new RegExp(
 const setForm = /^alter\s+session\s+set\s+([\s\S]+)$/i;
 const unsetForm = /^alter\s+session\s+unset\s+([\s\S]+)$/i;
 const assignment = /^\s*([A-Za-z_]\w*)\s*=\s*(?:'((?:[^'\\]|''|\\.)*)'|([\w.+-]+))\s*,?/;
+const endForm = /^(?:commit|rollback)(?:\s+work)?$/i;
+const scanForm =
+  /^\s*select\s+\*\s+from\s+table\s*\(\s*result_scan\s*\(\s*'([\w-]{1,128})'\s*\)\s*\)\s*;?\s*$/i;
 const transferForm = /^(?:put|get)\s+(?:'?file:|@)/i;
 
 /** The state that the statement leaves; undefined for a statement that is not about the session. */
@@ -26,6 +29,8 @@ export function readLocal(
   if (transferForm.test(text)) {
     return err(unsupported("Files are neither taken nor given here (PUT, GET)."));
   }
+  // Drivers of a session without autocommit end a transaction whether one began or not.
+  if (state.pin === undefined && endForm.test(text)) return ok(state);
   const use = useForm.exec(text);
   if (use !== null) return used(use, state);
   const set = setForm.exec(text);
@@ -36,6 +41,11 @@ export function readLocal(
     (unset[1] ?? "").split(",").map((one) => [one.trim(), undefined]),
     state,
   );
+}
+
+/** The id of an earlier statement whose whole result is asked for again; drivers get that of an asynchronous one so. */
+export function scannedResult(sql: string): string | undefined {
+  return sql.length > textMax ? undefined : scanForm.exec(sql)?.[1];
 }
 
 /** Longer than any statement about a session. */

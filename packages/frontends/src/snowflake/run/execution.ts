@@ -8,8 +8,8 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { DoneEvent, ResultEvent, SessionChange } from "@gateway/core/query/event.ts";
 import { neverAborted } from "@gateway/core/tool/canceller.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import { rowsJson } from "../encode.ts";
 import type { Pot } from "./pot.ts";
+import { formatOf } from "./rowFormat.ts";
 import { RowSpool } from "./spool.ts";
 
 /** One wait for an event; nobody is waiting behind it. */
@@ -20,6 +20,8 @@ export interface ExecutionParts {
   readonly host: Pick<Host, "log" | "randomBytes">;
   readonly resultBytesMax: number;
   readonly pot: Pot;
+  /** The driver would rather have Arrow than JSON. */
+  readonly wantsArrow: boolean;
   /** What the session takes over, as it happens. */
   readonly onChange: (change: SessionChange) => void;
 }
@@ -70,9 +72,10 @@ export class Execution {
     switch (event.kind) {
       case "columns":
         this.columns = event.columns;
+        this.spool.format = formatOf(event.columns, this.#parts.wantsArrow);
         return;
       case "batch":
-        this.#refuse(await this.spool.add(rowsJson(event.batch), event.batch.rows));
+        this.#refuse(await this.spool.add(event.batch));
         return;
       case "session":
         this.#parts.onChange(event.change);

@@ -27,6 +27,8 @@ export interface Submitted {
   readonly isAsync: boolean;
   /** The client's text. */
   readonly sql: string;
+  /** Its text held several, each of which has a result of its own. */
+  readonly several: boolean;
   /** Those that began so far, in their order. */
   readonly executions: readonly Execution[];
   /** Resolves when all of them are over. */
@@ -72,7 +74,7 @@ export class Registry {
 
   /** That user's statement; the same for one that is not there and one that is another's. */
   find(id: string, user: string): Submitted | undefined {
-    const found = this.#byId.get(id);
+    const found = this.#byId.get(id) ?? this.#childOf(id);
     if (found?.session.owner.login.identity.user !== user) return undefined;
     found.askedAtMs = this.#host.clock.nowMs();
     return found;
@@ -80,11 +82,25 @@ export class Registry {
 
   /** The statement whose chunks the holder of the secret may download. */
   withSecret(id: string, secret: string): Submitted | undefined {
-    const found = this.#byId.get(id);
+    const found = this.#byId.get(id) ?? this.#childOf(id);
     if (found === undefined || secret.length !== found.secret.length) return undefined;
     if (!timingSafeEqual(Buffer.from(secret), Buffer.from(found.secret))) return undefined;
     found.askedAtMs = this.#host.clock.nowMs();
     return found;
+  }
+
+  /** One of several statements of a text, whose result is asked for by its own id. */
+  #childOf(id: string): Submitted | undefined {
+    for (const parent of this.#byId.values()) {
+      if (!parent.several) continue;
+      const child = parent.executions.find(({ polled }) => polled.query.id === id);
+      if (child === undefined) continue;
+      parent.askedAtMs = this.#host.clock.nowMs();
+      const ended = parent.ended || child.outcome !== undefined;
+      const own = { id, several: false, executions: [child], over: child.over };
+      return { ...parent, ...own, sql: child.polled.query.sql, ended, unread: new Set() };
+    }
+    return undefined;
   }
 
   /** Those of a session that still run. */

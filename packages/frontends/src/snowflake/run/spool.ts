@@ -12,7 +12,9 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { Batch } from "@gateway/core/type/vector.ts";
 import type { Pot } from "./pot.ts";
+import { jsonFormat, type Piece, type RowFormat } from "./rowFormat.ts";
 
 const compress = promisify(gzip);
 /** Level 1 keeps up with the encoder; higher ones do not. */
@@ -46,11 +48,13 @@ export interface SpoolParts {
 
 export class RowSpool {
   readonly #parts: SpoolParts;
-  /** Rows of the answer: JSON arrays, joined by commas. */
-  #inline: string[] = [];
+  /** The form of its rows; set before the first of them. */
+  format: RowFormat = jsonFormat;
+  /** Rows of the answer. */
+  #inline: Piece[] = [];
   #inlineLength = 0;
   #inlineRows = 0;
-  #pending: string[] = [];
+  #pending: Piece[] = [];
   #pendingLength = 0;
   #pendingRows = 0;
   readonly #chunks: StoredChunk[] = [];
@@ -65,19 +69,21 @@ export class RowSpool {
     this.#parts = parts;
   }
 
-  /** Takes rows, which are JSON arrays joined by commas. Answers why no more are taken. */
-  async add(json: string, rows: number): Promise<GatewayError | undefined> {
+  /** Takes the rows of a batch. Answers why no more are taken. */
+  async add(batch: Batch): Promise<GatewayError | undefined> {
+    const { rows } = batch;
     if (rows === 0) return undefined;
+    const piece = this.format.encode(batch);
     this.#rows += rows;
     const isFirst = this.#chunks.length === 0 && this.#pendingRows === 0;
-    if (isFirst && this.#inlineLength + json.length <= inlineBytes) {
-      this.#inline.push(json);
-      this.#inlineLength += json.length;
+    if (isFirst && this.#inlineLength + piece.length <= inlineBytes) {
+      this.#inline.push(piece);
+      this.#inlineLength += piece.length;
       this.#inlineRows += rows;
       return undefined;
     }
-    this.#pending.push(json);
-    this.#pendingLength += json.length;
+    this.#pending.push(piece);
+    this.#pendingLength += piece.length;
     this.#pendingRows += rows;
     return this.#pendingLength < chunkBytes ? undefined : this.#flush();
   }
@@ -91,16 +97,16 @@ export class RowSpool {
     return this.#rows;
   }
 
-  /** Rows of the answer itself, as a JSON array. */
+  /** Rows of the answer itself: a JSON array, or a stream in base64. */
   get inline(): string {
-    return `[${this.#inline.join()}]`;
+    return this.format.inline(this.#inline);
   }
 
   get inlineRows(): number {
     return this.#inlineRows;
   }
 
-  /** Characters of it. */
+  /** Characters or bytes of it. */
   get inlineLength(): number {
     return this.#inlineLength;
   }
@@ -132,12 +138,12 @@ export class RowSpool {
 
   async #flush(): Promise<GatewayError | undefined> {
     if (this.#pendingRows === 0 || this.#closed) return undefined;
-    const text = Buffer.from(this.#pending.join());
+    const bytes = this.format.chunk(this.#pending);
     const rows = this.#pendingRows;
     this.#pending = [];
     this.#pendingLength = 0;
     this.#pendingRows = 0;
-    const packed = await compress(text, compression);
+    const packed = await compress(bytes, compression);
     const { bytesMax, pot, user } = this.#parts;
     if (this.#end + packed.length > bytesMax || !pot.take(user, packed.length)) {
       const message = "The result is larger than this gateway keeps for a download.";
@@ -149,7 +155,7 @@ export class RowSpool {
     await file.write(sealed, 0, sealed.length, this.#end);
     this.#chunks.push({
       rows,
-      uncompressed: text.length,
+      uncompressed: bytes.length,
       compressed: packed.length,
       at: this.#end,
     });

@@ -5,6 +5,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
+import type { StatementKind } from "@gateway/core/sql/classify/statementKind.ts";
 import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { findPlaceholders, rewritePlaceholders } from "@gateway/core/sql/rewrite/placeholders.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
@@ -15,8 +16,9 @@ import { bulkOf } from "../read/arrays.ts";
 import { dialectOf } from "../read/dialect.ts";
 import { readLocal } from "../read/local.ts";
 import type { LiveSession } from "../session/sessions.ts";
-import { changed, sessionOf } from "../session/state.ts";
+import { changed, sessionOf, withoutAutocommit } from "../session/state.ts";
 import type { Executions } from "../value/bindings.ts";
+import { severalSuffix } from "../value/queryUuid.ts";
 import { Execution } from "./execution.ts";
 import type { Registry, Submitted } from "./registry.ts";
 
@@ -38,6 +40,8 @@ export interface Asked {
   readonly statements: number;
   /** The driver does not wait, and asks for the result later. */
   readonly isAsync: boolean;
+  /** It would rather have rows as Arrow than as JSON. */
+  readonly wantsArrow: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -118,14 +122,14 @@ function readyOf(
 
 /** Runs them one after the other; those behind one that failed are not run. */
 export function submit(
-  { ready, dialect }: Prepared,
+  { ready, dialect, several }: Prepared,
   asked: Asked,
   session: LiveSession,
   served: Served,
 ): Submitted {
   const executions: Execution[] = [];
   const begin = (one: Ready): Execution => {
-    const execution = executionOf(one, dialect, session, served);
+    const execution = executionOf(one, { dialect, wantsArrow: asked.wantsArrow }, session, served);
     executions.push(execution);
     return execution;
   };
@@ -141,9 +145,13 @@ export function submit(
       await last.over;
     }
   };
+  const { id: firstId } = begun.polled.query;
+  // The first of several has its own result, under its own id.
+  const id = several ? `${firstId}${severalSuffix}` : firstId;
   return served.registry.add({
-    id: begun.polled.query.id,
-    handle: `${served.mark}.${begun.polled.query.id}`,
+    id,
+    several,
+    handle: `${served.mark}.${id}`,
     session,
     requestId: asked.requestId,
     sql: asked.sql,
@@ -155,7 +163,7 @@ export function submit(
 
 function executionOf(
   { sql, parameters }: Ready,
-  dialect: Dialect,
+  { dialect, wantsArrow }: Pick<Prepared, "dialect"> & Pick<Asked, "wantsArrow">,
   session: LiveSession,
   { config, door, host, registry }: Served,
 ): Execution {
@@ -165,11 +173,38 @@ function executionOf(
     host,
     resultBytesMax: config.maxResultBytes,
     pot: registry.pot,
+    wantsArrow,
     onChange: (change) => {
       session.state = changed(session.state, change);
     },
   });
 }
+
+/**
+ * Begins the transaction that a session without autocommit has with its first change of rows. Answers why it did not
+ * begin: the change is not to run then, because it could not be taken back.
+ */
+export async function beginImplicitly(
+  { ready, dialect }: Prepared,
+  session: LiveSession,
+  served: Served,
+  signal: AbortSignal,
+): Promise<Result<void, GatewayError>> {
+  const { state } = session;
+  const changes = ready.some(({ sql }) => changingKinds.has(readStatement(sql, dialect).kind));
+  if (!changes || state.pin !== undefined || !withoutAutocommit(state)) return ok(undefined);
+  const begin = { sql: "BEGIN", parameters: [] };
+  const execution = executionOf(begin, { dialect, wantsArrow: false }, session, served);
+  const leave = (): void => execution.cancel();
+  signal.addEventListener("abort", leave, { once: true });
+  await execution.over;
+  signal.removeEventListener("abort", leave);
+  const { outcome } = execution;
+  await execution.spool.close();
+  return outcome?.kind === "failed" ? err(outcome.error) : ok(undefined);
+}
+
+const changingKinds: ReadonlySet<StatementKind> = new Set(["insert", "update", "delete", "merge"]);
 
 /** The session as it is at this moment. */
 export function sessionNow(session: LiveSession, dialect: Dialect): Session {

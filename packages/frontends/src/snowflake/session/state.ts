@@ -47,7 +47,7 @@ const defaults: readonly (readonly [string, string | number | boolean])[] = [
   ["JDBC_QUERY_RESULT_FORMAT", "JSON"],
   ["ODBC_QUERY_RESULT_FORMAT", "JSON"],
   ["GO_QUERY_RESULT_FORMAT", "JSON"],
-  ["PYTHON_CONNECTOR_QUERY_RESULT_FORMAT", "JSON"],
+  ["PYTHON_CONNECTOR_QUERY_RESULT_FORMAT", "ARROW"],
   ["QUERY_RESULT_FORMAT", "JSON"],
   ["BINARY_OUTPUT_FORMAT", "HEX"],
   ["DATE_OUTPUT_FORMAT", "YYYY-MM-DD"],
@@ -77,9 +77,13 @@ function typedLike(usual: string | number | boolean, value: string): string | nu
 
 /** Parameters that would change what statements do, and that no engine here is told of. */
 const refusedValues: Readonly<Record<string, RegExp>> = {
-  AUTOCOMMIT: /^(false|0)$/i,
   ERROR_ON_NONDETERMINISTIC_MERGE: /^(true|1)$/i,
 };
+/** True where a session's changes wait for its COMMIT. */
+export function withoutAutocommit({ parameters }: SessionState): boolean {
+  return /^(false|0)$/i.test(parameters.get("AUTOCOMMIT") ?? "");
+}
+
 const parametersMax = 256;
 const timeZone = "TIMEZONE";
 
