@@ -20,6 +20,7 @@ import { installPgjdbc } from "./cases/pgjdbc.mjs";
 import { findPsqlOdbc, hasPsqlOdbc } from "./cases/psqlOdbc.mjs";
 import { installPythonPostgres } from "./cases/pythonPostgresTool.mjs";
 import { postgresServers } from "./cases/postgresStore.mjs";
+import { snowflakePythonTool } from "./cases/snowflake.mjs";
 import { slapdTool } from "./cases/slapd.mjs";
 import { trinoJdbcTool } from "./cases/trinoJdbc.mjs";
 import { trinoPythonTool } from "./cases/trinoPython.mjs";
@@ -89,6 +90,7 @@ export async function installTools() {
   Object.assign(tools, await postgresServers());
   Object.assign(tools, await adbcTools());
   Object.assign(tools, await flightTools());
+  tools.snowflakePython = await snowflakePythonTool();
   return tools;
 }
 

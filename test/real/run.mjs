@@ -34,6 +34,7 @@ import { psqlCases } from "./cases/psql.mjs";
 import { psqlOdbcCases } from "./cases/psqlOdbc.mjs";
 import { psycopgCases } from "./cases/psycopg.mjs";
 import { pymysqlCases } from "./cases/pymysql.mjs";
+import { snowflakeCases } from "./cases/snowflake.mjs";
 import { slapdCases } from "./cases/slapd.mjs";
 import { starRocksCases, starRocksLdapCases, starRocksMysqlCases } from "./cases/starRocks.mjs";
 import { sqlalchemyCases } from "./cases/sqlalchemy.mjs";
@@ -95,6 +96,7 @@ const suites = [
   ...connectGuideCases,
   ...adbcCases,
   ...flightCases,
+  snowflakeCases,
   postgresqlCases,
   debianPostgresCases,
   embeddedPostgresCases,

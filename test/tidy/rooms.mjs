@@ -223,7 +223,8 @@ export const rooms = {
     read: ["session", "value"],
     run: ["read", "session", "value"],
     page: ["run", "session", "value"],
-    commands: ["exchange.ts", "login", "page", "read", "run", "session", "value"],
+    catalog: ["value"],
+    commands: ["exchange.ts", "catalog", "login", "page", "read", "run", "session", "value"],
   },
   // `roles.ts` joins all rooms; the commands and the quick start call it.
   "gateway/src": {

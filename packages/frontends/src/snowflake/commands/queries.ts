@@ -20,6 +20,7 @@ import {
   type Served,
 } from "../run/submit.ts";
 import { waitFor } from "../run/wait.ts";
+import { listed, type Listed } from "./listings.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import { wantsArrow } from "../session/resultFormat.ts";
 import { parametersOf } from "../session/state.ts";
@@ -69,6 +70,15 @@ export class Queries {
     if (!prepared.ok) return refuse(exchange, prepared.error, read.data.sqlText);
     if (read.data.describeOnly === true) {
       return this.#describe(found, prepared.value, left.signal);
+    }
+    const rows =
+      read.data.asyncExec === true
+        ? undefined
+        : await listed(prepared.value, session, this.#served, left.signal);
+    if (rows !== undefined) {
+      return rows.ok
+        ? sendJson(response, listing(session, rows.value))
+        : refuse(exchange, rows.error);
     }
     // A driver that left while its text was read wants nothing any more.
     if (response.destroyed) return;
@@ -239,6 +249,12 @@ function doneData(session: LiveSession, queryId: string) {
 
 function done(session: LiveSession, queryId = "") {
   return succeeded(doneData(session, queryId));
+}
+
+function listing(session: LiveSession, { columns, rows }: Listed) {
+  const { length: total } = rows;
+  const shown = { rowtype: columns.map(rowType), rowset: rows, total, returned: total };
+  return succeeded({ ...doneData(session, ""), ...shown });
 }
 
 function monitored(submitted: Submitted) {

@@ -24,7 +24,7 @@ export interface Doorway {
 type Opened = Tokens & { readonly session: LiveSession };
 
 /** Drivers read it as the version of the SQL they speak with; features are asked for one by one. */
-const serverVersion = "9.0.0";
+export const serverVersion = "9.0.0";
 
 /** Judges a login and opens its session. `place`: database, schema, warehouse and role from the address. */
 export async function openSession(
