@@ -114,8 +114,11 @@ describe("rows as Arrow", () => {
     const server = await opened({ answers: { many } });
     const { token } = await server.logIn(python);
     const { data } = await server.post(query, { sqlText: "many" }, token);
-    const first = tableFromIPC(Buffer.from(data.rowsetBase64, "base64"));
-    const numbers: number[] = [...(first.getChild("n") ?? [])].map(Number);
+    const numbers: number[] = [];
+    if (data.rowsetBase64 !== "") {
+      const first = tableFromIPC(Buffer.from(data.rowsetBase64, "base64"));
+      for (const value of first.getChild("n") ?? []) numbers.push(Number(value));
+    }
     for (const { url, rowCount } of data.chunks) {
       const table = tableFromIPC(new Uint8Array(await (await fetch(url)).arrayBuffer()));
       expect(table.numRows).toBe(rowCount);
@@ -143,13 +146,12 @@ describe("rows as Arrow", () => {
     expect(await formatOf({})).toBe("json");
   });
 
-  it("are JSON where a column has numbers that no Arrow type of a driver holds, and a stream without rows where there are none", async () => {
+  it("are JSON where a column has numbers that no Arrow type of a driver holds, and nothing where there are no rows", async () => {
     const wide = columnOf("w", { kind: "integer", bits: 128, signed: false });
     const data = await asked([wide], [[2n ** 128n - 1n]]);
     expect(data).toMatchObject({ queryResultFormat: "json", rowset: [[`${2n ** 128n - 1n}`]] });
     const empty = await asked([n], []);
-    const table = tableFromIPC(Buffer.from(empty.rowsetBase64, "base64"));
-    expect([table.numRows, table.schema.fields.length]).toEqual([0, 1]);
+    expect(empty).toMatchObject({ queryResultFormat: "arrow", rowsetBase64: "", total: 0 });
   });
 });
 

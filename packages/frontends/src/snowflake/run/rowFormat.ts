@@ -40,6 +40,7 @@ export function formatOf(columns: readonly Column[], wantsArrow: boolean): RowFo
     name: "arrow",
     encode: streamBatch,
     chunk: stream,
-    inline: (pieces) => stream(pieces).toString("base64"),
+    // Python's driver takes a stream without rows for a broken one.
+    inline: (pieces) => (pieces.length === 0 ? "" : stream(pieces).toString("base64")),
   };
 }
