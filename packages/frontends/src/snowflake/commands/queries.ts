@@ -22,7 +22,7 @@ import {
 import { waitFor } from "../run/wait.ts";
 import { listed, type Listed } from "./listings.ts";
 import type { LiveSession } from "../session/sessions.ts";
-import { wantsArrow } from "../session/resultFormat.ts";
+import { wantsArrow, writesValues } from "../session/driver.ts";
 import { parametersOf } from "../session/state.ts";
 import { scannedResult } from "../read/local.ts";
 import { readBindings } from "../value/bindings.ts";
@@ -221,6 +221,7 @@ function askedBy(
     statements,
     isAsync,
     wantsArrow: wantsArrow(session, parameters ?? {}),
+    writesValues: writesValues(session),
     signal,
   });
 }

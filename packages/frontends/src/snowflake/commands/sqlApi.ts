@@ -186,6 +186,7 @@ function askedBy(
     statements,
     isAsync,
     wantsArrow: false,
+    writesValues: false,
     signal,
   });
 }

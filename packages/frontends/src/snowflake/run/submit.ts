@@ -14,6 +14,7 @@ import { longTexts } from "../../listener/longTexts.ts";
 import type { SnowflakeConfig } from "../config.ts";
 import { bulkOf } from "../read/arrays.ts";
 import { dialectOf } from "../read/dialect.ts";
+import { respelled } from "../read/literals.ts";
 import { readLocal } from "../read/local.ts";
 import type { LiveSession } from "../session/sessions.ts";
 import { changed, sessionOf, withoutAutocommit } from "../session/state.ts";
@@ -42,6 +43,8 @@ export interface Asked {
   readonly isAsync: boolean;
   /** It would rather have rows as Arrow than as JSON. */
   readonly wantsArrow: boolean;
+  /** It writes bound values into the text, as texts in Snowflake's spelling. */
+  readonly writesValues: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -65,8 +68,8 @@ export async function prepare(
   session: LiveSession,
   { config, door, host }: Served,
 ): Promise<Result<Prepared, GatewayError>> {
-  const { sql, executions, signal } = asked;
-  if (Buffer.byteLength(sql) > config.maxStatementBytes)
+  const { sql: came, executions, signal } = asked;
+  if (Buffer.byteLength(came) > config.maxStatementBytes)
     return err(gatewayError("query.textTooLarge"));
   const { user } = session.owner.login.identity;
   const client = {
@@ -74,15 +77,18 @@ export async function prepare(
       return signal.aborted;
     },
   };
-  const text = { sql, dialect: "generic", limits: config, user, client } as const;
+  const text = { sql: came, dialect: "generic", limits: config, user, client } as const;
   const refused = await longTexts.admit(text, host.slices);
   if (refused !== undefined) return err(refused);
   const dialect = await dialectOf(
-    sql,
+    came,
     sessionOf(session.state, session.owner, "generic"),
     door,
     signal,
   );
+  const spelled = asked.writesValues ? respelled(came, dialect) : ok(came);
+  if (!spelled.ok) return spelled;
+  const { value: sql } = spelled;
   const split = splitStatements(sql, dialect);
   if (!split.ok) return err(gatewayError("query.textTooLarge"));
   const texts = split.value.map(({ start, end }) => sql.slice(start, end));

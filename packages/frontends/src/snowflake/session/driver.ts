@@ -1,4 +1,4 @@
-/** In which form a driver wants its rows: each has a parameter of its own for it, and a usual form. */
+/** What is known of a driver by its name: in which form it wants rows, and whether it writes values into statements. */
 import type { LiveSession } from "./sessions.ts";
 import { parametersOf } from "./state.ts";
 
@@ -15,9 +15,22 @@ export function wantsArrow(
   { owner, state }: LiveSession,
   asked: Readonly<Record<string, unknown>>,
 ): boolean {
-  const [driver = ""] = owner.application.split(" ");
+  const driver = driverOf(owner);
   const name = Object.hasOwn(parameterNames, driver) ? parameterNames[driver] : undefined;
   if (name === undefined) return false;
   const usual = parametersOf(state).find((parameter) => parameter.name === name)?.value;
   return /^arrow/i.test(String(asked[name] ?? usual ?? ""));
+}
+
+/** Those that send values beside the text. Python's, and what is built on it under names of its own, writes them into it. */
+const bindingDrivers: ReadonlySet<string> = new Set(["JavaScript", "Go", "JDBC", "ODBC", ".NET"]);
+
+/** True where texts in a statement may be values that a driver wrote there, so that they are in Snowflake's spelling. */
+export function writesValues({ owner }: Pick<LiveSession, "owner">): boolean {
+  const driver = driverOf(owner);
+  return driver !== "" && !bindingDrivers.has(driver);
+}
+
+function driverOf({ application }: LiveSession["owner"]): string {
+  return application.split(" ")[0] ?? "";
 }
