@@ -9,11 +9,13 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const cache = process.env["GATEWAY_TEST_CACHE"] ?? join(homedir(), ".cache", "gateway-test");
 const folder = join(cache, "python-snowflake");
 const python = join(folder, "bin", "python");
-/** The dialect takes no connector of a later major version. */
+/** The dialect takes no connector of a later major version and no later SQLAlchemy; the connector no pyarrow without pandas. */
 const packages = [
   "snowflake-connector-python==4.8.1",
   "snowflake-sqlalchemy==1.11.1",
+  "sqlalchemy==2.0.58",
   "pyarrow==26.0.1",
+  "pandas==3.1.1",
 ];
 /** Says which packages were brought, so that a new one is brought into an old cache. */
 const marker = join(folder, "complete");

@@ -46,8 +46,8 @@ print(
 )
 
 types = """select 1::tinyint as i8, 9223372036854775807 as i64, 255::utinyint as u8, 18446744073709551615::ubigint as u64,
--170141183460469231731687303715884105728::hugeint as huge, -12.345::decimal(18, 3) as d,
-0.1::double as f, true as b, 'né😀' as t, '\\x00\\xFF'::blob as x, date '1969-12-31' as dt, time '23:59:59.123456' as tm,
+'-170141183460469231731687303715884105728'::hugeint as huge, -12.345::decimal(18, 3) as d,
+0.1::double as f, true as b, 'né😀' as t, unhex('00FF') as x, date '1969-12-31' as dt, time '23:59:59.123456' as tm,
 timestamp '2024-02-29 12:34:56.123456' as ts, timestamp_ns '1969-12-31 23:59:59.999999' as ns,
 timestamptz '2024-02-29 12:34:56+02' as tz, [1, null] as l, {'a': 1} as o, '0190163d-8694-739b-aea5-966c26f8ad91'::uuid as u,
 null as z"""
@@ -66,16 +66,18 @@ print("alike", arrow[1] == json[1], arrow[2] == json[2])
 
 with connect(session_parameters={"QUERY_TAG": "nightly"}) as c:
     cur = c.cursor()
-    table = cur.execute("select i, i::double / 2 as half, 'x' || i as t, (i / 100)::decimal(12, 2) as d from range(1000000) r(i)").fetch_arrow_all()
+    table = cur.execute("select i, i::double / 2 as half, 'x' || i as t, (i / 100)::decimal(12, 2) as d from range(200000) r(i)").fetch_arrow_all()
     print("table", table.num_rows, [str(f.type) for f in table.schema], sum(table.column(0).to_pylist()))
-    cur.execute("select i from range(300000) r(i)")
+    cur.execute("select i from range(100000) r(i)")
     print("rows", cur.rowcount, sum(row[0] for row in cur))
     cur.execute("select i from range(10) r(i)")
     print("many", cur.fetchmany(3), cur.fetchone(), len(cur.fetchall()))
     print("empty", cur.execute("select 1 as n where false").fetchall(), cur.execute("select 1 as n where false").fetch_arrow_all())
-    cur.execute("create or replace table py_things (id integer, label varchar, at timestamp)")
+    cur.execute("create or replace table py_things (id integer, label varchar, seen timestamp)")
     cur.execute("insert into py_things values (%s, %s, %s)", (1, "it's", "2024-02-29 12:34:56"))
     print("inserted", cur.rowcount)
+    value = "\\' or 1=1; drop table py_things; -- it's\\"
+    print("hostile", cur.execute("select %s", (value,)).fetchone() == (value,))
     cur.execute("update py_things set label = 'one' where id = 1")
     print("updated", cur.rowcount)
     print("dictionary", c.cursor(sf.DictCursor).execute("select id, label from py_things").fetchall())
@@ -120,10 +122,16 @@ engine = sa.create_engine(
 with engine.begin() as connection:
     print("version", connection.dialect.server_version_info, connection.dialect.default_schema_name)
     items = sa.Table("py_items", sa.MetaData(), sa.Column("id", sa.Integer), sa.Column("name", sa.String), sa.Column("price", sa.Numeric(10, 2)))
-    connection.execute(sa.text("create or replace table py_items (id integer, name varchar, price decimal(10, 2))"))
+    connection.execute(sa.text("create or replace table py_items (id integer primary key, name varchar, price decimal(10, 2))"))
     connection.execute(items.insert(), [{"id": 1, "name": "a", "price": 1.5}, {"id": 2, "name": "b", "price": 2}])
     print("selected", connection.execute(sa.select(items).where(items.c.price > 1.75)).fetchall())
+inspector = sa.inspect(engine)
+print("tables", sorted(inspector.get_table_names()), inspector.get_schema_names(), inspector.has_table("py_items"), inspector.has_table("nowhere"))
+print("columns", [(c["name"], str(c["type"]), c["nullable"]) for c in inspector.get_columns("py_items")])
+reflected = sa.Table("py_items", sa.MetaData(), autoload_with=engine)
+print("keys", reflected.columns.keys(), [c.name for c in reflected.primary_key], [c.type for c in reflected.columns][2].precision)
 with engine.connect() as connection:
+    print("reflected", connection.execute(sa.select(reflected.c.name).order_by(reflected.c.id)).scalars().all())
     connection.execute(items.delete())
     connection.rollback()
     print("kept", connection.execute(sa.select(sa.func.count()).select_from(items)).scalar())

@@ -61,13 +61,15 @@ describe("rows as Arrow", () => {
 
   it("count moments of nanoseconds in two numbers, also before 1970, and decimals without a point", async () => {
     const columns = [
-      columnOf("ns", { kind: "timestamp", unit: "ns", zoned: true }),
+      columnOf("ns", { kind: "timestamp", unit: "ns", zoned: false }),
+      columnOf("us", { kind: "timestamp", unit: "us", zoned: true }),
       columnOf("d", { kind: "decimal", precision: 38, scale: 2 }),
       columnOf("wide", { kind: "integer", bits: 128, signed: true }),
     ];
-    const data = await asked(columns, [[-1n, -1234n, 2n ** 100n]]);
+    const data = await asked(columns, [[-1n, -1n, -1234n, 2n ** 100n]]);
     const table = tableFromIPC(Buffer.from(data.rowsetBase64, "base64"));
     expect(table.getChild("ns")?.get(0)?.toJSON()).toEqual({ epoch: -1n, fraction: 999_999_999 });
+    expect(table.getChild("us")?.get(0)?.toJSON()).toEqual({ epoch: -1n, fraction: 999_999_000 });
     const numberAt = (name: string): bigint => {
       const words: Uint32Array = table.getChild(name)?.get(0);
       const [a = 0, b = 0, c = 0, d = 0] = words;
@@ -77,7 +79,12 @@ describe("rows as Arrow", () => {
     expect([numberAt("d"), numberAt("wide")]).toEqual([-1234n, 2n ** 100n]);
     const scaleOf = (name: string) =>
       table.schema.fields.find((field) => field.name === name)?.metadata.get("scale");
-    expect([scaleOf("ns"), scaleOf("d"), scaleOf("wide")]).toEqual(["9", "2", "0"]);
+    expect([scaleOf("ns"), scaleOf("us"), scaleOf("d"), scaleOf("wide")]).toEqual([
+      "9",
+      "9",
+      "2",
+      "0",
+    ]);
   });
 
   it("begin with the first cell of a vector that begins elsewhere", async () => {

@@ -41,6 +41,7 @@ function readAsk(reader: Reader): CatalogAsk | undefined {
   if (reader.take("desc") || reader.take("describe")) {
     if (!reader.take("table") && !reader.take("view")) return undefined;
     const names = reader.names();
+    reader.take("type", "=", "columns");
     return names === undefined
       ? undefined
       : { kind: "described", place: { level: "table", names } };

@@ -49,6 +49,7 @@ describe("SHOW and DESC", () => {
     ["SHOW IMPORTED KEYS IN TABLE memory.main.orders", "pk_table_name", ["ITEMS"]],
     ["DESC TABLE main.items", "type", ["NUMBER(10,0)", "VARCHAR(16777216)", "NUMBER(10,2)"]],
     ['describe view "main"."SEEN"', "null?", ["N"]],
+    ["DESC TABLE items TYPE = COLUMNS", "kind", ["COLUMN", "COLUMN", "COLUMN"]],
     ["SELECT CURRENT_VERSION()", "CURRENT_VERSION()", ["9.0.0"]],
   ])("%s", async (sqlText, column, wanted) => {
     const server = await opened({ answers: {}, tables, dialect: "duckdb" });

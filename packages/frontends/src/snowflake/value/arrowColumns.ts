@@ -2,8 +2,9 @@
  * Neutral columns as the Arrow columns that Snowflake's drivers read: what a type can not say stands in the metadata of
  * its field (`logicalType`, `precision`, `scale`), as a server writes it.
  *
- * Numbers are unscaled: a decimal and a moment are counts, whose `scale` says where the point is. Moments finer than
- * microseconds are a struct of seconds and nanoseconds, because one count of 64 bits would end in the year 2262.
+ * Numbers are unscaled: a decimal and a moment are counts, whose `scale` says where the point is. Moments of
+ * nanoseconds are a struct of seconds and nanoseconds, because one count of 64 bits would end in the year 2262; instants of
+ * microseconds are one too, because Python's driver shows others without their zone's summer time.
  */
 import { cellWriter } from "@gateway/core/type/text.ts";
 import type { CellWriter } from "@gateway/core/type/cellWriter.ts";
@@ -11,7 +12,7 @@ import type { Column, DataType } from "@gateway/core/type/type.ts";
 import { isNull, type Vector } from "@gateway/core/type/vector.ts";
 import type { ArrowField, ArrowType } from "@gateway/wire/flight/arrowType.ts";
 import { nestedStyle, plainStyle } from "./cellStyles.ts";
-import { rowType } from "./rowType.ts";
+import { digitsOfUnit, rowType } from "./rowType.ts";
 
 /** One column of a record batch: nodes and buffers in the order of the format. */
 export interface ArrowColumn {
@@ -35,6 +36,7 @@ export function arrowField(column: Column): ArrowField {
   ];
   const metadata = new Map([["logicalType", type.toUpperCase()]]);
   for (const [name, fact] of facts) metadata.set(name, String(fact ?? 0));
+  if (isInTwo(column.type)) metadata.set("scale", String(digitsOfUnit.ns));
   const { name, nullable } = column;
   const own = { name, nullable, metadata, type: arrowType(column.type) };
   return { ...own, children: own.type.kind === "struct" ? momentParts(nullable) : [] };
@@ -65,7 +67,7 @@ function arrowType(type: DataType): ArrowType {
     case "time":
       return { kind: "int", bits: 64, signed: true };
     case "timestamp":
-      return type.unit === "ns" ? { kind: "struct" } : { kind: "int", bits: 64, signed: true };
+      return isInTwo(type) ? { kind: "struct" } : { kind: "int", bits: 64, signed: true };
     case "null":
     case "text":
     case "json":
@@ -95,7 +97,7 @@ export function arrowColumn(vector: Vector): ArrowColumn {
   const { type, length } = vector;
   const { validity, nullCount } = validityOf(vector);
   const node = { length, nullCount };
-  if (type.kind === "timestamp" && type.unit === "ns") {
+  if (isInTwo(type)) {
     const [epoch, fraction] = momentBuffers(vector);
     return { nodes: [node, node, node], buffers: [validity, validity, epoch, validity, fraction] };
   }
@@ -188,9 +190,21 @@ function doubles(vector: Vector): Uint8Array {
   return new Uint8Array(made.buffer);
 }
 
+/** True for moments that are seconds and nanoseconds. */
+function isInTwo(type: DataType): type is Extract<DataType, { kind: "timestamp" }> {
+  if (type.kind !== "timestamp") return false;
+  return type.unit === "ns" || (type.unit === "us" && type.zoned);
+}
+
 /** Seconds, and nanoseconds of the second. */
-function momentBuffers(vector: Vector): readonly [Uint8Array, Uint8Array] {
-  const { values, offset, length } = vector;
+function momentBuffers({
+  type,
+  values,
+  offset,
+  length,
+}: Vector): readonly [Uint8Array, Uint8Array] {
+  if (!isInTwo(type)) throw new TypeError("no moments");
+  const [second, step] = type.unit === "ns" ? [1_000_000_000n, 1] : [1_000_000n, 1_000];
   const view = new DataView(values.buffer, values.byteOffset, values.byteLength);
   const epoch = new BigInt64Array(length);
   const fraction = new Int32Array(length);
@@ -198,12 +212,10 @@ function momentBuffers(vector: Vector): readonly [Uint8Array, Uint8Array] {
     const count = view.getBigInt64((offset + row) * 8, true);
     const rest = ((count % second) + second) % second;
     epoch[row] = (count - rest) / second;
-    fraction[row] = Number(rest);
+    fraction[row] = Number(rest) * step;
   }
   return [new Uint8Array(epoch.buffer), new Uint8Array(fraction.buffer)];
 }
-
-const second = 1_000_000_000n;
 
 /** Offsets that begin at 0, and the bytes between them. */
 function bytesOf({ values, offsets, offset, length }: Vector): readonly Uint8Array[] {
