@@ -79,7 +79,7 @@ async function answerTo(username: string, privateKey: string, account = "acme"):
     authenticator: "SNOWFLAKE_JWT",
     privateKey,
     sfRetryMaxLoginRetries: 0,
-  } as never);
+  });
   try {
     await new Promise<void>((resolve, reject) => {
       connection.connect((error) => (error ? reject(error) : resolve()));

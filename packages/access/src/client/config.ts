@@ -99,8 +99,9 @@ interface StaticUsers {
 
 /** Each user can log in somehow, and a token of a key pair means one account and one user. */
 function checkStaticUsers({ account, users }: StaticUsers, context: z.RefinementCtx): void {
-  const refuse = (path: string[], message: string): void =>
-    void context.addIssue({ code: "custom", path, message });
+  const refuse = (path: string[], message: string): void => {
+    context.addIssue({ code: "custom", path, message });
+  };
   const owners = new Map<string, string>();
   for (const [name, user] of Object.entries(users)) {
     const hasKey = user.rsaPublicKey !== undefined || user.rsaPublicKey2 !== undefined;

@@ -243,13 +243,13 @@ describe("a statement", () => {
 describe("a session without autocommit", () => {
   it("begins a transaction with its first change of rows, and ends it when it says so", async () => {
     const pin = { end: async () => {} } as never;
-    const answers = {
+    const scripted = {
       BEGIN: [{ kind: "session", change: { kind: "pinned", pin } }, inserted[0]],
       COMMIT: [{ kind: "session", change: { kind: "unpinned" } }, inserted[0]],
       "INSERT INTO t VALUES (1)": inserted,
       "SELECT 1": one,
     } as const;
-    const server = await opened({ answers });
+    const server = await opened({ answers: scripted });
     const { token } = await server.logIn({ SESSION_PARAMETERS: { AUTOCOMMIT: false } });
     const run = (sqlText: string) => server.post(query, { sqlText }, token);
     const insert = "INSERT INTO t VALUES (1)";

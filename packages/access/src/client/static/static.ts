@@ -36,10 +36,8 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
   const crowd = onceCalled(() => crowdOf(Object.values(entries)));
   const keys = onceCalled(() => new UserKeys(account, entries));
   const decoyFor = (user: string): string => decoyHash(crowd().costs, nameKeyOf(host), user);
-
   const keyOf = (user: string, password: Secret, hash: string): string =>
     verified.key([user, password.reveal(), hash]);
-
   function recall(shown: Shown): Login | undefined {
     if (shown.kind !== "password") return undefined;
     const { user, password } = shown;
@@ -67,7 +65,6 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
   }
 
   const scram = scramUsers(users, crowd, nameKeyOf(host));
-
   function prove({ user, authMessage, clientProof }: ScramShown): Result<Login, GatewayError> {
     const entry = users.get(user);
     const signature = checkProof(scram.verifierOf(user), authMessage, clientProof);
@@ -87,12 +84,8 @@ export function staticAuthenticator(config: StaticConfig, host: Host): ClosableA
         return prove(shown);
       case "certificate":
         return certified(shown, users);
-      case "keyPair": {
-        const user = keys().userOf(shown.token, shown.user, host.clock.unixMs());
-        const entry = user === undefined ? undefined : users.get(user);
-        if (user === undefined || entry === undefined) return err(gatewayError("auth.refused"));
-        return ok(loginWithout(user, entry));
-      }
+      case "keyPair":
+        return signed(keys().userOf(shown.token, shown.user, host.clock.unixMs()), users);
     }
   }
 
@@ -123,6 +116,13 @@ function certified({ user, names }: CertificateShown, users: Users): Result<Logi
   const entry = meant !== undefined && known.includes(meant) ? users.get(meant) : undefined;
   if (meant === undefined || entry === undefined) return err(gatewayError("auth.refused"));
   return ok(loginWithout(meant, entry));
+}
+
+/** The user who signed a token; undefined where nobody did. */
+function signed(user: string | undefined, users: Users): Result<Login, GatewayError> {
+  const entry = user === undefined ? undefined : users.get(user);
+  if (user === undefined || entry === undefined) return err(gatewayError("auth.refused"));
+  return ok(loginWithout(user, entry));
 }
 
 /** One key for all generations of a process, so that a name without a user gets the same answer after a change of the config. */

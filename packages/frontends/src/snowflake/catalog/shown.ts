@@ -282,12 +282,10 @@ function described({ columns, keys: all = [] }: TableListing): Shown {
   return { columns: descriptionFacts, rows };
 }
 
-const columnFacts = [
-  ...["table_name", "column_name", "data_type", "character_maximum_length", "numeric_precision"],
-  ...["numeric_scale", "is_nullable", "column_default", "is_identity", "comment", "identity_start"],
-  ...["identity_increment", "identity_generation", "identity_cycle", "identity_ordered"],
-  "data_type_alias",
-].map((name) => name.toUpperCase());
+const columnFacts =
+  "TABLE_NAME COLUMN_NAME DATA_TYPE CHARACTER_MAXIMUM_LENGTH NUMERIC_PRECISION NUMERIC_SCALE IS_NULLABLE COLUMN_DEFAULT IS_IDENTITY COMMENT IDENTITY_START IDENTITY_INCREMENT IDENTITY_GENERATION IDENTITY_CYCLE IDENTITY_ORDERED DATA_TYPE_ALIAS".split(
+    " ",
+  );
 
 function columnRows({ name, columns }: TableListing): readonly (readonly (string | null)[])[] {
   return columns.map((column) => {
@@ -323,7 +321,7 @@ function typeText(column: Column): string {
   if (type === "text") return `VARCHAR(${length})`;
   const name = typeName(column);
   if (type === "binary") return `${name}(${length})`;
-  return /^time/.test(type) ? `${name}(${scale})` : name;
+  return type.startsWith("time") ? `${name}(${scale})` : name;
 }
 
 function unknownTable({ names }: Place): GatewayError {

@@ -13,7 +13,7 @@ const parameterNames: Readonly<Record<string, string>> = {
 /** True for a driver that asks for Arrow with its request or in its session, or that usually gets it. */
 export function wantsArrow(
   { owner, state }: LiveSession,
-  asked: Readonly<Record<string, unknown>>,
+  asked: Readonly<Record<string, string | number | boolean | null>>,
 ): boolean {
   const driver = driverOf(owner);
   const name = Object.hasOwn(parameterNames, driver) ? parameterNames[driver] : undefined;
