@@ -120,6 +120,8 @@ describe("a statement", () => {
     gate.open();
     expect((await server.get(getResultUrl, token)).data.rowset).toEqual([["1"]]);
     expect(await state()).toBe("SUCCESS");
+    const doubled = await server.get(`/monitoring/queries//${queryId}`, token);
+    expect(doubled.data.queries[0].status).toBe("SUCCESS");
     const sqlText = `select * from table(result_scan('${queryId}'))`;
     expect((await server.post(query, { sqlText }, token)).data.rowset).toEqual([["1"]]);
   });

@@ -150,7 +150,8 @@ export class Requests {
     }
     const [, id = "", what] =
       /^\/queries\/([\w-]{1,128})\/(result|abort-request)$/.exec(path) ??
-      /^\/monitoring\/queries\/([\w-]{1,128})()$/.exec(path) ??
+      // The connector for Python writes two slashes since its version 5.
+      /^\/monitoring\/queries\/{1,2}([\w-]{1,128})()$/.exec(path) ??
       [];
     if (id !== "" && what === "result" && method === "GET") {
       return this.#inSession(exchange, (found) => this.#queries.result(found, id));
