@@ -246,8 +246,14 @@ describe("a session without autocommit", () => {
   it("begins a transaction with its first change of rows, and ends it when it says so", async () => {
     const pin = { end: async () => {} } as never;
     const scripted = {
-      BEGIN: [{ kind: "session", change: { kind: "pinned", pin } }, inserted[0]],
-      COMMIT: [{ kind: "session", change: { kind: "unpinned" } }, inserted[0]],
+      BEGIN: [
+        { kind: "session", change: { kind: "pinned", pin, modes: {} as never } },
+        inserted[0],
+      ],
+      COMMIT: [
+        { kind: "session", change: { kind: "unpinned", outcome: "committed" } },
+        inserted[0],
+      ],
       "INSERT INTO t VALUES (1)": inserted,
       "SELECT 1": one,
     } as const;

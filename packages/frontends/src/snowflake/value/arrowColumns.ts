@@ -204,7 +204,8 @@ function momentBuffers({
   length,
 }: Vector): readonly [Uint8Array, Uint8Array] {
   if (!isInTwo(type)) throw new TypeError("no moments");
-  const [second, step] = type.unit === "ns" ? [1_000_000_000n, 1] : [1_000_000n, 1_000];
+  const second = type.unit === "ns" ? 1_000_000_000n : 1_000_000n;
+  const step = type.unit === "ns" ? 1 : 1_000;
   const view = new DataView(values.buffer, values.byteOffset, values.byteLength);
   const epoch = new BigInt64Array(length);
   const fraction = new Int32Array(length);
