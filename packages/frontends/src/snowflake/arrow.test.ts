@@ -163,7 +163,7 @@ describe("rows as Arrow", () => {
 });
 
 const n = columnOf("n", { kind: "integer", bits: 64, signed: true });
-const manyRows = 1_200_000;
+const manyRows = 700_000;
 
 async function* many(): ResultStream {
   yield { kind: "columns", columns: [n] };
