@@ -196,10 +196,11 @@ export const rooms = {
     run: ["page", "session", "read", "catalog", "commands"],
   },
   "frontends/src/flightSql": {
-    shared: ["machine", "encode", "errors", "limits"],
+    shared: ["machine", "encode", "errors", "limits", "instance"],
     proto: [],
     value: [],
     read: ["proto"],
+    carry: ["calls.ts", "proto", "read", "value"],
     login: [],
     session: ["proto"],
     run: ["value", "read", "session"],

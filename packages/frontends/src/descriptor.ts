@@ -1,6 +1,6 @@
 /** What the catalog knows of a frontend without loading its sockets: name, config, and where to load it from. */
 import type { ZodType } from "zod";
-import type { ListenPolled } from "./listener/elsewhere.ts";
+import type { Carrier, ListenPolled } from "./listener/elsewhere.ts";
 
 export interface FrontendDescriptor<Config> {
   /** The key in the config file. */
@@ -8,7 +8,7 @@ export interface FrontendDescriptor<Config> {
   readonly title: string;
   readonly config: ZodType<Config>;
   /** Loads sockets and protocol. Called only where the frontend is opened. */
-  load(): Promise<{ readonly listen: ListenPolled<Config> }>;
+  load(): Promise<{ readonly listen: ListenPolled<Config, Carrier> }>;
 }
 
 /** Ties a schema to the `listen` that takes its output, so that a mismatch does not compile. */

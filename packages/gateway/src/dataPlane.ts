@@ -12,7 +12,7 @@ import { graceMs } from "@gateway/core/run/step/patience.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { frontends } from "@gateway/frontends/catalog.ts";
-import type { Elsewhere, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
+import type { Carrier, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
 import type { GatewayConfig } from "./config/schema.ts";
 import { fleetKeysOf } from "./host/fleetKeys.ts";
 import { lateSignal, unlessLate } from "./host/deadline.ts";
@@ -110,7 +110,7 @@ type Opening = Promise<Result<PolledFrontend, ListenError>>;
 /** One line per frontend of the catalog keeps each config tied to its own `listen`. */
 function openings(
   config: GatewayConfig,
-  ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
+  ...place: readonly [door: Door, host: Host, elsewhere: Carrier | undefined]
 ): readonly Opening[] {
   const { trinoHttp, postgresWire, mysqlWire, flightSql, mcp, clickhouseHttp, snowflakeHttp } =
     config.frontends;
@@ -128,14 +128,14 @@ function openings(
 
 interface Openable<Config> {
   load(): Promise<{
-    listen(config: Config, door: Door, host: Host, elsewhere?: Elsewhere): Opening;
+    listen(config: Config, door: Door, host: Host, elsewhere?: Carrier): Opening;
   }>;
 }
 
 function openingOf<Config extends { readonly enabled: boolean }>(
   descriptor: Openable<Config>,
   config: Config | undefined,
-  ...place: readonly [door: Door, host: Host, elsewhere: Elsewhere | undefined]
+  ...place: readonly [door: Door, host: Host, elsewhere: Carrier | undefined]
 ): Opening | undefined {
   if (config === undefined || !config.enabled) return undefined;
   return descriptor.load().then((loaded) => loaded.listen(config, ...place));

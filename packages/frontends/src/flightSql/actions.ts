@@ -8,11 +8,12 @@ import { readStatement } from "@gateway/core/sql/statement.ts";
 import { encapsulatedSchema } from "@gateway/wire/flight/arrowWrite.ts";
 import type { Asking } from "./asking.ts";
 import { actionResult, packed } from "./encode.ts";
+import { handleOfInfo } from "./carry/named.ts";
 import { commandHeadBytes } from "./limits.ts";
 import { isServedAction, type ServedAction } from "./machine.ts";
 import * as flight from "./proto/Flight_pb.js";
 import * as sql from "./proto/FlightSql_pb.js";
-import { nameOf, read, readAny, readCommand, textTooLarge, unsupported } from "./read/command.ts";
+import { nameOf, read, readAny, textTooLarge, unsupported } from "./read/command.ts";
 import type { Service } from "./requests.ts";
 import { admit, preparedQuery, runToEnd } from "./run/statements.ts";
 import { SessionActions } from "./session/actions.ts";
@@ -183,12 +184,7 @@ export class Actions {
   }
 
   #cancel(info: flight.FlightInfo | undefined, asking: Asking): Result<void, GatewayError> {
-    const ticket = info?.endpoint[0]?.ticket?.ticket ?? new Uint8Array(0);
-    const command = readCommand(ticket, "get", 0);
-    if (!command.ok || command.value.name !== "TicketStatementQuery") {
-      return err(gatewayError("query.unknown"));
-    }
-    return this.#service.tickets.cancel(command.value.message.statementHandle, asking.user);
+    return this.#service.tickets.cancel(handleOfInfo(info), asking.user);
   }
 }
 

@@ -29,6 +29,7 @@ export class Asking {
   readonly login: Login;
   readonly options: SessionOptions;
   readonly #parts: AskingParts;
+  #first: Result<Uint8Array | undefined, GatewayError> | undefined;
 
   constructor(call: Call, login: Login, parts: AskingParts) {
     this.call = call;
@@ -42,8 +43,16 @@ export class Asking {
   }
 
   /** The next message of the request; undefined behind its last one. */
-  next(): Promise<Result<Uint8Array | undefined, GatewayError>> {
-    return this.call.next(this.user);
+  async next(): Promise<Result<Uint8Array | undefined, GatewayError>> {
+    const first = this.#first ?? (await this.call.next(this.user));
+    this.#first = undefined;
+    return first;
+  }
+
+  /** The same, and `next` answers it once more. */
+  async peek(): Promise<Result<Uint8Array | undefined, GatewayError>> {
+    this.#first ??= await this.call.next(this.user);
+    return this.#first;
   }
 
   /** A session outside of transactions. */
@@ -69,7 +78,7 @@ export class Asking {
   #sessionIn(pin: Session["pin"]): Session {
     return sessionOf(this.#parts.door, {
       login: this.login,
-      address: this.call.connection.address,
+      address: this.call.peer.address,
       options: this.options,
       headers: this.call.headers(),
       pin,

@@ -11,15 +11,37 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
-import { statusOf } from "./errors.ts";
+import type { RelayedClient } from "../listener/elsewhere.ts";
+import { mayTakeCredentials } from "../listener/tls.ts";
+import type { FlightStatus } from "./errors.ts";
 import { requestMsMax, stalledMs } from "./limits.ts";
 import type { Readers } from "./readers.ts";
 import type { Message } from "./value/message.ts";
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 
-/** Lower-case names to their values, each as often as it came. */
-export type CallHeaders = (name: string) => readonly string[];
+/** Who made a call, as the gateway saw it to which the client is connected. */
+export type CallPeer = Pick<RelayedClient, "address" | "mayTakeCredentials" | "certificateNames">;
+
+/** One call, wherever its client is connected. */
+export interface Call {
+  readonly peer: CallPeer;
+  /** What the results of the call belong to; once it is left they are ended soon. */
+  readonly home: object;
+  /** Aborted when the client left, cancelled, or its own deadline passed. */
+  readonly signal: AbortSignal;
+  header(name: string): readonly string[];
+  /** All headers whose values are text. */
+  headers(): ReadonlyMap<string, string>;
+  /** A header of the answer. Only before the first message. */
+  answerHeader(name: string, value: string): void;
+  /** The next message of the request; undefined behind its last one. */
+  next(user: string): Promise<Result<Uint8Array | undefined, GatewayError>>;
+  /** Sends a message. Undefined when it was taken, otherwise a promise for that. */
+  send(message: Message): Promise<void> | undefined;
+  /** Ends it, without an error or with one; nothing follows. */
+  end(failure: FlightStatus | undefined): void;
+}
 
 export interface CallParts {
   readonly connection: FollowedConnection;
@@ -27,9 +49,9 @@ export interface CallParts {
   readonly readers: Readers;
 }
 
-/** One call. */
-export class Call {
-  readonly connection: FollowedConnection;
+/** One that came over gRPC. */
+export class GrpcCall implements Call {
+  readonly #connection: FollowedConnection;
   readonly #stream: Stream;
   readonly #parts: CallParts;
   readonly #canceller = new Canceller();
@@ -41,7 +63,7 @@ export class Call {
   #onTaken: (() => void) | undefined;
 
   constructor(stream: Stream, parts: CallParts) {
-    this.connection = parts.connection;
+    this.#connection = parts.connection;
     this.#stream = stream;
     this.#parts = parts;
     // Otherwise it reads sixteen messages ahead.
@@ -53,7 +75,19 @@ export class Call {
     stream.on("close", () => this.#leave());
   }
 
-  /** Aborted when the client left, cancelled, or its own deadline passed. */
+  get peer(): CallPeer {
+    const connection = this.#connection;
+    return {
+      address: connection.address,
+      mayTakeCredentials: mayTakeCredentials(connection),
+      certificateNames: connection.certificateNames(),
+    };
+  }
+
+  get home(): object {
+    return this.#connection;
+  }
+
   get signal(): AbortSignal {
     return this.#canceller.signal;
   }
@@ -62,7 +96,6 @@ export class Call {
     return this.#stream.metadata.get(name).map(String);
   }
 
-  /** All headers whose values are text. */
   headers(): ReadonlyMap<string, string> {
     const found = new Map<string, string>();
     for (const name of Object.keys(this.#stream.metadata.getMap())) {
@@ -72,32 +105,14 @@ export class Call {
     return found;
   }
 
-  /** A header of the answer. Only before the first message. */
   answerHeader(name: string, value: string): void {
     this.#answer.set(name, value);
   }
 
-  /** The next message of the request; undefined behind its last one. */
-  async next(user: string): Promise<Result<Uint8Array | undefined, GatewayError>> {
-    const turn = await this.#parts.readers.turn(user, this.signal);
-    if (turn === undefined) return err(gatewayError("query.cancelled"));
-    using _turn = turn;
-    let late: Disposable | undefined;
-    const timeout = new Promise<"late">((resolve) => {
-      late = this.#parts.host.clock.timer(requestMsMax, () => resolve("late"));
-    });
-    using _late = { [Symbol.dispose]: () => late?.[Symbol.dispose]() };
-    try {
-      const step = await Promise.race([this.#incoming.next(), timeout]);
-      if (step === "late") return err(gatewayError("protocol.timeout"));
-      return ok(step.done === true ? undefined : step.value);
-    } catch {
-      // The stream was destroyed: the client left, or sent what gRPC refused by itself.
-      return err(gatewayError("query.cancelled"));
-    }
+  next(user: string): Promise<Result<Uint8Array | undefined, GatewayError>> {
+    return nextOf(this.#incoming, { ...this.#parts, user, signal: this.signal });
   }
 
-  /** Sends a message. Undefined when gRPC has taken it, otherwise a promise for that. */
   send(message: Message): Promise<void> | undefined {
     if (this.signal.aborted) return undefined;
     this.#sendHeaders();
@@ -109,16 +124,11 @@ export class Call {
     return this.#outstanding === 0 ? undefined : this.#taken();
   }
 
-  /** Ends it; nothing follows. */
-  end(answer: Result<void, GatewayError>): void {
+  end(failure: FlightStatus | undefined): void {
     if (this.signal.aborted) return;
     this.#sendHeaders();
-    if (answer.ok) {
-      this.#stream.end();
-      return;
-    }
-    const { code, details } = statusOf(answer.error);
-    this.#stream.emit("error", { code, details, metadata: new Metadata() });
+    if (failure === undefined) this.#stream.end();
+    else this.#stream.emit("error", { ...failure, metadata: new Metadata() });
   }
 
   #sendHeaders(): void {
@@ -129,7 +139,7 @@ export class Call {
 
   async #taken(): Promise<void> {
     const { clock } = this.#parts.host;
-    using _stalled = clock.timer(stalledMs, () => this.connection.destroy());
+    using _stalled = clock.timer(stalledMs, () => this.#connection.destroy());
     await new Promise<void>((resolve) => {
       this.#onTaken = resolve;
       if (this.signal.aborted) resolve();
@@ -140,6 +150,34 @@ export class Call {
   #leave(): void {
     this.#canceller.abort(gatewayError("query.cancelled"));
     this.#onTaken?.();
+  }
+}
+
+interface Reading extends Pick<CallParts, "host" | "readers"> {
+  readonly user: string;
+  readonly signal: AbortSignal;
+}
+
+/** The next message, in its user's turn and within a request's time; undefined behind the last one. */
+export async function nextOf(
+  messages: AsyncIterator<Uint8Array>,
+  { user, signal, host, readers }: Reading,
+): Promise<Result<Uint8Array | undefined, GatewayError>> {
+  const turn = await readers.turn(user, signal);
+  if (turn === undefined) return err(gatewayError("query.cancelled"));
+  using _turn = turn;
+  let late: Disposable | undefined;
+  const timeout = new Promise<"late">((resolve) => {
+    late = host.clock.timer(requestMsMax, () => resolve("late"));
+  });
+  using _late = { [Symbol.dispose]: () => late?.[Symbol.dispose]() };
+  try {
+    const step = await Promise.race([messages.next(), timeout]);
+    if (step === "late") return err(gatewayError("protocol.timeout"));
+    return ok(step.done === true ? undefined : step.value);
+  } catch {
+    // The stream was destroyed: the client left, or sent what was refused below.
+    return err(gatewayError("query.cancelled"));
   }
 }
 

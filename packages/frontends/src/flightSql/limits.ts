@@ -35,3 +35,7 @@ export const optionBytesMax = 2_048;
 /** A request's data frames: after so many, a lower average than this many bytes is an attack on memory. */
 export const framesMin = 16_384;
 export const frameBytesMin = 64;
+/** A message of an answer that another gateway sends for its client: those of our own are of about a megabyte, unless one row is longer. */
+export const carriedBytesMax = 256 * 1024 * 1024;
+/** How often a call of another gateway's client is said to be alive while it has nothing to send. */
+export const aliveMs = 60_000;

@@ -17,13 +17,19 @@ import {
   type ServerDuplexStream,
   type ServerInterceptor,
 } from "@grpc/grpc-js";
-import type { Frontend, Listen } from "@gateway/core/port/frontend.ts";
 import { gatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ok } from "@gateway/core/result.ts";
 import { openListener, type OpenListener } from "../listener/accept.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
-import { Call } from "./calls.ts";
+import type {
+  Carrier,
+  ListenPolled,
+  PolledFrontend,
+  RelayedRequest,
+} from "../listener/elsewhere.ts";
+import { GrpcCall } from "./calls.ts";
+import { CarriedCall } from "./carry/carriedCall.ts";
 import type { FlightConfig } from "./config.ts";
 import { frameBytesMin, framesMin, sessionBytesMax, streamsMax } from "./limits.ts";
 import { methodTable, type MethodName } from "./machine.ts";
@@ -34,10 +40,16 @@ const kind = "flightSql";
 const service = "/arrow.flight.protocol.FlightService/";
 
 /** Opens the listener on its address. */
-export const listen: Listen<FlightConfig> = async (config, door, host) => {
-  const requests = new Requests(config, door, host);
+export const listen: ListenPolled<FlightConfig, Carrier> = async (
+  config,
+  door,
+  host,
+  elsewhere,
+) => {
+  const requests = new Requests(config, door, host, elsewhere);
   const connections = new Connections((connection) => requests.left(connection));
-  const server = grpcServer(config, host, requests, connections);
+  const readers = new Readers();
+  const server = grpcServer(config, host, { requests, connections, readers });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const opened = await openListener({
     kind,
@@ -57,14 +69,22 @@ export const listen: Listen<FlightConfig> = async (config, door, host) => {
     return opened;
   }
   const close = (): void => injector.destroy();
-  return ok(frontendOf(opened.value, { config, requests, connections, close }));
+  const relayed = (asked: RelayedRequest): void =>
+    answerCarried(asked, config, host, { requests, connections, readers });
+  return ok(frontendOf(opened.value, { config, requests, connections, close, relayed }));
 };
+
+/** What serves the calls of a listener, however they come. */
+interface Parts {
+  readonly requests: Requests;
+  readonly connections: Connections;
+  readonly readers: Readers;
+}
 
 function grpcServer(
   config: FlightConfig,
   host: Host,
-  requests: Requests,
-  connections: Connections,
+  { requests, connections, readers }: Parts,
 ): Server {
   // It would write headers that it can not read to the error output, with their values.
   setLogVerbosity(logVerbosity.NONE);
@@ -76,17 +96,37 @@ function grpcServer(
     "grpc.enable_channelz": 0,
     interceptors: [guard(connections)],
   });
-  const readers = new Readers();
   for (const name of Object.keys(methodTable) as MethodName[]) {
     const handle = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
       const connection = connections.of(stream.getPeer());
       if (connection === undefined) return void stream.destroy();
-      const call = new Call(stream, { connection, host, readers });
+      const call = new GrpcCall(stream, { connection, host, readers });
       void requests.handle(name, call);
     };
     server.register<Buffer, Buffer>(service + name, handle, asItIs, asItIs, "bidi");
   }
   return server;
+}
+
+/** A call of another gateway's client. */
+function answerCarried(
+  asked: RelayedRequest,
+  { maxMessageBytes }: FlightConfig,
+  host: Host,
+  { requests, connections, readers }: Parts,
+): void {
+  const { request, response } = asked;
+  const name = request.url?.slice(1) ?? "";
+  if (!isMethod(name)) return void response.writeHead(404).end();
+  response.once("close", connections.began("carried"));
+  response.writeHead(200, { "content-type": "application/octet-stream" });
+  // At once: the other gateway waits for it to know that we are here.
+  response.flushHeaders();
+  void requests.carried(name, new CarriedCall(asked, { host, readers, maxMessageBytes }));
+}
+
+function isMethod(name: string): name is MethodName {
+  return Object.hasOwn(methodTable, name);
 }
 
 /** Node takes the limit of a session in megabytes. */
@@ -207,12 +247,13 @@ interface Opened {
   readonly requests: Requests;
   readonly connections: Connections;
   readonly close: () => void;
+  readonly relayed: (asked: RelayedRequest) => void;
 }
 
 function frontendOf(
   listener: OpenListener,
-  { config, requests, connections, close }: Opened,
-): Frontend {
+  { config, requests, connections, close, relayed }: Opened,
+): PolledFrontend {
   let drained: Promise<void> | undefined;
   /** Between a ticket and its rows a query has no connection, so the port stays open until the last one was read. */
   const drain = async (deadline: AbortSignal): Promise<void> => {
@@ -231,6 +272,7 @@ function frontendOf(
     host: config.host,
     port: listener.port,
     tls: listener.tls,
+    relayed,
     drain: (deadline) => (drained ??= drain(deadline)),
   };
 }

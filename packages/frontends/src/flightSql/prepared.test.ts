@@ -1,18 +1,14 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import type { DoneEvent } from "@gateway/core/query/event.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
-import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { gateOf } from "../rig/answers.ts";
 import type { Script } from "../rig/scriptedDoor.ts";
 import { ended } from "../rig/wait.ts";
-import { FlightDataSchema, type FlightData } from "./proto/Flight_pb.js";
 import * as sql from "./proto/FlightSql_pb.js";
 import { ticketOf, type FlightClient } from "./rig/client.ts";
 import { openFlight, refusalOf, type OpenFlight } from "./rig/open.ts";
-import { bodyOf } from "./value/body.ts";
-import { BatchMessage } from "./value/message.ts";
-import { fieldOf } from "./value/types.ts";
+import { valuesOf } from "./rig/values.ts";
 
 const integer = { kind: "integer", bits: 32, signed: true } as const;
 const column = columnOf("n", integer);
@@ -125,17 +121,4 @@ function prepared(client: FlightClient, query: string) {
     [sql.ActionCreatePreparedStatementRequestSchema, request],
     sql.ActionCreatePreparedStatementResultSchema,
   );
-}
-
-/** A schema and one batch. */
-function valuesOf(values: readonly bigint[]): readonly FlightData[] {
-  const batch = batchOf(
-    [column],
-    values.map((value) => [value]),
-  );
-  const message = new BatchMessage(bodyOf([{ batch, from: 0, count: batch.rows }]));
-  const bytes = Buffer.alloc(message.byteLength);
-  message.copy(bytes, 0);
-  const schema = create(FlightDataSchema, { dataHeader: schemaMetadata([fieldOf(column)]) });
-  return [schema, fromBinary(FlightDataSchema, bytes)];
 }

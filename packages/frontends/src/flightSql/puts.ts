@@ -183,6 +183,7 @@ class Values {
 
 async function nextData(asking: Asking): Promise<Result<FlightData | undefined, GatewayError>> {
   const message = await asking.next();
-  if (!message.ok || message.value === undefined) return ok(undefined);
+  if (!message.ok) return message;
+  if (message.value === undefined) return ok(undefined);
   return read(FlightDataSchema, message.value);
 }

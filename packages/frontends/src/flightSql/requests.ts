@@ -6,13 +6,18 @@ import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Secret } from "@gateway/core/secret.ts";
 import { create } from "@bufbuild/protobuf";
-import { sealerOf, sealKeyBytes } from "../listener/sealer.ts";
+import type { Carrier } from "../listener/elsewhere.ts";
+import { fleetSealer } from "../listener/sealer.ts";
 import { Actions } from "./actions.ts";
 import { Asking } from "./asking.ts";
 import type { Call } from "./calls.ts";
+import { handleIn } from "./carry/named.ts";
+import { sendOn } from "./carry/send.ts";
 import { sourceOf } from "./catalog/sources.ts";
 import type { FlightConfig } from "./config.ts";
 import { bytesOf, flightInfo, schemaResult } from "./encode.ts";
+import { statusOf, type FlightStatus } from "./errors.ts";
+import { Instance } from "./instance.ts";
 import { logIn } from "./login/login.ts";
 import { Tokens } from "./login/tokens.ts";
 import { actionTable, methodTable, type MethodName } from "./machine.ts";
@@ -28,6 +33,8 @@ import { Transactions } from "./session/transactions.ts";
 import { fieldOf } from "./value/types.ts";
 
 type Answer = Promise<Result<void, GatewayError>>;
+/** As another gateway ended the call, where that one answered. */
+type Served = Promise<Result<FlightStatus | undefined | void, GatewayError>>;
 
 /** What the parts of the service share. */
 export interface Service extends StatementContext {
@@ -42,14 +49,19 @@ export class Requests {
   readonly #tokens: Tokens;
   readonly #actions: Actions;
   readonly #puts: Puts;
+  readonly #instance: Instance;
+  readonly #carrier: Carrier | undefined;
   #draining = false;
 
-  constructor(config: FlightConfig, door: Door, host: Host) {
-    this.#sealer = sealerOf(host.randomBytes(sealKeyBytes));
+  constructor(config: FlightConfig, door: Door, host: Host, carrier: Carrier | undefined) {
+    this.#sealer = fleetSealer(host, "flight sql");
     this.#tokens = new Tokens(this.#sealer, host.clock);
-    const prepared = new PreparedStatements(host);
-    const transactions = new Transactions(host);
-    this.service = { door, host, config, prepared, transactions, tickets: new Tickets(host) };
+    this.#instance = new Instance(host, carrier);
+    this.#carrier = carrier;
+    const prepared = new PreparedStatements(host, this.#instance);
+    const transactions = new Transactions(host, this.#instance);
+    const tickets = new Tickets<Source>(host, this.#instance);
+    this.service = { door, host, config, prepared, transactions, tickets };
     this.#actions = new Actions(this.service, this.#sealer);
     this.#puts = new Puts(this.service);
   }
@@ -81,18 +93,27 @@ export class Requests {
   }
 
   /** Answers one call. Never rejects: what goes wrong inside is a bug, logged and answered as one. */
-  async handle(method: MethodName, call: Call): Promise<void> {
-    let answer: Result<void, GatewayError>;
+  handle(method: MethodName, call: Call): Promise<void> {
+    return this.#finish(call, () => this.#serve(method, call, this.#carrier));
+  }
+
+  /** The same for a call that another gateway's client made. What it names is here or nowhere: it goes no further. */
+  carried(method: MethodName, call: Call): Promise<void> {
+    return this.#finish(call, () => this.#serve(method, call, undefined));
+  }
+
+  async #finish(call: Call, serve: () => Served): Promise<void> {
+    let answer: Awaited<Served>;
     try {
-      answer = await this.#serve(method, call);
+      answer = await serve();
     } catch (bug) {
       this.service.host.log.bug(bug);
       answer = err(gatewayError("internal.bug"));
     }
-    call.end(answer);
+    call.end(answer.ok ? (answer.value ?? undefined) : statusOf(answer.error));
   }
 
-  async #serve(method: MethodName, call: Call): Answer {
+  async #serve(method: MethodName, call: Call, carrier: Carrier | undefined): Served {
     if (methodTable[method] !== "serve") return err(unsupported(`${method} is not supported.`));
     if (method === "Handshake") return this.#handshake(call);
     const login = await logIn(this.service.door, call, this.#tokens);
@@ -101,6 +122,10 @@ export class Requests {
     const asking = new Asking(call, login.value, { door, transactions, sealer: this.#sealer });
     if (this.#draining && method !== "DoGet" && method !== "DoAction") {
       return err(gatewayError("gateway.draining"));
+    }
+    const elsewhere = carrier === undefined ? undefined : await this.#foreign(method, asking);
+    if (carrier !== undefined && elsewhere !== undefined) {
+      return sendOn(carrier, elsewhere.mark, { method, call, user: asking.user, ...elsewhere });
     }
     switch (method) {
       case "GetFlightInfo":
@@ -119,6 +144,16 @@ export class Requests {
       case "DoExchange":
         return err(unsupported(`${method} is not supported.`));
     }
+  }
+
+  /** The mark of the gateway that has what the request names, and the message that names it; undefined where that is this one. */
+  async #foreign(method: MethodName, asking: Asking) {
+    if (method === "ListActions") return undefined;
+    const message = await asking.peek();
+    if (!message.ok || message.value === undefined) return undefined;
+    const handle = handleIn(method, message.value, this.service.config.maxStatementBytes);
+    const mark = this.#instance.foreign(handle);
+    return mark === undefined ? undefined : { mark, first: message.value };
   }
 
   /** The credential stands in the header, or in the first message as older clients send it. */
@@ -166,7 +201,7 @@ export class Requests {
       source.cancel(gatewayError("query.cancelled"));
       return err(gatewayError("query.cancelled"));
     }
-    const owner = { user: asking.user, queryId: queryId ?? "local", home: asking.call.connection };
+    const owner = { user: asking.user, queryId: queryId ?? "local", home: asking.call.home };
     const { ticket, leftMs } = tickets.park(source, owner);
     const expiresAtMs = Math.round(this.service.host.clock.unixMs() + leftMs);
     const { fields } = source;

@@ -4,6 +4,7 @@
  * business; a frontend knows marks, and what it is told of a client that another gateway heard.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Frontend, ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -40,6 +41,28 @@ export interface Elsewhere {
   relay(mark: string, frontend: string, asked: RelayedRequest): Promise<boolean>;
 }
 
+/** A call of a protocol that is no HTTP/1, for the frontend of another gateway, which reads it from the body of a request. */
+export interface CarriedCall {
+  /** With a slash before it. */
+  readonly path: string;
+  /** Names and values in turns. */
+  readonly headers: readonly string[];
+  /** Bytes may be sent again where a connection broke before an answer began; a stream is sent once. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly client: RelayedClient;
+  /** Aborted when the client leaves: the call ends there then. */
+  readonly signal: AbortSignal;
+}
+
+/** The same for frontends whose calls have to be carried. */
+export interface Carrier extends Elsewhere {
+  /**
+   * Has the gateway that made `mark` answer the call, and returns the body of its answer, which breaks off with
+   * an error where that gateway does. Undefined when there is none; it read nothing of the call then.
+   */
+  carry(mark: string, frontend: string, call: CarriedCall): Promise<Readable | undefined>;
+}
+
 /** Room for an instance and the sealed address of a gateway. */
 export const markLengthMax = 200;
 
@@ -50,9 +73,9 @@ export interface PolledFrontend extends Frontend {
 }
 
 /** What a frontend's `listen.ts` exports where its queries are asked for over separate requests. */
-export type ListenPolled<Config> = (
+export type ListenPolled<Config, Rest extends Elsewhere = Elsewhere> = (
   config: Config,
   door: Door,
   host: Host,
-  elsewhere?: Elsewhere,
+  elsewhere?: Rest,
 ) => Promise<Result<PolledFrontend, ListenError>>;

@@ -41,6 +41,28 @@ export function randomSealer(
   return sealerWith(keyMaterial, () => randomBytes(nonceBytes));
 }
 
+/**
+ * For what any process of a fleet opens: it seals under the fleet's key for `purpose`, and opens what was sealed under
+ * one before as well. A process that is alone has a key of its own.
+ */
+export function fleetSealer(
+  host: Pick<Host, "randomBytes" | "fleetKeys">,
+  purpose: string,
+): Sealer {
+  const [current = host.randomBytes(sealKeyBytes), ...older] = host.fleetKeys?.(purpose) ?? [];
+  const all = [current, ...older].map((key) => randomSealer(key, host));
+  return {
+    seal: (plain, bound) => (all[0] as Sealer).seal(plain, bound),
+    open: (sealed, bound) => {
+      for (const sealer of all) {
+        const plain = sealer.open(sealed, bound);
+        if (plain !== undefined) return plain;
+      }
+      return undefined;
+    },
+  };
+}
+
 /** `bound` is authenticated and not part of the text. */
 function sealerWith(keyMaterial: Uint8Array, newNonce: () => Uint8Array): Sealer {
   const key = createSecretKey(keyMaterial);

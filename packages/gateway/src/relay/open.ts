@@ -8,7 +8,7 @@ import type { ListenError } from "@gateway/core/port/frontend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Secret } from "@gateway/core/secret.ts";
-import type { Elsewhere, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
+import type { Carrier, PolledFrontend } from "@gateway/frontends/listener/elsewhere.ts";
 import { plainSecrets } from "../config/secrets.ts";
 import type { RelayConfig } from "../config/control.ts";
 import type { GatewayConfig } from "../config/schema.ts";
@@ -18,7 +18,7 @@ import { senderOf } from "./send.ts";
 import { listenRelay, type OpenRelayListener } from "./serve.ts";
 
 export interface OpenRelay {
-  readonly elsewhere: Elsewhere;
+  readonly elsewhere: Carrier;
   readonly listener: { readonly host: string; readonly port: number };
   serve(frontends: readonly PolledFrontend[]): void;
   close(): Promise<void>;
@@ -68,6 +68,13 @@ function relayOf(
         const sent = await sender.send(owner, frontend, asked);
         (sent ? answered : unreached).add(1);
         return sent;
+      },
+      carry: async (mark, frontend, call) => {
+        const owner = marks.addressIn(mark);
+        if (owner === undefined) return undefined;
+        const answer = await sender.carry(owner, frontend, call);
+        (answer === undefined ? unreached : answered).add(1);
+        return answer;
       },
     },
     listener: { host: config.host, port: listener.port },

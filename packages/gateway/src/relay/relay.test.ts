@@ -1,10 +1,12 @@
 /** Two gateways with the relay between them, over real sockets; the frontend at the owner is a few lines. */
 import { createServer, get, request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
 import { Secret } from "@gateway/core/secret.ts";
 import { suiteHost } from "@gateway/frontends/rig/host.ts";
 import {
   markLengthMax,
+  type CarriedCall,
   type PolledFrontend,
   type RelayedClient,
   type RelayedRequest,
@@ -136,6 +138,74 @@ describe("a request about a query of another gateway", () => {
   });
 });
 
+describe("a carried call", () => {
+  const call = { path: "/DoGet", headers: ["x-mine", "yes"], client };
+
+  it("comes as one request with its client, and its answer comes as it is made", async () => {
+    let seen: RelayedRequest | undefined;
+    const { carry } = await twoGateways((asked) => {
+      seen = asked;
+      asked.request.pipe(asked.response.writeHead(200));
+    });
+    const answer = await carry({ ...call, body: Buffer.from("bytes"), signal: never });
+    expect(await textOf(answer)).toBe("bytes");
+    expect(seen?.client).toEqual(client);
+    expect(seen?.request.url).toBe("/DoGet");
+    expect(seen?.request.headers["x-mine"]).toBe("yes");
+  });
+
+  it("streams its request, and reads nothing of it for an owner with another key", async () => {
+    let read = 0;
+    const body = async function* () {
+      for (const piece of ["a", "b", "c"]) {
+        read += 1;
+        yield Buffer.from(piece);
+      }
+    };
+    const gateways = await twoGateways(
+      ({ request, response }) => request.pipe(response.writeHead(200)),
+      { owner: fleet, marks: fleet, asker: [other, fleet] },
+    );
+    const answer = await gateways.carry({ ...call, body: body(), signal: never });
+    expect(await textOf(answer)).toBe("abc");
+    expect(read).toBe(3);
+    await gateways.owner.close();
+    expect(await gateways.carry({ ...call, body: body(), signal: never })).toBeUndefined();
+    expect(read).toBe(3);
+  });
+
+  it("ends at its owner with its signal", async () => {
+    let left: (() => void) | undefined;
+    const ended = new Promise<void>((resolve) => {
+      left = resolve;
+    });
+    const { carry } = await twoGateways(({ response }) => {
+      response.on("close", () => left?.());
+      response.writeHead(200).write("first");
+    });
+    const leaving = new AbortController();
+    const answer = await carry({ ...call, body: new Uint8Array(0), signal: leaving.signal });
+    answer?.once("data", () => leaving.abort());
+    const broken = new Promise<Error>((resolve) => answer?.once("error", resolve));
+    await ended;
+    expect(await broken).toBeInstanceOf(Error);
+  });
+
+  it("has no answer where the owner's frontend is not open", async () => {
+    const { carry } = await twoGateways(undefined);
+    expect(await carry({ ...call, body: new Uint8Array(0), signal: never })).toBeUndefined();
+  });
+});
+
+const never = new AbortController().signal;
+
+async function textOf(answer: Readable | undefined): Promise<string> {
+  if (answer === undefined) throw new Error("no answer");
+  let text = "";
+  for await (const chunk of answer) text += String(chunk);
+  return text;
+}
+
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
@@ -178,7 +248,8 @@ async function twoGateways(
       }),
   );
   const { port } = server.address() as AddressInfo;
-  return { owner, ownerHost, port, ask: askAt(port) };
+  const carry = (call: CarriedCall) => asker.elsewhere.carry(mark, "trinoHttp", call);
+  return { owner, ownerHost, port, ask: askAt(port), carry };
 }
 
 async function relayWith(

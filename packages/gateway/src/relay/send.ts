@@ -2,8 +2,9 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { Socket } from "node:net";
+import { Readable, pipeline } from "node:stream";
 import type { Secret } from "@gateway/core/secret.ts";
-import type { RelayedRequest } from "@gateway/frontends/listener/elsewhere.ts";
+import type { CarriedCall, RelayedRequest } from "@gateway/frontends/listener/elsewhere.ts";
 import { peerAddress } from "../config/addresses.ts";
 import { relayKey, relayTls } from "./keys.ts";
 import { clientHeader, frontendHeader, passedOn, writeClient } from "./message.ts";
@@ -20,12 +21,16 @@ const relayedMax = 2_048;
 export interface Sender {
   /** False when the gateway did not answer; the client was sent nothing then. `address` is `host:port`. */
   send(address: string, frontend: string, asked: RelayedRequest): Promise<boolean>;
+  /** The body of its answer; undefined when the gateway did not answer. It ends with the call's signal. */
+  carry(address: string, frontend: string, call: CarriedCall): Promise<Readable | undefined>;
   close(): void;
 }
 
 /** Tries the secrets in turn, so that a fleet may change its own gateway by gateway. */
 export function senderOf(secrets: readonly Secret[]): Sender {
-  const agents = secrets.map(agentOf);
+  const agents = secrets.map((secret) => agentOf(secret, true));
+  // A stream can not be sent again when an idle connection turns out to be closed, so it gets a new one.
+  const streamAgents = secrets.map((secret) => agentOf(secret, false));
   let underway = 0;
   return {
     send: async (address, frontend, asked) => {
@@ -44,17 +49,35 @@ export function senderOf(secrets: readonly Secret[]): Sender {
         underway -= 1;
       }
     },
+    carry: async (address, frontend, call) => {
+      const where = peerAddress(address);
+      if (where === undefined || underway >= relayedMax) return undefined;
+      const options = { host: where.name, port: where.port, ...carriedHead(frontend, call) };
+      underway += 1;
+      let answer: IncomingMessage | undefined;
+      try {
+        for (const agent of call.body instanceof Uint8Array ? agents : streamAgents) {
+          answer = await carriedBy({ ...options, agent }, call);
+          if (answer !== undefined || call.signal.aborted) return answer;
+        }
+        return undefined;
+      } finally {
+        const over = (): void => void (underway -= 1);
+        if (answer === undefined || answer.destroyed) over();
+        else answer.once("close", over);
+      }
+    },
     close: () => {
-      for (const agent of agents) agent.destroy();
+      for (const agent of [...agents, ...streamAgents]) agent.destroy();
     },
   };
 }
 
-function agentOf(secret: Secret): Agent {
+function agentOf(secret: Secret, keepAlive: boolean): Agent {
   const key = relayKey(secret);
   return new Agent({
     ...relayTls,
-    keepAlive: true,
+    keepAlive,
     maxSockets: socketsPerGateway,
     maxFreeSockets: idleSocketsPerGateway,
     timeout: connectMs,
@@ -71,6 +94,13 @@ function headOf(frontend: string, { request, client }: RelayedRequest): RequestO
     path: request.url ?? "/",
     headers: [...passedOn(request.rawHeaders), ...own] as never,
   };
+}
+
+function carriedHead(frontend: string, { path, headers, client }: CarriedCall): RequestOptions {
+  const own = [frontendHeader, frontend, clientHeader, writeClient(client)];
+  // HTTP/1.1 wants a name, and what a client called its own gateway says nothing here.
+  const host = ["host", "gateway"];
+  return { method: "POST", path, headers: [...host, ...passedOn(headers), ...own] as never };
 }
 
 /** What is read of a body on its way is gone afterwards. */
@@ -134,5 +164,45 @@ function giveBack(
   answer.pipe(response);
   response.once("close", () => {
     if (!answer.complete) upstream.destroy();
+  });
+}
+
+async function carriedBy(
+  options: RequestOptions,
+  call: CarriedCall,
+): Promise<IncomingMessage | undefined> {
+  const first = await carriedOnce(options, call);
+  if (first !== "stale" || !(call.body instanceof Uint8Array)) {
+    return typeof first === "string" ? undefined : first;
+  }
+  const second = await carriedOnce(options, call);
+  return typeof second === "string" ? undefined : second;
+}
+
+function carriedOnce(
+  options: RequestOptions,
+  { body, signal }: CarriedCall,
+): Promise<IncomingMessage | Exclude<Sent, "answered">> {
+  return new Promise((resolve) => {
+    const upstream = httpsRequest(options);
+    const leave = (): void => void upstream.destroy();
+    signal.addEventListener("abort", leave, { once: true });
+    upstream.once("close", () => signal.removeEventListener("abort", leave));
+    if (signal.aborted) leave();
+    upstream.on("socket", (socket) => {
+      watch(socket);
+      if (body instanceof Uint8Array) return;
+      // Nothing of a stream is read before the other end is proven: another key may have to be tried.
+      socket.once("secureConnect", () => pipeline(Readable.from(body), upstream, () => undefined));
+    });
+    upstream.on("timeout", leave);
+    upstream.on("error", () => resolve(upstream.reusedSocket ? "stale" : "unreached"));
+    upstream.on("close", () => resolve("unreached"));
+    upstream.on("response", (answer) => {
+      if (answer.statusCode === 200) return resolve(answer);
+      answer.resume();
+      return resolve("unreached");
+    });
+    if (body instanceof Uint8Array) upstream.end(body);
   });
 }

@@ -3,14 +3,13 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Login, Presented, PresentedAt } from "@gateway/core/port/authenticator.ts";
 import { err, type Result } from "@gateway/core/result.ts";
-import type { Connection } from "../../listener/connection.ts";
-import { mayTakeCredentials } from "../../listener/tls.ts";
+import type { RelayedClient } from "../../listener/elsewhere.ts";
 import { presentedBy } from "./identity.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** What of a call a login needs. */
 export interface LoginCall {
-  readonly connection: Connection;
+  readonly peer: Pick<RelayedClient, "address" | "mayTakeCredentials" | "certificateNames">;
   header(name: string): readonly string[];
   answerHeader(name: string, value: string): void;
 }
@@ -30,15 +29,15 @@ export async function logIn(
   tokens: Tokens,
   shown?: Presented,
 ): Promise<Result<Login, GatewayError>> {
-  const { connection } = call;
+  const { peer } = call;
   const header = call.header("authorization");
-  const presented = presentedBy(header, connection.certificateNames(), tokens);
-  if (!presented.ok) return refused(door, connection, presented.error, "nothing");
+  const presented = presentedBy(header, peer.certificateNames, tokens);
+  if (!presented.ok) return refused(door, peer, presented.error, "nothing");
   const given = header.length === 0 && shown !== undefined ? shown : presented.value;
-  if (given.kind !== "nothing" && given.kind !== "certificate" && !mayTakeCredentials(connection)) {
-    return refused(door, connection, gatewayError("auth.cleartext"), given.kind);
+  if (given.kind !== "nothing" && given.kind !== "certificate" && !peer.mayTakeCredentials) {
+    return refused(door, peer, gatewayError("auth.cleartext"), given.kind);
   }
-  const login = await door.authenticate(given, presentedAt(connection));
+  const login = await door.authenticate(given, presentedAt(peer));
   if (login.ok) giveToken(given, call, tokens);
   return login;
 }
@@ -54,14 +53,14 @@ function giveToken(given: Presented, call: LoginCall, tokens: Tokens): void {
 /** A login that the door did not judge, told to it. */
 function refused(
   door: LoginDoor,
-  connection: Connection,
+  peer: LoginCall["peer"],
   error: GatewayError,
   kind: Presented["kind"],
 ): Result<never, GatewayError> {
-  door.refused(error.code, { kind, user: undefined }, presentedAt(connection));
+  door.refused(error.code, { kind, user: undefined }, presentedAt(peer));
   return err(error);
 }
 
-function presentedAt({ address }: Connection): PresentedAt {
+function presentedAt({ address }: LoginCall["peer"]): PresentedAt {
   return { frontend: "flightSql", address, patienceMs };
 }

@@ -3,6 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Description } from "@gateway/core/query/event.ts";
+import type { Instance } from "../instance.ts";
 import { preparedBytesMax, preparedLifeMs, preparedMax, preparedOfUserMax } from "../limits.ts";
 import type { ParameterRows } from "../value/parameters.ts";
 
@@ -22,11 +23,13 @@ const handleBytes = 16;
 
 export class PreparedStatements {
   readonly #host: Pick<Host, "randomBytes" | "clock">;
+  readonly #instance: Instance;
   readonly #all = new Map<string, Prepared>();
   #bytes = 0;
 
-  constructor(host: Pick<Host, "randomBytes" | "clock">) {
+  constructor(host: Pick<Host, "randomBytes" | "clock">, instance: Instance) {
     this.#host = host;
+    this.#instance = instance;
   }
 
   /** Keeps a statement and answers its handle, or refuses when too many are kept. */
@@ -39,12 +42,13 @@ export class PreparedStatements {
     const handle = Buffer.from(this.#host.randomBytes(handleBytes)).toString("hex");
     this.#all.set(handle, { ...statement, rows: [], rowBytes: 0, usedMs });
     this.#bytes += statement.sql.length;
-    return ok(Buffer.from(handle));
+    return ok(this.#instance.handle(handle));
   }
 
   /** The statement; one of somebody else is unknown. */
   find(handle: Uint8Array, user: string): Result<Prepared, GatewayError> {
-    const found = this.#all.get(textOf(handle));
+    if (this.#instance.foreign(handle) !== undefined) return err(gatewayError("query.elsewhere"));
+    const found = this.#all.get(this.#instance.rest(handle) ?? "");
     if (found === undefined || found.user !== user) {
       const message = "The prepared statement is not known.";
       return err(gatewayError("query.unknownObject", { message }));
@@ -65,7 +69,7 @@ export class PreparedStatements {
   close(handle: Uint8Array, user: string): Result<void, GatewayError> {
     const found = this.find(handle, user);
     if (!found.ok) return found;
-    this.#forget(textOf(handle), found.value);
+    this.#forget(this.#instance.rest(handle) ?? "", found.value);
     return ok(undefined);
   }
 
@@ -79,10 +83,6 @@ export class PreparedStatements {
     this.#all.delete(handle);
     this.#bytes -= sql.length + rowBytes;
   }
-}
-
-function textOf(handle: Uint8Array): string {
-  return Buffer.from(handle.buffer, handle.byteOffset, handle.length).toString("latin1");
 }
 
 function tooMany(): GatewayError {

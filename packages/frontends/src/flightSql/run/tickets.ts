@@ -10,6 +10,7 @@ import { openHandle, sealHandle, type HandleOwner } from "@gateway/core/handle/s
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { sealerOf, sealKeyBytes, userMarkOf } from "../../listener/sealer.ts";
+import type { Instance } from "../instance.ts";
 import { orphanLifeMs, parkedMax, parkedOfUserMax, ticketLifeMs } from "../limits.ts";
 
 /** A result that can be read once. */
@@ -43,22 +44,20 @@ interface Parked<Source> {
   taken: boolean;
 }
 
-const instanceBytes = 6;
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-
 export class Tickets<Source extends Parkable> {
   readonly #host: Pick<Host, "clock">;
+  readonly #instance: Instance;
   readonly #owner: HandleOwner;
   readonly #parked = new Map<number, Parked<Source>>();
   readonly #ofUser = new Map<string, number>();
   #count = 0;
   #onIdle: () => void = () => undefined;
 
-  constructor(host: Pick<Host, "clock" | "randomBytes">) {
+  constructor(host: Pick<Host, "clock" | "randomBytes">, instance: Instance) {
     this.#host = host;
+    this.#instance = instance;
     this.#owner = {
-      instance: Buffer.from(host.randomBytes(instanceBytes)).toString("hex"),
+      instance: instance.mark,
       sealer: sealerOf(host.randomBytes(sealKeyBytes)),
     };
   }
@@ -85,7 +84,7 @@ export class Tickets<Source extends Parkable> {
     const expiresAtMs = this.#host.clock.nowMs() + ticketLifeMs;
     const facts = { queryId, userMark: userMarkOf(user), token, expiresAtMs };
     const sealed = sealHandle(facts, this.#owner);
-    return { ticket: encoder.encode(`${this.#owner.instance}.${sealed}`), leftMs: ticketLifeMs };
+    return { ticket: this.#instance.handle(sealed), leftMs: ticketLifeMs };
   }
 
   /** A connection is gone. What it brought about must be fetched over another one soon, or is ended. */
@@ -170,10 +169,8 @@ export class Tickets<Source extends Parkable> {
     ticket: Uint8Array,
     user: string,
   ): Result<{ parked: Parked<Source>; token: number }, GatewayError> {
-    const [instance = "", sealed = ""] = decoder.decode(ticket.subarray(0, 1024)).split(".", 2);
-    if (/^[0-9a-f]{12}$/.test(instance) && instance !== this.#owner.instance) {
-      return err(gatewayError("query.elsewhere"));
-    }
+    if (this.#instance.foreign(ticket) !== undefined) return err(gatewayError("query.elsewhere"));
+    const sealed = this.#instance.rest(ticket) ?? "";
     const facts = openHandle(sealed, this.#owner, this.#host.clock.nowMs());
     const parked = facts === undefined ? undefined : this.#parked.get(facts.token);
     if (facts === undefined || parked === undefined) return err(gatewayError("query.unknown"));

@@ -1,0 +1,23 @@
+/** Values of parameters as clients put them: a schema and one batch. */
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { batchOf, columnOf } from "@gateway/core/type/build.ts";
+import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
+import { FlightDataSchema, type FlightData } from "../proto/Flight_pb.js";
+import { bodyOf } from "../value/body.ts";
+import { BatchMessage } from "../value/message.ts";
+import { fieldOf } from "../value/types.ts";
+
+const column = columnOf("n", { kind: "integer", bits: 32, signed: true });
+
+/** One column of integers of 32 bits. */
+export function valuesOf(values: readonly bigint[]): readonly FlightData[] {
+  const batch = batchOf(
+    [column],
+    values.map((value) => [value]),
+  );
+  const message = new BatchMessage(bodyOf([{ batch, from: 0, count: batch.rows }]));
+  const bytes = Buffer.alloc(message.byteLength);
+  message.copy(bytes, 0);
+  const schema = create(FlightDataSchema, { dataHeader: schemaMetadata([fieldOf(column)]) });
+  return [schema, fromBinary(FlightDataSchema, bytes)];
+}
