@@ -1,5 +1,5 @@
 /** Opens the MCP listener. */
-import type { ListenPolled } from "../listener/elsewhere.ts";
+import type { Carrier, ListenPolled } from "../listener/elsewhere.ts";
 import { listenHttp, requestMs, stalledMs } from "../listener/httpListener.ts";
 import { HttpPeers } from "../listener/httpPeer.ts";
 import type { McpConfig } from "./config.ts";
@@ -10,7 +10,7 @@ import { Requests } from "./requests.ts";
 const headerBytesMax = 32 * 1024;
 
 /** Opens the listener on its address. */
-export const listen: ListenPolled<McpConfig> = (config, door, host, elsewhere) => {
+export const listen: ListenPolled<McpConfig, Carrier> = (config, door, host, elsewhere) => {
   const peers = new HttpPeers(config);
   const requests = new Requests(config, door, host, { peers, elsewhere });
   return listenHttp({

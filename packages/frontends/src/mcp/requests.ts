@@ -11,7 +11,7 @@ import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { ok, type Result } from "@gateway/core/result.ts";
 import type { Served } from "./commands/context.ts";
-import type { Elsewhere, RelayedRequest } from "../listener/elsewhere.ts";
+import type { Carrier, RelayedRequest } from "../listener/elsewhere.ts";
 import type { Pending } from "../listener/httpBody.ts";
 import type { HttpPeer, HttpPeers, PeerRefusal } from "../listener/httpPeer.ts";
 import type { McpConfig } from "./config.ts";
@@ -28,7 +28,7 @@ import { Handles } from "./page/handles.ts";
 import { sendAnswer, sendEmpty, sendJson, sendRefusal, sendStatus } from "./page/respond.ts";
 import { readBody } from "./read/body.ts";
 import { isId, isRecord, readEnvelope, type Envelope } from "./read/envelope.ts";
-import { Calls } from "./run/calls.ts";
+import { Cancels } from "./run/cancels.ts";
 import { Shelf } from "./run/shelf.ts";
 import type { Caller } from "./session/session.ts";
 import { SessionTokens, type Agent, type AgentSession } from "./session/token.ts";
@@ -54,14 +54,14 @@ type Notification = Extract<Envelope, { kind: "notification" }>;
 /** How requests come here, and where they may go on to. */
 interface Reach {
   readonly peers: HttpPeers;
-  readonly elsewhere: Elsewhere | undefined;
+  readonly elsewhere: Carrier | undefined;
 }
 
 export class Requests {
   readonly #served: Served;
   readonly #peers: HttpPeers;
-  readonly #elsewhere: Elsewhere | undefined;
-  readonly #calls = new Calls();
+  readonly #elsewhere: Carrier | undefined;
+  readonly #cancels: Cancels;
   readonly #pending: Pending = { bytes: 0 };
   readonly #tokens: SessionTokens;
   #draining = false;
@@ -77,6 +77,7 @@ export class Requests {
       handles: new Handles(host, elsewhere),
     };
     this.#tokens = new SessionTokens(host);
+    this.#cancels = new Cancels(host, this.#served.handles.mark, elsewhere);
   }
 
   /** Refuses new statements. Resolves when each older one has its end or seems left by its agent, or at the deadline. */
@@ -96,7 +97,9 @@ export class Requests {
   }
 
   /** The same for a request that another gateway's client sent. */
-  relayed({ request, response, client }: RelayedRequest): Promise<void> {
+  async relayed(asked: RelayedRequest): Promise<void> {
+    if (this.#cancels.relayed(asked)) return undefined;
+    const { request, response, client } = asked;
     return this.#respond({ request, response, relayed: true }, () => ok(client));
   }
 
@@ -179,7 +182,8 @@ export class Requests {
   #note({ response }: Exchange, { method, params }: Notification, { login, session }: Sent): void {
     const id = params["requestId"];
     if (method === "notifications/cancelled" && session !== undefined && isId(id)) {
-      this.#calls.cancel({ user: login.identity.user, session: session.nonce, id });
+      const { nonce, home } = session;
+      this.#cancels.cancel({ user: login.identity.user, session: nonce, id, home });
     }
     sendEmpty(response);
   }
@@ -205,7 +209,8 @@ export class Requests {
       caller,
     };
     const { user } = login.identity;
-    const token = begun === undefined ? undefined : this.#tokens.seal(user, begun);
+    const token =
+      begun === undefined ? undefined : this.#tokens.seal(user, begun, this.#served.handles.mark);
     // With the first message: the SDK takes 10 MB, also of a gateway that no agent ever asks.
     const { answerMessage } = await import("./protocol.ts");
     const answering = await answerMessage(message, this.#served);
@@ -235,7 +240,8 @@ export class Requests {
     stop: () => void,
   ): Disposable | undefined {
     if (session === undefined) return undefined;
-    return this.#calls.add({ user: login.identity.user, session: session.nonce, id }, stop);
+    const { nonce, home } = session;
+    return this.#cancels.begin({ user: login.identity.user, session: nonce, id, home }, stop);
   }
 
   #refuse({ request, response, peer }: Exchange, error: GatewayError): void {

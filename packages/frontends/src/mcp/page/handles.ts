@@ -35,6 +35,11 @@ export class Handles {
     };
   }
 
+  /** How the fleet reaches this listener. */
+  get mark(): string {
+    return this.#owner.instance;
+  }
+
   seal({ queryId, token }: Place, user: string): string {
     const expiresAtMs = this.#clock.nowMs() + handleLifeMs;
     const facts = { queryId, userMark: userMarkOf(user), token, expiresAtMs };

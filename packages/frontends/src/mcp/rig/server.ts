@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Door } from "@gateway/core/port/door.ts";
 import { PolledQueries } from "@gateway/core/run/poll/polled.ts";
 import { afterEach } from "vitest";
-import type { Elsewhere, RelayedRequest } from "../../listener/elsewhere.ts";
+import type { Carrier, RelayedRequest } from "../../listener/elsewhere.ts";
 import { suiteHost, type SuiteHost } from "../../rig/host.ts";
 import { scriptedDoor, type Script, type ScriptedDoor } from "../../rig/scriptedDoor.ts";
 import { mcpConfig } from "../config.ts";
@@ -40,7 +40,7 @@ afterEach(async () => {
 export async function opened(
   script: Script,
   config: Readonly<Record<string, unknown>> = {},
-  elsewhere?: Elsewhere,
+  elsewhere?: Carrier,
 ): Promise<TestServer> {
   const real = suiteHost();
   let aheadMs = 0;

@@ -13,26 +13,24 @@ export interface CallKey {
   readonly id: string | number;
 }
 
+/** By a text that stands for the key of each. */
 export class Calls {
   readonly #calls = new Map<string, () => void>();
 
   /** Until disposed, `cancel` with this key calls it. Of two calls under one key the later is found. */
-  add(key: CallKey, cancel: () => void): Disposable {
-    const text = textOf(key);
-    this.#calls.set(text, cancel);
+  add(key: string, cancel: () => void): Disposable {
+    this.#calls.set(key, cancel);
     return {
       [Symbol.dispose]: () => {
-        if (this.#calls.get(text) === cancel) this.#calls.delete(text);
+        if (this.#calls.get(key) === cancel) this.#calls.delete(key);
       },
     };
   }
 
-  /** Cancels the call, if it is being answered here. */
-  cancel(key: CallKey): void {
-    this.#calls.get(textOf(key))?.();
+  /** Cancels the call; false when it is not being answered here. */
+  cancel(key: string): boolean {
+    const cancel = this.#calls.get(key);
+    cancel?.();
+    return cancel !== undefined;
   }
-}
-
-function textOf({ user, session, id }: CallKey): string {
-  return JSON.stringify([user, session, id]);
 }

@@ -7,7 +7,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sealer } from "@gateway/core/handle/seal.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { randomSealer, sealKeyBytes, userMarkOf } from "../../listener/sealer.ts";
+import { fleetSealer, userMarkOf } from "../../listener/sealer.ts";
 
 /** What an agent said of itself when it began. */
 export interface Agent {
@@ -19,6 +19,8 @@ export interface Agent {
 export interface AgentSession extends Agent {
   /** Tells sessions of one user apart. */
   readonly nonce: string;
+  /** The mark of the gateway that began it. */
+  readonly home: string | undefined;
 }
 
 /** A client that was told that its session is unknown begins a new one, so a day costs nobody anything. */
@@ -35,47 +37,36 @@ type TokenHost = Pick<Host, "clock" | "randomBytes" | "fleetKeys">;
 /** Seals and opens them: for a whole fleet where it shares keys, otherwise for one listener. */
 export class SessionTokens {
   readonly #sealer: Sealer;
-  /** Those of older keys only open. */
-  readonly #openers: readonly Sealer[];
   readonly #host: TokenHost;
 
   constructor(host: TokenHost) {
-    const [current = host.randomBytes(sealKeyBytes), ...older] = host.fleetKeys?.(purpose) ?? [];
-    this.#sealer = randomSealer(current, host);
-    this.#openers = [this.#sealer, ...older.map((key) => randomSealer(key, host))];
+    this.#sealer = fleetSealer(host, purpose);
     this.#host = host;
   }
 
-  /** A new session of that user. */
-  seal(user: string, { name, version }: Agent): string {
+  /** A new session of that user, which begins at `home`. */
+  seal(user: string, { name, version }: Agent, home?: string): string {
     const facts = [
       userMarkOf(user).toString("base64url"),
       this.#host.clock.unixMs() + lifeMs,
       Buffer.from(this.#host.randomBytes(nonceBytes)).toString("base64url"),
       cut(name, nameLengthMax),
       cut(version, versionLengthMax),
+      home ?? null,
     ];
     return this.#sealer.seal(Buffer.from(JSON.stringify(facts)), bound);
   }
 
   /** The session; undefined, whatever the reason, for one that is forged, expired or another user's. */
   open(token: string, user: string): AgentSession | undefined {
-    const bytes = this.#bytesOf(token);
+    const bytes = this.#sealer.open(token, bound);
     if (bytes === undefined) return undefined;
-    const [mark, expiresAtMs, nonce, name, version] = JSON.parse(
+    const [mark, expiresAtMs, nonce, name, version, home] = JSON.parse(
       Buffer.from(bytes).toString("utf8"),
-    ) as readonly [string, number, string, string, string];
+    ) as readonly [string, number, string, string, string, string | null | undefined];
     if (!(expiresAtMs > this.#host.clock.unixMs())) return undefined;
     const isTheirs = timingSafeEqual(Buffer.from(mark, "base64url"), userMarkOf(user));
-    return isTheirs ? { nonce, name, version } : undefined;
-  }
-
-  #bytesOf(token: string): Uint8Array | undefined {
-    for (const opener of this.#openers) {
-      const bytes = opener.open(token, bound);
-      if (bytes !== undefined) return bytes;
-    }
-    return undefined;
+    return isTheirs ? { nonce, name, version, home: home ?? undefined } : undefined;
   }
 }
 
