@@ -3,6 +3,7 @@ import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import type { QueryStats } from "@gateway/core/query/event.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import { valueAt } from "@gateway/core/type/value.ts";
+import { tableFromIPC } from "apache-arrow";
 import { describe, expect, it } from "vitest";
 import { sampleColumns, sampleNames, sampleRows, samples } from "../rig/samples.ts";
 import { formatOf, type FormatLook } from "./encode.ts";
@@ -46,6 +47,37 @@ describe("Native", () => {
       const writer = formatOf(format)?.writer(columns, look);
       expect(writer?.refuses(batchOf(columns, [[null]]))?.code).toBe("query.data");
       expect(writer?.refuses(batchOf(columns, [[["a"]]]))).toBeUndefined();
+    }
+  });
+});
+
+describe("Arrow", () => {
+  it.each(["ArrowStream", "Arrow"])("%s reads back in Arrow's own library", (format) => {
+    const written = bytesIn(format, sampleColumns, [...sampleRows, ...sampleRows]);
+    const table = tableFromIPC(written);
+    expect(table.numRows).toBe(sampleRows.length * 2);
+    expect(table.schema.fields.map(({ name }) => name)).toEqual(
+      sampleColumns.map(({ name }) => name),
+    );
+    const text = sampleNames.indexOf("text");
+    expect(table.getChildAt(text)?.get(0)).toBe(samples.text.value);
+  });
+
+  it("is several messages where it is long, in a file as in a stream", () => {
+    const columns = [columnOf("n", { kind: "integer", bits: 32, signed: true })];
+    const rows = Array.from({ length: 400_000 }, (_, row) => [BigInt(row)]);
+    for (const format of ["ArrowStream", "Arrow"]) {
+      const table = tableFromIPC(bytesIn(format, columns, rows));
+      expect(table.batches.length).toBeGreaterThan(1);
+      expect(table.numRows).toBe(rows.length);
+      expect(table.getChildAt(0)?.get(399_999)).toBe(399_999);
+    }
+  });
+
+  it("without rows is a schema", () => {
+    for (const format of ["ArrowStream", "Arrow"]) {
+      const table = tableFromIPC(bytesIn(format, sampleColumns, []));
+      expect([table.numRows, table.schema.fields.length]).toEqual([0, sampleColumns.length]);
     }
   });
 });

@@ -8,6 +8,7 @@ import type { Column } from "@gateway/core/type/type.ts";
 import { batchBytes } from "@gateway/core/type/size.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { named } from "./errors.ts";
+import { ArrowWriter, type ArrowForm } from "./value/arrow.ts";
 import { holdsNullPart, putNativeColumn, rowBinaryCells } from "./value/binary.ts";
 import { CellRows, type RowForm } from "./value/cellRows.ts";
 import {
@@ -78,6 +79,8 @@ const formats: readonly Format[] = [
   jsonDocument("JSONCompact", compactForm(false)),
   jsonDocument("JSONCompactStrings", compactForm(true)),
   { name: "Native", contentType: binaryType, writer: nativeWriter },
+  arrow("Arrow", "file"),
+  arrow("ArrowStream", "stream"),
   { name: "Null", contentType: "text/plain; charset=UTF-8", writer: () => nobody },
 ];
 
@@ -342,6 +345,23 @@ function nullPartIn(batch: ColumnarBatch, columns: readonly Column[]): GatewayEr
     message: `Column ${name} holds a NULL array, tuple or map, for which this format has no place; a format of the JSON family has`,
     vendor: named("CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN"),
   });
+}
+
+function arrow(name: string, form: ArrowForm): Format {
+  return {
+    name,
+    contentType: binaryType,
+    writer: (columns) => {
+      const writer = new ArrowWriter(columns, form);
+      return {
+        head: (out) => writer.head(out),
+        // A message at a time: the caller asks on from where it is told.
+        rows: (batch, from, out) => (writer.more(batch, out) ? from : batch.rows),
+        tail: (out) => writer.tail(out),
+        refuses: () => undefined,
+      };
+    },
+  };
 }
 
 const nobody: ResultWriter = {

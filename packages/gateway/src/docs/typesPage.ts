@@ -5,7 +5,7 @@ import { layoutOf as clickHouseLayout } from "@gateway/engines/clickHouse/types.
 import { typeOfName as duckDbType } from "@gateway/engines/duckDb/types.ts";
 import { namedTypes as starRocksTypes } from "@gateway/engines/starRocks/page/typeNames.ts";
 import { typeOfName as trinoType } from "@gateway/engines/trino/types.ts";
-import { arrowTypeText } from "@gateway/frontends/flightSql/value/types.ts";
+import { arrowTypeText } from "@gateway/frontends/arrow/types.ts";
 import { columnType as clickHouseTypeText } from "@gateway/frontends/clickhouse/value/types.ts";
 import { mysqlTypeText } from "@gateway/frontends/mysql/value/types.ts";
 import { postgresTypeText } from "@gateway/frontends/postgres/value/types.ts";

@@ -34,20 +34,57 @@ export function aligned(bytes: number): number {
 /** The metadata of a schema message, without prefix. */
 export function schemaMetadata(fields: readonly ArrowField[]): Uint8Array {
   const builder = new FlatBuilder();
-  const places = builder.places(fields.map((field) => putField(builder, field)));
-  const schema = builder.table([{ slot: 1, kind: "place", value: places }]);
-  return finishMessage(builder, headers.schema, schema, 0);
+  return finishMessage(builder, headers.schema, putSchema(builder, fields), 0);
 }
 
-/** A schema as an encapsulated message, as it stands in descriptions of a result. */
-export function encapsulatedSchema(fields: readonly ArrowField[]): Uint8Array {
-  const metadata = schemaMetadata(fields);
+function putSchema(builder: FlatBuilder, fields: readonly ArrowField[]): Place {
+  const places = builder.places(fields.map((field) => putField(builder, field)));
+  return builder.table([{ slot: 1, kind: "place", value: places }]);
+}
+
+/** Metadata as it stands in a stream or a file, in front of its body: its length is a multiple of 8. */
+export function encapsulated(metadata: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(prefixBytes + metadata.length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, continuation, true);
   view.setInt32(4, metadata.length, true);
   bytes.set(metadata, prefixBytes);
   return bytes;
+}
+
+/** What stands behind the last message of a stream. */
+export const streamEnd: Uint8Array = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0);
+
+/** Where a record batch lies in a file: its encapsulated metadata, and the body behind that. */
+export interface FileBlock {
+  readonly offset: number;
+  readonly metadataBytes: number;
+  readonly bodyBytes: number;
+}
+
+/** What a reader of a file looks for at its end, without its length and the magic behind it. */
+export function fileFooter(
+  fields: readonly ArrowField[],
+  blocks: readonly FileBlock[],
+): Uint8Array {
+  const builder = new FlatBuilder();
+  const batches = builder.triples(
+    blocks.flatMap(({ offset, metadataBytes, bodyBytes }) => [offset, metadataBytes, bodyBytes]),
+  );
+  const dictionaries = builder.triples([]);
+  const schema = putSchema(builder, fields);
+  const footer = builder.table([
+    { slot: 0, kind: "short", value: metadataVersion },
+    { slot: 1, kind: "place", value: schema },
+    { slot: 2, kind: "place", value: dictionaries },
+    { slot: 3, kind: "place", value: batches },
+  ]);
+  return builder.finish(footer);
+}
+
+/** A schema as an encapsulated message, as it stands in descriptions of a result. */
+export function encapsulatedSchema(fields: readonly ArrowField[]): Uint8Array {
+  return encapsulated(schemaMetadata(fields));
 }
 
 /** The metadata of a record batch, without prefix, and the length of its body in bytes. */

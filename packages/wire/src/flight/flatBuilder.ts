@@ -59,13 +59,22 @@ export class FlatBuilder {
 
   /** A vector of structs of two 64-bit integers each, given one after the other. */
   pairs(values: readonly number[]): Place {
+    return this.#structs(values, 2);
+  }
+
+  /** The same of three. One of 32 bits and its padding is a small one of 64. */
+  triples(values: readonly number[]): Place {
+    return this.#structs(values, 3);
+  }
+
+  #structs(values: readonly number[], each: number): Place {
     this.#prepare(4, values.length * 8);
     this.#prepare(8, values.length * 8);
     for (const value of values.toReversed()) {
       this.#space -= 8;
       this.#putLong(this.#space, value);
     }
-    return this.#putLength(values.length / 2);
+    return this.#putLength(values.length / each);
   }
 
   /** A table. Its layout is written in front of it. */

@@ -9,7 +9,7 @@ import type { DataType, Value } from "@gateway/core/type/type.ts";
 import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
 import { SqlInfo, SqlSupportedTransaction } from "../proto/FlightSql_pb.js";
 import { bodySource, type Source } from "../run/source.ts";
-import { bodyOf, type Body } from "../value/body.ts";
+import { bodyOf, type Body } from "../../arrow/body.ts";
 import { fieldOf } from "../value/types.ts";
 
 const text: DataType = { kind: "text" };

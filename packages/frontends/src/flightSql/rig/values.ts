@@ -3,7 +3,7 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
 import { FlightDataSchema, type FlightData } from "../proto/Flight_pb.js";
-import { bodyOf } from "../value/body.ts";
+import { bodyOf } from "../../arrow/body.ts";
 import { BatchMessage } from "../value/message.ts";
 import { fieldOf } from "../value/types.ts";
 

@@ -5,9 +5,9 @@ import type { Column } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
 import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
-import { bodyOf, type Body } from "../value/body.ts";
+import { bodyOf, type Body } from "../../arrow/body.ts";
 import { BatchMessage, headerMessage, type Message } from "../value/message.ts";
-import type { Packer } from "../value/packer.ts";
+import type { Packer } from "../../arrow/packer.ts";
 import { fieldOf } from "../value/types.ts";
 import type { Parkable } from "./tickets.ts";
 

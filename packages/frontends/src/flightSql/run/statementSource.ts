@@ -11,7 +11,7 @@ import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
-import { Packer } from "../value/packer.ts";
+import { Packer } from "../../arrow/packer.ts";
 import { fieldOf } from "../value/types.ts";
 import { flush, sendBatch, sendSchema, type Sink, type Source } from "./source.ts";
 

@@ -9,9 +9,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { samples } from "../../rig/samples.ts";
 import { FlightDataSchema, type FlightData } from "../proto/Flight_pb.js";
-import { bodyOf, type Body } from "./body.ts";
+import { bodyOf, type Body } from "../../arrow/body.ts";
 import { BatchMessage, headerMessage } from "./message.ts";
-import { messageBytesMax, Packer } from "./packer.ts";
+import { messageBytesMax, Packer } from "../../arrow/packer.ts";
 import { parameterFields, parameterRows } from "./parameters.ts";
 import { fieldOf } from "./types.ts";
 

@@ -4,7 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { aligned, batchMetadata } from "@gateway/wire/flight/arrowWrite.ts";
-import type { Body } from "./body.ts";
+import type { Body } from "../../arrow/body.ts";
 
 /** `data_header = 2` and `data_body = 1000` of `FlightData`, both length-delimited. */
 const headerTag = 0x12;
