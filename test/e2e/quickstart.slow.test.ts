@@ -11,7 +11,7 @@ import { exitOf, type Outcome } from "./program.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const onLinux = process.platform === "linux";
-const titles = ["Trino", "PostgreSQL", "MySQL", "Admin"];
+const titles = ["Trino", "PostgreSQL", "MySQL", "ClickHouse", "Flight SQL", "Admin"];
 
 /** The ports of a quick start are fixed and may be in use here: the system gives each listener another one. */
 const anyPort = `import net from "node:net"; const { listen } = net.Server.prototype; net.Server.prototype.listen = function (first, ...more) { return listen.call(this, typeof first?.port === "number" ? { ...first, port: 0 } : first, ...more); };`;

@@ -10,6 +10,8 @@ const titles: Readonly<Record<string, string>> = {
   postgresWire: "PostgreSQL",
   mysqlWire: "MySQL",
   mcp: "MCP",
+  clickhouseHttp: "ClickHouse",
+  flightSql: "Flight SQL",
   adminApi: "Admin",
 };
 
@@ -68,6 +70,10 @@ function commandsOf(
         `curl -s ${url}/mcp -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' \\`,
         `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
       ];
+    case "clickhouseHttp":
+      return [`curl -s "${url}/?user=$USER" -d "${example}"`];
+    case "flightSql":
+      return [`# any client of Arrow Flight SQL, over gRPC: grpc://${host}:${port}`];
     default:
       return [`curl ${url}/metrics`, ...(setupToken === undefined ? [] : setup(url, setupToken))];
   }

@@ -9,9 +9,19 @@ const ownPorts = {
   postgresWire: 15432,
   mysqlWire: 13306,
   mcp: 18811,
+  clickhouseHttp: 18123,
+  flightSql: 15051,
   adminApi: 19000,
 } as const;
-const freePorts = { trinoHttp: 0, postgresWire: 0, mysqlWire: 0, mcp: 0, adminApi: 0 } as const;
+const freePorts = {
+  trinoHttp: 0,
+  postgresWire: 0,
+  mysqlWire: 0,
+  mcp: 0,
+  clickhouseHttp: 0,
+  flightSql: 0,
+  adminApi: 0,
+} as const;
 
 export interface QuickstartChoices {
   readonly folder: string | undefined;
@@ -31,6 +41,8 @@ export function quickstartConfig({ folder, free }: QuickstartChoices) {
         postgresWire: { host: loopback, port: ports.postgresWire },
         mysqlWire: { host: loopback, port: ports.mysqlWire },
         mcp: { host: loopback, port: ports.mcp },
+        clickhouseHttp: { host: loopback, port: ports.clickhouseHttp },
+        flightSql: { host: loopback, port: ports.flightSql },
       },
       adminApi: { host: loopback, port: ports.adminApi },
       persistence,
