@@ -28,9 +28,10 @@ export const rooms = {
     tool: ["port"],
     cluster: ["port"],
     route: ["port", "query", "regex", "sql", "tool"],
-    snapshot: ["cluster", "port", "query", "regex", "route", "sql", "tool"],
+    guard: ["query", "regex", "route", "sql"],
+    snapshot: ["cluster", "guard", "port", "query", "regex", "route", "sql", "tool"],
     capacity: ["port", "query", "snapshot", "tool"],
-    run: ["cluster", "port", "query", "snapshot", "sql", "tool", "type"],
+    run: ["cluster", "guard", "port", "query", "snapshot", "sql", "tool", "type"],
   },
   "core/src/type": {
     shared: ["calendar", "cellWriter", "name", "type", "vector", "zone"],
@@ -61,6 +62,7 @@ export const rooms = {
     session: ["lex"],
     rewrite: ["lex", "reading"],
     mask: ["lex", "reading"],
+    shape: ["lex", "reading"],
   },
   "engines/src/native": {
     shared: ["driver", "message", "frames", "bindingError"],

@@ -128,7 +128,8 @@ const anyCondition = z
   ])
   .meta({ id: "RouterCondition", title: "Condition", description: "A question about a query." });
 
-const conditions: z.ZodType<readonly ConditionConfig[]> = z
+/** Conditions of a compound, and of a guard. */
+export const conditions: z.ZodType<readonly ConditionConfig[]> = z
   .array(anyCondition)
   .min(1)
   .meta({ title: "Conditions", description: "Routers without a target." });

@@ -7,6 +7,7 @@
 import { authSchema } from "@gateway/access/client/config.ts";
 import { authorizationSchema, authorizationWords } from "@gateway/access/group/config.ts";
 import { groupSchema } from "@gateway/contract/config/group.ts";
+import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { notBuilt } from "@gateway/contract/config/notBuilt.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
@@ -87,7 +88,7 @@ export const snapshotShape = {
   authorization: authorizationSchema.prefault({}).meta(authorizationWords),
   translation: notBuilt("translation between SQL dialects").optional(),
   catalogProvider: notBuilt("the catalog provider").optional(),
-  guardrails: notBuilt("guardrails").optional(),
+  guardrails: guardrailsSchema.optional(),
   accessControl: notBuilt("access control of tables and columns").optional(),
 } as const;
 

@@ -92,7 +92,11 @@ describe("put", () => {
 
   it.each<[DocumentName, unknown, string]>([
     [{ kind: "script", name: "a" }, {}, "scripts: not built yet: scripts"],
-    [{ kind: "setting", name: "guardrails" }, {}, "guardrails: not built yet: guardrails"],
+    [
+      { kind: "setting", name: "accessControl" },
+      {},
+      "accessControl: not built yet: access control of tables and columns",
+    ],
     [
       { kind: "setting", name: "x" },
       {},

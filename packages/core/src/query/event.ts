@@ -105,6 +105,9 @@ export interface ServerReport {
 export type FailedEvent = { readonly kind: "failed"; readonly error: GatewayError };
 export type LastEvent = DoneEvent | FailedEvent;
 
+/** The code of a notice by which a policy that lets a statement run warns of it. */
+export const warningCode = "policyWarning";
+
 export type ResultEvent =
   | Queued
   | { readonly kind: "progress"; readonly state: "queued" | "running"; readonly stats: QueryStats }

@@ -121,7 +121,10 @@ export interface Routed extends Query {
 }
 export interface Policed extends Routed {
   readonly allowedSql: string;
+  /** What guards add to a query that they let through; absent where they have nothing to say. */
+  readonly guarded?: Guarded | undefined;
 }
+
 export interface Admitted extends Policed {
   readonly slot: Slot;
 }
@@ -132,6 +135,14 @@ export interface Translated extends Admitted {
 }
 export interface Identified extends Translated {
   readonly backendIdentity: BackendIdentity;
+}
+
+/** What guards say of a query beside its text. */
+export interface Guarded {
+  /** For the client, one for each guard that only warns. */
+  readonly warnings: readonly string[];
+  /** The group's limits with those of the guards. */
+  readonly limits: QueryLimits;
 }
 
 /** What a group allows each of its queries; undefined means no limit. Times in milliseconds. */

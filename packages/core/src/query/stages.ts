@@ -6,7 +6,7 @@
  */
 import type { Slot } from "./slot.ts";
 import type { BackendIdentity } from "./identity.ts";
-import type { Admitted, Identified, Policed, Query, Routed, Translated } from "./query.ts";
+import type { Admitted, Guarded, Identified, Policed, Query, Routed, Translated } from "./query.ts";
 
 export function routedTo(query: Query, group: string, trace: Routed["trace"]): Routed {
   return {
@@ -24,7 +24,7 @@ export function routedTo(query: Query, group: string, trace: Routed["trace"]): R
   };
 }
 
-export function policedAs(query: Routed, allowedSql: string): Policed {
+export function policedAs(query: Routed, allowedSql: string, guarded?: Guarded): Policed {
   return {
     id: query.id,
     sql: query.sql,
@@ -38,6 +38,7 @@ export function policedAs(query: Routed, allowedSql: string): Policed {
     group: query.group,
     trace: query.trace,
     allowedSql,
+    guarded,
   };
 }
 
@@ -55,6 +56,7 @@ export function admittedOn(query: Policed, slot: Slot): Admitted {
     group: query.group,
     trace: query.trace,
     allowedSql: query.allowedSql,
+    guarded: query.guarded,
     slot,
   };
 }
@@ -77,6 +79,7 @@ export function translatedTo(
     group: query.group,
     trace: query.trace,
     allowedSql: query.allowedSql,
+    guarded: query.guarded,
     slot: query.slot,
     engineSql,
     maxExecutionMs,
@@ -97,6 +100,7 @@ export function identifiedAs(query: Translated, backendIdentity: BackendIdentity
     group: query.group,
     trace: query.trace,
     allowedSql: query.allowedSql,
+    guarded: query.guarded,
     slot: query.slot,
     engineSql: query.engineSql,
     maxExecutionMs: query.maxExecutionMs,

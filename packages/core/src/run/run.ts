@@ -18,6 +18,7 @@ import { wishOf } from "./transaction/wish.ts";
 import type { Pin } from "../query/pin.ts";
 import type { DataPlane } from "./step/plane.ts";
 import type { Query } from "../query/query.ts";
+import { warningsOf } from "./step/warnings.ts";
 import { relay } from "./step/relay.ts";
 
 /** Runs one statement. Ending the generator early or aborting `signal` cancels it. */
@@ -69,6 +70,8 @@ async function* runStatement(open: OpenQuery, plane: DataPlane): Stage {
   const found = await wayOf(open, plane);
   if (!found.ok) return failed(found.error);
   using way = found.value;
+  const { guarded } = way.policed;
+  if (guarded !== undefined) yield* warningsOf(guarded);
   // A connection failure before the first event gives the slot back and admits again without that cluster.
   for (;;) {
     const granted = way.slot();

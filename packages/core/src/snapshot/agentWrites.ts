@@ -5,20 +5,11 @@
  * It knows the words of a statement and nothing of functions. The engine's own rights are the last word.
  */
 import { gatewayError, type GatewayError } from "../error.ts";
+import { onlyReads } from "../guard/kinds.ts";
 import type { Query } from "../query/query.ts";
-import type { Statement } from "../sql/statement.ts";
-import type { StatementKind } from "../sql/classify/statementKind.ts";
 
 /** Frontends whose clients are agents. */
 const agents: ReadonlySet<string> = new Set(["mcp"]);
-
-/** The kinds that read. Everything else, and what is not known, is taken to write. */
-const readingKinds: ReadonlySet<StatementKind> = new Set<StatementKind>([
-  "select",
-  "show",
-  "explain",
-  "describe",
-]);
 
 /** The refusal of a statement that may write where agents only read; undefined for one that may run. */
 export function agentRefusal(
@@ -28,11 +19,6 @@ export function agentRefusal(
   if (agentWrites === true || !agents.has(session.frontend) || onlyReads(statement))
     return undefined;
   return statement.doubt === undefined ? mayWrite : doubtful;
-}
-
-/** False where anything in the text leaves a doubt. */
-export function onlyReads({ kind, writes, doubt }: Statement): boolean {
-  return readingKinds.has(kind) && !writes && doubt === undefined;
 }
 
 const mayWrite = gatewayError("policy.denied", {

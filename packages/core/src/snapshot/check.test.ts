@@ -1,3 +1,4 @@
+import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { describe, expect, it } from "vitest";
 import { groupSchema } from "@gateway/contract/config/group.ts";
 import { routersSchema } from "@gateway/contract/config/router.ts";
@@ -107,6 +108,28 @@ describe("checkSnapshot", () => {
     for (const { reason } of problems) expect(reason).toMatch(/\(at character \d+\)$/);
   });
 
+  it("finds what is wrong in guards: names, groups and patterns", () => {
+    const guardrails = guardrailsSchema.parse({
+      guards: [
+        { name: "a", type: "readOnly", clusterGroups: ["main", "gone"] },
+        { name: "b", type: "queryRegex", regex: "(" },
+        {
+          name: "a",
+          type: "timeLimit",
+          maxExecutionSecs: 1,
+          conditions: [{ type: "queryRegex", regex: "[" }],
+        },
+      ],
+    });
+    const problems = problemsOf({ guardrails });
+    expect(problems.map(({ path }) => path.join("."))).toEqual([
+      "guardrails.guards.0.clusterGroups.1",
+      "guardrails.guards.1.regex",
+      "guardrails.guards.2.name",
+      "guardrails.guards.2.conditions.0.regex",
+    ]);
+  });
+
   it("lists at most ten names", () => {
     const clusters = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [`c${index}`, { engine: "duckDb" }]),
@@ -123,6 +146,7 @@ interface Parts {
   readonly routingFallback?: string;
   readonly main?: object;
   readonly clusters?: SnapshotParts["clusters"];
+  readonly guardrails?: SnapshotParts["guardrails"];
 }
 
 /** Through the schemas: what they refuse never comes to this check. */

@@ -5,6 +5,7 @@
  * It is not about shapes: the schemas have checked those before.
  */
 import type { GroupConfig } from "@gateway/contract/config/group.ts";
+import type { GuardConfig, GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import type { ConditionConfig, RouterConfig } from "@gateway/contract/config/router.ts";
 import { compileRegex } from "../regex/regex.ts";
 import { unreachable } from "../result.ts";
@@ -21,6 +22,7 @@ export interface SnapshotParts {
   readonly clusterGroups: Readonly<Record<string, GroupConfig>>;
   readonly routers: readonly RouterConfig[];
   readonly routingFallback?: string | undefined;
+  readonly guardrails?: GuardrailsConfig | undefined;
 }
 
 type Path = ConfigProblem["path"];
@@ -42,7 +44,31 @@ export function checkSnapshot(config: SnapshotParts): readonly ConfigProblem[] {
     ...(routingFallback === undefined
       ? []
       : unknownGroup(routingFallback, groups, ["routingFallback"])),
+    ...guardProblems(config.guardrails?.guards ?? [], groups),
   ];
+}
+
+function guardProblems(
+  guards: readonly GuardConfig[],
+  groups: ReadonlySet<string>,
+): readonly ConfigProblem[] {
+  const names = new Set<string>();
+  return guards.flatMap((guard, index) => {
+    const at = ["guardrails", "guards", index];
+    const { name, clusterGroups = [], conditions = [] } = guard;
+    const twice = names.has(name);
+    names.add(name);
+    return [
+      ...(twice
+        ? [{ path: [...at, "name"], reason: `${JSON.stringify(name)} is there twice` }]
+        : []),
+      ...clusterGroups.flatMap((group, place) =>
+        unknownGroup(group, groups, [...at, "clusterGroups", place]),
+      ),
+      ...conditionProblems(conditions, [...at, "conditions"]),
+      ...(guard.type === "queryRegex" ? regexProblems(guard, at) : []),
+    ];
+  });
 }
 
 function groupProblems(

@@ -12,7 +12,7 @@ import { candidateSource, type GroupMembers } from "../cluster/candidates.ts";
 import { FirstAnswers } from "../cluster/firstAnswers.ts";
 import { watchBackend, type Watch } from "../cluster/health.ts";
 import { strategyOf } from "../cluster/strategy.ts";
-import { gatewayError, type GatewayError } from "../error.ts";
+import { abortError, gatewayError, type GatewayError } from "../error.ts";
 import { onFirstUse, type FirstUse } from "../tool/firstUse.ts";
 import type { Authenticator } from "../port/authenticator.ts";
 import type { AuthContext } from "../query/identity.ts";
@@ -26,6 +26,15 @@ import type { TokenExchange } from "../port/tokenExchange.ts";
 import type { Admitted, Policed, Query, Routed, Translated, QueryLimits } from "../query/query.ts";
 import { policedAs, translatedTo } from "../query/stages.ts";
 import { err, ok, type Result } from "../result.ts";
+import {
+  compileGuards,
+  isLong,
+  judgedNow,
+  type Guards,
+  type Passed,
+  type PolicyLog,
+} from "../guard/guards.ts";
+import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import { agentRefusal } from "./agentWrites.ts";
 import { inWordsOf, type EngineSql } from "./engineSql.ts";
 import { compileRoutes } from "../route/route.ts";
@@ -46,6 +55,7 @@ export interface SnapshotConfig {
   readonly clusterGroups: Readonly<Record<string, GroupConfig>>;
   readonly routers: readonly RouterConfig[];
   readonly routingFallback?: string | undefined;
+  readonly guardrails?: GuardrailsConfig | undefined;
 }
 
 export interface CompileParts {
@@ -69,6 +79,8 @@ interface CompiledGroup extends GroupMembers {
   readonly config: GroupConfig;
   readonly breakers: ReadonlyMap<string, Breaker>;
   readonly limits: QueryLimits;
+  /** Undefined where no guard judges the group's queries. */
+  readonly guards: Guards | undefined;
   readonly waitTimeoutMs: number;
   readonly defaultTags: readonly (readonly [string, string])[];
 }
@@ -99,10 +111,11 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const { defaultTags } = found(groups, routed.value.group);
       return defaultTags.length === 0 ? routed : ok(withTags(routed.value, defaultTags));
     },
-    police: (query) => policed(query, found(groups, query.group)),
+    police: (query, log, signal) =>
+      policed(query, found(groups, query.group), { host, log, signal }),
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
     translate: (query, signal) => {
-      const { limits } = found(groups, query.group);
+      const limits = query.guarded?.limits ?? found(groups, query.group).limits;
       const backend = backends.get(query.slot.cluster);
       if (!readsExpressions(query, backend)) return err(onlyLiterals);
       if (query.call !== undefined && backend?.speaks !== "postgres") return err(otherProtocol);
@@ -153,9 +166,39 @@ function watchesOf(parts: CompileParts): ReadonlyMap<string, Watch> {
   return watches;
 }
 
-function policed(query: Routed, { config }: CompiledGroup): Result<Policed, GatewayError> {
+interface Policing {
+  readonly host: Pick<Host, "slices">;
+  readonly log: PolicyLog;
+  readonly signal: AbortSignal;
+}
+
+/** A promise only for a long text that guards have to read. */
+function policed(
+  query: Routed,
+  { config, guards }: CompiledGroup,
+  { host, log, signal }: Policing,
+): Result<Policed, GatewayError> | Promise<Result<Policed, GatewayError>> {
   const refusal = agentRefusal(query, config.agentWrites);
-  return refusal === undefined ? ok(policedAs(query, query.sql)) : err(refusal);
+  if (refusal !== undefined) return err(refusal);
+  if (guards === undefined) return ok(policedAs(query, query.sql));
+  if (!isLong(query)) return passedAs(query, judgedNow(guards, query, log));
+  const client = {
+    get over() {
+      return signal.aborted;
+    },
+  };
+  const { user } = query.session.identity;
+  const steps = guards.judge(query, log);
+  return host.slices
+    .run({ steps, user, client })
+    .then((passed) => passedAs(query, passed ?? err(abortError(signal))));
+}
+
+function passedAs(
+  query: Routed,
+  passed: Result<Passed, GatewayError>,
+): Result<Policed, GatewayError> {
+  return passed.ok ? ok(policedAs(query, passed.value.sql, passed.value.guarded)) : passed;
 }
 
 async function closeParts(parts: CompileParts): Promise<void> {
@@ -245,6 +288,7 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
       circuitBreaker(group.circuitBreaker, labels, parts.host, () => parts.changed()),
     );
   }
+  const limits = limitsOf(group);
   return {
     config: group,
     breakers,
@@ -257,15 +301,18 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
     })),
     maxRunning: group.maxRunningQueries,
     strategy: strategyOf(group.strategy),
-    limits: {
-      maxExecutionMs:
-        group.maxExecutionSecs === undefined ? undefined : group.maxExecutionSecs * 1_000,
-      maxRows: group.maxRows,
-      maxTransactionMs:
-        group.maxTransactionSecs === undefined ? undefined : group.maxTransactionSecs * 1_000,
-    },
+    limits,
+    guards: compileGuards(config.guardrails?.guards ?? [], name, limits),
     waitTimeoutMs: capacityWaitTimeoutMs(group),
     defaultTags: Object.entries(group.defaultTags),
+  };
+}
+
+function limitsOf({ maxExecutionSecs, maxRows, maxTransactionSecs }: GroupConfig): QueryLimits {
+  return {
+    maxExecutionMs: maxExecutionSecs === undefined ? undefined : maxExecutionSecs * 1_000,
+    maxRows,
+    maxTransactionMs: maxTransactionSecs === undefined ? undefined : maxTransactionSecs * 1_000,
   };
 }
 

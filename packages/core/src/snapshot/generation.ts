@@ -20,6 +20,7 @@ import type {
   QueryLimits,
 } from "../query/query.ts";
 import { err, ok, type Result } from "../result.ts";
+import type { PolicyLog } from "../guard/guards.ts";
 
 /** The stages of a query that depend on config, in their order on the line. None of them throws. */
 export interface Generation {
@@ -35,8 +36,12 @@ export interface Generation {
     trace: Routed["trace"][number][],
     signal: AbortSignal,
   ): Promise<Result<Routed, GatewayError>>;
-  /** Source SQL plus identity to allowed SQL, or `policy.denied`. */
-  police(query: Routed): Result<Policed, GatewayError>;
+  /** Source SQL plus identity to allowed SQL, or `policy.denied`. Tells `log` what was done. A promise only for a long text that guards read. */
+  police(
+    query: Routed,
+    log: PolicyLog,
+    signal: AbortSignal,
+  ): Result<Policed, GatewayError> | Promise<Result<Policed, GatewayError>>;
   /** What the capacity needs. Members in `excluded` failed this query's connection already; `cluster.unavailable` when none is left. */
   admission(query: Policed, excluded: ReadonlySet<string>): Result<AdmitRequest, GatewayError>;
   /** Allowed SQL to the engine's own dialect. A promise only for a long text, which is read in slices, also for the engine's adapter. */

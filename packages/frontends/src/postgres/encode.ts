@@ -4,7 +4,7 @@
  * Rows are not here: `value/rows.ts` writes them from the batch into the buffer.
  */
 import type { GatewayError } from "@gateway/core/error.ts";
-import type { ResultEvent } from "@gateway/core/query/event.ts";
+import { warningCode, type ResultEvent } from "@gateway/core/query/event.ts";
 import type { ClientSession } from "./session/clientSession.ts";
 import { errorReport, serverReport, type ErrorPlace } from "./errors.ts";
 import type { Outbox } from "./outbox.ts";
@@ -14,6 +14,7 @@ const warnings: ReadonlyMap<string, string> = new Map([
   ["noTransaction", "25P01"],
   ["inTransaction", "25001"],
   ["setLocal", "25P01"],
+  [warningCode, "01000"],
 ]);
 
 /** PostgreSQL's warning for the end of a transaction that nobody began. */

@@ -71,13 +71,19 @@ clusterGroups:
 routers:
   - { type: script, name: x }
 translation: { mode: auto }
-guardrails: {}
+accessControl: {}
+guardrails:
+  guards:
+    - { name: a, type: maxScanBytes, bytes: 1 }
+    - { name: b, type: script, script: x }
 `;
     expect(linesFor(text)).toEqual([
       "clusterGroups.g.strategy.type: not built yet: strategies written as scripts",
       "routers[0].type: not built yet: routers written as scripts",
       "translation: not built yet: translation between SQL dialects",
-      "guardrails: not built yet: guardrails",
+      "guardrails.guards[0].type: not built yet: limits of scanned bytes, because no engine here says before a query runs how many bytes it will read",
+      "guardrails.guards[1].type: not built yet: guards written as scripts",
+      "accessControl: not built yet: access control of tables and columns",
     ]);
   });
 

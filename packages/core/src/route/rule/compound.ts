@@ -17,6 +17,14 @@ export function compoundRule(config: Combined & { readonly targetGroup: string }
 }
 
 function compoundCondition({ combine, conditions }: Combined): Condition {
+  return conditionsOf(combine, conditions);
+}
+
+/** Conditions as one; without any, all of them hold and none is enough. */
+export function conditionsOf(
+  combine: "all" | "any",
+  conditions: readonly ConditionConfig[],
+): Condition {
   const compiled = conditions.map(conditionOf);
   return combine === "all"
     ? (query) => compiled.every((condition) => condition(query))

@@ -15,7 +15,7 @@ import type { Identified } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
 import { err, type Result } from "../../result.ts";
 import type { Question } from "./ask.ts";
-import { identifiedOn } from "./identified.ts";
+import { identifiedOn, limitsOf } from "./identified.ts";
 import { endedWhenLost, lateLossOf, lossAskedOf, lossOf } from "./lost.ts";
 import { PatientReader } from "./patience.ts";
 import type { Underway } from "./underway.ts";
@@ -46,7 +46,8 @@ export class Attempt implements AsyncDisposable {
   /** Counts the query as running, translates and identifies. */
   async identified(): Promise<Result<Identified, GatewayError>> {
     const { generation, policed } = this.#way;
-    this.#running = this.#underway.running(this.#slot.cluster, generation);
+    const limits = limitsOf(policed, generation);
+    this.#running = this.#underway.running(this.#slot.cluster, generation, limits);
     this.#lost = endedWhenLost(this.#slot, this.#underway);
     const found = await identifiedOn(this.#slot, policed, generation, this.#underway.signal);
     if (found.ok) this.#underway.identified(found.value);

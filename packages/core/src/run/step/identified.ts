@@ -1,6 +1,6 @@
 /** Translate and identify: what an engine is given, and as whom, once a slot says which engine it is. */
 import type { GatewayError } from "../../error.ts";
-import type { Identified, Policed } from "../../query/query.ts";
+import type { Identified, Policed, QueryLimits } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
 import { admittedOn } from "../../query/stages.ts";
 import type { Result } from "../../result.ts";
@@ -21,9 +21,14 @@ export async function identifiedOn(
   return asked instanceof Promise ? await asked : asked;
 }
 
+/** What the query may take: its group's limits, with those of the guards that judged it. */
+export function limitsOf({ group, guarded }: Policed, generation: Generation): QueryLimits {
+  return guarded?.limits ?? generation.limits(group);
+}
+
 /** Where the group has a limit of rows the engine is not asked for a form that nobody counts. */
 function countable(query: Policed, generation: Generation): Policed {
   const counts = query.takes.every((format) => !uncountedFormats.has(format));
-  if (counts || generation.limits(query.group).maxRows === undefined) return query;
+  if (counts || limitsOf(query, generation).maxRows === undefined) return query;
   return { ...query, takes: query.takes.filter((format) => !uncountedFormats.has(format)) };
 }

@@ -9,7 +9,7 @@ import type { Generation } from "../../snapshot/generation.ts";
 import type { LastEvent } from "../../query/event.ts";
 import type { LiveQuery } from "./live.ts";
 import type { DataPlane } from "./plane.ts";
-import type { Identified, Query } from "../../query/query.ts";
+import type { Identified, Query, QueryLimits } from "../../query/query.ts";
 import type { Admission, Underway } from "./underway.ts";
 
 export class OpenQuery implements Underway {
@@ -46,6 +46,10 @@ export class OpenQuery implements Underway {
 
   routed(group: string): void {
     this.live.group = group;
+  }
+
+  acted(action: string): void {
+    this.live.acted(action);
   }
 
   identified(query: Identified): void {
@@ -114,9 +118,9 @@ export class OpenQuery implements Underway {
   }
 
   /** Marks the query as running on a cluster until disposed. */
-  running(cluster: string, generation: Generation): Disposable {
+  running(cluster: string, generation: Generation, limits: QueryLimits): Disposable {
     const group = this.#group;
-    this.live.started(cluster, generation.limits(group));
+    this.live.started(cluster, limits);
     this.live.ranOn(generation.backend(cluster));
     const gauge = this.#plane.metrics.running(group, cluster);
     gauge.add(1);

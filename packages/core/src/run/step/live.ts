@@ -45,6 +45,7 @@ export class LiveQuery implements LiveView {
   #startedMs: number | undefined;
   #maxRows = Number.POSITIVE_INFINITY;
   readonly trace: RoutingStep[] = [];
+  #actions: string[] | undefined;
   group: string | undefined;
   cluster: string | undefined;
   engine: string | undefined;
@@ -84,9 +85,25 @@ export class LiveQuery implements LiveView {
     if (this.#startedMs !== undefined) return;
     this.#startedMs = this.#clock.nowMs();
     this.#startedAt = this.#clock.unixMs();
-    this.#maxRows = limits.maxRows ?? Number.POSITIVE_INFINITY;
-    if (limits.maxExecutionMs === undefined) return;
-    this.#limit = this.#clock.timer(limits.maxExecutionMs, () =>
+    this.#limited(limits, 0);
+  }
+
+  /** Guards allow it less than its group does, counted from its start. */
+  narrowed(limits: QueryLimits): void {
+    this.#limit?.[Symbol.dispose]();
+    this.#limited(limits, this.#clock.nowMs() - (this.#startedMs ?? 0));
+  }
+
+  /** Notes what a policy did, for the record. */
+  acted(action: string): void {
+    this.#actions ??= [];
+    this.#actions.push(action);
+  }
+
+  #limited({ maxRows, maxExecutionMs }: QueryLimits, goneMs: number): void {
+    this.#maxRows = maxRows ?? Number.POSITIVE_INFINITY;
+    if (maxExecutionMs === undefined) return;
+    this.#limit = this.#clock.timer(Math.max(0, maxExecutionMs - goneMs), () =>
       this.cancel(gatewayError("query.timeout")),
     );
   }
@@ -163,7 +180,7 @@ export class LiveQuery implements LiveView {
       backendIdentityMode: this.identityMode,
       enginePrincipal: this.principal,
       routingTrace: this.trace,
-      policyActions: noActions,
+      policyActions: this.#actions ?? noActions,
       engineStats: noStats,
       revision,
     };

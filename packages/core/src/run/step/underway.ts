@@ -7,8 +7,9 @@ import { abortError, gatewayError, type GatewayError } from "../../error.ts";
 import type { Clock } from "../../port/clock.ts";
 import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
 import type { Queued } from "../../query/event.ts";
-import type { Identified, Query } from "../../query/query.ts";
+import type { Identified, Query, QueryLimits } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
+import type { PolicyLog } from "../../guard/guards.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { Generation } from "../../snapshot/generation.ts";
 import { abortedWith, Canceller } from "../../tool/canceller.ts";
@@ -20,7 +21,7 @@ type Asked = Pick<DataPlane, "capacity" | "host">;
 export type Admission = AsyncGenerator<Queued, Result<Slot, GatewayError>, void>;
 
 /** What each step of the line tells it and asks of it. */
-export interface Underway {
+export interface Underway extends PolicyLog {
   readonly query: Query;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -33,7 +34,7 @@ export interface Underway {
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined;
   slotLater(request: AdmitRequest): Admission;
   /** Counts it as running on the cluster, until disposed. */
-  running(cluster: string, generation: Generation): Disposable;
+  running(cluster: string, generation: Generation, limits: QueryLimits): Disposable;
   /** What the engine is given, and as whom. */
   identified(query: Identified): void;
   /** The client has been told the end, but the engine still runs it until `ended` resolves. */
@@ -51,7 +52,6 @@ export class Unrecorded implements Underway, Disposable {
   readonly #clock: Clock;
   readonly #canceller = new Canceller();
   readonly #client: Disposable;
-  #group = "";
   #limit: Disposable | undefined;
 
   constructor(query: Query, { capacity, host }: Asked, client: AbortSignal) {
@@ -71,9 +71,9 @@ export class Unrecorded implements Underway, Disposable {
 
   holds(): void {}
 
-  routed(group: string): void {
-    this.#group = group;
-  }
+  routed(): void {}
+
+  acted(): void {}
 
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined {
     if (this.signal.aborted) return err(abortError(this.signal));
@@ -86,8 +86,7 @@ export class Unrecorded implements Underway, Disposable {
   }
 
   /** Called again by a second attempt, which shares the first one's limit. */
-  running(_cluster: string, generation: Generation): Disposable {
-    const { maxExecutionMs } = generation.limits(this.#group);
+  running(_cluster: string, _generation: Generation, { maxExecutionMs }: QueryLimits): Disposable {
     if (maxExecutionMs !== undefined) {
       this.#limit ??= this.#clock.timer(maxExecutionMs, () =>
         this.cancel(gatewayError("query.timeout")),

@@ -67,7 +67,8 @@ export async function wayOf(
     const routed = await generation.route(underway.query, underway.trace, underway.signal);
     if (!routed.ok) return routed;
     underway.routed(routed.value.group);
-    const policed = generation.police(routed.value);
+    const police = generation.police(routed.value, underway, underway.signal);
+    const policed = police instanceof Promise ? await police : police;
     if (!policed.ok) return policed;
     way = new Way(policed.value, held.value, underway);
     return ok(way);

@@ -7,6 +7,7 @@ import type { PinnedLane } from "../../port/backend.ts";
 import type { Slot } from "../../query/slot.ts";
 import type { Clock } from "../../port/clock.ts";
 import { err, ok, type Result } from "../../result.ts";
+import type { PolicyLog } from "../../guard/guards.ts";
 import type { HeldGeneration } from "../../snapshot/generation.ts";
 import { lossAskedOf, lossOf } from "../step/lost.ts";
 import type { TransactionModes } from "../../sql/session/statement.ts";
@@ -191,11 +192,13 @@ export function ownPin(pin: Pin): SessionPin {
 export async function identify(
   query: Query,
   { held }: SessionPin,
+  log: PolicyLog,
   signal: AbortSignal,
 ): Promise<Result<Identified, GatewayError>> {
   const { routed, slot } = held;
   const { generation } = held.generation;
-  const policed = generation.police(routedTo(query, routed.group, routed.trace));
+  const police = generation.police(routedTo(query, routed.group, routed.trace), log, signal);
+  const policed = police instanceof Promise ? await police : police;
   if (!policed.ok) return policed;
   return await identifiedOn(slot, policed.value, generation, signal);
 }

@@ -17,6 +17,7 @@ import { outcomeOf, wishOf, type EndWish } from "./wish.ts";
 import { identify, ownPin, type SessionPin } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
 import { relay } from "../step/relay.ts";
+import { warningsOf } from "../step/warnings.ts";
 
 /** A statement of a session in a transaction. */
 export async function* runPinned(open: OpenQuery, sessionPin: Pin): Stage {
@@ -74,11 +75,19 @@ function writing({ kind, tag }: Statement): GatewayError | undefined {
   return gatewayError("query.transaction", { sqlState: "25006", message });
 }
 
+/** A description leaves no record. */
+const unlogged = { acted: () => {} };
+
 async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   const { lane, points } = pin;
-  const identified = await identify(open.query, pin, open.live.signal);
+  const identified = await identify(open.query, pin, open.live, open.live.signal);
   if (!identified.ok) return { kind: "failed", error: identified.error };
   open.live.identified(identified.value);
+  const { guarded } = identified.value;
+  if (guarded !== undefined) {
+    open.live.narrowed(guarded.limits);
+    yield* warningsOf(guarded);
+  }
   points.run(open.query.statement);
   const { slot } = pin.held;
   using _lost = endedWhenLost(slot, open.live);
@@ -132,12 +141,14 @@ export async function describePinned(
   if (!taken.ok) return taken;
   using _lane = taken.value;
   const { lane } = pin;
-  const { maxExecutionMs } = pin.held.generation.generation.limits(pin.group);
+  const identified = await identify(query, pin, unlogged, ending.signal);
+  const { maxExecutionMs } =
+    (identified.ok ? identified.value.guarded?.limits : undefined) ??
+    pin.held.generation.generation.limits(pin.group);
   using _limit =
     maxExecutionMs === undefined
       ? undefined
       : clock.timer(maxExecutionMs, () => ending.abort(gatewayError("query.timeout")));
-  const identified = await identify(query, pin, ending.signal);
   const described = identified.ok
     ? await lane.describe(identified.value, ending.signal)
     : identified;

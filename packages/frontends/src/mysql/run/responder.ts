@@ -9,7 +9,7 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
-import type { FailedEvent, ResultEvent } from "@gateway/core/query/event.ts";
+import { warningCode, type FailedEvent, type ResultEvent } from "@gateway/core/query/event.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
@@ -221,6 +221,7 @@ const silent: ReadonlySet<string> = new Set(["inTransaction", "noTransaction"]);
 
 /** A server of the family names level and number of each; what others say is a note. */
 function warningOf({ code, text }: Extract<ResultEvent, { kind: "notice" }>): Warning {
+  if (code === warningCode) return { level: "Warning", errno: noteErrno, text };
   const [, level, errno] = /^(Note|Warning|Error) (\d{1,5})$/.exec(code) ?? [];
   return isLevel(level)
     ? { level, errno: Number(errno), text }

@@ -1,0 +1,234 @@
+import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
+import { describe, expect, it } from "vitest";
+import type { Query, QueryLimits, Session } from "../query/query.ts";
+import { queryOf } from "../run/rig/plane.ts";
+import { compileGuards, judgedNow, type Guards } from "./guards.ts";
+
+const noLimits: QueryLimits = { maxExecutionMs: undefined, maxRows: undefined };
+
+describe("compileGuards", () => {
+  it("makes nothing for a group that no guard names", () => {
+    const { guards } = guardrailsSchema.parse({
+      guards: [{ name: "a", type: "readOnly", clusterGroups: ["other"] }],
+    });
+    expect(compileGuards(guards, "main", noLimits)).toBeUndefined();
+    expect(compileGuards([], "main", noLimits)).toBeUndefined();
+    expect(compileGuards(guards, "other", noLimits)).toBeDefined();
+  });
+
+  it("judges only queries for which all conditions hold", () => {
+    const conditions = [
+      { type: "tags", tags: { job: null } },
+      { type: "userGroup", users: ["alice"] },
+    ];
+    const guards = guardsOf({ type: "readOnly", conditions });
+    const tagged = { tags: new Map([["job", "x"]]) };
+    expect(judge(guards, query("DROP TABLE t", tagged)).ok).toBe(false);
+    expect(judge(guards, query("DROP TABLE t")).ok).toBe(true);
+  });
+});
+
+describe("readOnly", () => {
+  const guards = guardsOf({ type: "readOnly" });
+
+  it.each(["SELECT 1", "SHOW TABLES", "BEGIN", "COMMIT", "EXPLAIN DELETE FROM t"])(
+    "lets %s through",
+    (sql) => {
+      expect(judge(guards, query(sql))).toMatchObject({
+        ok: true,
+        value: { sql, guarded: undefined },
+      });
+    },
+  );
+
+  it.each([
+    "INSERT INTO t VALUES (1)",
+    "WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a",
+    "SELECT * INTO u FROM t",
+    "EXPLAIN ANALYZE DELETE FROM t",
+    "CALL p()",
+    "SELECT 'open",
+    "SELECT 1; DROP TABLE t",
+    "FROBNICATE t",
+  ])("refuses %s", (sql) => {
+    expect(judge(guards, query(sql))).toMatchObject({
+      ok: false,
+      error: { code: "policy.denied" },
+    });
+  });
+
+  it("says in the record what it did, and to the client what the configuration says", () => {
+    const log: string[] = [];
+    const own = guardsOf({ type: "readOnly", message: "Ask the data team." });
+    const refused = judge(own, query("DROP TABLE t"), log);
+    expect(refused).toMatchObject({ error: { message: "Ask the data team." } });
+    expect(log).toEqual([
+      "guard g: denied: Only statements that read may run here, and this one may write.",
+    ]);
+  });
+
+  it("only warns where that is its action", () => {
+    const log: string[] = [];
+    const passed = judge(
+      guardsOf({ type: "readOnly", action: "warn" }),
+      query("DROP TABLE t"),
+      log,
+    );
+    expect(passed).toMatchObject({
+      ok: true,
+      value: { guarded: { warnings: [expect.stringContaining("guard g")], limits: noLimits } },
+    });
+    expect(log).toEqual([expect.stringMatching(/^guard g: warned: /)]);
+  });
+});
+
+describe("statementKinds", () => {
+  it("lets through what it allows, and nothing that may hold another kind", () => {
+    const guards = guardsOf({ type: "statementKinds", allow: ["select", "insert"] });
+    expect(judge(guards, query("SELECT 1")).ok).toBe(true);
+    expect(judge(guards, query("INSERT INTO t VALUES (1)")).ok).toBe(true);
+    expect(judge(guards, query("WITH a AS (DELETE FROM t RETURNING *) SELECT 1")).ok).toBe(false);
+    expect(judge(guards, query("UPDATE t SET a = 1")).ok).toBe(false);
+    expect(judge(guards, query("FROBNICATE")).ok).toBe(false);
+  });
+
+  it("refuses what it denies, and what is not known", () => {
+    const guards = guardsOf({ type: "statementKinds", deny: ["ddl"] });
+    expect(judge(guards, query("DELETE FROM t")).ok).toBe(true);
+    expect(judge(guards, query("DROP TABLE t")).ok).toBe(false);
+    expect(judge(guards, query("SELECT * INTO u FROM t")).ok).toBe(false);
+    expect(judge(guards, query("FROBNICATE")).ok).toBe(false);
+    expect(judge(guards, query("SELECT 1; DROP TABLE t")).ok).toBe(false);
+  });
+});
+
+describe("queryRegex", () => {
+  const guards = guardsOf({ type: "queryRegex", regex: "cross\\s+join" });
+
+  it("refuses a text in which it matches", () => {
+    expect(judge(guards, query("SELECT * FROM a CROSS  JOIN b")).ok).toBe(false);
+    expect(judge(guards, query("SELECT * FROM a JOIN b USING (c)")).ok).toBe(true);
+  });
+
+  it("refuses a text that is too long to search, so that nothing hides behind white space", () => {
+    expect(judge(guards, query(`SELECT ${" ".repeat(70_000)}1`)).ok).toBe(false);
+  });
+});
+
+describe("requirePredicate", () => {
+  const guards = guardsOf({
+    type: "requirePredicate",
+    tables: ["sales.orders", "events_*"],
+    columns: ["Day"],
+  });
+
+  it.each([
+    "SELECT * FROM orders WHERE day = 1",
+    "SELECT * FROM sales.orders o WHERE o.day > 1",
+    'SELECT * FROM x.sales."Orders" WHERE DAY = 1 AND 1 = 1',
+    "SELECT * FROM other.orders",
+    "SELECT * FROM reorders",
+    "WITH orders AS (SELECT 1) SELECT * FROM orders",
+    "INSERT INTO orders VALUES (1)",
+    "SHOW COLUMNS FROM orders",
+    "SELECT events_1 FROM t",
+  ])("lets %s through", (sql) => {
+    expect(judge(guards, query(sql))).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    "SELECT * FROM orders",
+    "SELECT * FROM EVENTS_2024",
+    "SELECT * FROM orders WHERE day = 1 OR TRUE",
+    "SELECT * FROM orders o JOIN days d ON o.id = d.id WHERE d.day = 1",
+    "SELECT * FROM t WHERE day = 1 AND id IN (SELECT id FROM orders)",
+    "SELECT * FROM (SELECT * FROM orders) WHERE day = 1",
+    "DELETE FROM sales.orders",
+    "COPY sales.orders TO STDOUT",
+    "FROBNICATE orders",
+    "SELECT 1; SELECT * FROM orders",
+    "SELECT 'open",
+  ])("refuses %s", (sql) => {
+    expect(judge(guards, query(sql))).toMatchObject({
+      ok: false,
+      error: { code: "policy.denied" },
+    });
+  });
+
+  it("without columns asks for any condition that names one", () => {
+    const any = guardsOf({ type: "requirePredicate", tables: ["orders"] });
+    expect(judge(any, query("SELECT * FROM orders WHERE a = 1")).ok).toBe(true);
+    expect(judge(any, query("SELECT * FROM orders WHERE 1 = 1")).ok).toBe(false);
+    expect(judge(any, query("SELECT * FROM orders LIMIT 5")).ok).toBe(false);
+  });
+});
+
+describe("timeLimit and rowLimit", () => {
+  it("hold the lowest of all limits", () => {
+    const guards = guardsOf(
+      { type: "timeLimit", maxExecutionSecs: 7 },
+      { type: "timeLimit", maxExecutionSecs: 9 },
+      { type: "rowLimit", maxRows: 50 },
+    );
+    expect(judge(guards, query("SELECT 1"))).toMatchObject({
+      value: { sql: "SELECT 1", guarded: { limits: { maxExecutionMs: 7_000, maxRows: 50 } } },
+    });
+  });
+
+  it("never raise a limit of the group", () => {
+    const limits = { maxExecutionMs: 1_000, maxRows: 5, maxTransactionMs: 3 };
+    const guards = guardsOver(
+      limits,
+      { type: "timeLimit", maxExecutionSecs: 7 },
+      { type: "rowLimit", maxRows: 50 },
+    );
+    expect(judge(guards, query("SELECT 1"))).toEqual({
+      ok: true,
+      value: { sql: "SELECT 1", guarded: undefined },
+    });
+  });
+
+  it("write a LIMIT into a query, the lowest that any of them asks for", () => {
+    const guards = guardsOf(
+      { type: "rowLimit", action: "rewrite", maxRows: 50 },
+      { type: "rowLimit", action: "rewrite", maxRows: 20 },
+    );
+    expect(judge(guards, query("SELECT * FROM t"))).toMatchObject({
+      value: { sql: "SELECT * FROM t LIMIT 20", guarded: { limits: { maxRows: 20 } } },
+    });
+  });
+
+  it("refuse a query whose place for it is not found, and only count the rows of other statements", () => {
+    const guards = guardsOf({ type: "rowLimit", action: "rewrite", maxRows: 50 });
+    expect(judge(guards, query("SELECT 1 LIMIT 5 + 5"))).toMatchObject({
+      error: { code: "policy.denied" },
+    });
+    expect(judge(guards, query("SELECT 'open"))).toMatchObject({
+      error: { code: "policy.denied" },
+    });
+    for (const sql of ["DELETE FROM t RETURNING *", "SHOW TABLES", "SELECT * INTO u FROM t"]) {
+      expect(judge(guards, query(sql))).toMatchObject({
+        value: { sql, guarded: { limits: { maxRows: 50 } } },
+      });
+    }
+  });
+});
+
+function guardsOf(...configs: readonly object[]): Guards {
+  return guardsOver(noLimits, ...configs);
+}
+
+function guardsOver(limits: QueryLimits, ...configs: readonly object[]): Guards {
+  const named = configs.map((config, at) => ({ name: at === 0 ? "g" : `g${at}`, ...config }));
+  const made = compileGuards(guardrailsSchema.parse({ guards: named }).guards, "main", limits);
+  if (made === undefined) throw new Error("no guard");
+  return made;
+}
+
+function query(sql: string, session: Partial<Session> = {}): Query {
+  return queryOf(sql, { dialect: "postgres", ...session });
+}
+
+function judge(guards: Guards, asked: Query, log: string[] = []): ReturnType<typeof judgedNow> {
+  return judgedNow(guards, asked, { acted: (action) => void log.push(action) });
+}

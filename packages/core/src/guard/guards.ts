@@ -1,0 +1,246 @@
+/**
+ * The guard rails of one cluster group, compiled once per generation, and what they say of a statement.
+ *
+ * They see the client's text before a slot is taken. Where a guard has to understand a statement and does not, it
+ * refuses. A guard keeps honest clients from mistakes; it knows words, no functions and no views, and is no
+ * border between users.
+ */
+import type { GuardConfig } from "@gateway/contract/config/guardrail.ts";
+import { gatewayError, type GatewayError } from "../error.ts";
+import type { Guarded, Query, QueryLimits } from "../query/query.ts";
+import { compileRegex } from "../regex/regex.ts";
+import { err, ok, unreachable, type Result } from "../result.ts";
+import { conditionsOf } from "../route/rule/compound.ts";
+import type { Condition } from "../route/rule/rule.ts";
+import { inOneGo, type Steps } from "../sql/reading/steps.ts";
+import { longTextUnits } from "../sql/reading/reading.ts";
+import { limitedTo } from "../sql/shape/limit.ts";
+import { tablesReading } from "../sql/shape/predicates.ts";
+import { isOfSession, kindsOf, onlyReads } from "./kinds.ts";
+import { predicateRule, rowKinds } from "./predicate.ts";
+
+/** What guards let through: the text for the engine, and what they add to it. */
+export interface Passed {
+  readonly sql: string;
+  readonly guarded: Guarded | undefined;
+}
+
+/** Told what each guard did, for the query's record. */
+export interface PolicyLog {
+  acted(action: string): void;
+}
+
+export interface Guards {
+  /** Judges a query. Refuses with `policy.denied`. Steps, because a long text takes long to read. */
+  judge(query: Query, log: PolicyLog): Steps<Result<Passed, GatewayError>>;
+}
+
+/** What one guard says: nothing, or why the statement does not pass. */
+type Judge = (query: Query) => Steps<string | undefined> | string | undefined;
+
+interface CompiledGuard {
+  readonly name: string;
+  readonly message: string | undefined;
+  readonly conditions: Condition | undefined;
+  readonly work:
+    | { readonly kind: "judge"; readonly warns: boolean; readonly judge: Judge }
+    | { readonly kind: "time"; readonly maxExecutionMs: number }
+    | { readonly kind: "rows"; readonly maxRows: number; readonly rewrites: boolean };
+}
+
+/** The guards of a group, whose own limits are `limits`. Undefined where none judges it. Patterns were checked before. */
+export function compileGuards(
+  guards: readonly GuardConfig[],
+  group: string,
+  limits: QueryLimits,
+): Guards | undefined {
+  const own = guards
+    .filter(({ clusterGroups }) => clusterGroups?.includes(group) ?? true)
+    .map(compiled);
+  if (own.length === 0) return undefined;
+  return { judge: (query, log) => judged(own, limits, query, log) };
+}
+
+/** Whether the guards have to read the text in slices. */
+export function isLong({ sql }: Pick<Query, "sql">): boolean {
+  return sql.length > longTextUnits;
+}
+
+/** All of it at once, for a short text. */
+export function judgedNow(
+  guards: Guards,
+  query: Query,
+  log: PolicyLog,
+): Result<Passed, GatewayError> {
+  return inOneGo(guards.judge(query, log));
+}
+
+function* judged(
+  guards: readonly CompiledGuard[],
+  limits: QueryLimits,
+  query: Query,
+  log: PolicyLog,
+): Steps<Result<Passed, GatewayError>> {
+  if (isOfSession(query.statement)) return ok({ sql: query.sql, guarded: undefined });
+  const warnings: string[] = [];
+  let { maxExecutionMs, maxRows } = limits;
+  let writtenRows: number | undefined;
+  for (const { name, message, conditions, work } of guards) {
+    if (conditions !== undefined && !conditions(query)) continue;
+    switch (work.kind) {
+      case "judge": {
+        const said = work.judge(query);
+        const reason = typeof said === "object" ? yield* said : said;
+        if (reason === undefined) break;
+        const text = message ?? reason;
+        log.acted(`guard ${name}: ${work.warns ? "warned" : "denied"}: ${reason}`);
+        if (!work.warns) return err(denied(name, text));
+        warnings.push(`${text} (guard ${name})`);
+        break;
+      }
+      case "time":
+        if (maxExecutionMs !== undefined && maxExecutionMs <= work.maxExecutionMs) break;
+        maxExecutionMs = work.maxExecutionMs;
+        log.acted(`guard ${name}: at most ${work.maxExecutionMs / 1_000} s`);
+        break;
+      case "rows":
+        if (work.rewrites) writtenRows = Math.min(work.maxRows, writtenRows ?? work.maxRows);
+        if (maxRows === undefined || work.maxRows < maxRows) maxRows = work.maxRows;
+        log.acted(`guard ${name}: at most ${work.maxRows} rows`);
+        break;
+      default:
+        return unreachable(work);
+    }
+  }
+  const sql = writtenRows === undefined ? query.sql : yield* limitedText(query, writtenRows);
+  if (sql === undefined) {
+    log.acted("guards: denied: no place for a LIMIT was found");
+    return err(gatewayError("policy.denied", noPlace));
+  }
+  const changed = maxExecutionMs !== limits.maxExecutionMs || maxRows !== limits.maxRows;
+  if (sql === query.sql && warnings.length === 0 && !changed)
+    return ok({ sql, guarded: undefined });
+  return ok({ sql, guarded: { warnings, limits: { ...limits, maxExecutionMs, maxRows } } });
+}
+
+const noPlace = {
+  message: "Results are limited here, and where this query's LIMIT would stand was not found.",
+  hint: "End the query with a LIMIT of its own: a plain number, and nothing but an OFFSET behind it.",
+};
+
+/** Only queries get a LIMIT; rows of other statements are counted by whoever passes them on. */
+function* limitedText(query: Query, maxRows: number): Steps<string | undefined> {
+  const { kind, tag, firstWord, doubt } = query.statement;
+  const isQuery = kind === "select" && tag !== "SELECT INTO" && firstWord !== "SUMMARIZE";
+  if (!isQuery) return query.sql;
+  if (doubt !== undefined) return undefined;
+  return yield* limitedTo(query.sql, query.session.dialect, maxRows);
+}
+
+function denied(name: string, message: string): GatewayError {
+  return gatewayError("policy.denied", {
+    message,
+    hint: `The guard ${name} of the configuration denies it.`,
+  });
+}
+
+function compiled(config: GuardConfig): CompiledGuard {
+  const { name, message, conditions } = config;
+  return {
+    name,
+    message,
+    conditions: conditions === undefined ? undefined : conditionsOf("all", conditions),
+    work: workOf(config),
+  };
+}
+
+function workOf(config: GuardConfig): CompiledGuard["work"] {
+  switch (config.type) {
+    case "timeLimit":
+      return { kind: "time", maxExecutionMs: config.maxExecutionSecs * 1_000 };
+    case "rowLimit":
+      return { kind: "rows", maxRows: config.maxRows, rewrites: config.action === "rewrite" };
+    case "readOnly":
+    case "statementKinds":
+    case "queryRegex":
+    case "requirePredicate":
+      return { kind: "judge", warns: config.action === "warn", judge: judgeOf(config) };
+    default:
+      return unreachable(config);
+  }
+}
+
+type Judging = Exclude<GuardConfig, { type: "timeLimit" | "rowLimit" }>;
+
+function judgeOf(config: Judging): Judge {
+  switch (config.type) {
+    case "readOnly":
+      return ({ statement }) => {
+        if (onlyReads(statement)) return undefined;
+        return statement.doubt === undefined
+          ? "Only statements that read may run here, and this one may write."
+          : `Only statements that read may run here, and ${inDoubt}.`;
+      };
+    case "statementKinds":
+      return kindsJudge(config);
+    case "queryRegex":
+      return regexJudge(config);
+    case "requirePredicate":
+      return predicateJudge(config);
+    default:
+      return unreachable(config);
+  }
+}
+
+const inDoubt = "engines may read this text in different ways";
+
+function kindsJudge({ allow, deny }: Extract<Judging, { type: "statementKinds" }>): Judge {
+  const allowed = new Set<string>(allow);
+  const forbidden = new Set<string>(deny);
+  return ({ statement }) => {
+    const kinds = kindsOf(statement);
+    if (kinds === undefined) {
+      return "Only known kinds of statements may run here, and what this one does is not known.";
+    }
+    const wrong = kinds.find((kind) =>
+      allow === undefined ? forbidden.has(kind) : !allowed.has(kind),
+    );
+    if (wrong === undefined) return undefined;
+    return wrong === kinds[0]
+      ? `Statements of the kind ${wrong} may not run here.`
+      : `Statements of the kind ${wrong} may not run here, and this one may hold one.`;
+  };
+}
+
+/** UTF-16 units that are searched. */
+const searchedMax = 65_536;
+
+function regexJudge(config: Extract<Judging, { type: "queryRegex" }>): Judge {
+  const regex = compileRegex(config.regex, { ignoreCase: !config.caseSensitive });
+  if (!regex.ok) throw new Error(`a pattern passed the check: ${regex.error.reason}`);
+  return ({ sql }) => {
+    if (sql.length > searchedMax)
+      return "The text of this statement is too long for a guard to search.";
+    return regex.value.test(sql) ? "The text of this statement is not allowed here." : undefined;
+  };
+}
+
+function predicateJudge(config: Extract<Judging, { type: "requirePredicate" }>): Judge {
+  const isBare = predicateRule(config);
+  const { columns } = config;
+  return function* (query): Steps<string | undefined> {
+    const { statement, session, sql } = query;
+    if (!rowKinds.has(statement.kind) && statement.doubt === undefined) return undefined;
+    const reading = tablesReading(session.dialect);
+    if (isLong(query)) yield* reading.ahead(sql);
+    const isKnown = statement.kind !== "unknown" && statement.doubt === undefined;
+    const reads = isKnown ? reading(sql) : undefined;
+    if (reads === undefined) {
+      return "Some tables are read here with a condition only, and this statement is not understood.";
+    }
+    const bare = reads.find(isBare);
+    if (bare === undefined) return undefined;
+    const asked = columns === undefined ? "" : ` on ${columns.join(" or ")}`;
+    return `The table ${bare.path.join(".")} is read here with a condition${asked} only: the WHERE beside it must hold one, in each branch of an OR.`;
+  };
+}

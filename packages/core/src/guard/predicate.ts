@@ -1,0 +1,67 @@
+/** Whether a statement reads a guarded table without the condition that its guard asks for. */
+import { asciiLower } from "../sql/lex/cursor.ts";
+import type { TableRead } from "../sql/shape/frame.ts";
+import type { StatementKind } from "../sql/classify/statementKind.ts";
+
+/** Kinds that read rows of tables. */
+export const rowKinds: ReadonlySet<StatementKind> = new Set<StatementKind>([
+  "select",
+  "insert",
+  "update",
+  "delete",
+  "merge",
+  "ddl",
+  "copy",
+  "explain",
+  "declare",
+  "prepare",
+  "unknown",
+]);
+
+export interface PredicateRule {
+  readonly tables: readonly string[];
+  readonly columns?: readonly string[] | undefined;
+}
+
+/** Says of a table read whether the rule forbids it. */
+export function predicateRule({ tables, columns }: PredicateRule): (read: TableRead) => boolean {
+  const patterns = tables.map((name) => name.split(".").map(partPattern));
+  const wanted = columns?.map(asciiLower);
+  return (read) => {
+    if (!patterns.some((parts) => isMeant(parts, read.path))) return false;
+    if (wanted === undefined) return read.columns.size === 0;
+    return !wanted.some(
+      (column) => read.columns.has(column) || read.columns.has(`${read.alias}.${column}`),
+    );
+  };
+}
+
+type Part = (name: string) => boolean;
+
+/** `*` stands for any characters. Matched without going back, as names come from strangers. */
+function partPattern(pattern: string): Part {
+  const [first = "", ...others] = asciiLower(pattern).split("*");
+  const last = others.pop();
+  if (last === undefined) return (name) => name === first;
+  return (name) => {
+    if (!name.startsWith(first) || name.length < first.length + last.length) return false;
+    let at = first.length;
+    for (const piece of others) {
+      const found = name.indexOf(piece, at);
+      if (found < 0) return false;
+      at = found + piece.length;
+    }
+    return name.length - last.length >= at && name.endsWith(last);
+  };
+}
+
+/** The last parts of both agree, as many as the shorter one has. */
+function isMeant(parts: readonly Part[], path: readonly string[]): boolean {
+  const count = Math.min(parts.length, path.length);
+  for (let back = 1; back <= count; back += 1) {
+    const part = parts[parts.length - back];
+    const name = path[path.length - back];
+    if (part === undefined || name === undefined || !part(name)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,7 @@
+/** What guards that only warn tell the client. */
+import { warningCode, type ResultEvent } from "../../query/event.ts";
+import type { Guarded } from "../../query/query.ts";
+
+export function* warningsOf({ warnings }: Guarded): Generator<ResultEvent, void, void> {
+  for (const text of warnings) yield { kind: "notice", code: warningCode, text };
+}
