@@ -78,7 +78,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 /** What a client saw. */
 interface Seen {
   readonly rows: number;
-  readonly error?: string;
+  readonly error?: string | undefined;
   readonly warnings?: readonly string[];
 }
 

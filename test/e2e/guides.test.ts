@@ -3,6 +3,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import { queryRecordSchema } from "@gateway/contract/record.ts";
 import { recordOf } from "@gateway/core/record/rig/recordOf.ts";
 import { redact, redactions } from "@gateway/core/record/redact.ts";
+import { compileGuards, judgedNow } from "@gateway/core/guard/guards.ts";
+import { queryOf } from "@gateway/core/run/rig/plane.ts";
 import { allowListAuthorizer } from "@gateway/core/route/allowList.ts";
 import { routeExplainer } from "@gateway/core/route/explain.ts";
 import { usage } from "@gateway/gateway/command/terminal.ts";
@@ -35,6 +37,32 @@ describe("the commands of the guides", () => {
     );
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
+});
+
+describe("docs/guardrails.md", () => {
+  const text = readFileSync(new URL("guardrails.md", docs), "utf8");
+  const { guardrails, clusterGroups } = configIn(text);
+  const none = { maxExecutionMs: undefined, maxRows: undefined };
+  const rows = rowsUnder(text, "Group");
+
+  it("has statements to look at", () => {
+    expect(rows.length).toBeGreaterThan(5);
+  });
+
+  it.each(rows)(
+    "says in %s what happens to %s: it %s",
+    (group = "", written = "", happens = "") => {
+      expect(Object.keys(clusterGroups)).toContain(group);
+      const sql = written.replaceAll("`", "");
+      const guards = compileGuards(guardrails?.guards ?? [], group, none);
+      if (guards === undefined) throw new Error("no guard");
+      const judged = judgedNow(guards, queryOf(sql, { dialect: "trino" }), { acted: () => {} });
+      if (!judged.ok) return expect(happens).toBe("is refused");
+      const { sql: passed, guarded } = judged.value;
+      if (passed !== sql) return expect(happens).toBe("is limited");
+      return expect(happens).toBe((guarded?.warnings ?? []).length > 0 ? "warns" : "runs");
+    },
+  );
 });
 
 describe("docs/routing.md", () => {

@@ -64,7 +64,7 @@ const scope = {
 const action = z.enum(["deny", "warn"]).default("deny").meta({
   title: "Action",
   description:
-    "Refuse the statement, or let it run with a notice to its client. Both stand in the query's record.",
+    "Refuse the statement, or let it run with a warning. Clients of PostgreSQL, MySQL, Trino and MCP are shown it; the protocols of Flight SQL, Snowflake and ClickHouse have no place for it. Both stand in the query's record.",
 });
 
 const readOnly = z.strictObject({ type: z.literal("readOnly"), ...scope, action }).meta({

@@ -179,7 +179,10 @@ function policed(
   { host, log, signal }: Policing,
 ): Result<Policed, GatewayError> | Promise<Result<Policed, GatewayError>> {
   const refusal = agentRefusal(query, config.agentWrites);
-  if (refusal !== undefined) return err(refusal);
+  if (refusal !== undefined) {
+    log.acted("agentWrites: denied");
+    return err(refusal);
+  }
   if (guards === undefined) return ok(policedAs(query, query.sql));
   if (!isLong(query)) return passedAs(query, judgedNow(guards, query, log));
   const client = {

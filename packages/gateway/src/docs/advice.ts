@@ -52,8 +52,9 @@ export const advice = {
       "`queryAuth.type` of the cluster asks for more than this login has. The gateway never falls back to its own account.",
   },
   "policy.denied": {
-    user: "Ask for access to the data that the query names.",
-    operator: "The routing trace in the query's record names the policy.",
+    user: "Read the message: it says what a statement must be to run here.",
+    operator:
+      "`policyActions` of the query's record name the guard, or `agentWrites` of the group.",
   },
   "route.denied": {
     user: "Read the message: the rule's author wrote it.",

@@ -5,7 +5,7 @@ import type { LastEvent, Stage } from "../../query/event.ts";
 import type { OpenQuery } from "../step/lifecycle.ts";
 import { isStrict, wordsOf, type WayBack } from "./savepoints.ts";
 import type { Division } from "../../sql/session/statement.ts";
-import { identify, type SessionPin } from "./pinSession.ts";
+import { identify, unlogged, type SessionPin } from "./pinSession.ts";
 
 /** SAVEPOINT, RELEASE and ROLLBACK TO. */
 export async function* divide(
@@ -86,7 +86,7 @@ async function goBack(
 /** Another transaction in the same slot, with the modes the client asked for in the first. */
 function beginAgain(pin: SessionPin, signal: AbortSignal): Promise<Result<void, GatewayError>> {
   return pin.renew(async () => {
-    const identified = await identify(pin.held.begin, pin, signal);
+    const identified = await identify(pin.held.begin, pin, unlogged, signal);
     if (!identified.ok) return identified;
     return await pin.held.generation.generation
       .backend(pin.cluster)

@@ -188,6 +188,9 @@ export function ownPin(pin: Pin): SessionPin {
   throw new Error("a pin that this pipeline did not make");
 }
 
+/** For what leaves no record: a description, and a transaction that follows another. */
+export const unlogged: PolicyLog = { acted: () => {} };
+
 /** Police, translate and identify for a statement whose route and slot are already there. */
 export async function identify(
   query: Query,

@@ -14,7 +14,7 @@ import { PatientReader } from "../step/patience.ts";
 import type { Pin } from "../../query/pin.ts";
 import { chain, divide, failedIn } from "./divided.ts";
 import { outcomeOf, wishOf, type EndWish } from "./wish.ts";
-import { identify, ownPin, type SessionPin } from "./pinSession.ts";
+import { identify, ownPin, unlogged, type SessionPin } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
 import { relay } from "../step/relay.ts";
 import { warningsOf } from "../step/warnings.ts";
@@ -74,9 +74,6 @@ function writing({ kind, tag }: Statement): GatewayError | undefined {
   const message = `cannot execute ${tag} in a read-only transaction`;
   return gatewayError("query.transaction", { sqlState: "25006", message });
 }
-
-/** A description leaves no record. */
-const unlogged = { acted: () => {} };
 
 async function* executePinned(open: OpenQuery, pin: SessionPin): Stage {
   const { lane, points } = pin;

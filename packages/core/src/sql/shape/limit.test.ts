@@ -8,7 +8,7 @@ const limited = (sql: string, dialect: Dialect = "postgres") =>
   inOneGo(limitedTo(sql, dialect, 10));
 
 describe("limitedTo", () => {
-  it.each<readonly [string, string, Dialect?]>([
+  it.each<readonly [sql: string, written: string, dialect?: Dialect]>([
     ["SELECT * FROM t", "SELECT * FROM t LIMIT 10"],
     ["SELECT * FROM t;", "SELECT * FROM t LIMIT 10;"],
     ["SELECT 1 -- why", "SELECT 1 LIMIT 10 -- why"],
@@ -53,7 +53,7 @@ describe("limitedTo", () => {
     ["(SELECT 1) FORMAT TSV", "SELECT * FROM ((SELECT 1)\n) LIMIT 10 FORMAT TSV", "clickhouse"],
     ["SELECT 'LIMIT 5' AS \"limit 3\"", "SELECT 'LIMIT 5' AS \"limit 3\" LIMIT 10"],
     ["SELECT t.limit FROM t", "SELECT t.limit FROM t LIMIT 10", "trino"],
-  ])("writes %s as %s", (sql, written, dialect = "postgres") => {
+  ])("writes %s as %s", (...[sql, written, dialect = "postgres"]) => {
     expect(limited(sql, dialect)).toBe(written);
   });
 
@@ -66,7 +66,7 @@ describe("limitedTo", () => {
     expect(limited(sql)).toBe(sql);
   });
 
-  it.each<readonly [string, Dialect?]>([
+  it.each<readonly [sql: string, dialect?: Dialect]>([
     ["SELECT 1 LIMIT 5 + 6"],
     ["SELECT 1 LIMIT (SELECT 100)"],
     ["SELECT 1 FETCH FIRST 5 ROWS WITH TIES"],
@@ -79,7 +79,7 @@ describe("limitedTo", () => {
     ["SELECT a FROM t LIMIT 3 WITH TIES", "clickhouse"],
     ["SELECT (1"],
     ["SELECT 1)"],
-  ])("finds no place in %s", (sql, dialect = "postgres") => {
+  ])("finds no place in %s", (...[sql, dialect = "postgres"]) => {
     expect(limited(sql, dialect)).toBeUndefined();
   });
 

@@ -58,7 +58,7 @@ describe("tablesReading", () => {
     ["MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = 1, c = 2", ["u as u: "]],
     ["COPY t TO STDOUT", ["t as : "]],
     ["COPY (SELECT * FROM t) TO STDOUT", ["t as t: "]],
-  ])("finds in %s the reads %j", (sql, reads, dialect = "postgres") => {
+  ])("finds in %s the reads %j", (...[sql, reads, dialect = "postgres"]) => {
     expect(readsOf(sql, dialect)).toEqual(reads);
   });
 
