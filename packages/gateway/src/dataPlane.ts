@@ -56,6 +56,7 @@ export async function startDataPlane(
     live,
     metrics: queryMetrics(host.metrics),
     idleInTransactionMs: config.idleInTransactionSecs * 1000,
+    tagComments: config.tagComments,
     draining: () => parts.stopping.signal.aborted,
   });
 

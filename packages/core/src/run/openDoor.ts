@@ -5,6 +5,7 @@ import { err, ok } from "../result.ts";
 import { describeQuery } from "./describe.ts";
 import { queryIds } from "./id.ts";
 import type { Presented } from "../port/authenticator.ts";
+import { withAskedTags } from "./step/askedTags.ts";
 import type { DataPlane } from "./step/plane.ts";
 import { PolledQueries } from "./poll/polled.ts";
 import { runQuery } from "./run.ts";
@@ -29,7 +30,9 @@ export interface OpenDoor {
 
 export function openDoor(plane: DataPlane): OpenDoor {
   const { generations, host, live } = plane;
-  const run: Door["run"] = (query, signal) => runQuery(query, plane, signal);
+  const comments = plane.tagComments === true;
+  const run: Door["run"] = (query, signal) =>
+    runQuery(withAskedTags(query, comments), plane, signal);
   const polled = new PolledQueries(host);
 
   const noteRefusal: Door["refused"] = (code, { kind, user }, { frontend, address }) => {
@@ -78,9 +81,9 @@ export function openDoor(plane: DataPlane): OpenDoor {
     refused: noteRefusal,
     query: queriesOf(host),
     run,
-    describe: (query, signal) => describeQuery(query, plane, signal),
-    target: (query, signal) => targetOf(query, plane, signal),
-    tables: (query, signal) => tablesFor(query, plane, signal),
+    describe: (query, signal) => describeQuery(withAskedTags(query, comments), plane, signal),
+    target: (query, signal) => targetOf(withAskedTags(query, comments), plane, signal),
+    tables: (query, signal) => tablesFor(withAskedTags(query, comments), plane, signal),
     start: (query) => polled.start(query, run),
     resume: (id, owner) => polled.resume(id, owner),
     cancel: async (id, by) => {

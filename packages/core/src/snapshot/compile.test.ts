@@ -1,4 +1,6 @@
 import { groupSchema } from "@gateway/contract/config/group.ts";
+import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
+import type { QueryRecord } from "@gateway/contract/record.ts";
 import { describe, expect, it } from "vitest";
 import { localCapacity } from "../capacity/local.ts";
 import { gatewayError } from "../error.ts";
@@ -18,15 +20,48 @@ import { compileSnapshot } from "./compile.ts";
 import { Generations } from "./generation.ts";
 
 describe("a compiled generation behind the door", () => {
-  it("routes, admits and runs, and gives the group's default tags to the engine", async () => {
+  it("routes, admits and runs, and gives the group's default tags to the engine and the record", async () => {
     const seen: string[] = [];
-    const { door } = doorOf({
+    const { door, records } = doorOf({
       clusters: { a: answering((query) => seen.push(query.session.tags.get("team") ?? "")) },
       groups: { main: { members: ["a"], maxRunningQueries: 1, defaultTags: { team: "data" } } },
     });
     const events = await allOf(door.run(queryOf("select 1"), new AbortController().signal));
     expect(events.at(-1)).toMatchObject({ kind: "done" });
     expect(seen).toEqual(["data"]);
+    expect(records.map(({ tags }) => tags)).toEqual([{ team: "data" }]);
+  });
+
+  it("asks the guards of the group, and says in the record what they did", async () => {
+    const seen: unknown[] = [];
+    const { door, records } = doorOf({
+      clusters: {
+        a: answering(({ engineSql, maxExecutionMs }) => seen.push([engineSql, maxExecutionMs])),
+      },
+      groups: { main: { members: ["a"], maxRunningQueries: 1, maxExecutionSecs: 60 } },
+      guards: [
+        { name: "reads", type: "readOnly" },
+        { name: "few", type: "rowLimit", action: "rewrite", maxRows: 5 },
+        { name: "short", type: "timeLimit", maxExecutionSecs: 7 },
+        { name: "ones", type: "queryRegex", regex: "1", action: "warn" },
+      ],
+    });
+    const { signal } = new AbortController();
+    const [warning, ...others] = await allOf(door.run(queryOf("select 1"), signal));
+    expect(warning).toMatchObject({ kind: "notice", code: "policyWarning" });
+    expect(others.at(-1)).toMatchObject({ kind: "done" });
+    expect(seen).toEqual([["select 1 LIMIT 5", 7_000]]);
+    const denied = await allOf(door.run(queryOf("drop table t"), signal));
+    expect(denied).toMatchObject([{ kind: "failed", error: { code: "policy.denied" } }]);
+    const long = `select ${"1, ".repeat(40_000)}1`;
+    const tooLong = await allOf(door.run(queryOf(long), signal));
+    expect(tooLong.at(-1)).toMatchObject({ kind: "done" });
+    expect(seen.at(-1)).toEqual([`${long} LIMIT 5`, 7_000]);
+    expect(records.map(({ status, policyActions }) => [status, policyActions.length])).toEqual([
+      ["finished", 3],
+      ["denied", 1],
+      ["finished", 3],
+    ]);
   });
 
   it("gives the engine the group's limit, and never more than the slot was leased with", async () => {
@@ -192,13 +227,15 @@ interface Setup {
   readonly groups: Readonly<Record<string, object>>;
   /** What the clusters read. */
   readonly dialect?: Dialect;
+  readonly guards?: readonly object[];
   /** What each of them knows, as it grows. */
   readonly catalogs?: readonly string[];
 }
 
-function doorOf({ clusters, groups, dialect, catalogs = ["memory"] }: Setup) {
+function doorOf({ clusters, groups, dialect, catalogs = ["memory"], guards = [] }: Setup) {
   const host = virtualHost(7);
   const closed: string[] = [];
+  const records: QueryRecord[] = [];
   const clusterGroups = Object.fromEntries(
     Object.entries(groups).map(([name, group]) => [name, groupSchema.parse(group)]),
   );
@@ -216,6 +253,7 @@ function doorOf({ clusters, groups, dialect, catalogs = ["memory"] }: Setup) {
         clusters: Object.fromEntries([...backends.keys()].map((name) => [name, {}])),
         clusterGroups,
         routers: [],
+        guardrails: guardrailsSchema.parse({ guards }),
       },
       {
         host,
@@ -234,14 +272,14 @@ function doorOf({ clusters, groups, dialect, catalogs = ["memory"] }: Setup) {
     host,
     generations,
     capacity,
-    history: { append: () => {} },
+    history: { append: (record) => void records.push(record) },
     live: new LiveQueries(),
     metrics: queryMetrics(host.metrics),
     worker: undefined,
     idleInTransactionMs: 60_000,
     draining: () => false,
   });
-  return { door, host, generations, closed };
+  return { door, host, generations, closed, records };
 }
 
 describe("a door without a configuration", () => {

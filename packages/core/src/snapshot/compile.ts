@@ -107,10 +107,9 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const query =
         identity === session.identity ? asked : { ...asked, session: { ...session, identity } };
       const routed = await routes.route(query, trace, signal);
-      if (!routed.ok) return routed;
-      const { defaultTags } = found(groups, routed.value.group);
-      return defaultTags.length === 0 ? routed : ok(withTags(routed.value, defaultTags));
+      return routed.ok ? ok(taggedAs(routed.value, found(groups, routed.value.group))) : routed;
     },
+    tagged: (query) => taggedAs(query, found(groups, query.group)),
     police: (query, log, signal) =>
       policed(query, found(groups, query.group), { host, log, signal }),
     admission: (query, excluded) => admissionOf(query, found(groups, query.group), excluded),
@@ -320,8 +319,9 @@ function limitsOf({ maxExecutionSecs, maxRows, maxTransactionSecs }: GroupConfig
 }
 
 /** Tags of the group, where the client set none of that name. */
-function withTags<Q extends Query>(query: Q, defaults: readonly (readonly [string, string])[]): Q {
-  const tags = new Map([...defaults, ...query.session.tags]);
+function taggedAs(query: Routed, { defaultTags }: CompiledGroup): Routed {
+  if (defaultTags.length === 0) return query;
+  const tags = new Map([...defaultTags, ...query.session.tags]);
   return { ...query, session: { ...query.session, tags } };
 }
 

@@ -36,6 +36,8 @@ export interface Generation {
     trace: Routed["trace"][number][],
     signal: AbortSignal,
   ): Promise<Result<Routed, GatewayError>>;
+  /** With the tags of its group where the client set none of that name; `route` has added them. For a statement whose route was decided before. */
+  tagged(query: Routed): Routed;
   /** Source SQL plus identity to allowed SQL, or `policy.denied`. Tells `log` what was done. A promise only for a long text that guards read. */
   police(
     query: Routed,

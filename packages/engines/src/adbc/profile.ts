@@ -61,6 +61,7 @@ export interface Profile {
   /** What is set on a statement. */
   statementOptions(statement: {
     readonly plainQuery: boolean;
+    /** The statement's own tag, then the client's. */
     readonly tag: string;
   }): readonly Option[];
   /** How its connections get the time limit of a statement; absent where nobody knows. */

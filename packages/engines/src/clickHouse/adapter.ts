@@ -10,6 +10,7 @@ import type { Host } from "@gateway/core/port/host.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag, tagPrefix } from "@gateway/core/query/tag.ts";
+import { shownTags } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import type { Column } from "@gateway/core/type/type.ts";
@@ -113,6 +114,7 @@ class ClickHouseBackend implements Backend {
       fields: [
         ...placed.value.values,
         ...(judged.value.reads ? [] : [["wait_end_of_query", "1"] as const]),
+        ...commentOf(query, caller.value, this.#config),
       ],
     };
     const shown = query.parameters.length === 0 ? query.engineSql : undefined;
@@ -358,3 +360,17 @@ async function* refused(error: GatewayError): ResultStream {
 }
 
 function nothing(): void {}
+
+const commentSetting = "log_comment";
+
+/** The client's tags for the server's log, unless somebody else says what stands there. Beside the text of an impersonated user no setting goes out. */
+function commentOf(
+  { session, relay }: Identified,
+  caller: Caller,
+  { settings }: ClickHouseConfig,
+): readonly (readonly [string, string])[] {
+  const isSaid = relay?.fields.some(([name]) => name === commentSetting) ?? false;
+  if (isSaid || caller.kind === "user" || Object.hasOwn(settings, commentSetting)) return [];
+  const shown = shownTags(session.tags);
+  return shown === "" ? [] : [[commentSetting, shown]];
+}

@@ -5,7 +5,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
-import { statementTag } from "@gateway/core/query/tag.ts";
+import { statementComment } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
 import { ask } from "./client/ask.ts";
@@ -108,7 +108,7 @@ function callOf(
   });
   if (!judged.ok) return judged;
   if (judged.value.leaves) member.used = true;
-  const prefix = `/* ${statementTag(query)} */ `;
+  const prefix = statementComment(query);
   const shared = {
     text: `${prefix}${sql}`,
     sent: { sql, prefix: prefix.length },

@@ -5,7 +5,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
-import { statementTag } from "@gateway/core/query/tag.ts";
+import { statementComment } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { aftermath, bringLastId, leavesMore } from "./client/aftermath.ts";
 import { ask } from "./client/control.ts";
@@ -99,7 +99,7 @@ function statementOf(
   const text = withLiterals(query.engineSql, query.parameters);
   if (!text.ok) return text;
   if (judged.value.leaves) member.tainted = true;
-  const sql = `/* ${statementTag(query)} */ ${text.value}`;
+  const sql = `${statementComment(query)}${text.value}`;
   const native = query.takes.includes("mysqlRows");
   return ok({ member, clock, sql, tag: judged.value.tag, native });
 }
@@ -199,7 +199,7 @@ export async function describeOn(
     { length: asked.value.count },
     (_, index) => query.parameters[index]?.type ?? ({ kind: "null" } as const),
   );
-  const text = `/* ${statementTag(query)} */ ${asked.value.sql}`;
+  const text = `${statementComment(query)}${asked.value.sql}`;
   const described = await describeText(member, text, signal);
   if (!described.ok) return described;
   const { columns, native } = described.value;

@@ -58,6 +58,11 @@ const gatewaySchema = z
       description: "A transaction without a statement for this long is rolled back.",
       "x-unit": "seconds",
     }),
+    tagComments: z.boolean().default(false).meta({
+      title: "Tags in comments",
+      description:
+        "Whether a comment before a statement, such as /* gateway.tags=team:data,job:nightly */, gives it tags. Agents (MCP) never tag theirs so: their operator does, by the header X-Gateway-Tags.",
+    }),
     persistence: persistenceSchema,
     retention: retentionSchema.prefault({}),
     workerApi: workerApiSchema.optional(),

@@ -111,6 +111,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       trace.push({ step: "fallback", outcome: "main" });
       return ok({ ...query, group: "main", trace });
     },
+    tagged: (query) => query,
     police: (query) =>
       options.refuse?.police === undefined
         ? ok({ ...query, allowedSql: query.sql })

@@ -9,7 +9,7 @@ import type { Generation } from "../../snapshot/generation.ts";
 import type { LastEvent } from "../../query/event.ts";
 import type { LiveQuery } from "./live.ts";
 import type { DataPlane } from "./plane.ts";
-import type { Identified, Query, QueryLimits } from "../../query/query.ts";
+import type { Identified, Query, QueryLimits, Routed } from "../../query/query.ts";
 import type { Admission, Underway } from "./underway.ts";
 
 export class OpenQuery implements Underway {
@@ -44,8 +44,9 @@ export class OpenQuery implements Underway {
     this.revision = revision;
   }
 
-  routed(group: string): void {
+  routed({ group, session }: Routed): void {
     this.live.group = group;
+    this.live.tags = session.tags;
   }
 
   acted(action: string): void {

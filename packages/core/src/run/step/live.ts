@@ -13,7 +13,7 @@ import type { Batch } from "../../type/vector.ts";
 import { batchBytes } from "../../type/size.ts";
 import { Canceller } from "../../tool/canceller.ts";
 import type { LastEvent, QueryStats } from "../../query/event.ts";
-import type { Identified, Query, QueryId, QueryLimits } from "../../query/query.ts";
+import type { Identified, Query, QueryId, QueryLimits, Session } from "../../query/query.ts";
 
 /** Where a query is now, for lists. */
 export interface LiveView {
@@ -53,6 +53,8 @@ export class LiveQuery implements LiveView {
   /** What the engine was given; kept in the record only when it is not the client's own text. */
   engineSql: string | undefined;
   identityMode: string | undefined;
+  /** The client's, then also its group's. */
+  tags: Session["tags"];
   principal: string | undefined;
   rows = 0;
   bytes = 0;
@@ -62,6 +64,7 @@ export class LiveQuery implements LiveView {
     this.#clock = clock;
     this.#client = client;
     this.createdAt = clock.unixMs();
+    this.tags = query.session.tags;
     if (client.aborted) this.#onClientAbort();
     else client.addEventListener("abort", this.#onClientAbort, { once: true });
   }
@@ -115,7 +118,8 @@ export class LiveQuery implements LiveView {
   }
 
   /** Notes what the engine is given and as whom, for the record. */
-  identified({ engineSql, backendIdentity }: Identified): void {
+  identified({ engineSql, backendIdentity, session }: Identified): void {
+    this.tags = session.tags;
     this.engineSql = engineSql;
     this.identityMode = backendIdentity.mode;
     this.principal =
@@ -165,7 +169,7 @@ export class LiveQuery implements LiveView {
       engine: this.engine,
       catalog: session.catalog,
       schema: session.schema,
-      tags: session.tags.size === 0 ? noTags : Object.fromEntries(session.tags),
+      tags: this.tags.size === 0 ? noTags : Object.fromEntries(this.tags),
       sql,
       translatedSql: this.engineSql === sql ? undefined : this.engineSql,
       sourceDialect: session.dialect,

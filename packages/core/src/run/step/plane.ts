@@ -17,6 +17,8 @@ export interface DataPlane {
   readonly worker: string | undefined;
   /** How long a transaction may wait for its next statement. */
   readonly idleInTransactionMs: number;
+  /** Whether tags are read from comments before statements; absent means no. */
+  readonly tagComments?: boolean;
   /** True once a drain began: nothing new starts. */
   draining(): boolean;
 }

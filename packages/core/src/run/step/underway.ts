@@ -7,7 +7,7 @@ import { abortError, gatewayError, type GatewayError } from "../../error.ts";
 import type { Clock } from "../../port/clock.ts";
 import type { AdmitRequest, Capacity } from "../../port/capacity.ts";
 import type { Queued } from "../../query/event.ts";
-import type { Identified, Query, QueryLimits } from "../../query/query.ts";
+import type { Identified, Query, QueryLimits, Routed } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
 import type { PolicyLog } from "../../guard/guards.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -29,7 +29,7 @@ export interface Underway extends PolicyLog {
   cancel(reason: GatewayError): void;
   /** The generation it is judged by. */
   holds(revision: string): void;
-  routed(group: string): void;
+  routed(query: Routed): void;
   /** A slot, when one is free; undefined otherwise. */
   slotNow(request: AdmitRequest): Result<Slot, GatewayError> | undefined;
   slotLater(request: AdmitRequest): Admission;

@@ -66,7 +66,7 @@ export async function wayOf(
   try {
     const routed = await generation.route(underway.query, underway.trace, underway.signal);
     if (!routed.ok) return routed;
-    underway.routed(routed.value.group);
+    underway.routed(routed.value);
     const police = generation.police(routed.value, underway, underway.signal);
     const policed = police instanceof Promise ? await police : police;
     if (!policed.ok) return policed;

@@ -200,7 +200,8 @@ export async function identify(
 ): Promise<Result<Identified, GatewayError>> {
   const { routed, slot } = held;
   const { generation } = held.generation;
-  const police = generation.police(routedTo(query, routed.group, routed.trace), log, signal);
+  const tagged = generation.tagged(routedTo(query, routed.group, routed.trace));
+  const police = generation.police(tagged, log, signal);
   const policed = police instanceof Promise ? await police : police;
   if (!policed.ok) return policed;
   return await identifiedOn(slot, policed.value, generation, signal);

@@ -39,7 +39,6 @@ const readsMax = 1_000;
 export class BlockReader {
   readonly #frames: Frame[] = [frameOf("query")];
   readonly #found: TableRead[] = [];
-  readonly #barsAreOr: boolean;
   #unclear = false;
   /** The name that is being read, and what it is. */
   #path: string[] = [];
@@ -47,11 +46,6 @@ export class BlockReader {
   #afterDot = false;
   /** The table of a COPY, until it is known whether it is read. */
   #copied: readonly string[] | undefined;
-
-  /** `barsAreOr`: `||` is another OR, as in MySQL. */
-  constructor(barsAreOr: boolean) {
-    this.#barsAreOr = barsAreOr;
-  }
 
   take(token: ShapeToken): void {
     if (this.#unclear || this.#continuesPath(token)) return;
@@ -175,7 +169,7 @@ export class BlockReader {
         return this.#inCondition(frame, token);
       case "after":
         // The word may have been a column, and then this is still the WHERE.
-        if (isOr(token, this.#barsAreOr)) forget(frame);
+        if (isOr(token)) forget(frame);
         return;
       case "head":
         if (word === "TO" && this.#copied !== undefined) {
@@ -220,7 +214,7 @@ export class BlockReader {
 
   #inCondition(frame: Frame, token: ShapeToken): void {
     const { kind, word, name } = token;
-    if (isOr(token, this.#barsAreOr)) {
+    if (isOr(token)) {
       frame.common = guaranteed(frame);
       frame.branch = new Set();
     } else if (word === "IN") {

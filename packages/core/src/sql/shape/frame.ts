@@ -192,9 +192,10 @@ export function forget(frame: Frame): void {
   frame.common = new Set();
 }
 
-export function isOr({ kind, word }: ShapeToken, barsAreOr: boolean): boolean {
+/** `||` is another OR for MySQL's family, whatever dialect its client's text is read in. */
+export function isOr({ kind, word }: ShapeToken): boolean {
   if (kind === "word") return word === "OR" || word === "XOR";
-  return barsAreOr && kind === "operator" && word === "||";
+  return kind === "operator" && word === "||";
 }
 
 /** `IS [NOT] DISTINCT FROM` compares. */

@@ -14,7 +14,7 @@ export const tablesReading = readingsBy(readTables);
 function* readTables(sql: string, dialect: Dialect): Steps<readonly TableRead[] | undefined> {
   const cursor = openSql(sql, dialect);
   const walk = walkStatement(cursor);
-  const blocks = new BlockReader(dialect === "mysql" || dialect === "generic");
+  const blocks = new BlockReader();
   for (let count = 1; nextInStatement(walk); count += 1) {
     const token = tokenOf(cursor, dialect);
     if (token === undefined) return undefined;

@@ -320,14 +320,14 @@ function requestOf(
   { profile, taken }: RunContext,
   { written, judged, before }: EngineStatement,
 ): StatementRequest {
-  const { sql, parameters, tag } = written;
+  const { sql, parameters, shownTag } = written;
   return {
     sql,
     parameters,
     database: taken.database,
     before,
     expected: judged.expected,
-    options: profile.statementOptions({ plainQuery: judged.plainQuery, tag }),
+    options: profile.statementOptions({ plainQuery: judged.plainQuery, tag: shownTag }),
     rowless: profile.counts === "rowless" && judged.answers === "count",
   };
 }

@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementTag } from "@gateway/core/query/tag.ts";
+import { statementComment, taggedText } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { openSql } from "@gateway/core/sql/lex/cursor.ts";
 import type { Dialect } from "@gateway/core/sql/dialect.ts";
@@ -19,6 +20,8 @@ import type { Profile } from "../profile.ts";
 export interface Written {
   readonly sql: string;
   readonly tag: string;
+  /** The same with the client's tags behind it. */
+  readonly shownTag: string;
   readonly parameters: readonly Parameter[];
   /** How many the statement has, given or not. */
   readonly places: number;
@@ -31,12 +34,12 @@ export interface Written {
 /** Refuses places that can not be told apart. Another number of values than places is the caller's to refuse. */
 export function writtenFor(
   { name, dialect, places }: Profile,
-  query: Pick<Identified, "engineSql" | "parameters" | "slot" | "id">,
+  query: Pick<Identified, "engineSql" | "parameters" | "slot" | "id" | "session">,
 ): Result<Written, GatewayError> {
   const tag = statementTag(query);
   const original = query.engineSql;
   // DuckDB's own tag is kept by RunningTags, and its guard has read exactly this text.
-  const comment = name === "duckdb" ? "" : `/* ${tag} */ `;
+  const comment = name === "duckdb" ? "" : statementComment(query);
   const body = bodyOf({ name, dialect }, original);
   const found = findPlaceholders(body, dialect, placeForms);
   if (!found.ok) {
@@ -47,6 +50,7 @@ export function writtenFor(
     return ok({
       sql: comment + body,
       tag,
+      shownTag: taggedText(query),
       parameters: [],
       places: 0,
       prefix: comment.length,
@@ -62,6 +66,7 @@ export function writtenFor(
   return ok({
     sql: comment + sql,
     tag,
+    shownTag: taggedText(query),
     parameters,
     places: count,
     prefix: comment.length,

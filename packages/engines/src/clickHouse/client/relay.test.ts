@@ -56,6 +56,25 @@ describe("a relayed statement", () => {
     expect(request?.body).toEqual(Buffer.concat([rows, rows]));
   });
 
+  it("tells the server's log the client's tags, unless the client said what stands there", async () => {
+    const { backend, seen } = await backendOf((response) => response.end());
+    const tags = new Map([
+      ["team", "data"],
+      ["job", "a b"],
+    ]);
+    const asked = async (fields: Relay["fields"]) => {
+      const query = {
+        ...identifiedOf("select 1", [], { tags }),
+        relay: { ...relay, fields },
+        takes: ["clickHouseBody"] as const,
+      };
+      for await (const _event of backend.execute(query, never));
+      return new URL(seen.at(-1)?.url ?? "", "http://server").searchParams.getAll("log_comment");
+    };
+    expect(await asked([])).toEqual(["team=data,job=a%20b"]);
+    expect(await asked([["log_comment", "mine"]])).toEqual(["mine"]);
+  });
+
   it("never changes a setting of the cluster, nor a field that is the gateway's", async () => {
     const { backend, seen } = await backendOf((response) => response.end());
     for (const field of [

@@ -149,8 +149,10 @@ function tagsOf(query: Identified): string {
   const { session } = query;
   if (session.tags.size === 0) return statementTag(query);
   const written = writtenTags(session);
-  const known = new Set(written.map(tagName));
-  const tags = [...written];
+  const isSaid = (tag: string) => session.tags.get(tagName(tag)) === tagValue(tag);
+  // A tag that stands elsewhere with another value goes before that of the header.
+  const known = new Set(written.filter(isSaid).map(tagName));
+  const tags = written.filter((tag) => known.has(tagName(tag)));
   for (const [name, value] of session.tags) {
     if (!known.has(name)) tags.push(value === "" ? name : `${name}:${value}`);
   }
@@ -164,6 +166,11 @@ function writtenTags({ frontend, headers }: Session): readonly string[] {
 
 function tagName(tag: string): string {
   return tag.split(":", 1)[0]?.trimEnd() ?? "";
+}
+
+function tagValue(tag: string): string {
+  const colon = tag.indexOf(":");
+  return colon < 0 ? "" : tag.slice(colon + 1).trimStart();
 }
 
 /** What a header carries as one item. */

@@ -4,8 +4,8 @@
  *
  * Drivers of MySQL write a quote inside a string as `\'`. An engine of standard lexis ends the string
  * there and reads the rest of a user's input as SQL, so no text goes on as it came: strings are
- * decoded and written with doubled quotes, backticks become double quotes, comments become a space. A
- * comment that is code to the MySQL of this version is code here too, without its marks.
+ * decoded and written with doubled quotes, backticks become double quotes, comments become a space, but for one
+ * that has tags. A comment that is code to the MySQL of this version is code here too, without its marks.
  * Grammar and functions are not touched, but for `FROM DUAL`, which is MySQL's way to name no table.
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -14,6 +14,7 @@ import { nextToken } from "@gateway/core/sql/lex/lex.ts";
 import { isSpace as isBlank } from "@gateway/core/sql/lex/scan.ts";
 import { decodeIdentifier, decodeString } from "@gateway/core/sql/lex/literal.ts";
 import { readLongText } from "@gateway/core/sql/longText.ts";
+import { tagsOfComment } from "@gateway/core/sql/lex/tagComment.ts";
 import { longTextUnits, readingOf } from "@gateway/core/sql/reading/reading.ts";
 import { Pieces } from "@gateway/core/sql/reading/pieces.ts";
 import { slicesReading } from "@gateway/core/sql/lex/split.ts";
@@ -230,7 +231,10 @@ function pieceOf(cursor: SqlCursor): string | undefined {
       const name = decodeIdentifier(text, "mysql");
       return name === undefined ? undefined : `"${name.replaceAll('"', '""')}"`;
     }
-    case "comment":
+    case "comment": {
+      const tags = tagsOfComment(text);
+      return tags === undefined ? " " : ` /* gateway.tags=${tags} */ `;
+    }
     case "versionComment":
       return " ";
     case "word":

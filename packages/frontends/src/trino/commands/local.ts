@@ -20,6 +20,7 @@ import {
   changeHeaders,
   headerText,
   sessionZone,
+  tagsProperty,
   timeZoneProperty,
   timeZoneSetting,
   unknownZone,
@@ -160,7 +161,7 @@ function set(reader: TokenReader, { session }: TrinoSession, door: Behind): Hand
   if (!reader.word("SESSION")) return undefined;
   if (reader.peek().text.toUpperCase() === "AUTHORIZATION") return failure(noOtherUser);
   // It knows which properties there are, and computes values.
-  if (byEngine(door)) return undefined;
+  if (byEngine(door) && !namesTags(reader)) return undefined;
   return setSession(reader);
 }
 
@@ -197,10 +198,16 @@ function reset(reader: TokenReader, door: Behind): Handling | undefined {
       [responseHeader.resetAuthorizationUser, "true"],
     ]);
   }
-  if (byEngine(door)) return undefined;
+  if (byEngine(door) && !namesTags(reader)) return undefined;
   const name = propertyName(reader);
   if (name === undefined || !reader.atEnd()) return refused("RESET SESSION needs a name");
   return changedBy("RESET SESSION", { kind: "setting", name, value: undefined });
+}
+
+/** Whether the property that comes next is the gateway's own. Moves nothing. */
+function namesTags(reader: TokenReader): boolean {
+  const ahead = new TokenReader(reader.rest());
+  return propertyName(ahead)?.toLowerCase() === tagsProperty;
 }
 
 function propertyName(reader: TokenReader): string | undefined {

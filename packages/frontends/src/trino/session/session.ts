@@ -9,6 +9,7 @@ import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { tagPrefix } from "@gateway/core/query/tag.ts";
+import { tagsIn } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { TextStyle } from "@gateway/core/type/cellWriter.ts";
 import { utc, zoneOf, type Zone } from "@gateway/core/type/zone.ts";
@@ -52,6 +53,9 @@ const hiddenHeaders: ReadonlySet<string> = new Set([
   requestHeader.extraCredential,
 ]);
 
+/** A session property of the gateway's own: further tags, as `team:data,job:nightly`. No engine is told of it. */
+export const tagsProperty = "gateway.tags";
+
 const noTransaction = "NONE";
 
 /** What the headers of a request say of its session, whoever asks. */
@@ -93,7 +97,12 @@ export function askedFrom(headers: RequestHeaders): Result<AskedSession, Gateway
   const settings = new Map<string, string>();
   const zone = trimmed(headers, requestHeader.timeZone);
   if (zone !== undefined) settings.set(timeZoneSetting, zone);
-  for (const [name, value] of properties.value) settings.set(settingOf(name), value);
+  let written = "";
+  for (const [property, value] of properties.value) {
+    const name = settingOf(property);
+    if (name === tagsProperty) written = value;
+    else settings.set(name, value);
+  }
 
   const name = settings.get(timeZoneSetting);
   const found = name === undefined ? utc : sessionZone(name);
@@ -101,7 +110,7 @@ export function askedFrom(headers: RequestHeaders): Result<AskedSession, Gateway
     catalog: trimmed(headers, requestHeader.catalog),
     schema: trimmed(headers, requestHeader.schema),
     settings,
-    tags: tagsFrom(tags),
+    tags: written === "" ? tagsFrom(tags) : new Map([...tagsFrom(tags), ...tagsIn(written)]),
     headers: visibleHeaders(headers),
     prepared: new Map(prepared.value),
     transaction: trimmed(headers, requestHeader.transactionId),
