@@ -101,6 +101,11 @@ describe("forwardedSql", () => {
     expect(found.replaceAll(/ +/g, " ")).toBe(wanted.replaceAll(/ +/g, " "));
   });
 
+  it("keeps a comment that has the statement's tags", () => {
+    expect(valueOf("-- gateway.tags=a:b\nSELECT 1")).toBe(" /* gateway.tags=a:b */ \nSELECT 1");
+    expect(valueOf("SELECT 1 /* gateway.tags=a:*b */")).toBe("SELECT 1");
+  });
+
   it("keeps a NUL in its string, for engines that can carry it", () => {
     expect(valueOf("select 'a\\0b'")).toBe("select 'a\0b'");
     expect(valueOf("select 1\0")).toContain("syntax");
