@@ -13,7 +13,8 @@ import { err, ok, unreachable, type Result } from "../result.ts";
 import { conditionsOf } from "../route/rule/compound.ts";
 import type { Condition } from "../route/rule/rule.ts";
 import { inOneGo, type Steps } from "../sql/reading/steps.ts";
-import { longTextUnits } from "../sql/reading/reading.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import { longTextUnits, readingsBy, type Reading } from "../sql/reading/reading.ts";
 import { limitedTo } from "../sql/shape/limit.ts";
 import { tablesReading } from "../sql/shape/predicates.ts";
 import { isOfSession, kindsOf, onlyReads } from "./kinds.ts";
@@ -51,14 +52,15 @@ interface CompiledGuard {
 /** The guards of a group, whose own limits are `limits`. Undefined where none judges it. Patterns were checked before. */
 export function compileGuards(
   guards: readonly GuardConfig[],
-  group: string,
+  name: string,
   limits: QueryLimits,
 ): Guards | undefined {
   const own = guards
-    .filter(({ clusterGroups }) => clusterGroups?.includes(group) ?? true)
+    .filter(({ clusterGroups }) => clusterGroups?.includes(name) ?? true)
     .map(compiled);
   if (own.length === 0) return undefined;
-  return { judge: (query, log) => judged(own, limits, query, log) };
+  const group = { guards: own, limits, limitedTo: limitReadings() };
+  return { judge: (query, log) => judged(group, query, log) };
 }
 
 /** Whether the guards have to read the text in slices. */
@@ -75,9 +77,30 @@ export function judgedNow(
   return inOneGo(guards.judge(query, log));
 }
 
+interface GuardedGroup {
+  readonly guards: readonly CompiledGuard[];
+  readonly limits: QueryLimits;
+  readonly limitedTo: LimitReadings;
+}
+
+/** Queries with a LIMIT written in, remembered for as long as the configuration is. */
+type LimitReadings = (maxRows: number) => (dialect: Dialect) => Reading<string | undefined>;
+
+/** There are as many as limits in the configuration. */
+function limitReadings(): LimitReadings {
+  const made = new Map<number, ReturnType<LimitReadings>>();
+  return (maxRows) => {
+    let readings = made.get(maxRows);
+    if (readings === undefined) {
+      readings = readingsBy((sql: string, dialect: Dialect) => limitedTo(sql, dialect, maxRows));
+      made.set(maxRows, readings);
+    }
+    return readings;
+  };
+}
+
 function* judged(
-  guards: readonly CompiledGuard[],
-  limits: QueryLimits,
+  { guards, limits, limitedTo: readings }: GuardedGroup,
   query: Query,
   log: PolicyLog,
 ): Steps<Result<Passed, GatewayError>> {
@@ -112,7 +135,8 @@ function* judged(
         return unreachable(work);
     }
   }
-  const sql = writtenRows === undefined ? query.sql : yield* limitedText(query, writtenRows);
+  const sql =
+    writtenRows === undefined ? query.sql : yield* limitedText(query, readings(writtenRows));
   if (sql === undefined) {
     log.acted("guards: denied: no place for a LIMIT was found");
     return err(gatewayError("policy.denied", noPlace));
@@ -129,12 +153,17 @@ const noPlace = {
 };
 
 /** Only queries get a LIMIT; rows of other statements are counted by whoever passes them on. */
-function* limitedText(query: Query, maxRows: number): Steps<string | undefined> {
+function* limitedText(
+  query: Query,
+  readings: ReturnType<LimitReadings>,
+): Steps<string | undefined> {
   const { kind, tag, firstWord, doubt } = query.statement;
   const isQuery = kind === "select" && tag !== "SELECT INTO" && firstWord !== "SUMMARIZE";
   if (!isQuery) return query.sql;
   if (doubt !== undefined) return undefined;
-  return yield* limitedTo(query.sql, query.session.dialect, maxRows);
+  const reading = readings(query.session.dialect);
+  if (isLong(query)) yield* reading.ahead(query.sql);
+  return reading(query.sql);
 }
 
 function denied(name: string, message: string): GatewayError {

@@ -70,6 +70,23 @@ describe("objects of the configuration", () => {
     expect((await json("DELETE", "/admin/clusters/duck", match)).status).toBe(422);
   });
 
+  it("judges guard rails with the groups that they name, and keeps them", async () => {
+    const { json } = await testAdmin({ file: fileOf });
+    const put = (guard: object) =>
+      json("PUT", "/admin/settings/guardrails", { ...creating, json: { guards: [guard] } });
+    const reads = { name: "reads", type: "readOnly" };
+    const lost = await put({ ...reads, clusterGroups: ["gone"] });
+    expect(lost.status).toBe(422);
+    expect(JSON.stringify(lost.body["faults"])).toContain("guardrails.guards[0].clusterGroups[0]");
+    const later = await put({ name: "scans", type: "maxScanBytes", bytes: 1 });
+    expect(JSON.stringify(later.body["faults"])).toContain("no engine here says before a query");
+    const neither = await put({ name: "kinds", type: "statementKinds" });
+    expect(JSON.stringify(neither.body["faults"])).toContain("either allow or deny is required");
+    expect((await put(reads)).status).toBe(201);
+    const kept = await json("GET", "/admin/settings/guardrails", { as: "viewer" });
+    expect(kept.body).toMatchObject({ body: { guards: [reads] } });
+  });
+
   it("refuses parts that are not built, and says so", async () => {
     const { json } = await testAdmin();
     for (const path of ["/admin/scripts/one", "/admin/settings/accessControl"]) {

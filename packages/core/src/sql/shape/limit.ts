@@ -7,11 +7,10 @@
 import { asciiUpper, openSql, tokenText, type SqlCursor, type TokenKind } from "../lex/cursor.ts";
 import type { Dialect } from "../dialect.ts";
 import { nextInStatement, walkStatement } from "../lex/statement.ts";
-import { readingsBy } from "../reading/reading.ts";
 import { tokensPerStep, type Steps } from "../reading/steps.ts";
 
 /** How a query limits its rows. Offsets are in UTF-16 units. */
-export type LimitShape =
+type LimitShape =
   /** It has no LIMIT; one may be written in at `at`. */
   | { readonly kind: "none"; readonly at: number }
   /** It gives at most `count` rows; undefined where a parameter says how many, or `ALL`. The word stands at `start`. */
@@ -25,9 +24,6 @@ export type LimitShape =
   /** A LIMIT behind it would be that of its last part: it has to stand in brackets, from `start` to `end`. */
   | { readonly kind: "wrapped"; readonly start: number; readonly end: number }
   | { readonly kind: "unclear" };
-
-/** The shape of the only statement of a text that is known to be a query. */
-export const limitReading = readingsBy(readLimit);
 
 /**
  * The query with a LIMIT of at most `maxRows`: the same text where it has such a one, undefined where the place is

@@ -5,7 +5,8 @@ import { tablesReading } from "./predicates.ts";
 /** Each read as `path as alias: columns`, columns sorted. */
 function readsOf(sql: string, dialect: Dialect = "postgres"): readonly string[] | undefined {
   return tablesReading(dialect)(sql)?.map(
-    ({ path, alias, columns }) => `${path.join(".")} as ${alias}: ${[...columns].sort().join(" ")}`,
+    ({ path, alias, columns }) =>
+      `${path.join(".")} as ${alias}: ${[...columns].toSorted().join(" ")}`,
   );
 }
 
