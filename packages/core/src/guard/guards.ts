@@ -99,52 +99,83 @@ function limitReadings(): LimitReadings {
   };
 }
 
+/** What the guards that were asked so far say. */
+interface Verdict {
+  readonly warnings: string[];
+  maxExecutionMs: number | undefined;
+  maxRows: number | undefined;
+  /** Rows of a LIMIT that has to be written. */
+  writtenRows: number | undefined;
+}
+
 function* judged(
   { guards, limits, limitedTo: readings }: GuardedGroup,
   query: Query,
   log: PolicyLog,
 ): Steps<Result<Passed, GatewayError>> {
   if (isOfSession(query.statement)) return ok({ sql: query.sql, guarded: undefined });
-  const warnings: string[] = [];
-  let { maxExecutionMs, maxRows } = limits;
-  let writtenRows: number | undefined;
-  for (const { name, message, conditions, work } of guards) {
-    if (conditions !== undefined && !conditions(query)) continue;
-    switch (work.kind) {
-      case "judge": {
-        const said = work.judge(query);
-        const reason = typeof said === "object" ? yield* said : said;
-        if (reason === undefined) break;
-        const text = message ?? reason;
-        log.acted(`guard ${name}: ${work.warns ? "warned" : "denied"}: ${reason}`);
-        if (!work.warns) return err(denied(name, text));
-        warnings.push(`${text} (guard ${name})`);
-        break;
-      }
-      case "time":
-        if (maxExecutionMs !== undefined && maxExecutionMs <= work.maxExecutionMs) break;
-        maxExecutionMs = work.maxExecutionMs;
-        log.acted(`guard ${name}: at most ${work.maxExecutionMs / 1_000} s`);
-        break;
-      case "rows":
-        if (work.rewrites) writtenRows = Math.min(work.maxRows, writtenRows ?? work.maxRows);
-        if (maxRows === undefined || work.maxRows < maxRows) maxRows = work.maxRows;
-        log.acted(`guard ${name}: at most ${work.maxRows} rows`);
-        break;
-      default:
-        return unreachable(work);
-    }
+  const { maxExecutionMs, maxRows } = limits;
+  const verdict: Verdict = { warnings: [], maxExecutionMs, maxRows, writtenRows: undefined };
+  for (const guard of guards) {
+    if (guard.conditions !== undefined && !guard.conditions(query)) continue;
+    const refused = yield* asked(guard, query, verdict, log);
+    if (refused !== undefined) return err(refused);
   }
+  const { writtenRows } = verdict;
   const sql =
     writtenRows === undefined ? query.sql : yield* limitedText(query, readings(writtenRows));
   if (sql === undefined) {
     log.acted("guards: denied: no place for a LIMIT was found");
     return err(gatewayError("policy.denied", noPlace));
   }
-  const changed = maxExecutionMs !== limits.maxExecutionMs || maxRows !== limits.maxRows;
-  if (sql === query.sql && warnings.length === 0 && !changed)
-    return ok({ sql, guarded: undefined });
-  return ok({ sql, guarded: { warnings, limits: { ...limits, maxExecutionMs, maxRows } } });
+  return ok({ sql, guarded: guardedOf(verdict, limits, sql !== query.sql) });
+}
+
+/** Undefined where nothing is added to a query whose text stays. */
+function guardedOf(
+  { warnings, maxExecutionMs, maxRows }: Verdict,
+  limits: QueryLimits,
+  written: boolean,
+): Guarded | undefined {
+  const lowered = maxExecutionMs !== limits.maxExecutionMs || maxRows !== limits.maxRows;
+  if (!written && !lowered && warnings.length === 0) return undefined;
+  return { warnings, limits: { ...limits, maxExecutionMs, maxRows } };
+}
+
+/** One guard's refusal; what else it says goes into the verdict. */
+function* asked(
+  { name, message, work }: CompiledGuard,
+  query: Query,
+  verdict: Verdict,
+  log: PolicyLog,
+): Steps<GatewayError | undefined> {
+  switch (work.kind) {
+    case "judge": {
+      const said = work.judge(query);
+      const reason = typeof said === "object" ? yield* said : said;
+      if (reason === undefined) return undefined;
+      const text = message ?? reason;
+      log.acted(`guard ${name}: ${work.warns ? "warned" : "denied"}: ${reason}`);
+      if (!work.warns) return denied(name, text);
+      verdict.warnings.push(`${text} (guard ${name})`);
+      return undefined;
+    }
+    case "time":
+      verdict.maxExecutionMs = lower(verdict.maxExecutionMs, work.maxExecutionMs);
+      log.acted(`guard ${name}: at most ${work.maxExecutionMs / 1_000} s`);
+      return undefined;
+    case "rows":
+      if (work.rewrites) verdict.writtenRows = lower(verdict.writtenRows, work.maxRows);
+      verdict.maxRows = lower(verdict.maxRows, work.maxRows);
+      log.acted(`guard ${name}: at most ${work.maxRows} rows`);
+      return undefined;
+    default:
+      return unreachable(work);
+  }
+}
+
+function lower(one: number | undefined, other: number): number {
+  return one === undefined ? other : Math.min(one, other);
 }
 
 const noPlace = {

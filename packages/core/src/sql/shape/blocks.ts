@@ -12,9 +12,7 @@ import {
   type ShapeToken,
   type TableRead,
   afterWords,
-  beforeBlocks,
   beforeNames,
-  beforeOtherUpdates,
   begin,
   conditionWords,
   enter,
@@ -29,7 +27,7 @@ import {
   noColumns,
   notAlias,
   setOperators,
-  tableVerbs,
+  startsStatement,
 } from "./frame.ts";
 
 const framesMax = 200;
@@ -184,23 +182,16 @@ export class BlockReader {
 
   /** Whether the word begins a clause of the block. */
   #startsClause(frame: Frame, word: string): boolean {
-    const { clause, words } = frame;
-    const isHead = clause === "head";
+    const isHead = frame.clause === "head";
     if (word === "SELECT" || word === "SET") return enter(frame, "select");
     if (word === "WHERE" || word === "PREWHERE") return enter(frame, "where");
-    if (word === "WITH" && isHead) return enter(frame, "with");
     if (word === "FROM" && !isComparison(frame)) return enter(frame, "from", "table");
-    if (isHead && tableVerbs.has(word) && beforeBlocks.has(words[1])) {
-      return enter(frame, "from", "table");
+    if (word === "USING" && (isHead || frame.clause === "from")) {
+      return enter(frame, "from", "source");
     }
-    if (isHead && word === "UPDATE" && !beforeOtherUpdates.has(words[1])) {
-      return enter(frame, "from", "table");
-    }
-    if (word === "USING" && (isHead || clause === "from")) return enter(frame, "from", "source");
-    if (isHead && word === "CLONE") return enter(frame, "head", "whole");
-    if (isHead && word === "COPY") return enter(frame, "head", "copied");
     if (filters.has(word)) return enter(frame, "filter");
-    return !isHead && afterWords.has(word) && enter(frame, "after");
+    if (isHead) return startsStatement(frame, word);
+    return afterWords.has(word) && enter(frame, "after");
   }
 
   #awaited(frame: Frame, awaited: Exclude<Awaited, "nothing">, token: ShapeToken): void {

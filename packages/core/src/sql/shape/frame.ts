@@ -75,8 +75,8 @@ const queryWords: ReadonlySet<string> = new Set([
   "MERGE",
 ]);
 /** Words behind which a table comes at the start of a block, and the words before which it starts. */
-export const tableVerbs: ReadonlySet<string> = new Set(["TABLE", "PIVOT", "UNPIVOT", "SUMMARIZE"]);
-export const beforeBlocks: ReadonlySet<string> = new Set([
+const tableVerbs: ReadonlySet<string> = new Set(["TABLE", "PIVOT", "UNPIVOT", "SUMMARIZE"]);
+const beforeBlocks: ReadonlySet<string> = new Set([
   "",
   ")",
   "AS",
@@ -88,7 +88,7 @@ export const beforeBlocks: ReadonlySet<string> = new Set([
   ...setOperators,
 ]);
 /** An UPDATE behind these is no statement. */
-export const beforeOtherUpdates: ReadonlySet<string> = new Set(["KEY", "DO", "FOR", "THEN", "ON"]);
+const beforeOtherUpdates: ReadonlySet<string> = new Set(["KEY", "DO", "FOR", "THEN", "ON"]);
 /** Words of conditions that are no columns. */
 export const conditionWords: ReadonlySet<string> = new Set(
   "AND NOT NULL IS LIKE ILIKE BETWEEN TRUE FALSE CASE WHEN THEN ELSE END EXISTS ANY ALL ESCAPE DISTINCT FROM".split(
@@ -134,6 +134,17 @@ export function begin(frame: Frame, { word }: ShapeToken): void {
   frame.kind = joins ? "group" : "expression";
   if (joins) frame.awaits = "table";
   else frame.clause = "head";
+}
+
+/** Whether the word is a verb behind which a table comes, or begins a WITH. */
+export function startsStatement(frame: Frame, word: string): boolean {
+  const [, last] = frame.words;
+  if (word === "WITH") return enter(frame, "with");
+  if (word === "CLONE") return enter(frame, "head", "whole");
+  if (word === "COPY") return enter(frame, "head", "copied");
+  const isVerb = tableVerbs.has(word) && beforeBlocks.has(last);
+  const isUpdate = word === "UPDATE" && !beforeOtherUpdates.has(last);
+  return (isVerb || isUpdate) && enter(frame, "from", "table");
 }
 
 export function enter(frame: Frame, clause: Clause, awaits: Awaited = "nothing"): true {
