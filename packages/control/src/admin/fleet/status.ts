@@ -4,6 +4,7 @@ import { routersSchema } from "@gateway/contract/config/router.ts";
 import { revisionText } from "@gateway/contract/revision.ts";
 import { authSchema } from "@gateway/access/client/config.ts";
 import { authorizationSchema } from "@gateway/access/group/config.ts";
+import { guardrailsSchema } from "@gateway/contract/config/guardrail.ts";
 import { z } from "zod";
 import { clusterSchema, fallbackSchema, historySettingSchema } from "../../config/objects.ts";
 import type { Store } from "../../store/store.ts";
@@ -107,6 +108,7 @@ function schemas() {
     settings: {
       auth: jsonSchema(authSchema),
       authorization: jsonSchema(authorizationSchema),
+      guardrails: jsonSchema(guardrailsSchema),
       history: jsonSchema(historySettingSchema),
     },
   };
