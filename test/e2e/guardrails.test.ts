@@ -4,6 +4,7 @@ import { connectSdk } from "@gateway/frontends/snowflake/rig/sdk.ts";
 import { FlightClient } from "@gateway/frontends/flightSql/rig/client.ts";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import fc from "fast-check";
 import mysql from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -116,6 +117,38 @@ describe.each(protocols)("a client of %s", (_name, ask) => {
     });
     expect((await ask("SELECT id FROM orders WHERE day = 1 LIMIT 2")).rows).toBe(2);
     expect((await ask("SELECT 1 LIMIT 5 + 5")).error).toContain("LIMIT");
+  });
+});
+
+describe("a LIMIT that was written in", () => {
+  const ordered = fc.record({
+    body: fc.constantFrom(
+      "SELECT id FROM orders WHERE day = 1",
+      "WITH a AS (SELECT id FROM orders WHERE day = 1 ORDER BY id LIMIT 50) SELECT id FROM a",
+      "SELECT id FROM orders WHERE day = 1 AND id < 5 UNION ALL SELECT id + 100 FROM orders WHERE day = 1 AND id < 5",
+      "SELECT i AS id FROM (VALUES (3), (1), (2), (5), (4)) v(i)",
+      "SELECT DISTINCT id % 7 AS id FROM orders WHERE day = 1",
+      "SELECT max(id) AS id FROM orders WHERE day = 1 GROUP BY id % 5",
+      "(SELECT id FROM orders WHERE day = 1) EXCEPT (SELECT 0)",
+    ),
+    limit: fc.option(fc.nat(8)),
+    offset: fc.option(fc.nat(5)),
+    end: fc.constantFrom("", ";", " -- end", " /* end */ ;"),
+  });
+
+  it("gives the first rows of what the query gives without it", async () => {
+    await using guarded = await postgres("ann");
+    await using open = await postgres(free);
+    await fc.assert(
+      fc.asyncProperty(ordered, async ({ body, limit, offset, end }) => {
+        const rest = `${limit === null ? "" : ` LIMIT ${limit}`}${offset === null ? "" : ` OFFSET ${offset}`}`;
+        const sql = `${body} ORDER BY 1${rest}${end}`;
+        const all = await open.query<{ id: unknown }>(sql);
+        const few = await guarded.query<{ id: unknown }>(sql);
+        expect(few.rows).toEqual(all.rows.slice(0, 3));
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 

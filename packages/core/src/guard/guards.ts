@@ -118,7 +118,7 @@ function* judged(
   const verdict: Verdict = { warnings: [], maxExecutionMs, maxRows, writtenRows: undefined };
   for (const guard of guards) {
     if (guard.conditions !== undefined && !guard.conditions(query)) continue;
-    const refused = yield* asked(guard, query, verdict, log);
+    const refused = yield* judgedBy(guard, query, verdict, log);
     if (refused !== undefined) return err(refused);
   }
   const { writtenRows } = verdict;
@@ -143,7 +143,7 @@ function guardedOf(
 }
 
 /** One guard's refusal; what else it says goes into the verdict. */
-function* asked(
+function* judgedBy(
   { name, message, work }: CompiledGuard,
   query: Query,
   verdict: Verdict,
