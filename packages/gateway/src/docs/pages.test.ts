@@ -17,7 +17,8 @@ describe("referencePages", () => {
       (name) => `docs/reference/${name}`,
     );
     const written = "docs/reference/compatibility.md";
-    expect(files.toSorted()).toEqual([written, ...pages.map(({ path }) => path)].toSorted());
+    const made = pages.map(({ path }) => path).filter((path) => path.startsWith("docs/"));
+    expect(files.toSorted()).toEqual([written, ...made].toSorted());
   });
 
   it("makes the same bytes each time", () => {

@@ -1,5 +1,6 @@
-/** Everything under `docs/reference` that is made from the code alone. Beside it lies what the tests write, see `test/compat`. */
+/** What is made from the code alone: `docs/reference`, where the tests write as well (`test/compat`), and what the chart takes. */
 import { rootJsonSchema } from "../config/load.ts";
+import { chartSchemaText } from "./chartValues.ts";
 import { configPage } from "./configPage.ts";
 import { errorsPage } from "./errorsPage.ts";
 import { metricsPage } from "./metricsPage.ts";
@@ -21,5 +22,9 @@ export function referencePages(): readonly Page[] {
     "metrics.md": metricsPage(),
     "types.md": typesPage(),
   };
-  return Object.entries(pages).map(([name, text]) => ({ path: `docs/reference/${name}`, text }));
+  const made = Object.entries(pages).map(([name, text]) => ({
+    path: `docs/reference/${name}`,
+    text,
+  }));
+  return [...made, { path: "infra/helm/values.schema.json", text: chartSchemaText() }];
 }
