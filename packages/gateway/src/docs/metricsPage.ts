@@ -10,7 +10,7 @@ import { scopeFamilies } from "@gateway/engines/adbc/scope/metrics.ts";
 import { historyFamilies } from "../history/backlog.ts";
 import { bugs } from "../host/node.ts";
 import { relayFamilies } from "../relay/metrics.ts";
-import { configConfirmed, configStale } from "../worker/snapshot/followConfig.ts";
+import { configConfirmed, configFailures, configStale } from "../worker/snapshot/followConfig.ts";
 import { code, page, table } from "./markdown.ts";
 
 interface Family extends MetricFamily<Label> {
@@ -41,6 +41,7 @@ export const families: readonly Family[] = [
   ...Object.values(workerApiFamilies),
   configStale,
   configConfirmed,
+  configFailures,
   ...Object.values(relayFamilies),
   authFailures,
   bugs,

@@ -11,6 +11,7 @@ const added = ["instance", "le"];
 interface Rules {
   readonly groups: readonly {
     readonly rules: readonly {
+      readonly alert: string;
       readonly expr: string;
       readonly annotations: Readonly<Record<string, string>>;
     }[];
@@ -37,6 +38,12 @@ describe.each([
 });
 
 describe("alert rules", () => {
+  it("each have series over which they fire", () => {
+    const tests = readFileSync(new URL("alerts.test.yaml", root), "utf8");
+    const fired = [...tests.matchAll(/alertname="(\w+)"/g)].map(([, name = ""]) => name);
+    expect([...new Set(fired)].toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
+  });
+
   it("say of labels only what their expression keeps", () => {
     const lost = rules.flatMap(({ expr, annotations }) => {
       const used = [

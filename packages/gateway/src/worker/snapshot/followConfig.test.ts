@@ -67,8 +67,10 @@ describe("followControlPlane", () => {
     await control.host.advance(600_000);
     expect(worker.active()).toEqual(["one"]);
     expect(worker.config.life().consecutiveFailures).toBeGreaterThan(5);
+    expect(worker.inARow()).toBe(worker.config.life().consecutiveFailures);
     gone = false;
     await control.host.advance(120_000);
+    expect(worker.inARow()).toBe(0);
     expect(worker.config.life()).toMatchObject({ consecutiveFailures: 0, lastError: undefined });
     control.stop();
     await worker.end();
@@ -247,6 +249,7 @@ function workerOf(host: VirtualHost, answer: Answering, options: Options = {}) {
       return state.opened;
     },
     stale: () => host.metrics.value("gateway_worker_config_stale", {}),
+    inARow: () => host.metrics.value("gateway_worker_config_consecutive_failures", {}),
     until: async (done: () => boolean) => {
       for (let turn = 0; !done(); turn += 1) {
         if (turn > 20_000) throw new Error("it did not happen");

@@ -34,6 +34,12 @@ export const configConfirmed = {
   labels: [],
 } as const;
 
+export const configFailures = {
+  name: "gateway_worker_config_consecutive_failures",
+  help: "Attempts to get or to take over a configuration that failed since the last that did not.",
+  labels: [],
+} as const;
+
 export interface WorkerConfigParts {
   readonly host: Pick<Host, "clock" | "log" | "metrics" | "random" | "randomBytes">;
   /** To the control plane: with its CA file and proxy. Peers are asked over one of their own. */
@@ -136,8 +142,10 @@ function lifecycleParts(
   const stale = host.metrics.gauge(configStale, {});
   // Somebody who withholds heads can not hide that: the time of the last confirmation stands still.
   const confirmed = host.metrics.gauge(configConfirmed, {});
+  const inARow = host.metrics.gauge(configFailures, {});
   stale.set(0);
   confirmed.set(0);
+  inARow.set(0);
   let told = "";
   return {
     host,
@@ -150,6 +158,7 @@ function lifecycleParts(
     changed: (life, active) => {
       stale.set(life.state.kind === "copied" ? 1 : 0);
       confirmed.set((takenOf(life)?.confirmedAtMs ?? 0) / 1_000);
+      inARow.set(life.consecutiveFailures);
       if (life.state.kind !== "none" && active !== undefined) {
         disk?.lastGood.save(life.state.taken.head, active.bytes);
       }
