@@ -25,6 +25,7 @@ const runs = [
     "ordinary queries, a million answers",
     ["node_modules/vitest/vitest.mjs", "run", "test/ordinary"],
   ],
+  ["deployments: types, chart, alerts, workflows, image", ["test/infra/check.mjs"]],
   ["suites of other projects, direct and through", ["test/suites/run.mjs"]],
   ["a worker killed ten times", ["test/fleet/run.mjs", "f11"]],
   ["ten thousand queries, each poll to another worker", ["test/fleet/run.mjs", "anyWorker"]],

@@ -1,135 +1,68 @@
 /**
- * `npm run check:infra`: are `sst.config.ts` and `infra/` right by SST's own types?
- *
- * SST's types are not in its npm package: its program carries the source of its components and
- * installs what they need from the package registry. This runs exactly that (`sst install`), in a
- * folder under `node_modules/.cache`, once per version; nothing but the registry is asked, and
- * nothing is deployed. SST also wants Pulumi, which a type check never runs: a stand-in answers the
- * question for its version.
- *
- * Checked: every name, option and value of components and of AWS resources. Not checked: what
- * components refuse when they run (a missing domain, mixed protocols), and what AWS refuses.
+ * `npm run check:infra`: everything that can be known of a deployment without an account, in one command. SST's
+ * types, the deployment walked for each kind of stage, the chart, alert rules, workflows, and the image's contents.
+ * What a tool is missing for is skipped with the reason; the last line counts.
  */
-import { execFileSync, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { createRequire } from "node:module";
-import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { ownDiagnostics, canary, unseen } from "./diagnostics.mjs";
+import { alertCases, chartCases, workflowCases } from "../real/cases/infra.mjs";
+import { imageCases } from "../real/cases/image.mjs";
+import { imageTool } from "../real/image.mjs";
+import { sstTypeProblems } from "./sstTypes.mjs";
+import { actionlintTool, helmTool, promtoolTool } from "./tools.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const compiler = join(root, "node_modules/ts7/bin/tsc");
-const installMsMax = 10 * 60_000;
+// Whoever asks for this one command waits for what has to be built.
+process.env["GATEWAY_NIGHTLY"] = "1";
 
-const folder = preparedFolder();
-const said = typeCheck(folder);
-const found = ownDiagnostics(said);
-const missed = unseen(said);
-for (const line of found) console.log(line);
-for (const line of missed) console.log(`the check is blind: nothing said about ${line}`);
-const bad = found.length + missed.length;
-console.log(bad === 0 ? "infra: types agree with SST's" : `infra: ${bad} problems`);
-process.exitCode = bad === 0 ? 0 : 1;
-
-/** A folder with SST's components installed and today's sources beside them. */
-function preparedFolder() {
-  const program = sstProgram();
-  const config = readFileSync(join(root, "sst.config.ts"));
-  const { version } = JSON.parse(readFileSync(join(root, "node_modules/sst/package.json"), "utf8"));
-  const key = createHash("sha256").update(version).update(config).digest("hex").slice(0, 16);
-  const made = join(root, "node_modules/.cache/check-infra", key);
-  mkdirSync(made, { recursive: true });
-  for (const name of ["sst.config.ts", "infra", "tsconfig.json", "tsconfig.infra.json"]) {
-    rmSync(join(made, name), { recursive: true, force: true });
-    cpSync(join(root, name), join(made, name), { recursive: true });
+const counts = { passed: 0, failed: 0, skipped: 0 };
+await one("types: agree with SST's", () => {
+  const problems = sstTypeProblems();
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+});
+await one(
+  "walked: every kind of stage, the image's instructions, workflows and the chart's values",
+  () => ran(["node_modules/vitest/vitest.mjs", "run", "test/infra"]),
+);
+const suites = [
+  [chartCases, helmTool],
+  [alertCases, promtoolTool],
+  [workflowCases, actionlintTool],
+  [imageCases, imageTool],
+];
+for (const [{ tool, cases }, find] of suites) {
+  const found = await find();
+  for (const [name, run] of Object.entries(cases)) {
+    await one(`${tool}: ${name}`, run, typeof found === "string" ? found : undefined);
   }
-  writeFileSync(join(made, "infra/canary.ts"), canary.map(({ code }) => `${code}\n`).join(""));
-  writeFileSync(join(made, "package.json"), '{ "private": true, "type": "module" }\n');
-  // Last, and only then complete: an install that was cut off is done again.
-  const complete = join(made, "complete");
-  if (existsSync(complete)) return made;
-  console.log("installing the types of SST and of its AWS provider (about 300 MB, once)");
-  rmSync(join(made, ".sst"), { recursive: true, force: true });
-  install(program, made);
-  writeFileSync(complete, "");
-  return made;
 }
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed === 0 ? 0 : 1;
 
-/** The program itself; `node_modules/.bin/sst` only starts it. */
-function sstProgram() {
-  const own = createRequire(realpathSync(join(root, "node_modules/sst/package.json")));
-  const name = process.platform === "win32" ? "sst.exe" : "sst";
-  return own.resolve(`sst-${process.platform}-${process.arch}/bin/${name}`);
-}
-
-function install(program, cwd) {
-  const home = mkdtempSync(join(tmpdir(), "gateway-sst-"));
+async function one(name, run, missing) {
+  if (missing !== undefined) {
+    counts.skipped += 1;
+    console.log(`skipped  ${name} (${missing})`);
+    return;
+  }
   try {
-    placeStandIn(program, home);
-    const { status, stdout, stderr } = spawnSync(program, ["install", "--stage", "check"], {
-      cwd,
-      encoding: "utf8",
-      timeout: installMsMax,
-      // With a terminal it would wait for one.
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...environment(home) },
+    await run();
+    counts.passed += 1;
+    console.log(`passed   ${name}`);
+  } catch (error) {
+    counts.failed += 1;
+    const text = error instanceof Error ? error.message : String(error);
+    console.log(`FAILED   ${name}\n${text.replaceAll(/^/gm, "         ")}`);
+  }
+}
+
+function ran(args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
     });
-    if (status !== 0) throw new Error(`sst install failed: ${stdout}${stderr}`);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
-}
-
-/** npm keeps its own settings and cache; everything else that SST writes goes to a home of its own. */
-function environment(home) {
-  const npm = (key) =>
-    execFileSync("npm", ["config", "get", key], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
-  return {
-    HOME: home,
-    XDG_CONFIG_HOME: join(home, ".config"),
-    npm_config_cache: npm("cache"),
-    npm_config_userconfig: join(homedir(), ".npmrc"),
-    NPM_REGISTRY: npm("registry").replace(/\/$/, ""),
-    SST_NO_BUN: "1",
-    SST_TELEMETRY_DISABLED: "1",
-  };
-}
-
-/** A `pulumi` that knows its version: the one SST was made with, which its own package list names. */
-function placeStandIn(program, home) {
-  const version = /"@pulumi\/pulumi": "v?([\d.]+)"/.exec(readFileSync(program, "latin1"))?.[1];
-  if (version === undefined) throw new Error("SST does not name its version of Pulumi any more");
-  // Where SST keeps its tools on Linux, and on macOS.
-  for (const config of [".config", "Library/Application Support"]) {
-    const bin = join(home, config, "sst/bin");
-    mkdirSync(bin, { recursive: true });
-    writeFileSync(join(bin, "pulumi"), `#!/bin/sh\necho v${version}\n`);
-    chmodSync(join(bin, "pulumi"), 0o755);
-  }
-}
-
-function typeCheck(cwd) {
-  const args = [compiler, "-p", "tsconfig.infra.json", "--pretty", "false"];
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, {
-    cwd,
-    encoding: "utf8",
-    maxBuffer: 64 << 20,
+    child.on("error", reject);
+    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`exit code ${code}`))));
   });
-  if (status === null) throw new Error(`the compiler did not run: ${stderr}`);
-  return stdout;
 }

@@ -89,6 +89,12 @@ describe("infra/compose.yaml", () => {
     },
   );
 
+  it("has a control plane that answers to the name by which its worker asks", () => {
+    const contentOf = (name: string) => parsedOf(file.configs[name]?.content ?? "").gateway;
+    const { hostname } = new URL(contentOf("worker").controlPlane?.url ?? "");
+    expect(contentOf("control").adminApi.allowedHosts).toContain(hostname);
+  });
+
   it("has no secret without a value of whoever starts it", () => {
     const values = Object.values(file.services.control.environment);
     const secrets = values.filter((value) => /PASSWORD|KEY|SECRET/.test(value));
@@ -120,3 +126,9 @@ describe("the unit of systemd", () => {
     expect([judged.status, judged.stdout.split("\n").at(-2)]).toEqual([0, expect.any(String)]);
   });
 });
+
+function parsedOf(text: string) {
+  const parsed = parseConfig(text);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
+  return parsed.value;
+}

@@ -25,6 +25,7 @@ import { slapdTool } from "./cases/slapd.mjs";
 import { trinoJdbcTool } from "./cases/trinoJdbc.mjs";
 import { trinoPythonTool } from "./cases/trinoPython.mjs";
 import { starRocksLdapTool, starRocksMysqlTool, starRocksTool } from "./cases/starRocks.mjs";
+import { actionlintTool, helmTool, promtoolTool } from "../infra/tools.mjs";
 import { command } from "./command.mjs";
 import { imageTool } from "./image.mjs";
 import { debianPrograms } from "./postgresServer.mjs";
@@ -61,6 +62,9 @@ export async function installTools() {
     tools[tool] = (await runs(program)) || reason || "the package did not bring it";
   }
   tools.image = await imageTool();
+  tools.helm = await helmTool();
+  tools.promtool = await promtoolTool();
+  tools.actionlint = await actionlintTool();
   tools.pymysql = await installPymysql();
   tools.mysqlCli = await findMysqlCli();
   tools.connectorJ = await installConnectorJ();

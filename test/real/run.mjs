@@ -18,6 +18,7 @@ import { grafanaPostgresCases } from "./cases/grafanaPostgres.mjs";
 import { mysqlCliCases } from "./cases/mysqlCli.mjs";
 import { npmPackageCases } from "./cases/npmPackage.mjs";
 import { imageCases } from "./cases/image.mjs";
+import { alertCases, chartCases, workflowCases } from "./cases/infra.mjs";
 import { mariadbToolsCases, mysqlToolsCases } from "./cases/mysqlTools.mjs";
 import { keycloakCases } from "./cases/keycloak.mjs";
 import { mariadbCases } from "./cases/mariadb.mjs";
@@ -93,6 +94,9 @@ const suites = [
   openFgaCases,
   npmPackageCases,
   imageCases,
+  chartCases,
+  alertCases,
+  workflowCases,
   ...connectGuideCases,
   ...adbcCases,
   ...flightCases,
