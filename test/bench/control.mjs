@@ -246,6 +246,7 @@ export async function startControl(options) {
   const observer = await openClient(port, secret);
   return {
     bytes,
+    pid: child.pid,
     kind: options.database === undefined ? "memory" : "PostgreSQL",
     client: () => openClient(port, secret),
     revision: async () => {

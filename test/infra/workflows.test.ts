@@ -76,7 +76,9 @@ describe("rights to write", () => {
     expect(given.toSorted()).toEqual([
       "deploy.yml deploy: id-token",
       "release.yml image: packages",
+      "release.yml package: attestations",
       "release.yml package: contents",
+      "release.yml package: id-token",
     ]);
   });
 });

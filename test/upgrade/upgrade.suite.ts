@@ -4,7 +4,7 @@ import { err, ok } from "@gateway/core/result.ts";
 import { systemClock } from "@gateway/gateway/host/clock.ts";
 import type { Database } from "@gateway/control/store/database.ts";
 import { drizzleStore } from "@gateway/control/store/drizzle.ts";
-import { pending } from "@gateway/control/store/migrate/migrate.ts";
+import { migrate, pending } from "@gateway/control/store/migrate/migrate.ts";
 import {
   allFiles,
   makeStandalone,
@@ -50,6 +50,30 @@ export function upgradeSuite({ name, records, open, report }: UpgradeUnderTest):
       );
       expect(await numberOf(database, indexFile)).toBe(made);
       await expectWhole(database, records + prepared.ids.length + recorded.ids.length);
+    });
+
+    it("names an index that was not built to its end, and changes nothing until it is gone", async () => {
+      await using database = await open();
+      await makeStandalone(database, records);
+      const name = "query_records_frontend_at";
+      // Every record has the same one, so a build that wants each once fails on the way.
+      const failing = `create unique index concurrently ${name} on query_records (frontend)`;
+      expect((await database.script(failing)).ok).toBe(false);
+      const files = await allFiles();
+      expect(await migrate(database, files)).toEqual(err({ code: "brokenIndex", name }));
+      expect(await pending(database, await standaloneFiles())).toEqual(ok([]));
+      expect((await database.script(`drop index ${name}`)).ok).toBe(true);
+      await upgrade(database);
+      await expectWhole(database, records);
+    });
+
+    it("lets the program of before go on recording and reading when the database is newer", async () => {
+      await using database = await open();
+      await makeStandalone(database, records);
+      await upgrade(database);
+      // Its own statements, as it sends them to any database.
+      const recorded = await recordingDuring(database, "later", () => Promise.resolve());
+      await expectWhole(database, records + recorded.ids.length);
     });
   });
 }

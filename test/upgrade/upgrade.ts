@@ -2,12 +2,14 @@
  * An upgrade from a standalone gateway's database (V017) to the newest, while queries go on being
  * recorded. The caller brings the database and says how many records it holds.
  */
+import { readFile } from "node:fs/promises";
 import { systemClock } from "@gateway/gateway/host/clock.ts";
 import type { Database } from "@gateway/control/store/database.ts";
 import { migrate } from "@gateway/control/store/migrate/migrate.ts";
 import { readMigrations, type Migration } from "@gateway/control/store/migrate/migration.ts";
 
 const migrations = new URL("../../migrations/", import.meta.url);
+const guide = new URL("../../docs/upgrade.md", import.meta.url);
 /** The last version before worker mode. */
 const standalone = "V017";
 /** 2026-01-01, in milliseconds. */
@@ -45,23 +47,13 @@ export async function makeStandalone(database: Database, records: number): Promi
   await scripted(database, "analyze query_records");
 }
 
-/** What the upgrade guide tells an operator to do before an upgrade without a pause. */
+/** What the upgrade guide tells an operator to do before an upgrade without a pause: its own statements. */
 export async function prepareBeforehand(database: Database): Promise<void> {
-  await scripted(database, "alter table query_records add column if not exists worker text");
-  const indexes = {
-    at: "(created_at, proxy_query_id)",
-    user_at: "(user_name, created_at)",
-    status_at: "(status, created_at) where status <> 'finished'",
-    cluster_group_at: "(cluster_group, created_at) where cluster_group is not null",
-    cluster_at: "(cluster, created_at) where cluster is not null",
-    frontend_at: "(frontend, created_at)",
-    error_code_at: "(error_code, created_at) where error_code is not null",
-    worker_at: "(worker, created_at) where worker is not null",
-  };
-  for (const [name, on] of Object.entries(indexes)) {
-    const made = `create index concurrently if not exists query_records_${name} on query_records ${on}`;
-    await scripted(database, made);
-  }
+  const [, block = ""] = /```sql\n([\s\S]*?)```/.exec(await readFile(guide, "utf8")) ?? [];
+  const statements = block.split(";").filter((statement) => statement.trim() !== "");
+  if (statements.length < 2) throw new Error("the guide has no statements any more");
+  // One by one: a concurrent build runs in no transaction with another statement.
+  for (const statement of statements) await scripted(database, statement);
 }
 
 /** Brings the database to the newest version; answers the names of the files. */

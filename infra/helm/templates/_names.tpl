@@ -22,13 +22,15 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 
+{{/* (dict "root" $ "image" (dict "tag" "…" "digest" "…")), where `image` goes before that of all. */}}
 {{- define "gateway.image" -}}
-{{- with .Values.image -}}
-{{- if .digest -}}
-{{ printf "%s@%s" .repository .digest }}
+{{- $all := .root.Values.image -}}
+{{- $own := default dict .image -}}
+{{- $digest := $own.digest | default (ternary "" $all.digest (not (empty $own.tag))) -}}
+{{- if $digest -}}
+{{ printf "%s@%s" $all.repository $digest }}
 {{- else -}}
-{{ printf "%s:%s" .repository (.tag | default $.Chart.AppVersion) }}
-{{- end -}}
+{{ printf "%s:%s" $all.repository ($own.tag | default $all.tag | default .root.Chart.AppVersion) }}
 {{- end -}}
 {{- end }}
 
@@ -75,10 +77,10 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* A container: (dict "root" $ "scheme" "HTTPS" "resources" … "ports" (dict name port) "environment" text) */}}
+{{/* A container: (dict "root" $ "scheme" "HTTPS" "resources" … "ports" (dict name port) "environment" text, and "image") */}}
 {{- define "gateway.container" -}}
 - name: gateway
-  image: {{ include "gateway.image" .root }}
+  image: {{ include "gateway.image" (dict "root" .root "image" .image) }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
   env:
     {{- .environment | nindent 4 }}

@@ -88,6 +88,16 @@ export const chartCases = {
           "ConfigMap 3, Deployment 1, HorizontalPodAutoscaler 1, NetworkPolicy 2, PodDisruptionBudget 2, PrometheusRule 1, Service 3, ServiceAccount 1, ServiceMonitor 2, StatefulSet 1",
         );
       },
+    "keeps workers at the version before while control planes go first": async () => {
+      const worker = { image: { tag: "0.0.9" } };
+      const images = podsOf(await rendered({ ...least, worker })).map(
+        ({ containers }) => containers[0].image,
+      );
+      expectText(
+        images.join(),
+        "registry.example/query-gateway:0.1.0,registry.example/query-gateway:0.0.9",
+      );
+    },
     "gives pods no rights and nothing to write on but their state": async () => {
       for (const values of [least, undefined]) {
         for (const pod of podsOf(await rendered(values))) closedIn(pod);

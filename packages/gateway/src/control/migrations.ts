@@ -45,6 +45,8 @@ function refusalText(refusal: MigrateRefusal): string {
       return `${refusal.name} was applied and is not what it was then`;
     case "gap":
       return `${refusal.name} is missing in the database, though a later one is there`;
+    case "brokenIndex":
+      return `the index ${refusal.name} is not valid: its build failed or still runs; when none runs, \`DROP INDEX ${refusal.name}\` and try again`;
     case "failed":
       return `${refusal.name} failed (${databaseText(refusal.error)})`;
     case "database":

@@ -55,8 +55,7 @@ export function chartSchema(): Schema {
       global: anything,
       image: object({
         repository: { ...text, minLength: 1 },
-        tag: { ...text, pattern: "^[A-Za-z0-9_.-]{0,128}$" },
-        digest: { ...text, pattern: "^(sha256:[0-9a-f]{64})?$" },
+        ...version,
         pullPolicy: { enum: ["Always", "IfNotPresent", "Never"] },
       }),
       imagePullSecrets: { type: "array", items: object({ name: nameOfSecret }, ["name"]) },
@@ -129,6 +128,7 @@ function worker(keys: Properties): Schema {
   return object({
     enabled: flag,
     replicas: count(1, 10_000),
+    image: object(version),
     controlUrl: text,
     frontends: { ...object(Object.fromEntries(frontends) as Properties), minProperties: 1 },
     gateway: object(picked(keys, workerKeys)),
@@ -164,6 +164,10 @@ const text = { type: "string" };
 const texts = { type: "object", additionalProperties: text };
 const flag = { type: "boolean" };
 const anything = { type: "object" };
+const version = {
+  tag: { ...text, pattern: "^[A-Za-z0-9_.-]{0,128}$" },
+  digest: { ...text, pattern: "^(sha256:[0-9a-f]{64})?$" },
+};
 const nameOfSecret = { ...text, minLength: 1, maxLength: 253 };
 const keyOfSecret = { ...text, pattern: "^[-._a-zA-Z0-9]+$" };
 const duration = { ...text, pattern: "^[1-9][0-9]*(ms|s|m|h)$" };

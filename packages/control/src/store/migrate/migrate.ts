@@ -23,6 +23,7 @@
  */
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Database, DatabaseError, Statements } from "../database.ts";
+import { brokenIndex } from "./brokenIndex.ts";
 import {
   enterLedger,
   judgeLedger,
@@ -34,11 +35,13 @@ import {
 import type { Migration } from "./migration.ts";
 
 /**
+ * `brokenIndex`: one that was made beforehand is not valid; nothing was applied.
  * `failed`: a file did not run to its end; nothing of it is kept unless it runs outside a transaction.
  * `database`: the ledger could not be read or written, or the lock not be had.
  */
 export type MigrateRefusal =
   | LedgerRefusal
+  | { readonly code: "brokenIndex"; readonly name: string }
   | { readonly code: "failed"; readonly name: string; readonly error: DatabaseError }
   | { readonly code: "database"; readonly error: DatabaseError };
 
@@ -87,6 +90,9 @@ async function prepare(
   // Before anything is written: an older program must leave a newer database as it is.
   const judged = await pending(database, files);
   if (!judged.ok) return judged;
+  const broken = await brokenIndex(database, judged.value);
+  if (!broken.ok) return err({ code: "database", error: broken.error });
+  if (broken.value !== undefined) return err({ code: "brokenIndex", name: broken.value });
   return locked(database, async (statements) => {
     const made = await prepareLedger(statements);
     if (!made.ok) return err({ code: "database", error: made.error });
