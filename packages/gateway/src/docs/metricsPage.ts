@@ -52,6 +52,10 @@ const introduction = [
   "Labels hold names of the configuration and words of this page, never a user, SQL or a token. Besides",
   "these families there are the usual ones of a Node process (`process_*` and `nodejs_*`): CPU, memory,",
   "open files, garbage collection and the delay of the event loop.",
+  "",
+  "A control plane of functions has no listener to ask. It writes the same families into its log in CloudWatch's embedded",
+  "metric format, in the namespace `QueryGateway`, with a dimension for each label; a counter is what was counted since the",
+  "line before.",
 ];
 
 /** The page. */

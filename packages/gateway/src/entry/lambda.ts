@@ -11,7 +11,8 @@ import { openNeon } from "@gateway/control/store/driver/neon.ts";
 import { handle, streamHandle } from "hono/aws-lambda";
 import { functionApp, unsetApp } from "../lambda/app.ts";
 import { platformCallers } from "../lambda/callers.ts";
-import { functionClock, noMetrics } from "../lambda/host.ts";
+import { embeddedMetrics } from "../lambda/embedded.ts";
+import { functionClock } from "../lambda/host.ts";
 import { lineLog } from "../lambda/log.ts";
 import { controlOpening } from "../lambda/openControl.ts";
 import { openOnce, type Open } from "../lambda/opening.ts";
@@ -22,15 +23,16 @@ import { surroundings } from "./linked.ts";
 const transactionsMax = 2;
 
 const settings = readSettings(surroundings);
-const log = lineLog(settings.ok ? settings.value.logLevel : "info", (line) => {
-  process.stdout.write(`${line}\n`);
-});
+const write = (line: string): void => void process.stdout.write(`${line}\n`);
+const log = lineLog(settings.ok ? settings.value.logLevel : "info", write);
+const metrics = embeddedMetrics(functionClock, write);
 const callers = platformCallers();
 const app = settings.ok
   ? functionApp({
       open: openOnce(opening(settings.value)),
       callers,
       log,
+      answered: metrics.flush,
       allowedHosts: settings.value.allowedHosts,
     })
   : unsetApp(settings.error, log);
@@ -45,7 +47,7 @@ function opening(wanted: FunctionSettings): Open {
   const host = {
     clock: functionClock,
     log,
-    metrics: noMetrics,
+    metrics,
     random: () => randomBytes(4).readUInt32LE() / 2 ** 32,
     randomBytes: (length: number) => new Uint8Array(randomBytes(length)),
   };

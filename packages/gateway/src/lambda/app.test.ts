@@ -18,6 +18,18 @@ describe("functionApp", () => {
     expect(await answer.json()).toEqual({ address: "203.0.113.7", secure: true });
   });
 
+  it("lets what was counted be written once it has its answer", async () => {
+    const order: string[] = [];
+    const app = functionApp(
+      partsOf({
+        answered: () => void order.push("answered"),
+        control: { fetch: () => (order.push("served"), new Response()) },
+      }),
+    );
+    await app.request("/worker/config", {}, {});
+    expect(order).toEqual(["served", "answered"]);
+  });
+
   it("looks for what others wrote before the admin API answers", async () => {
     const order: string[] = [];
     const app = functionApp(
@@ -81,7 +93,9 @@ describe("unsetApp", () => {
   });
 });
 
-interface Given extends Partial<Pick<FunctionParts, "callers" | "log" | "allowedHosts">> {
+interface Given extends Partial<
+  Pick<FunctionParts, "answered" | "callers" | "log" | "allowedHosts">
+> {
   readonly refusal?: OpenRefusal;
   readonly refresh?: () => Promise<void>;
   readonly control?: { fetch(request: Request): Response };
@@ -96,6 +110,7 @@ function partsOf(given: Given): FunctionParts {
   return {
     callers: platformCallers(),
     log: recordedLog(),
+    answered: () => undefined,
     allowedHosts: [],
     open: async () => (refusal === undefined ? ok(opened) : err(refusal)),
     ...parts,

@@ -14,6 +14,8 @@ export interface FunctionParts {
   readonly open: Open;
   readonly callers: Callers;
   readonly log: Log;
+  /** Called when a request has its answer, of which a stream may go on. */
+  answered(): void;
   /** Setting: empty allows every name. */
   readonly allowedHosts: readonly string[];
 }
@@ -30,9 +32,14 @@ export function functionApp({
   open,
   callers,
   log,
+  answered,
   allowedHosts,
 }: FunctionParts): Hono<FunctionEnv> {
   const app = operations();
+  app.use(async (_c, next) => {
+    await next();
+    answered();
+  });
   app.use(async (c, next) => {
     const { hostname } = new URL(c.req.url);
     if (allowedHosts.length === 0 || allowedHosts.includes(hostname)) return next();

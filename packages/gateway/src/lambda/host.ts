@@ -1,5 +1,5 @@
 /**
- * What a function has of a host: its time, and no metrics.
+ * What a function has of a host: its time.
  *
  * Its time is that of any process, but a waiting timer keeps the runtime waiting.
  * Elsewhere a timer alone is no reason to stay alive, listeners are. A function has no listener, and
@@ -8,7 +8,6 @@
  */
 import type { Clock } from "@gateway/core/port/clock.ts";
 import { systemClock } from "../host/clock.ts";
-import type { Metrics } from "@gateway/core/port/metrics.ts";
 
 /** Longer than any invocation, and short of what overflows Node's timers. */
 const delayMsMax = 3_600_000;
@@ -20,17 +19,4 @@ export const functionClock: Clock = {
     const timer = setTimeout(fire, Math.min(Math.max(0, delayMs), delayMsMax));
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   },
-};
-
-const nothing = { add: () => undefined, set: () => undefined, observe: () => undefined };
-
-/**
- * Metrics of a function: none. Instances come and go by the minute and nobody scrapes them; the
- * platform counts invocations, errors and durations, and every event that is counted elsewhere has its
- * log line.
- */
-export const noMetrics: Metrics = {
-  counter: () => nothing,
-  gauge: () => nothing,
-  histogram: () => nothing,
 };

@@ -58,6 +58,8 @@ function reasonOf(refusal: MigrateRefusal): string {
       return `${refusal.name} is another one in the database`;
     case "gap":
       return `${refusal.name} is missing although a later one is there`;
+    case "brokenIndex":
+      return `the index ${refusal.name} is not valid: its build failed or still runs`;
     case "failed":
       return `${refusal.name} failed (${refusal.error.code})`;
     case "database":

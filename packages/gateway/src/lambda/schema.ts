@@ -36,6 +36,11 @@ function refusalOf(refusal: MigrateRefusal): OpenRefusal {
         code: "databaseVersion",
         detail: `Migration ${refusal.name} is missing in the database.`,
       };
+    case "brokenIndex":
+      return {
+        code: "databaseVersion",
+        detail: `The index ${refusal.name} of the database is not valid.`,
+      };
     case "failed":
     case "database":
       return { code: "unavailable", detail: refusal.error.code };
