@@ -1,5 +1,5 @@
 /** The command as an operator runs it: exit codes, every problem at once, nothing left open. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,6 +59,30 @@ describe("gateway start", () => {
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain("postgresWire: the certificate can not be used");
     expect(ended.stderr).toContain("none.pem");
+  });
+
+  it("names every certificate that is missing before it makes a database", async () => {
+    const tls = `tls: {certFile: ${join(folder, "none.pem")}, keyFile: ${join(folder, "none.key")}}`;
+    const path = join(folder, "never");
+    const text = yamlOf(0)
+      .replace("postgresWire: {", `postgresWire: {${tls}, `)
+      .replace("adminApi: {", `adminApi: {${tls}, `)
+      .replace("{type: inMemory}", `{type: pglite, path: ${path}}`);
+    const ended = await outcomeOf(["start", "--config", configFile(text)]);
+    expect(ended.code).toBe(2);
+    const named = [...ended.stderr.matchAll(/^(\w+): the certificate can not be used/gm)];
+    expect(named.map(([, kind]) => kind)).toEqual(["postgresWire", "adminApi"]);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("ends with 2 and names the cluster whose driver is not there", async () => {
+    const cluster = "{engine: adbc, driver: flightsql, uri: 'grpc+tls://db.internal:1'}";
+    const text = yamlOf(0).replace("{engine: duckDb}", cluster);
+    const ended = await outcomeOf(["start", "--config", configFile(text)]);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(
+      /^clusters\.local: no library of the driver flightsql; looked into/m,
+    );
   });
 
   it("lets the running query finish after SIGINT, refuses new clients, and ends with 0", async () => {

@@ -18,6 +18,7 @@ import { startDataPlane } from "./dataPlane.ts";
 import { controlHistory } from "./history/controlHistory.ts";
 import { openBook } from "./history/openBook.ts";
 import type { Callers } from "./ops/callers.ts";
+import { certificateFaults } from "./ops/certificates.ts";
 import { startOps } from "./ops/start.ts";
 import { together, type Running } from "./running.ts";
 import type { StartError, StartOptions } from "./starting.ts";
@@ -27,7 +28,9 @@ import { workerApp } from "./worker/workerApp.ts";
 type Started = Promise<Result<Running, readonly StartError[]>>;
 
 /** Starts the role of the config. Answers everything that could not be opened, with nothing left open. */
-export function start(options: StartOptions): Started {
+export async function start(options: StartOptions): Started {
+  const faults = certificateFaults(options.config.gateway);
+  if (faults.length > 0) return err(faults);
   switch (options.config.gateway.role) {
     case "standalone":
     case "controlPlane":

@@ -40,6 +40,12 @@ export function openTls(
   return ok({ secure: handshakes(server), [Symbol.dispose]: () => watch[Symbol.dispose]() });
 }
 
+/** Why a listener could not serve with these files; undefined when it could. Nothing is opened. */
+export function certificateFault(kind: string, config: TlsConfig): ListenError | undefined {
+  const loaded = loadContext(config);
+  return loaded.ok ? undefined : { kind, reason: "certificate", detail: loaded.error };
+}
+
 /** True when the address can be reached from this machine only. */
 export function loopbackOnly(host: string): boolean {
   const address = plainAddress(host.replace(/^\[|\]$/g, ""));
