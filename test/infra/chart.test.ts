@@ -36,6 +36,18 @@ describe("values of the chart", () => {
     expect(problemsOf(merged(defaults, everything))).toEqual([]);
   });
 
+  it("are taken as the guide has them", () => {
+    const [, shown = ""] =
+      /^```yaml\n# values\.yaml\n(.*?)^```/ms.exec(read("docs/deploy.md")) ?? [];
+    const values = parse(shown) as Values;
+    expect(problemsOf(merged(defaults, values))).toEqual([]);
+    const { control } = z
+      .looseObject({ control: z.looseObject({ objects: z.looseObject({}) }) })
+      .parse(values);
+    const parsed = parseConfig(JSON.stringify(control.objects));
+    expect(parsed.ok ? [] : parsed.error).toEqual([]);
+  });
+
   it.each([
     [
       "/control/gateway/shutdownDrainTimeoutSecs",
