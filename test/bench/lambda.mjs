@@ -3,7 +3,7 @@
  * which opens the database and reads the configuration. Each start is a process of its own; Neon's
  * protocol is spoken to an emulator on this machine, so the way to a database elsewhere comes on top.
  *
- * Also run alone: `node test/bench/lambda.mjs`. Target: under 400 ms.
+ * Also run alone: `node test/bench/lambda.mjs`. Target: under 300 ms.
  */
 import { rmSync } from "node:fs";
 import { performance } from "node:perf_hooks";
