@@ -1,0 +1,59 @@
+/**
+ * What a worker of the first version asks of a control plane, and what it reads of the answers. Control planes are
+ * upgraded first, so each later one has to answer these calls: the file is added to and never rewritten.
+ */
+import { readFileSync } from "node:fs";
+import { instanceIdHeader, instanceTokenHeader } from "@gateway/contract/workerApi.ts";
+import { testControl } from "@gateway/control/worker/rig/control.ts";
+import { expect, it } from "vitest";
+import { z } from "zod";
+
+const root = new URL("../../", import.meta.url);
+const calls = z
+  .array(
+    z.strictObject({
+      what: z.string(),
+      method: z.enum(["GET", "POST"]),
+      path: z.string(),
+      json: z.record(z.string(), z.unknown()).optional(),
+      file: z.string().optional(),
+      status: z.int(),
+      reads: z.array(z.string()),
+    }),
+  )
+  .parse(JSON.parse(readFileSync(new URL("calls-v1.json", import.meta.url), "utf8")));
+
+it("a worker of the first version signs in, gets its configuration, reports and is rid of its records", async () => {
+  const control = await testControl();
+  await control.commit("one");
+  let headers: Readonly<Record<string, string>> = {};
+  for (const { what, method, path, json, file, status, reads } of calls) {
+    const body = file === undefined ? json : parsed(readFileSync(new URL(file, root), "utf8"));
+    const sent = body === undefined ? {} : { json: body };
+    const answer = await control.call(path, { method, headers, ...sent });
+    const text = await answer.text();
+    expect([answer.status, text.slice(0, 200)], what).toEqual([status, expect.any(String)]);
+    const answered =
+      reads.length === 0 ? {} : z.record(z.string(), z.unknown()).parse(parsed(text));
+    expect(
+      reads.filter((key) => !(key in answered)),
+      what,
+    ).toEqual([]);
+    if (path === "/register") {
+      headers = {
+        [instanceIdHeader]: String(json?.["instanceId"]),
+        [instanceTokenHeader]: String(answered["instanceToken"]),
+      };
+    }
+  }
+  const kept = await control.deps.store.records.list({}, { limit: 10, cursor: undefined });
+  expect(kept.ok && kept.value.items.map(({ proxyQueryId }) => proxyQueryId).toSorted()).toEqual([
+    "q1",
+    "q2",
+  ]);
+  control.stop();
+});
+
+function parsed(text: string): unknown {
+  return JSON.parse(text) as unknown;
+}
