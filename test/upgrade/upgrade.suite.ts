@@ -55,14 +55,14 @@ export function upgradeSuite({ name, records, open, report }: UpgradeUnderTest):
     it("names an index that was not built to its end, and changes nothing until it is gone", async () => {
       await using database = await open();
       await makeStandalone(database, records);
-      const name = "query_records_frontend_at";
+      const index = "query_records_frontend_at";
       // Every record has the same one, so a build that wants each once fails on the way.
-      const failing = `create unique index concurrently ${name} on query_records (frontend)`;
+      const failing = `create unique index concurrently ${index} on query_records (frontend)`;
       expect((await database.script(failing)).ok).toBe(false);
       const files = await allFiles();
-      expect(await migrate(database, files)).toEqual(err({ code: "brokenIndex", name }));
+      expect(await migrate(database, files)).toEqual(err({ code: "brokenIndex", name: index }));
       expect(await pending(database, await standaloneFiles())).toEqual(ok([]));
-      expect((await database.script(`drop index ${name}`)).ok).toBe(true);
+      expect((await database.script(`drop index ${index}`)).ok).toBe(true);
       await upgrade(database);
       await expectWhole(database, records);
     });

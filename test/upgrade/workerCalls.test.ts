@@ -32,13 +32,11 @@ it("a worker of the first version signs in, gets its configuration, reports and 
     const sent = body === undefined ? {} : { json: body };
     const answer = await control.call(path, { method, headers, ...sent });
     const text = await answer.text();
-    expect([answer.status, text.slice(0, 200)], what).toEqual([status, expect.any(String)]);
+    expect([what, answer.status, text.slice(0, 200)]).toEqual([what, status, expect.any(String)]);
     const answered =
       reads.length === 0 ? {} : z.record(z.string(), z.unknown()).parse(parsed(text));
-    expect(
-      reads.filter((key) => !(key in answered)),
-      what,
-    ).toEqual([]);
+    const missing = reads.filter((key) => !(key in answered));
+    expect({ what, missing }).toEqual({ what, missing: [] });
     if (path === "/register") {
       headers = {
         [instanceIdHeader]: String(json?.["instanceId"]),

@@ -147,6 +147,7 @@ export const chartCases = {
   },
 };
 
+/** @type {readonly (readonly [given: Record<string, unknown>, said: RegExp])[]} */
 const refusals = [
   [{ tls: { secretName: "" } }, /at '\/tls\/secretName': minLength/],
   [{ fleetSecret: {} }, /at '\/fleetSecret\/name': minLength/],

@@ -32,7 +32,7 @@ const app = settings.ok
       open: openOnce(opening(settings.value)),
       callers,
       log,
-      answered: metrics.flush,
+      answered: () => metrics.flush(),
       allowedHosts: settings.value.allowedHosts,
     })
   : unsetApp(settings.error, log);

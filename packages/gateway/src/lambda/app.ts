@@ -15,7 +15,7 @@ export interface FunctionParts {
   readonly callers: Callers;
   readonly log: Log;
   /** Called when a request has its answer, of which a stream may go on. */
-  answered(): void;
+  readonly answered: () => void;
   /** Setting: empty allows every name. */
   readonly allowedHosts: readonly string[];
 }
