@@ -1,8 +1,11 @@
 /** Whose code is shipped, and under what terms. Holes that are known are asked for at night (`npm audit`). */
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
+const root = new URL("../../", import.meta.url);
 const lock = z
   .looseObject({
     packages: z.record(
@@ -16,13 +19,13 @@ const lock = z
       }),
     ),
   })
-  .parse(JSON.parse(readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8")));
+  .parse(JSON.parse(readFileSync(new URL("package-lock.json", root), "utf8")));
 
 /** Licences that ask for no more than to be named, which a bundle may hold beside Apache-2.0. */
 const free = ["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "0BSD", "Unlicense"];
 /** Packages of others, without those that only build and test. */
 const shipped = Object.entries(lock.packages).filter(
-  ([path, { dev, link }]) => path.startsWith("node_modules/") && dev !== true && link !== true,
+  ([path, { dev, link }]) => path.includes("node_modules/") && dev !== true && link !== true,
 );
 
 describe("packages that are shipped", () => {
@@ -49,10 +52,26 @@ describe("packages that are shipped", () => {
     const scripts = shipped.filter(([, { hasInstallScript }]) => hasInstallScript === true);
     // Another name here is a program that runs on every machine where somebody installs a checkout.
     const known = ["esbuild", "koffi", "protobufjs"];
-    expect(scripts.map(([path]) => path.slice("node_modules/".length)).toSorted()).toEqual(known);
+    expect(scripts.map(([path]) => path.replace(/^.*node_modules\//, "")).toSorted()).toEqual(
+      known,
+    );
     for (const file of ["Dockerfile", ".github/workflows/release.yml"]) {
-      const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+      const text = readFileSync(new URL(file, root), "utf8");
       expect(text).toMatch(/npm ci --omit=dev --ignore-scripts/);
     }
+  });
+});
+
+describe("the list of contents of a release", () => {
+  const workflow = readFileSync(new URL(".github/workflows/release.yml", root), "utf8");
+  const [, args = ""] = /npm (sbom [^>]*) >/.exec(workflow) ?? [];
+  const listed = z.looseObject({ packages: z.array(z.looseObject({ name: z.string() })) });
+
+  it("names what is shipped, and nothing that only builds and tests", () => {
+    const cwd = fileURLToPath(root);
+    const text = execFileSync("npm", args.split(" "), { cwd, encoding: "utf8" });
+    const names = listed.parse(JSON.parse(text)).packages.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["hono", "koffi", "@electric-sql/pglite"]));
+    expect(names.filter((name) => ["vitest", "oxlint", "sst"].includes(name))).toEqual([]);
   });
 });
