@@ -140,10 +140,19 @@ export default {
     // Except that `native` holds the binding to ADBC drivers, of which DuckDB is one, and `connect` the way out of the process.
     rule(
       "engines are strangers",
-      { path: "^packages/engines/src/([^/]+)/", pathNot: tests },
+      { path: "^packages/engines/src/([^/]+)/", pathNot: `${tests}|^packages/engines/src/mysql/` },
       {
         path: "^packages/engines/src/[^/]+/",
         pathNot: "^packages/engines/src/($1|native|connect|duckDb/library)/",
+      },
+    ),
+    // StarRocks is a server of MySQL's family, and what they share stands there.
+    rule(
+      "mysql knows starRocks alone",
+      { path: "^packages/engines/src/mysql/", pathNot: tests },
+      {
+        path: "^packages/engines/src/[^/]+/",
+        pathNot: "^packages/engines/src/(mysql|starRocks|connect)/",
       },
     ),
     // `listener` holds the sockets that all of them open, `arrow` rows in a form that several have, `rig` what their tests share.

@@ -6,10 +6,16 @@ export const port = Number(process.env["GATEWAY_TEST_MYSQL_FAMILY"] ?? "0");
 export const user = process.env["GATEWAY_TEST_MYSQL_USER"] ?? "alice";
 export const password = `${user}-secret`;
 
+/** By which of the engines that speak to it the gateway does: `starRocks` or `mysql`. */
+export const engine = process.env["GATEWAY_TEST_MYSQL_ENGINE"] ?? "starRocks";
+
 /** Opens it; the server's account is its own. */
 export async function openBefore(): Promise<TestGateway> {
   const auth = { type: "basic", username: user, password };
-  const endpoint = `mysql://127.0.0.1:${port}`;
-  const local = { engine: "starRocks", endpoint, auth, database: "demo", poolSize: 2 };
+  const shared = { auth, database: "demo", poolSize: 2 };
+  const local =
+    engine === "mysql"
+      ? { engine, hosts: [`127.0.0.1:${port}`], localFiles: true, ...shared }
+      : { engine, endpoint: `mysql://127.0.0.1:${port}`, ...shared };
   return await gatewayOf(configOf({ clusters: { local } }));
 }

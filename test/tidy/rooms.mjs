@@ -96,6 +96,11 @@ export const rooms = {
     sql: [],
     client: ["page", "sql"],
   },
+  "engines/src/mysql": {
+    shared: ["config", "lane"],
+    sql: [],
+    client: ["sql"],
+  },
   "engines/src/starRocks": {
     shared: ["config", "errors"],
     page: [],

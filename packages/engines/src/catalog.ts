@@ -2,8 +2,9 @@
 import { adbc } from "./adbc/engine.ts";
 import { clickHouse } from "./clickHouse/engine.ts";
 import { duckDb } from "./duckDb/engine.ts";
+import { mysql } from "./mysql/engine.ts";
 import { postgresql } from "./postgresql/engine.ts";
 import { starRocks } from "./starRocks/engine.ts";
 import { trino } from "./trino/engine.ts";
 
-export const engines = { adbc, clickHouse, duckDb, postgresql, starRocks, trino } as const;
+export const engines = { adbc, clickHouse, duckDb, mysql, postgresql, starRocks, trino } as const;

@@ -53,8 +53,8 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly engine: string;
   /** What the engine reads, for records; undefined where no lexer of ours knows it. */
   readonly dialect?: Dialect;
-  /** Set where it takes a query's `call` as it is. */
-  readonly speaks?: "postgres";
+  /** Set where it takes a query's `call` (PostgreSQL) or `mysql` as it is. */
+  readonly speaks?: "postgres" | "mysql";
   /** What its server reports of itself, beside `speaks`; undefined until one was reached. */
   readonly statuses?: ReadonlyMap<string, string> | undefined;
   /** Reads a long text in steps for what the lane's statements will ask of it. Its class and digest are known already. */

@@ -73,7 +73,12 @@ export interface ColumnsEvent {
    * CopyOutResponse, for `clickHouseBody` the JSON object of the headers that the answer came with; there are no
    * columns then.
    */
-  readonly native?: { readonly format: NativeFormat; readonly bytes: Uint8Array };
+  readonly native?: {
+    readonly format: NativeFormat;
+    readonly bytes: Uint8Array;
+    /** Of MySQL: the server's status flags behind the definitions. */
+    readonly status?: number;
+  };
 }
 
 export type DoneEvent = {
@@ -101,6 +106,8 @@ export interface ServerReport {
   readonly info: string;
   /** Rows that there would be without a LIMIT, where the statement asked for that. */
   readonly foundRows: number | undefined;
+  /** The server's status flags, to a client whose query has a `mysql` call. */
+  readonly status?: number;
 }
 export type FailedEvent = { readonly kind: "failed"; readonly error: GatewayError };
 export type LastEvent = DoneEvent | FailedEvent;

@@ -12,6 +12,7 @@ import type { Statement } from "../sql/statement.ts";
 import type { Slot } from "./slot.ts";
 import type { NativeFormat } from "../type/vector.ts";
 import type { Pin } from "./pin.ts";
+import type { MysqlCall } from "./mysqlCall.ts";
 
 declare const brand: unique symbol;
 /** The proxy query id: shown to the client, in logs, in the record. */
@@ -76,6 +77,11 @@ export interface Query {
    * reach speaks that protocol; `parameters` are empty then, and any other engine refuses the query.
    */
   readonly call?: PostgresCall | undefined;
+  /**
+   * What a client of MySQL's protocol sent beside its text. Present where every engine that the session may reach
+   * speaks that protocol; `parameters` are empty then, and any other engine refuses the query.
+   */
+  readonly mysql?: MysqlCall | undefined;
   /** What goes with the statement to an engine that speaks the client's own HTTP protocol; no other looks at it. */
   readonly relay?: Relay | undefined;
   /** Milliseconds on the host's monotonic clock. */

@@ -8,7 +8,7 @@ export interface ReachedEngine {
   /** Empty until they are known. */
   readonly catalogs: readonly string[];
   /** The client's protocol that the engine speaks itself, so that calls and rows pass as they are. */
-  readonly speaks?: "postgres" | undefined;
+  readonly speaks?: "postgres" | "mysql" | undefined;
   /** What a server of that protocol reports of itself, such as `server_version`; absent until one was reached. */
   readonly statuses?: ReadonlyMap<string, string> | undefined;
 }
@@ -21,6 +21,11 @@ export function allRead(dialect: Dialect, engines: readonly ReachedEngine[]): bo
 /** True when there is an engine, and every one of them speaks PostgreSQL's protocol. */
 export function allSpeakPostgres(engines: readonly ReachedEngine[]): boolean {
   return engines.length > 0 && engines.every((engine) => engine.speaks === "postgres");
+}
+
+/** True when there is an engine, and every one of them speaks MySQL's protocol to a client of it. */
+export function allSpeakMysql(engines: readonly ReachedEngine[]): boolean {
+  return engines.length > 0 && engines.every((engine) => engine.speaks === "mysql");
 }
 
 /** Catalog names that these engines know by now, each once. */

@@ -33,6 +33,11 @@ export async function* runQuery(query: Query, plane: DataPlane, signal: AbortSig
     plane.host.log.bug(bug, { queryId: query.id });
     last = failed(gatewayError("internal.bug"));
   } finally {
+    const kept = query.mysql?.home.kept;
+    if (kept !== undefined) {
+      const outcome = `${kept.cluster}: its own connection, for ${kept.reason}`;
+      open.live.trace.push({ step: "session", outcome });
+    }
     open.close(last);
   }
   yield last;

@@ -118,6 +118,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
       const backend = backends.get(query.slot.cluster);
       if (!readsExpressions(query, backend)) return err(onlyLiterals);
       if (query.call !== undefined && backend?.speaks !== "postgres") return err(otherProtocol);
+      if (query.mysql !== undefined && backend?.speaks !== "mysql") return err(otherProtocol);
       const engineSql = inWordsOf(query, {
         host,
         backend,

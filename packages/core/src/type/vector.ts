@@ -61,7 +61,9 @@ export interface TextBatch {
 /**
  * Formats in which a client's own protocol carries rows, so that an engine that speaks the same one
  * hands them through: `trinoData`: the JSON array of a Trino page · `mysqlRows`: packets of a MySQL
- * text result, each with its 4-byte header, numbered one after the other · `postgresRows`: DataRow messages in the
+ * text result, each with its 4-byte header, numbered one after the other · `mysqlBinaryRows`: the same of a prepared
+ * statement's result · `mysqlNext`: no rows, but the place between two results of one statement, with the definitions of
+ * the second · `postgresRows`: DataRow messages in the
  * formats that the query's `call` asks for · `postgresCopy`: CopyData messages · `clickHouseBody`: any piece of the
  * body of a ClickHouse answer, in whatever format and compression the query's `relay` asks for; its rows are
  * not counted.
@@ -69,6 +71,8 @@ export interface TextBatch {
 export type NativeFormat =
   | "trinoData"
   | "mysqlRows"
+  | "mysqlBinaryRows"
+  | "mysqlNext"
   | "postgresRows"
   | "postgresCopy"
   | "clickHouseBody";
@@ -84,6 +88,23 @@ export interface NativeBatch {
   readonly format: NativeFormat;
   readonly rows: number;
   readonly bytes: Uint8Array;
+  /** Of `mysqlNext` alone. */
+  readonly next?: NextResult;
+}
+
+/** Where one result of a MySQL server ends and the next one begins. */
+export interface NextResult {
+  /** How the one before ended. */
+  readonly affectedRows: number;
+  readonly insertId: bigint;
+  readonly warnings: number;
+  readonly info: string;
+  /** The server's status flags. */
+  readonly status: number;
+  /** Of the next result; 0: it has no rows. */
+  readonly columns: number;
+  /** The status flags behind its definitions. */
+  readonly columnsStatus: number;
 }
 
 /** What an engine hands over. Native only to a query that `takes` the format. */

@@ -51,7 +51,19 @@ export async function open(
     tls: trust?.value,
     connectTimeoutMs: config.connectTimeoutSecs * 1_000,
   };
-  return ok(new StarRocksBackend(cluster, config, host, server));
+  return ok(openOn(server, { cluster, config, host }));
+}
+
+/** A backend of any server of the family that was found otherwise. */
+export function openOn(
+  server: Server,
+  {
+    cluster,
+    config,
+    host,
+  }: { readonly cluster: string; readonly config: StarRocksConfig; readonly host: Host },
+): Backend {
+  return new StarRocksBackend(cluster, config, host, server);
 }
 
 function beginSql({ statement: { modes } }: Identified): string {

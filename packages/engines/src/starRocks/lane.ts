@@ -138,10 +138,11 @@ function remember(member: Member, name: string, value: string): void {
   member.variables.set(name, value);
 }
 
-async function* use(
+/** Runs `USE`. */
+export async function* use(
   member: Member,
   database: string,
-  context: RunContext,
+  context: Pick<RunContext, "clock">,
   signal: AbortSignal,
 ): ResultStream {
   const startedMs = context.clock.nowMs();
@@ -152,10 +153,11 @@ async function* use(
   yield { kind: "done", stats: statsSince(startedMs, context.clock), updateType: "USE" };
 }
 
-async function* set(
+/** Runs `SET` of variables, which the session takes over. */
+export async function* set(
   member: Member,
   variables: ReadonlyMap<string, string>,
-  context: RunContext,
+  context: Pick<RunContext, "clock">,
   signal: AbortSignal,
 ): ResultStream {
   const startedMs = context.clock.nowMs();

@@ -15,6 +15,7 @@ import {
   type Greeting,
 } from "@gateway/wire/mysql/handshake.ts";
 import { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { FollowedConnection } from "../listener/connection.ts";
 import { mayTakeCredentials } from "../listener/tls.ts";
 import { Channel } from "./channel.ts";
@@ -25,6 +26,7 @@ import { Cursors } from "./run/cursor.ts";
 import { findDatabase } from "./run/database.ts";
 import { putErrorPacket } from "./encode.ts";
 import { Inbox, type Received } from "./inbox.ts";
+import { LocalFile } from "./localFile.ts";
 import {
   advance,
   awaitsPacket,
@@ -57,6 +59,25 @@ export interface ListenerParts {
   readonly port: () => number;
 }
 
+/** Where the client's login offers its files. */
+function fileOf(responder: Responder, resume: () => void): LocalFile | undefined {
+  if ((responder.client.capabilities & capability.localFiles) === 0) return undefined;
+  const request = async (name: Uint8Array): Promise<number> => {
+    const { out } = responder;
+    out.begin();
+    out.u8(localInfile);
+    out.raw(name);
+    out.end();
+    const { sequence } = out;
+    await responder.flush();
+    return sequence;
+  };
+  return new LocalFile({ request, resume });
+}
+
+/** The first byte of a request for a file. */
+const localInfile = 0xfb;
+
 /** Serves one connection until it ends. */
 export class MysqlConnection implements Member {
   readonly #connection: FollowedConnection;
@@ -73,6 +94,7 @@ export class MysqlConnection implements Member {
   #certificateNames: readonly string[] = [];
   #responder: Responder | undefined;
   #dispatcher: Dispatcher | undefined;
+  #file: LocalFile | undefined;
   /** True while something sent from here has not left. */
   #blocked = false;
   /** True while a command is performed, also when the connection was closed meanwhile. */
@@ -85,7 +107,7 @@ export class MysqlConnection implements Member {
     this.#inbox = new Inbox({
       connection,
       channel: this.#channel,
-      wants: () => !this.#blocked && awaitsPacket(this.#state),
+      wants: () => !this.#blocked && (awaitsPacket(this.#state) || this.#file?.wants === true),
       take: (received) => this.#take(received),
       background: (task) => this.#background(task),
     });
@@ -146,6 +168,7 @@ export class MysqlConnection implements Member {
   /** The client left or was cut off: what it runs and holds ends now. */
   #gone(): void {
     this.#parts.members.leave(this.#id);
+    this.#file?.leave();
     this.cancel();
     const responder = this.#responder;
     // A running command ends its own statement first; the transaction is given back behind it.
@@ -156,9 +179,17 @@ export class MysqlConnection implements Member {
   async #giveBack(responder: Responder): Promise<void> {
     await this.#cursors.clear();
     await abandon(responder);
+    await responder.leaveHome();
   }
 
   #take(received: Received): void {
+    if (this.#file?.open === true) {
+      this.#file.take(received);
+      if (received.kind === "packet") this.#out.sequence = (received.lastSequence + 1) & 0xff;
+      // What is no packet of a file has no answer that the client would understand.
+      else this.#connection.destroy();
+      return;
+    }
     this.#out.sequence = this.#answerSequence(received);
     this.#handle(received);
   }
@@ -294,6 +325,8 @@ export class MysqlConnection implements Member {
     const responder = new Responder({ door, host, connection, channel: this.#channel }, client);
     responder.out.sequence = this.#out.sequence;
     this.#responder = responder;
+    this.#file = fileOf(responder, () => this.#inbox.resume());
+    responder.files = this.#file;
     const tls = connection.canUpgrade || connection.secure;
     const server = { port: port(), tls, startedMs, cipher: cipherOf(connection) };
     const [prepared, cursors] = [this.#prepared, this.#cursors];

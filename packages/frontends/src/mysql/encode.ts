@@ -11,6 +11,7 @@ import type {
   ResultEvent,
 } from "@gateway/core/query/event.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
+import type { NativeBatch, NextResult } from "@gateway/core/type/vector.ts";
 import type { PacketWriter } from "@gateway/wire/mysql/packetWriter.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import {
@@ -58,6 +59,43 @@ export function affectedRowsOf(
 ): number {
   const wantsFound = (capabilities & capability.foundRows) !== 0;
   return report === undefined || wantsFound ? updateCount : report.changedCount;
+}
+
+/** Status flags that only the server knows; the others are the session's own. */
+const serverFlags = 16 | 32 | 256 | 1024 | 2048 | 4096 | 8192;
+
+/** With what the server says of the statement. */
+export function withServerStatus(
+  context: AnswerContext,
+  status: number | undefined,
+): AnswerContext {
+  const more = (status ?? 0) & serverFlags;
+  return more === 0 ? context : { ...context, status: context.status | more };
+}
+
+/** The place between two results of one statement. */
+export type NextBatch = NativeBatch & { readonly next: NextResult };
+
+/** Ends the result before, and writes what stands before the rows of the next one. `context` says that more follow. */
+export function putNextResult(
+  out: PacketWriter,
+  { next, bytes }: NextBatch,
+  hadRows: boolean,
+  context: AnswerContext,
+): void {
+  const { affectedRows, insertId, warnings, info, columns } = next;
+  const ended = withServerStatus({ ...context, warnings }, next.status);
+  if (hadRows) putRowsEnd(out, ended);
+  else {
+    const reply = { affectedRows, insertId, warnings, info, status: ended.status };
+    out.begin();
+    putOk(out, { ...reply, tracked: context.tracked }, context.capabilities);
+    out.end();
+  }
+  if (columns === 0) return;
+  putCount(out, columns);
+  relayPackets(out, bytes, { from: 0, rowsMax: columns, bytesMax: Infinity });
+  putDefinitionsEnd(out, withServerStatus(context, next.columnsStatus));
 }
 
 /** Writes a whole error packet. */
@@ -129,7 +167,7 @@ export function putEvent(
       putColumnsEvent(out, event, context);
       return;
     case "done":
-      if (hasRows) putRowsEnd(out, context);
+      if (hasRows) putRowsEnd(out, withServerWarnings(context, event));
       else putOkPacket(out, context, event);
       return;
     case "failed":
@@ -142,6 +180,12 @@ export function putEvent(
     case "batch":
       return;
   }
+}
+
+/** A server may have counted more than it lists. */
+function withServerWarnings(context: AnswerContext, { report }: DoneEvent): AnswerContext {
+  const counted = report?.warnings ?? 0;
+  return counted > context.warnings ? { ...context, warnings: counted } : context;
 }
 
 /** Writes the answer to COM_STMT_PREPARE: counts, then both lists of definitions, the engine's own where it speaks MySQL. */
@@ -210,8 +254,10 @@ function okOf(context: AnswerContext, done?: DoneEvent): OkReply {
   const { status, tracked, queryId, capabilities } = context;
   const report = done?.report;
   const line = report?.info ?? "";
+  const isServers = report?.status !== undefined;
   // Behind a REPLACE, Connector/J takes the first digits of a line for the count of its keys: a server's empty one stays so.
-  const id = queryId === undefined || report?.info === "" ? "" : `Query id: ${queryId}`;
+  const id =
+    queryId === undefined || isServers || report?.info === "" ? "" : `Query id: ${queryId}`;
   return {
     affectedRows: done === undefined ? 0 : affectedRowsOf(done, capabilities),
     insertId: report?.insertId ?? 0n,

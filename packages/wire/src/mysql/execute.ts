@@ -97,6 +97,35 @@ export function parseExecute(
   return { kind: "parameters", types, values };
 }
 
+/** A body with the types in it, whether the client sent them with it or with an earlier execution. */
+export function withTypes(
+  body: Uint8Array,
+  { parameters: count, types: known }: Pick<ExecuteContext, "parameters" | "types">,
+): { readonly body: Uint8Array; readonly types: readonly BoundType[] } | Violation {
+  if (count === 0) return { body: new Uint8Array(0), types: [] };
+  const reader = new ByteReader(body);
+  const nulls = reader.take((count + 7) >> 3);
+  const rebound = reader.u8() === 1;
+  if (reader.failed || (rebound && reader.remaining < count * 2)) {
+    return violation("malformed", "parameters cut short");
+  }
+  if (rebound) return { body, types: typesOf(reader, count) };
+  if (known?.length !== count) return violation("malformed", "parameters without types");
+  const written = new Uint8Array(nulls.length + 1 + count * 2);
+  written.set(nulls);
+  written[nulls.length] = 1;
+  for (const [index, { type, unsigned }] of known.entries()) {
+    const at = nulls.length + 1 + index * 2;
+    written[at] = type;
+    written[at + 1] = unsigned ? 0x80 : 0;
+  }
+  const values = body.subarray(reader.at);
+  const joined = new Uint8Array(written.length + values.length);
+  joined.set(written);
+  joined.set(values, written.length);
+  return { body: joined, types: known };
+}
+
 function typesOf(reader: ByteReader, count: number): readonly BoundType[] {
   const types: BoundType[] = [];
   for (let index = 0; index < count; index += 1) {

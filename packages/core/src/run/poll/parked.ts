@@ -291,6 +291,7 @@ function withoutCredential(query: Query): Query {
     },
     takes: query.takes,
     call: query.call,
+    mysql: query.mysql,
     receivedAtMs: query.receivedAtMs,
   };
 }

@@ -111,7 +111,11 @@ export class Callers {
 /** Access denied, denied without a password, password expired, account locked (MySQL, MariaDB), name that was cut. */
 const refusals: ReadonlySet<number> = new Set([1045, 1698, 1820, 1862, 3118, 3955, 4151]);
 
-function errorOfLogin({ code, number, sqlState }: LoginFailure, group: string): GatewayError {
+/** The error of a caller's login. What the server says of it stays behind. */
+export function errorOfLogin(
+  { code, number, sqlState }: LoginFailure,
+  group: string,
+): GatewayError {
   const detail = number === undefined ? code : `error ${number}`;
   const refused = number !== undefined && refusals.has(number);
   if (refused || sqlState?.startsWith("28") === true || code === otherName) {

@@ -47,8 +47,14 @@ async function hasItsName(
   return String(asked.value[0]?.[0]).includes(account.user) ? undefined : otherName;
 }
 
-/** Takes a new connection out of a mode that reads text in another way. A client's `SET sql_mode` never reaches it. */
-async function readsPlainly(member: Member, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * Takes a new connection out of a mode that reads text in another way. A client's `SET sql_mode` never reaches it.
+ * The code of what went wrong, if anything.
+ */
+export async function readsPlainly(
+  member: Member,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const asked = await ask(member, "SELECT @@sql_mode", signal);
   if (!asked.ok) return asked.error.code;
   const written = asked.value[0]?.[0];

@@ -16,7 +16,7 @@ export interface Server {
   readonly host: string;
   readonly port: number;
   /** Undefined: without TLS. */
-  readonly tls: TlsTrust | undefined;
+  readonly tls: (TlsTrust & { readonly cert?: string; readonly key?: string }) | undefined;
   readonly connectTimeoutMs: number;
 }
 
@@ -32,6 +32,8 @@ export interface Login {
   /** Undefined: the user root without a password, which a server takes as it is configured. */
   readonly account: Account | undefined;
   readonly database: string | undefined;
+  /** Capabilities beside those of every connection, in the words of mysql2. */
+  readonly flags?: readonly string[];
   /** Ends a login that nobody waits for any more. */
   readonly signal?: AbortSignal;
 }
@@ -107,7 +109,7 @@ export function reach(
   return socket;
 }
 
-function settings({ server, account, database }: Login): ConnectionOptions {
+function settings({ server, account, database, flags = plainFlags }: Login): ConnectionOptions {
   const { tls } = server;
   const password = account?.password.reveal() ?? "";
   return {
@@ -117,10 +119,9 @@ function settings({ server, account, database }: Login): ConnectionOptions {
     password,
     ...(database === undefined ? {} : { database }),
     charset: "utf8mb4",
-    // Texts with several statements, and files of this host, are never taken. Commands are written here
-    // without attributes, which a server that was promised them could not read. Without FOUND_ROWS a
-    // server tells both counts, of rows found and of rows changed.
-    flags: ["-LOCAL_FILES", "-MULTI_STATEMENTS", "-CLIENT_QUERY_ATTRIBUTES", "-FOUND_ROWS"],
+    // Texts with several statements are never taken. Commands are written here without attributes, which a
+    // server that was promised them could not read.
+    flags: ["-MULTI_STATEMENTS", "-CLIENT_QUERY_ATTRIBUTES", ...flags],
     ...(tls === undefined
       ? {}
       : { ssl: sslOf(tls), authPlugins: { mysql_clear_password: clearPassword(password) } }),
@@ -131,8 +132,13 @@ function settings({ server, account, database }: Login): ConnectionOptions {
   };
 }
 
-function sslOf({ ca, minVersion }: TlsTrust) {
+/** Files of this host are never sent. Without FOUND_ROWS a server tells both counts, of rows found and of rows changed. */
+const plainFlags: readonly string[] = ["-LOCAL_FILES", "-FOUND_ROWS"];
+
+function sslOf({ ca, minVersion, cert, key }: NonNullable<Server["tls"]>) {
   return {
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
     minVersion,
     rejectUnauthorized: true,
     verifyIdentity: true,

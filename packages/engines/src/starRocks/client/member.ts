@@ -58,6 +58,19 @@ export class Member {
     this.#stream.write(bytes);
   }
 
+  /** Resolves when what was sent has left, or the connection is over. */
+  async drained(): Promise<void> {
+    const stream = this.#stream;
+    if (!this.open || !stream.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        stream.off("drain", go).off("close", go);
+        resolve();
+      };
+      stream.on("drain", go).on("close", go);
+    });
+  }
+
   /** The next bytes; undefined when the connection is over. A little is read ahead of the one who asks. */
   async next(): Promise<Buffer | undefined> {
     for (;;) {

@@ -8,8 +8,8 @@ export type Head =
   | { readonly kind: "ok"; readonly ok: OkReply }
   | { readonly kind: "error"; readonly error: ServerError }
   | { readonly kind: "columns"; readonly count: number }
-  /** The server wants a file of this host. */
-  | { readonly kind: "localInfile" }
+  /** The server wants a file of whoever asked it. */
+  | { readonly kind: "localInfile"; readonly name: Uint8Array }
   | { readonly kind: "broken" };
 
 export interface OkReply {
@@ -19,6 +19,8 @@ export interface OkReply {
   readonly warnings: number;
   readonly moreResults: boolean;
   readonly inTransaction: boolean;
+  /** All of its status flags. */
+  readonly status: number;
 }
 
 /** What stands behind rows. */
@@ -29,7 +31,7 @@ const columnsMax = 65_535;
 export function readHead(payload: Uint8Array): Head {
   const first = payload[0];
   if (first === 0xff) return { kind: "error", error: readError(payload) };
-  if (first === 0xfb) return { kind: "localInfile" };
+  if (first === 0xfb) return { kind: "localInfile", name: payload.subarray(1) };
   if (first === 0x00) return { kind: "ok", ok: readOk(payload) };
   const reader = new ByteReader(payload);
   const count = reader.lenenc();
@@ -78,6 +80,7 @@ export function isEnd(first: number, length: number, endsWithOk: boolean): boole
 
 function statusOf(status: number): Omit<EndReply, "warnings"> {
   return {
+    status,
     moreResults: (status & serverStatus.moreResults) !== 0,
     inTransaction: (status & serverStatus.inTransaction) !== 0,
   };

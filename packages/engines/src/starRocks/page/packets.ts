@@ -43,6 +43,16 @@ export class Packets {
     this.#next = next;
   }
 
+  /** Number of the packet that comes next, whoever sends it. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** So many packets went the other way in the middle of the answer. */
+  skip(count: number): void {
+    this.#sequence = (this.#sequence + count) & 0xff;
+  }
+
   /** The next packet when it is there already: what most of a short answer is read with. */
   held(): Packet | undefined {
     const length = this.#whole(this.#at);

@@ -36,7 +36,7 @@ export function answerLocally(sql: string, context: ShowContext): LocalAnswer | 
     case "DESC":
       return context.ownWords() ? undefined : answerDescribe(sql, context);
     case "LOAD":
-      return refuseInfile(sql);
+      return context.relays() ? undefined : refuseInfile(sql);
     default:
       return undefined;
   }

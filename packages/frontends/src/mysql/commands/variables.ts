@@ -28,6 +28,8 @@ export interface VariableContext {
   readonly nowMs: number;
   /** True where only engines of MySQL's family can be reached: what is not about the session is theirs to say. */
   readonly ownWords: () => boolean;
+  /** True where statements go to servers that speak MySQL to the client. */
+  readonly relays: () => boolean;
   /** What the engine was asked for and said, by the expression. */
   readonly told?: ReadonlyMap<string, Setting>;
 }

@@ -26,6 +26,7 @@ const offered =
   capability.foundRows |
   capability.longFlag |
   capability.connectWithDb |
+  capability.localFiles |
   capability.odbc |
   capability.ignoreSpace |
   capability.protocol41 |

@@ -33,6 +33,7 @@ export function contextOf(client = clientOf()): ShowContext {
     nowMs: 1_767_225_600_500,
     catalog: () => "lake",
     ownWords: () => false,
+    relays: () => false,
     processes: () => [["7", "ann", "127.0.0.1", null, "Sleep", "0", "", null]],
     uptimeSecs: 5,
     threads: 1,

@@ -190,6 +190,10 @@ export class Cursor implements AsyncDisposable {
   /** Goes on to the next rows, or to the end. */
   async #advance(): Promise<void> {
     const event = await this.#next();
+    if (event.kind === "batch" && event.batch.form === "native" && event.batch.next !== undefined) {
+      this.#fail(gatewayError("query.unsupported", { message: "several results have no cursor" }));
+      return;
+    }
     if (event.kind === "batch") {
       const { config } = this.#responder.connection;
       const format = { kind: "binary", zone: this.#responder.client.zone, flushBytes } as const;

@@ -39,7 +39,9 @@ import {
   type ReadStatement,
   type TextReader,
 } from "../read/reading.ts";
+import { relayedOf, relays } from "./relaying.ts";
 import { tellsFoundRows } from "./rowCount.ts";
+import { namesServerVariables, refreshVariables, setsThemOnly } from "./serverVariables.ts";
 import { runStatement, type BoundStatement } from "./statement.ts";
 import { textOf, type Text } from "./text.ts";
 import { abandon, commitOpen, inTransaction } from "./transaction.ts";
@@ -81,7 +83,8 @@ export class Dispatcher {
   async run(command: RunnableCommand): Promise<void> {
     const { responder, cursors } = this.#parts;
     // The engine runs one statement of a transaction at a time.
-    const waiting = cursors.size > 0 && inTransaction(responder) && command.kind !== "fetch";
+    const shared = inTransaction(responder) || responder.home.kept !== undefined;
+    const waiting = cursors.size > 0 && shared && command.kind !== "fetch";
     if (waiting) await cursors.hold(responder.connection.config.maxMessageBytes);
     const performing = this.#perform(command);
     if (performing instanceof Promise) await performing;
@@ -177,8 +180,23 @@ export class Dispatcher {
     const { responder } = this.#parts;
     const { source } = read;
     const context = this.#context();
-    const local = answerLocally(source, context);
-    if (local !== undefined) return this.#local(local, form, source);
+    const server = namesServerVariables(responder, source, read.statement);
+    if (!server && read.statement.kind === "set" && responder.variablesOn === responder.home)
+      return this.#mixedSet(read, form);
+    const local = server ? undefined : answerLocally(source, context);
+    const relayed = relayedOf(responder, read.statement);
+    // What is no plain value here may be one on the server.
+    const isServers = local?.kind === "error" && relayed !== undefined && setsThemOnly(source);
+    if (local !== undefined && !isServers) return this.#local(local, form, source);
+    if (relayed !== undefined) {
+      const { statement } = read;
+      const sql = source;
+      return runStatement(
+        responder,
+        { source, statement, sql, parameters: [], otherwise: undefined, relayed },
+        form,
+      );
+    }
     const text = read.forwarded;
     if (!text.ok) return responder.putError(text.error);
     const catalog = catalogSql(text.value, context);
@@ -190,6 +208,16 @@ export class Dispatcher {
       otherwise: catalog?.otherwise ?? withOtherIsolation(text.value),
     };
     return runStatement(responder, bound, form);
+  }
+
+  /** A SET of other variables, which may read user variables that the server has. */
+  async #mixedSet({ source }: ReadStatement, form: AnswerForm): Promise<boolean> {
+    const { responder } = this.#parts;
+    await refreshVariables(responder, source);
+    const local = answerLocally(source, this.#context());
+    return local === undefined
+      ? responder.putError(ownErrors.syntax(source))
+      : await this.#local(local, form, source);
   }
 
   async #local(answer: LocalAnswer, form: AnswerForm, source = ""): Promise<boolean> {
@@ -285,7 +313,7 @@ export class Dispatcher {
     if (table === undefined || wildcard === undefined) return this.#refuse(ownErrors.notUtf8());
     const sql = `SELECT * FROM "${table.replaceAll('"', '""')}"`;
     using running = responder.interruptible(sql);
-    const query = responder.door.query(forwardedStatement(sql), [], responder.client.session);
+    const query = responder.asked({ sql, parameters: [] });
     const described = await responder.door.describe(query, running.signal);
     if (!described.ok) return this.#refuse(errorReply(described.error, query.id));
     const pattern = wildcard === "" ? "%" : wildcard;
@@ -317,6 +345,7 @@ export class Dispatcher {
     const { responder, prepared, cursors, initial } = this.#parts;
     await cursors.clear();
     await abandon(responder);
+    await responder.leaveHome();
     prepared.clear();
     const { catalog, schema } = responder.client.session;
     responder.client = { ...initial, session: { ...initial.session, catalog, schema } };
@@ -340,6 +369,7 @@ export class Dispatcher {
       nowMs: host.clock.unixMs(),
       catalog: () => client.session.catalog ?? responder.door.catalogs(client.session)[0],
       ownWords: () => allRead("mysql", responder.door.engines(client.session)),
+      relays: () => relays(responder),
       processes: () => members.list(client.session.identity.user, host.clock.nowMs()),
       uptimeSecs: this.#uptimeSecs(),
       threads: members.size,

@@ -4,7 +4,6 @@
  */
 import type { GatewayError } from "@gateway/core/error.ts";
 import type { TableListing } from "@gateway/core/port/backend.ts";
-import { forwardedStatement } from "../read/reading.ts";
 import type { Responder } from "./responder.ts";
 import type { AskedRows, LocalAnswer } from "../commands/answer.ts";
 
@@ -41,7 +40,7 @@ async function tablesOf(responder: Responder): Promise<readonly TableListing[] |
   const { door, client } = responder;
   if (client.session.pin !== undefined) return undefined;
   using running = responder.interruptible(listingSql);
-  const query = door.query(forwardedStatement(listingSql), [], client.session);
+  const query = responder.asked({ sql: listingSql, parameters: [] });
   const scope = await door.tables(query, running.signal);
   const tables = scope.ok ? await scope.value.list(running.signal) : scope;
   return tables.ok ? tables.value : undefined;

@@ -8,6 +8,7 @@ import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
 import type { BoundType } from "@gateway/wire/mysql/execute.ts";
 import { preparedMax } from "../limits.ts";
+import type { Relayed } from "./relaying.ts";
 
 export interface PreparedStatement {
   readonly id: number;
@@ -17,6 +18,8 @@ export interface PreparedStatement {
   readonly statement: StatementClass;
   /** With `$1`, `$2`, … as parameters; undefined for what the frontend answers itself. */
   readonly sql: string | undefined;
+  /** For a server of MySQL's, which prepares it in the client's own words. */
+  readonly relayed?: Relayed | undefined;
   readonly parameters: readonly DataType[];
   readonly columns: readonly Column[];
 }

@@ -17,7 +17,7 @@ import { splitStatements } from "@gateway/core/sql/lex/split.ts";
 import { readStatement } from "@gateway/core/sql/statement.ts";
 import type { Column, Parameter } from "@gateway/core/type/type.ts";
 import type { Command, Execute } from "@gateway/wire/mysql/command.ts";
-import { parseExecute, type BoundParameters } from "@gateway/wire/mysql/execute.ts";
+import { parseExecute, withTypes, type BoundParameters } from "@gateway/wire/mysql/execute.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
 import type { AnswerForm } from "./resultSet.ts";
@@ -26,16 +26,22 @@ import { putPreparedPackets } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { forwardedDialect, forwardedSql } from "../read/forward.ts";
 import { withOtherIsolation } from "../read/isolation.ts";
-import { forwardedStatement } from "../read/reading.ts";
 import { preparedMax } from "../limits.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
 import type { CatalogSql } from "../catalog/informationSchema.ts";
 import { parameterOf } from "../value/parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
-import { engineStatement, runStatement, type BoundStatement } from "./statement.ts";
+import { relayedOf, type Relayed } from "./relaying.ts";
+import { namesServerVariables } from "./serverVariables.ts";
+import {
+  engineStatement,
+  runStatement,
+  variablesOf,
+  type BoundStatement,
+  type EngineStatement,
+} from "./statement.ts";
 import { beforeStatement } from "./transaction.ts";
 import { rowCountRefusal } from "./rowCount.ts";
-import { variablesRefusal } from "./userVariables.ts";
 import { textOf } from "./text.ts";
 
 export interface PreparedParts {
@@ -98,6 +104,8 @@ function execute(
   const { source, statement, sql } = prepared;
   // What the frontend answers itself is short: all of it is sent, as the protocol allows.
   if (sql === undefined) return parts.answerSource(source);
+  if (prepared.relayed !== undefined)
+    return executeOnServer(parts, { ...prepared, sql, relayed: prepared.relayed }, command);
   const values = valuesOf(parts, prepared, command.body);
   if (!values.ok) return responder.putError(values.error);
   const bound = { source, statement, sql, parameters: values.value, otherwise: undefined };
@@ -107,14 +115,41 @@ function execute(
     : runStatement(responder, bound, binaryForm);
 }
 
+/** What the protocol prepares and the session itself does: it has no values, and goes as its text. */
+const sessionKinds: ReadonlySet<string> = new Set(["begin", "commit", "rollback", "savepoint"]);
+
+/** The values go on as they came. A cursor is opened for what reads; a server opens none for anything else. */
+function executeOnServer(
+  parts: PreparedParts,
+  prepared: PreparedStatement & { readonly sql: string; readonly relayed: Relayed },
+  { body, cursor }: Execute,
+): Promise<unknown> | boolean {
+  const { responder, prepared: statements } = parts;
+  const { id, source, statement, sql, relayed } = prepared;
+  const parameters = prepared.parameters.length;
+  const longData = statements.takeLongData(id);
+  if (longData.overflowed) return responder.putError(ownErrors.longDataTooLarge());
+  const bound = withTypes(body, { parameters, types: statements.types(id) });
+  if ("kind" in bound) return responder.putError(ownErrors.malformedParameters());
+  statements.bind(id, bound.types);
+  const execution = { parameters, body: bound.body, longData: longData.values };
+  const own = sessionKinds.has(statement.kind) ? relayed : { ...relayed, execution };
+  const asked = { source, statement, sql, parameters: [], otherwise: undefined, relayed: own };
+  return (cursor & cursorReadOnly) !== 0 && statement.kind === "select"
+    ? openCursor(parts, id, asked)
+    : runStatement(responder, asked, binaryForm);
+}
+
 /** Runs a bound statement as far as its columns; rows come when they are fetched. */
 async function openCursor(
   { responder, cursors }: PreparedParts,
   id: number,
   bound: BoundStatement,
 ): Promise<void> {
-  const refused = variablesRefusal(responder.client, bound.source) ?? rowCountRefusal(bound.source);
-  const failed = refused ?? (await beforeStatement(responder, bound.statement));
+  const failed =
+    rowCountRefusal(bound.source) ??
+    (await variablesOf(responder, bound.source)) ??
+    (await beforeStatement(responder, bound.statement));
   if (failed !== undefined) return void responder.putError(failed);
   const cursor = new Cursor(responder, engineStatement(responder.client, bound));
   if (await cursor.open()) cursors.put(id, cursor);
@@ -169,8 +204,12 @@ async function statementOf(
   if (slice === undefined) return err(ownErrors.emptyQuery());
 
   const source = text.slice(slice.start, slice.end);
-  const local = parts.answerLocally(source);
+  const statement = readStatement(source, "mysql");
+  const server = namesServerVariables(parts.responder, source, statement);
+  const local = server ? undefined : parts.answerLocally(source);
   if (local !== undefined) return localStatement(source, local);
+  const relayed = relayedOf(parts.responder, statement);
+  if (relayed !== undefined) return await preparedByServer(parts.responder, source, relayed);
   const forwarded = forwardedSql(source);
   if (!forwarded.ok) return forwarded;
   const catalog = parts.catalogSql(forwarded.value);
@@ -178,6 +217,18 @@ async function statementOf(
   const otherwise = catalog?.otherwise ?? withOtherIsolation(engineText);
   const made = await preparedBy(parts, source, engineText);
   return made.ok || otherwise === undefined ? made : await preparedBy(parts, source, otherwise);
+}
+
+/** The server counts the places, and says in its own words what it does not prepare. */
+async function preparedByServer(
+  responder: Responder,
+  source: string,
+  relayed: Relayed,
+): Promise<Result<Unsaved, ErrorReply>> {
+  const described = await describe(responder, source, { sql: source, parameters: [], relayed });
+  if (!described.ok) return described;
+  const { statement } = relayed;
+  return ok({ source, statement, sql: source, relayed, ...described.value });
 }
 
 async function preparedBy(
@@ -188,7 +239,7 @@ async function preparedBy(
   const places = findPlaceholders(text, forwardedDialect, ["question"]);
   if (!places.ok) return err(placesReply(places.error, source));
   const { sql } = rewritePlaceholders(places.value, "dollarNumber");
-  const described = await describe(parts.responder, source, sql);
+  const described = await describe(parts.responder, source, { sql, parameters: [] });
   if (!described.ok) return described;
   const { parameters, columns, native } = described.value;
   return ok({
@@ -243,17 +294,17 @@ function localStatement(source: string, answer: LocalAnswer): Result<Unsaved, Er
 async function describe(
   responder: Responder,
   source: string,
-  sql: string,
+  asked: Pick<EngineStatement, "sql" | "parameters" | "relayed">,
 ): Promise<Result<Description, ErrorReply>> {
   const { kind } = readStatement(source, "mysql");
   if (kind === "begin" || kind === "commit" || kind === "rollback") {
     return ok({ parameters: [], columns: [] });
   }
   using running = responder.interruptible(source);
-  const query = responder.door.query(forwardedStatement(sql), [], responder.client.session);
+  const query = responder.asked(asked);
   const described = await responder.door.describe(query, running.signal);
   if (described.ok) return described;
-  return comesWithTheValues(described.error)
+  return asked.relayed === undefined && comesWithTheValues(described.error)
     ? ok({ parameters: [], columns: [] })
     : err(errorReply(described.error, query.id));
 }

@@ -9,6 +9,8 @@ import type { Door } from "@gateway/core/port/door.ts";
 import { abortError, gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { Canceller } from "@gateway/core/tool/canceller.ts";
+import { Home } from "@gateway/core/query/home.ts";
+import type { MysqlFiles } from "@gateway/core/query/mysqlCall.ts";
 import { warningCode, type FailedEvent, type ResultEvent } from "@gateway/core/query/event.ts";
 import type { Query, QueryId } from "@gateway/core/query/query.ts";
 import type { NativeFormat } from "@gateway/core/type/vector.ts";
@@ -26,6 +28,7 @@ import {
 import { putErrorPacket, putOkPacket, type AnswerContext } from "../encode.ts";
 import { flushBytes } from "../limits.ts";
 import { forwardedStatement } from "../read/reading.ts";
+import { callOf, relays } from "./relaying.ts";
 import type { EngineStatement } from "./statement.ts";
 
 /** Buffer kept between commands: an idle connection should cost little. */
@@ -53,6 +56,12 @@ export class Responder {
   readonly out = new PacketWriter();
   readonly #channel: Channel;
   client: ClientSession;
+  /** Where an engine keeps what only a connection can, for this login. */
+  home = new Home();
+  /** The client's files, where its login offers them. */
+  files: MysqlFiles | undefined;
+  /** The home whose server has the session's user variables. */
+  variablesOn: Home | undefined;
   #controller: Controller | undefined;
   #writes = 0;
   /** Text of the statement that runs. */
@@ -176,9 +185,34 @@ export class Responder {
   }
 
   /** Makes the query of a statement and forgets the warnings of the last one. */
-  open({ sql, parameters }: Pick<EngineStatement, "sql" | "parameters">, takes = noFormats): Query {
+  open(
+    { sql, parameters, relayed }: Pick<EngineStatement, "sql" | "parameters" | "relayed">,
+    takes = noFormats,
+  ): Query {
     if (this.client.warnings.length > 0) this.client = { ...this.client, warnings: [] };
-    return this.door.query(forwardedStatement(sql), parameters, this.client.session, takes);
+    return this.asked({ sql, parameters, relayed }, takes);
+  }
+
+  /** The query of a statement, which changes nothing of the session. To a server of MySQL's with what belongs to it. */
+  asked(
+    { sql, parameters, relayed }: Pick<EngineStatement, "sql" | "parameters" | "relayed">,
+    takes = noFormats,
+  ): Query {
+    const { session } = this.client;
+    if (relayed !== undefined) {
+      const { statement, execution } = relayed;
+      const own = { ...session, dialect: "mysql" } as const;
+      return { ...this.door.query(statement, [], own, takes), mysql: callOf(this, execution) };
+    }
+    const query = this.door.query(forwardedStatement(sql), parameters, session, takes);
+    return relays(this) ? { ...query, mysql: callOf(this, undefined) } : query;
+  }
+
+  /** Another session begins on this connection, or none: nothing stays with an engine. */
+  async leaveHome(): Promise<void> {
+    const { home } = this;
+    this.home = new Home();
+    await home[Symbol.asyncDispose]();
   }
 
   /** The events of a query, the last one with our own reason when it was ended here. */

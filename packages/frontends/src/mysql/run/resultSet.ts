@@ -12,7 +12,17 @@ import { batchOf } from "@gateway/core/type/build.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Batch, NativeFormat } from "@gateway/core/type/vector.ts";
-import { affectedRowsOf, putColumns, putEvent, putRowsEnd } from "../encode.ts";
+import {
+  affectedRowsOf,
+  putColumns,
+  putEvent,
+  putNextResult,
+  putRowsEnd,
+  withServerStatus,
+  type NextBatch,
+} from "../encode.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
+import { endedByServer } from "./serverTransaction.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
 import { nativeBinaryEncoder, nativeTypes } from "../value/nativeRows.ts";
@@ -74,6 +84,8 @@ export async function putResult(
   let ended: Ended = gatewayError("engine.broken");
   try {
     for await (const event of responder.door.run(query, running.signal)) {
+      const behind = endedByServer(responder, event);
+      if (behind !== undefined) await behind;
       const step =
         event.kind === "batch"
           ? rowsOf(responder, event.batch, result)
@@ -97,7 +109,7 @@ function timeLimit(responder: Responder, timeMs: number | undefined): Disposable
 }
 
 /** Rows of an engine that speaks MySQL are what the client reads: the session's zone is on the engine's connection. */
-export const nativeRows: readonly NativeFormat[] = ["mysqlRows"];
+export const nativeRows: readonly NativeFormat[] = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"];
 
 /** Writes rows as far as they are wanted. */
 function rowsOf(
@@ -105,6 +117,8 @@ function rowsOf(
   batch: Batch,
   result: ResultSet,
 ): Promise<Ended | undefined> | Ended | undefined {
+  if (batch.form === "native" && batch.next !== undefined)
+    return goOn(responder, { ...batch, next: batch.next }, result);
   const { rowLimit = Infinity } = result.statement;
   const wanted = Math.min(batch.rows, rowLimit - result.rows);
   const failed = putBatch(responder, batch, result, wanted);
@@ -113,6 +127,24 @@ function rowsOf(
     return error ?? (result.rows === rowLimit ? "limited" : undefined);
   };
   return failed instanceof Promise ? failed.then(over) : over(failed);
+}
+
+/** Ends a result of several, and begins the next one. */
+function goOn(
+  responder: Responder,
+  batch: NextBatch,
+  result: ResultSet,
+): Promise<Ended | undefined> | Ended | undefined {
+  const { capabilities } = responder.client;
+  if ((capabilities & capability.multiResults) === 0)
+    return gatewayError("query.unsupported", { message: "the client reads one result at a time" });
+  putNextResult(responder.out, batch, result.hasColumns, responder.context(true));
+  responder.told();
+  result.hasColumns = batch.next.columns > 0;
+  result.types = nativeTypes(batch.bytes);
+  result.rows = 0;
+  const leaving = responder.flushFull();
+  return leaving?.then(() => undefined);
 }
 
 /** Writes what an event has to say, and tells whether it was the last one. */
@@ -130,7 +162,10 @@ function tell(
   if (event.kind === "done") count(responder, event, result);
   // A statement without columns is an OK here, however the engine describes it.
   if (event.kind === "done" || (event.kind === "columns" && result.hasColumns)) {
-    const context = responder.context(result.form.moreFollow, result.query.id);
+    const context = withServerStatus(
+      responder.context(result.form.moreFollow, result.query.id),
+      event.kind === "done" ? event.report?.status : event.native?.status,
+    );
     putEvent(responder.out, event, result.hasColumns, context);
   }
   return event.kind === "done" ? "done" : undefined;
@@ -206,7 +241,7 @@ function putBatch(
 /** Passes on the batch's own packets, the source's text, or values. Native rows are those of the text protocol. */
 export function encoderOf(batch: Batch, types: readonly number[], format: RowFormat): RowEncoder {
   if (batch.form === "native") {
-    return format.kind === "text"
+    return format.kind === "text" || batch.format === "mysqlBinaryRows"
       ? relayEncoder(batch, format.flushBytes)
       : nativeBinaryEncoder(batch, types, format);
   }

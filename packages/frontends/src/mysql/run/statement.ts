@@ -11,8 +11,10 @@ import type { ClientSession } from "../session/clientSession.ts";
 import type { Responder } from "./responder.ts";
 import { putResult, type AnswerForm } from "./resultSet.ts";
 import { beforeStatement } from "./transaction.ts";
+import { relays, type Relayed } from "./relaying.ts";
 import { rowCountRefusal } from "./rowCount.ts";
 import { variablesRefusal } from "./userVariables.ts";
+import { bringVariables } from "./serverVariables.ts";
 
 /** A statement with the values of one execution. */
 export interface BoundStatement {
@@ -24,6 +26,8 @@ export interface BoundStatement {
   readonly parameters: readonly Parameter[];
   /** The same question for an engine that does not know what it is asked. */
   readonly otherwise: string | undefined;
+  /** For a server of MySQL's, in the place of `sql` and `parameters`. */
+  readonly relayed?: Relayed | undefined;
 }
 
 /** What the engine is asked. */
@@ -34,6 +38,8 @@ export interface EngineStatement {
   readonly rowLimit: number | undefined;
   /** Milliseconds after which it fails; undefined means as long as the group allows. */
   readonly timeMs: number | undefined;
+  /** In the place of both. */
+  readonly relayed?: Relayed | undefined;
   /** The same question for an engine that has no such tables. Asked only while nothing is answered. */
   readonly otherwise?: string | undefined;
   /** Answers without the engine while nothing is answered; undefined where the engine's error is the answer. */
@@ -48,12 +54,24 @@ export function runStatement(
 ): Promise<boolean> | boolean {
   const { isolationNext } = responder.client;
   if (isolationNext !== undefined) return isolated(responder, bound, form, isolationNext);
-  const refused = variablesRefusal(responder.client, bound.source) ?? rowCountRefusal(bound.source);
-  const before = refused ?? beforeStatement(responder, bound.statement);
+  const before =
+    rowCountRefusal(bound.source) ??
+    variablesOf(responder, bound.source) ??
+    beforeStatement(responder, bound.statement);
   if (before === undefined) return answer(responder, bound, form);
   return before instanceof Promise
     ? behind(before, responder, bound, form)
     : responder.putError(before);
+}
+
+/** A server of MySQL's gets the session's variables before a statement that names some; elsewhere it is refused. */
+export function variablesOf(
+  responder: Responder,
+  source: string,
+): Promise<ErrorReply | undefined> | ErrorReply | undefined {
+  return relays(responder)
+    ? bringVariables(responder, source)
+    : variablesRefusal(responder.client, source);
 }
 
 /** Runs it under an isolation of its own: that of the transaction that it begins, or of itself. */
@@ -78,7 +96,7 @@ async function isolated(
 
 /** What the engine is asked. SELECT alone ends at the session's limits. */
 export function engineStatement(client: ClientSession, bound: BoundStatement): EngineStatement {
-  const { sql, parameters, otherwise } = bound;
+  const { sql, parameters, otherwise, relayed } = bound;
   const isSelect = bound.statement.kind === "select";
   return {
     sql,
@@ -86,6 +104,7 @@ export function engineStatement(client: ClientSession, bound: BoundStatement): E
     rowLimit: isSelect ? client.rowLimit : undefined,
     timeMs: isSelect ? executionMs(client) : undefined,
     otherwise,
+    relayed,
   };
 }
 

@@ -1,0 +1,30 @@
+/** What goes with a statement from a client of MySQL's protocol to a server that speaks it. */
+import type { Home } from "./home.ts";
+
+export interface MysqlCall {
+  /** Where what the statement leaves on its connection is kept for the same client. */
+  readonly home: Home;
+  /** The client counts rows that were found instead of those that changed (CLIENT_FOUND_ROWS of its login). */
+  readonly foundRows: boolean;
+  /** An execution of a prepared statement; absent for a text that is run as it is. */
+  readonly execution?: MysqlExecution | undefined;
+  /** Files of the client's machine; absent where its login does not offer them. */
+  readonly files?: MysqlFiles | undefined;
+}
+
+/** Values of one execution in the form of COM_STMT_EXECUTE, as the client sent them. */
+export interface MysqlExecution {
+  readonly parameters: number;
+  /** NULL bitmap, the mark that types follow, types, values; empty without parameters. */
+  readonly body: Uint8Array;
+  /** Values that came ahead (COM_STMT_SEND_LONG_DATA), by parameter. They are not in the body. */
+  readonly longData: ReadonlyMap<number, Uint8Array>;
+}
+
+/** How a client is asked for the file of its LOAD DATA LOCAL. */
+export interface MysqlFiles {
+  /** Asks the client for the file. Once for a statement. */
+  ask(name: Uint8Array): Promise<void>;
+  /** The next piece. `left`: the client is gone, and what it sent is no whole file. */
+  next(): Promise<Uint8Array | "end" | "left">;
+}

@@ -1,0 +1,234 @@
+/**
+ * A MySQL or MariaDB cluster as a backend. Statements of MySQL's own clients are relayed on connections of their
+ * kind; those of other protocols are answered as by every server of the family.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type {
+  Backend,
+  PinnedLane,
+  RunningStatements,
+  TableListing,
+} from "@gateway/core/port/backend.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import type { ForwardableKind } from "@gateway/core/query/identity.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { Secret } from "@gateway/core/secret.ts";
+import { secretText } from "@gateway/contract/config/secret.ts";
+import { asOf, errorOfLogin } from "../starRocks/client/callers.ts";
+import { ask } from "../starRocks/client/control.ts";
+import { catalogName } from "../starRocks/client/session.ts";
+import type { Account, Server } from "../starRocks/client/login.ts";
+import type { StarRocksConfig } from "../starRocks/config.ts";
+import { placesAhead } from "../starRocks/sql/parameters.ts";
+import { killQuery } from "./client/killing.ts";
+import { serversOf } from "./client/reach.ts";
+import type { Seat } from "./client/seat.ts";
+import { SeatPool } from "./client/seatPool.ts";
+import { Seating, type Login } from "./client/seating.ts";
+import type { MysqlConfig } from "./config.ts";
+import {
+  bring,
+  describeOn,
+  isCalled,
+  MysqlLane,
+  runOn,
+  type Called,
+  type RunContext,
+} from "./lane.ts";
+import { beginSql } from "./sql/begin.ts";
+
+/** Makes the cluster's pools; an unreachable server opens and is unhealthy. */
+export async function open(
+  cluster: string,
+  config: MysqlConfig,
+  host: Host,
+): Promise<Result<Backend, GatewayError>> {
+  const servers = await serversOf(config);
+  if (!servers.ok) return servers;
+  const [first] = servers.value;
+  if (first === undefined) return err(gatewayError("cluster.connectFailed"));
+  const { openOn } = await import("../starRocks/adapter.ts");
+  const plain = openOn(first, { cluster, config: plainConfig(config, first), host });
+  return ok(new MysqlBackend({ cluster, config, host, servers: servers.value, plain }));
+}
+
+/** What clients of other protocols find is one server of the family: the first. */
+function plainConfig(config: MysqlConfig, { host, port, tls }: Server): StarRocksConfig {
+  const name = host.includes(":") ? `[${host}]` : host;
+  const query = tls === undefined ? "" : "?require_ssl=true";
+  return { ...config, engine: "starRocks", endpoint: `mysql://${name}:${port}${query}` };
+}
+
+interface Parts {
+  readonly cluster: string;
+  readonly config: MysqlConfig;
+  readonly host: Host;
+  readonly servers: readonly Server[];
+  readonly plain: Backend;
+}
+
+class MysqlBackend implements Backend {
+  readonly engine = "mysql";
+  readonly dialect = "mysql";
+  readonly speaks = "mysql";
+  readonly readAhead = placesAhead;
+  readonly runsIn = "engine";
+  /** A limit of the server's own does not hold for every statement, and a client's hint may raise it. */
+  readonly limitsExecution = false;
+  readonly catalogs: readonly string[] = [catalogName];
+  readonly forwards: readonly ForwardableKind[] = ["password"];
+  readonly cluster: string;
+  readonly #parts: Parts;
+  readonly #pool: SeatPool;
+  readonly #seating: Seating;
+  readonly #context: RunContext;
+
+  constructor(parts: Parts) {
+    const { cluster, config, host, servers } = parts;
+    const { database, localFiles } = config;
+    this.cluster = cluster;
+    this.#parts = parts;
+    const idleMs = config.idleTimeoutSecs * 1_000;
+    this.#pool = new SeatPool({ size: config.poolSize, idleMs, clock: host.clock });
+    this.#seating = new Seating({ cluster, servers, pool: this.#pool, host, database, localFiles });
+    this.#context = {
+      clock: host.clock,
+      database,
+      localFiles,
+      keep: (seat, query, reason) => this.#keep(seat, query, reason),
+      cancel: (seat) => killQuery(seat, host),
+    };
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    if (!isCalled(query)) return yield* this.#parts.plain.execute(query, signal);
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return yield { kind: "failed", error: taken.error };
+    try {
+      yield* runOn(taken.value, query, this.#context, signal);
+    } finally {
+      this.#leave(taken.value);
+    }
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    if (!isCalled(query)) return await this.#parts.plain.describe(query, signal);
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return taken;
+    try {
+      return await describeOn(taken.value, query, this.#context, signal);
+    } finally {
+      this.#leave(taken.value);
+    }
+  }
+
+  async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    if (this.#parts.config.poolMode === "statement") {
+      const message = "the cluster's connections are shared by statements: it has no transactions";
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    if (!isCalled(query)) return await this.#parts.plain.begin(query, signal);
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return taken;
+    const seat = taken.value;
+    const begun = await beginOn(seat, query, this.#context, signal);
+    if (!begun.ok) {
+      seat.used = true;
+      this.#leave(seat);
+      return begun;
+    }
+    const identity = query.backendIdentity;
+    const giveBack = () => this.#seating.leave(seat);
+    return ok(new MysqlLane({ seat, identity, giveBack }, this.#context));
+  }
+
+  probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
+    return this.#parts.plain.probe(signal);
+  }
+
+  async running(signal: AbortSignal): Promise<Result<RunningStatements, GatewayError>> {
+    const listed = await this.#parts.plain.running(signal);
+    // One server's list shows nothing of another's.
+    return listed.ok && this.#parts.servers.length > 1
+      ? ok({ ...listed.value, complete: false })
+      : listed;
+  }
+
+  end(tag: string, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#parts.plain.end(tag, signal);
+  }
+
+  listTables(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<readonly TableListing[], GatewayError>> {
+    return this.#parts.plain.listTables(query, signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#pool.close();
+    await this.#parts.plain[Symbol.asyncDispose]();
+  }
+
+  /** A connection of the query's identity. */
+  async #take(query: Called, signal: AbortSignal): Promise<Result<Seat, GatewayError>> {
+    const login = this.#loginOf(query);
+    if (!login.ok) return login;
+    const taken = await this.#seating.take(query, login.value, signal);
+    if (!taken.ok || taken.value.kept || this.#parts.config.poolMode !== "session") return taken;
+    const refused = this.#seating.keep(taken.value, query.mysql.home, "its connection");
+    if (refused === undefined) return taken;
+    this.#leave(taken.value);
+    return err(refused);
+  }
+
+  #loginOf(query: Called): Result<Login, GatewayError> {
+    const { config } = this.#parts;
+    const as = asOf(query, config.queryAuth?.type ?? "serviceAccount");
+    if (!as.ok) return as;
+    if (as.value.kind === "caller") {
+      const { account } = as.value;
+      return ok({ account, own: true, errorOf: (failure) => errorOfLogin(failure, query.group) });
+    }
+    return ok({
+      account: this.#account,
+      own: false,
+      errorOf: ({ code }) => gatewayError("cluster.connectFailed", { detail: code }),
+    });
+  }
+
+  get #account(): Account {
+    const { auth } = this.#parts.config;
+    // The config of a service account has one.
+    if (auth === undefined) throw new Error("a service account without a login");
+    return { user: auth.username, password: new Secret(secretText(auth.password)) };
+  }
+
+  /** In the background where the connection has to be cleaned: the client's answer does not wait for that. */
+  #leave(seat: Seat): void {
+    this.#seating.leave(seat).catch((bug: unknown) => this.#parts.host.log.bug(bug));
+  }
+
+  #keep(seat: Seat, query: Called, reason: string): GatewayError | undefined {
+    if (this.#parts.config.sessionState === "keep")
+      return this.#seating.keep(seat, query.mysql.home, reason);
+    const message = `${reason} would be gone with the next statement: sessions share connections here`;
+    return gatewayError("query.unsupported", { message });
+  }
+}
+
+async function beginOn(
+  seat: Seat,
+  query: Called,
+  context: RunContext,
+  signal: AbortSignal,
+): Promise<Result<unknown, GatewayError>> {
+  // Before it begins: the isolation of the session is that of its next transaction.
+  const refused = await bring(seat, query.session, context, signal);
+  return refused === undefined ? await ask(seat.member, beginSql(query), signal) : err(refused);
+}

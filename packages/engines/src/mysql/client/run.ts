@@ -1,0 +1,256 @@
+/**
+ * Runs one statement of a MySQL client on one connection: its definitions and rows go on as the server sent them,
+ * and the ends of its results are read.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type {
+  DoneEvent,
+  FailedEvent,
+  QueryStats,
+  ResultEvent,
+  ResultStream,
+} from "@gateway/core/query/event.ts";
+import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
+import type { Column } from "@gateway/core/type/type.ts";
+import { batchBytes } from "@gateway/core/type/size.ts";
+import type { Batch, NativeBatch, NativeFormat, NextResult } from "@gateway/core/type/vector.ts";
+import { commandCode } from "@gateway/wire/mysql/protocol.ts";
+import { errorOf } from "../../starRocks/errors.ts";
+import { foundBy } from "../../starRocks/client/found.ts";
+import type { Member } from "../../starRocks/client/member.ts";
+import { isEnd, readEof, readError, readHead, type OkReply } from "../../starRocks/client/reply.ts";
+import { textBatch } from "../../starRocks/page/cells.ts";
+import { readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
+import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
+import { brokenOf, noAnswer } from "./broken.ts";
+import { answerFile } from "./localFile.ts";
+import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
+
+export interface Statement {
+  readonly member: Member;
+  readonly clock: Clock;
+  /** With the tag in front. */
+  readonly text: string;
+  /** Upper case; what the statement did, when it has no rows. */
+  readonly tag: string;
+  readonly call: MysqlCall;
+  /** Whether rows go on as packets, or are read for an answer that is made of them. */
+  readonly native: boolean;
+  /** Whether it may ask for a file of its client. */
+  readonly localFiles: boolean;
+}
+
+export interface Trace {
+  /** The server still has something to say on the connection. */
+  open: boolean;
+  /** How many the server counted at the end. */
+  warnings: number;
+}
+
+/** How a result ended. */
+type End = Pick<OkReply, "affectedRows" | "insertId" | "warnings" | "info" | "status">;
+
+/** Runs it. Where `trace.open` is left true, the connection is of no use until the rest was read. */
+export async function* runStatement(statement: Statement, trace: Trace): ResultStream {
+  const { member, call, text } = statement;
+  const { execution } = call;
+  if (execution === undefined) {
+    trace.open = true;
+    member.send(commandPackets(commandCode.query, text));
+    return yield* readAnswer(statement, "mysqlRows", trace);
+  }
+  const prepared = await prepareText(member, text, execution.parameters, (open) => {
+    trace.open = open;
+  });
+  if (!prepared.ok) return yield failed(prepared.error);
+  trace.open = true;
+  sendExecution(member, prepared.value, execution);
+  yield* readAnswer(statement, "mysqlBinaryRows", trace);
+  if (!trace.open && member.open) closeStatement(member, prepared.value.id);
+}
+
+async function* readAnswer(statement: Statement, format: NativeFormat, trace: Trace): ResultStream {
+  const { member, clock, native } = statement;
+  const startedMs = clock.nowMs();
+  const packets = new Packets(() => member.next());
+  const counted = { rows: 0, bytes: 0 };
+  let before: End | undefined;
+  let asked = false;
+  for (;;) {
+    const first = packets.held() ?? (await packets.one());
+    if (first === undefined) return yield failed(brokenOf(packets));
+    const head = readHead(first.payload);
+    let end: End;
+    switch (head.kind) {
+      case "broken":
+        return yield failed(noAnswer("an answer"));
+      case "error":
+        trace.open = false;
+        return yield failed(errorOf(head.error));
+      case "localInfile": {
+        const refused = await fileFor(statement, packets, head.name, asked);
+        if (refused !== undefined) return yield failed(refused);
+        asked = true;
+        continue;
+      }
+      case "ok":
+        end = head.ok;
+        if (before !== undefined && native) yield nextOf(before, [], 0);
+        break;
+      case "columns": {
+        const ended = yield* readResult({ packets, native, format, counted }, head.count, before);
+        if ("code" in ended) return yield failed(ended);
+        // An error behind rows is the end of all of it.
+        if ("error" in ended) trace.open = false;
+        if ("error" in ended) return yield failed(ended.error);
+        end = ended;
+        break;
+      }
+    }
+    trace.warnings = end.warnings;
+    if ((end.status & moreResults) === 0) {
+      trace.open = false;
+      const stats = { queueMs: 0, executionMs: clock.nowMs() - startedMs, ...counted };
+      return yield doneOf(end, statement, stats);
+    }
+    before = end;
+  }
+}
+
+interface Reading {
+  readonly packets: Packets;
+  readonly native: boolean;
+  readonly format: NativeFormat;
+  readonly counted: { rows: number; bytes: number };
+}
+
+/** Columns and rows, and how they ended. A `GatewayError` itself is a server that did not speak as it must. */
+async function* readResult(
+  { packets, native, format, counted }: Reading,
+  count: number,
+  before: End | undefined,
+): AsyncGenerator<ResultEvent, End | GatewayError | { readonly error: GatewayError }, void> {
+  const read = await readColumns(packets, count);
+  if ("code" in read) return read;
+  // What is no client's own answer has one result.
+  if (before !== undefined && !native) return severalResults;
+  if (before === undefined) yield columnsOf(read, native);
+  else yield nextOf(before, read.columns, read.status);
+  for (;;) {
+    const batch = native
+      ? await nativeRows(packets, format)
+      : await textRows(packets, read.columns);
+    if (batch === undefined) break;
+    if ("code" in batch) return batch;
+    counted.rows += batch.rows;
+    counted.bytes += batchBytes(batch);
+    yield { kind: "batch", batch };
+  }
+  const last = packets.held() ?? (await packets.one());
+  if (last === undefined) return brokenOf(packets);
+  if (last.payload[0] === 0xff) return { error: errorOf(readError(last.payload)) };
+  return { affectedRows: 0, insertId: 0n, info: "", ...readEof(last.payload) };
+}
+
+/** A file goes to the server once, and only where the statement may ask for one. */
+async function fileFor(
+  { member, localFiles, call, text }: Statement,
+  packets: Packets,
+  name: Uint8Array,
+  asked: boolean,
+): Promise<GatewayError | undefined> {
+  if (asked || !localFiles || !isNamed(text, name)) return unasked;
+  return await answerFile(member, packets, name, call.files);
+}
+
+/** A server may ask for any file. The client gets a request for the one that its statement names. */
+function isNamed(text: string, name: Uint8Array): boolean {
+  const file = new TextDecoder().decode(name);
+  return file !== "" && (text.includes(file) || text.includes(file.replaceAll("\\", "\\\\")));
+}
+
+function isRow(byte: number, length: number): boolean {
+  return byte !== 0xff && !isEnd(byte, length, false);
+}
+
+const moreResults = 8;
+
+const severalResults = gatewayError("query.unsupported", {
+  message: "the statement has several results",
+});
+
+const unasked = gatewayError("query.permission", {
+  message: "the server asked for a file that the statement did not name",
+});
+
+interface ReadColumns {
+  readonly columns: readonly ReadColumn[];
+  /** Behind them. */
+  readonly status: number;
+}
+
+async function readColumns(packets: Packets, count: number): Promise<ReadColumns | GatewayError> {
+  const columns: ReadColumn[] = [];
+  while (columns.length < count) {
+    const packet = packets.held() ?? (await packets.one());
+    if (packet === undefined) return brokenOf(packets);
+    const column = readColumn(packet);
+    if (column === undefined) return noAnswer("a column");
+    columns.push(column);
+  }
+  const end = packets.held() ?? (await packets.one());
+  if (end === undefined) return brokenOf(packets);
+  if (end.payload[0] !== 0xfe) return noAnswer("an end of columns");
+  return { columns, status: readEof(end.payload).status };
+}
+
+async function nativeRows(
+  packets: Packets,
+  format: NativeFormat,
+): Promise<NativeBatch | undefined> {
+  const found = await packets.rowBytes(isRow);
+  return found && { form: "native", format, ...found };
+}
+
+async function textRows(
+  packets: Packets,
+  columns: readonly ReadColumn[],
+): Promise<Batch | GatewayError | undefined> {
+  const found = await packets.rows(isRow);
+  return found && (textBatch(found.window, found.spans, columns) ?? noAnswer("a row"));
+}
+
+function columnsOf({ columns: read, status }: ReadColumns, native: boolean): ResultEvent {
+  const columns: readonly Column[] = read.map(({ column }) => column);
+  if (!native) return { kind: "columns", columns };
+  const bytes = Buffer.concat(read.map((column) => column.bytes));
+  return { kind: "columns", columns, native: { format: "mysqlRows", bytes, status } };
+}
+
+/** Where the next result begins, with its definitions. */
+function nextOf(before: End, read: readonly ReadColumn[], columnsStatus: number): ResultEvent {
+  const { affectedRows, insertId, warnings, info, status } = before;
+  const end = { affectedRows, insertId, warnings, info, status };
+  const next: NextResult = { ...end, columns: read.length, columnsStatus };
+  const bytes = Buffer.concat(read.map((column) => column.bytes));
+  return { kind: "batch", batch: { form: "native", format: "mysqlNext", rows: 0, bytes, next } };
+}
+
+function doneOf(end: End, { tag, text, call }: Statement, stats: QueryStats): DoneEvent {
+  const { affectedRows, insertId, warnings, info, status } = end;
+  const found = call.foundRows ? affectedRows : foundBy(end, text);
+  const report = {
+    changedCount: affectedRows,
+    insertId,
+    warnings,
+    info,
+    foundRows: undefined,
+    status,
+  };
+  return { kind: "done", stats, updateType: tag, updateCount: found, report };
+}
+
+function failed(error: GatewayError): FailedEvent {
+  return { kind: "failed", error };
+}

@@ -1,0 +1,78 @@
+/** A connection as statements of MySQL's own clients take it, and what has to be known of it to give it to another. */
+import type { Clock } from "@gateway/core/port/clock.ts";
+import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
+import { commandCode } from "@gateway/wire/mysql/protocol.ts";
+import { readsPlainly } from "../../starRocks/client/connect.ts";
+import type { Account, Server } from "../../starRocks/client/login.ts";
+import { loginNames, type Member } from "../../starRocks/client/member.ts";
+import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
+
+/** How long a server may take to clean a connection before it is thrown away. */
+const cleaningMs = 5_000;
+
+export interface SeatParts {
+  readonly member: Member;
+  /** Where it is, for what ends its statements. */
+  readonly server: Server;
+  /** Whose login it is. */
+  readonly account: Account;
+  /** Connections of one key are as good as each other; undefined for one that nobody else may have. */
+  readonly key: string | undefined;
+}
+
+export class Seat {
+  readonly member: Member;
+  readonly server: Server;
+  readonly account: Account;
+  readonly key: string | undefined;
+  /** Something may be left on it: it is cleaned before another session has it. */
+  used = false;
+  /** A statement runs on it, or its rows are not all read. */
+  busy = false;
+  /** It is a session's own, and does not go back to the pool with its statement or transaction. */
+  kept = false;
+
+  constructor({ member, server, account, key }: SeatParts) {
+    this.member = member;
+    this.server = server;
+    this.account = account;
+    this.key = key;
+  }
+
+  /** Whether another session may have it as it is. */
+  get clean(): boolean {
+    return !this.used && !this.member.tainted;
+  }
+
+  /** COM_RESET_CONNECTION: ends a transaction, locks, variables, temporary tables. False: it is closed instead. */
+  async cleaned(clock: Clock): Promise<boolean> {
+    const { member } = this;
+    if (!member.open) return false;
+    const limit = new AbortController();
+    using _limit = clock.timer(cleaningMs, () => {
+      member.destroy();
+      limit.abort();
+    });
+    member.send(commandPackets(commandCode.resetConnection, ""));
+    const answer = await new Packets(() => member.next()).one();
+    // Servers that do not know the command say so, and nothing else may be left of the answer.
+    const done = answer !== undefined && answer.payload[0] === 0 && isOk(answer.payload);
+    if (!done || !member.open) return false;
+    member.variables.clear();
+    member.names = loginNames;
+    member.limit = undefined;
+    if ((await readsPlainly(member, limit.signal)) !== undefined) return false;
+    this.used = false;
+    member.tainted = false;
+    return member.open;
+  }
+}
+
+function isOk(payload: Uint8Array): boolean {
+  const reader = new ByteReader(payload, 1);
+  reader.lenenc();
+  reader.lenencBig();
+  reader.u16();
+  reader.u16();
+  return !reader.failed;
+}

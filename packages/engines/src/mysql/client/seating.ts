@@ -1,0 +1,126 @@
+/** Who gets which connection: the session's own where it has one, otherwise one of the pool's, as the query's identity. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Host } from "@gateway/core/port/host.ts";
+import type { Home } from "@gateway/core/query/home.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { connected } from "../../starRocks/client/connect.ts";
+import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
+import type { Called } from "../lane.ts";
+import { Seat } from "./seat.ts";
+import type { SeatPool } from "./seatPool.ts";
+
+export interface SeatingParts {
+  readonly cluster: string;
+  readonly servers: readonly Server[];
+  readonly pool: SeatPool;
+  readonly host: Pick<Host, "egress" | "clock">;
+  readonly database: string | undefined;
+  readonly localFiles: boolean;
+}
+
+/** As whom a connection logs in; `own` where nobody else may have it afterwards. */
+export interface Login {
+  readonly account: Account;
+  readonly own: boolean;
+  /** What a login's failure is to the client. */
+  readonly errorOf: (failure: LoginFailure) => GatewayError;
+}
+
+export class Seating {
+  readonly #parts: SeatingParts;
+  readonly #kept = new WeakMap<Home, Seat>();
+
+  constructor(parts: SeatingParts) {
+    this.#parts = parts;
+  }
+
+  async take(
+    query: Called,
+    login: Login,
+    signal: AbortSignal,
+  ): Promise<Result<Seat, GatewayError>> {
+    const { home } = query.mysql;
+    const kept = this.#keptOf(home);
+    if (kept !== undefined) return kept;
+    const { database } = this.#parts;
+    const { schema } = query.session;
+    const { foundRows } = query.mysql;
+    const key = login.own ? undefined : `${foundRows}`;
+    for (;;) {
+      const make = () => this.#connect(login, { foundRows, database: schema ?? database }, signal);
+      const taken = await this.#parts.pool.take(key, make, signal);
+      if (!taken.ok) return taken;
+      // There is no way back to standing in no database.
+      const stands = taken.value.member.database;
+      if ((schema ?? database) !== undefined || stands === undefined) return taken;
+      taken.value.member.destroy();
+      await this.#parts.pool.giveBack(taken.value);
+    }
+  }
+
+  /** Makes a connection the session's own until the session is over. */
+  keep(seat: Seat, home: Home, reason: string): GatewayError | undefined {
+    if (home.over) return gatewayError("query.cancelled");
+    seat.kept = true;
+    seat.used = true;
+    this.#kept.set(home, seat);
+    home.keep({
+      cluster: this.#parts.cluster,
+      reason,
+      release: async () => {
+        this.#kept.delete(home);
+        await this.#parts.pool.giveBack(seat);
+      },
+    });
+    return undefined;
+  }
+
+  /** Gives back what is not the session's own. */
+  async leave(seat: Seat): Promise<void> {
+    if (!seat.kept) await this.#parts.pool.giveBack(seat);
+  }
+
+  /** The session's connection. An error where it had one here that is gone, once: what it held is lost. */
+  #keptOf(home: Home): Result<Seat, GatewayError> | undefined {
+    if (home.kept?.cluster !== this.#parts.cluster) return undefined;
+    const seat = this.#kept.get(home);
+    if (seat?.member.open === true) return ok(seat);
+    const { kept } = home;
+    home.forget();
+    if (seat !== undefined) void kept.release();
+    const message = `the connection that kept ${kept.reason} for this session is gone`;
+    return err(gatewayError("engine.broken", { message }));
+  }
+
+  /** The first server that takes the login. A refused one is tried on no other. */
+  async #connect(
+    { account, own, errorOf }: Login,
+    { foundRows, database }: { readonly foundRows: boolean; readonly database: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Result<Seat, GatewayError>> {
+    const { servers, host, localFiles } = this.#parts;
+    const flags = [
+      // To which the server's own setting is to be added.
+      ...(localFiles ? [] : ["-LOCAL_FILES"]),
+      // Texts are read as a client's own connection would have them read.
+      "-IGNORE_SPACE",
+      ...(foundRows ? [] : ["-FOUND_ROWS"]),
+      "PS_MULTI_RESULTS",
+    ];
+    let failure: LoginFailure = { code: "GATEWAY_NO_HOST", number: undefined, sqlState: undefined };
+    for (const server of servers) {
+      const made = await connected(
+        { server, account, database, flags, ...(own ? { signal } : {}) },
+        host,
+      );
+      if (made.ok) {
+        const key = own ? undefined : `${foundRows}`;
+        return ok(new Seat({ member: made.value, server, account, key }));
+      }
+      failure = made.error;
+      if (signal.aborted) return err(gatewayError("query.cancelled"));
+      if (failure.number !== undefined) break;
+    }
+    return err(errorOf(failure));
+  }
+}

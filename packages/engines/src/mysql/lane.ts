@@ -1,0 +1,347 @@
+/** Statements of MySQL's own clients on one connection in order: one of the pool's, a transaction's, or a session's own. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Description, ResultEvent, ResultStream } from "@gateway/core/query/event.ts";
+import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
+import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
+import type { Identified, Session } from "@gateway/core/query/query.ts";
+import { statementTag } from "@gateway/core/query/tag.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Division } from "@gateway/core/sql/session/statement.ts";
+import { aftermath, bringLastId, leavesMore } from "../starRocks/client/aftermath.ts";
+import { ask } from "../starRocks/client/control.ts";
+import { describeText } from "../starRocks/client/describe.ts";
+import { usedDatabase, variablesOf, variablesSet } from "../starRocks/client/session.ts";
+import { bring as bringForward, set, use } from "../starRocks/lane.ts";
+import { withLiterals, withQuestions } from "../starRocks/sql/parameters.ts";
+import { quoteIdentifier } from "../starRocks/sql/quote.ts";
+import { noFiles } from "./client/localFile.ts";
+import { runStatement, type Trace } from "./client/run.ts";
+import type { Seat } from "./client/seat.ts";
+import { judge } from "./sql/guard.ts";
+
+/** A query of a client that speaks MySQL. */
+export type Called = Identified & { readonly mysql: MysqlCall };
+
+/** What a statement runs with, apart from its connection. */
+export interface RunContext {
+  readonly clock: Clock;
+  readonly database: string | undefined;
+  readonly localFiles: boolean;
+  /** Makes the connection the session's own, for this reason; the error where that is not done here. */
+  readonly keep: (seat: Seat, query: Called, reason: string) => GatewayError | undefined;
+  /** Asks the server to end what the connection runs. True when it was told, and nothing of it is still to come. */
+  readonly cancel: (seat: Seat) => Promise<boolean>;
+}
+
+/** How long a server may take to end a statement before its connection is thrown away. */
+const endingMs = 10_000;
+
+/** Runs one statement on a connection, which is marked where anything may be left on it. */
+export async function* runOn(
+  seat: Seat,
+  query: Called,
+  context: RunContext,
+  signal: AbortSignal,
+): ResultStream {
+  const { member } = seat;
+  const { engineSql: sql, session } = query;
+  if (seat.busy) return yield failed(stillBusy);
+  seat.busy = true;
+  try {
+    const brought = await bring(seat, session, context, signal);
+    if (brought !== undefined) return yield failed(brought);
+    const database = usedDatabase(sql);
+    if (database !== undefined) return yield* use(member, database, context, signal);
+    const variables = variablesSet(sql);
+    if (variables !== undefined) return yield* set(member, variables, context, signal);
+    const admission = admitted(seat, query, context);
+    if (!admission.ok) return yield failed(admission.error);
+    const { asksFile } = admission.value;
+    const refused = await bringLastId(member, session, sql, signal);
+    if (refused !== undefined) return yield failed(refused);
+    if (signal.aborted) return yield failed(gatewayError("query.cancelled"));
+    yield* running(seat, query, { ...context, localFiles: asksFile }, signal);
+  } finally {
+    seat.busy = false;
+  }
+}
+
+/** Judges the statement, and marks the connection by what it leaves there. */
+function admitted(
+  seat: Seat,
+  query: Called,
+  context: RunContext,
+): Result<{ readonly asksFile: boolean }, GatewayError> {
+  const judged = judge(query.engineSql);
+  if (!judged.ok) return judged;
+  const { keeps, leaves, asksFile } = judged.value;
+  if (asksFile && !(context.localFiles && query.mysql.files !== undefined)) return err(noFiles);
+  if (leaves) seat.used = true;
+  const refused = keeps === undefined || seat.kept ? undefined : context.keep(seat, query, keeps);
+  return refused === undefined ? ok({ asksFile }) : err(refused);
+}
+
+async function* running(
+  seat: Seat,
+  query: Called,
+  context: RunContext,
+  signal: AbortSignal,
+): ResultStream {
+  const { member } = seat;
+  const { engineSql: sql, session, mysql: call } = query;
+  const { clock, localFiles } = context;
+  const trace: Trace = { open: false, warnings: 0 };
+  let ending: Promise<void> | undefined;
+  /** Ends it in the server, once. A cancel that comes late must not meet the connection's next statement. */
+  const end = (): Promise<void> => {
+    seat.used = true;
+    ending ??= cancelled(seat, context);
+    return ending;
+  };
+  const abort = (): void => void end();
+  signal.addEventListener("abort", abort, { once: true });
+  const literals = call.execution === undefined && query.parameters.length > 0;
+  const written = literals ? withLiterals(sql, query.parameters) : ok(sql);
+  if (!written.ok) return yield failed(written.error);
+  const text = `/* ${statementTag(query)} */ ${written.value}`;
+  const { tag } = query.statement;
+  const native = query.takes.includes("mysqlRows");
+  const events = runStatement({ member, clock, text, tag, call, native, localFiles }, trace);
+  try {
+    for (;;) {
+      const step = await events.next();
+      if (step.done === true) break;
+      const event = step.value;
+      const last = event.kind === "done" || event.kind === "failed";
+      // The server did not speak as it must, and nobody knows what it will say next.
+      if (last && trace.open) member.destroy();
+      if (last && ending !== undefined) await settled(seat, ending, signal);
+      if (event.kind === "failed" && signal.aborted) {
+        yield failed(gatewayError("query.cancelled"));
+      } else if (event.kind === "done" && ending === undefined && leavesMore(sql, event, trace)) {
+        yield* await saidBehind(seat, { sql, session, done: event, ...trace }, signal);
+      } else yield event;
+    }
+  } finally {
+    signal.removeEventListener("abort", abort);
+    if (trace.open && member.open) await drained(seat, events, { trace, end, clock });
+    if (ending !== undefined) await ending;
+  }
+}
+
+/** Asks the server to stop, and gives the connection up where it was not told. */
+async function cancelled(seat: Seat, { cancel }: RunContext): Promise<void> {
+  if (!(await cancel(seat))) seat.member.destroy();
+}
+
+/** What the server says behind a statement, with its status as the statement left it. */
+async function saidBehind(
+  seat: Seat,
+  finished: Parameters<typeof aftermath>[1],
+  signal: AbortSignal,
+): Promise<readonly ResultEvent[]> {
+  const { tainted } = seat.member;
+  const events = await aftermath(seat.member, finished, signal);
+  if (seat.member.tainted && !tainted) seat.used = true;
+  return events;
+}
+
+/** Waits for the cancel's own end, and takes what it may still do to the connection. */
+async function settled(seat: Seat, ending: Promise<void>, signal: AbortSignal): Promise<void> {
+  await ending;
+  if (!seat.member.open || !signal.aborted) return;
+  // A server ends the next statement where the last one was over already.
+  const limit = new AbortController();
+  await ask(seat.member, "DO 0", limit.signal);
+}
+
+/** Reads what the server still has to say to a reader who left. */
+async function drained(
+  { member }: Seat,
+  events: ResultStream,
+  {
+    trace,
+    end,
+    clock,
+  }: { readonly trace: Trace; readonly end: () => Promise<void>; readonly clock: Clock },
+): Promise<void> {
+  using _limit = clock.timer(endingMs, () => member.destroy());
+  const ended = end();
+  while (trace.open && member.open) {
+    const step = await events.next();
+    if (step.done === true) break;
+  }
+  await ended;
+  if (trace.open) member.destroy();
+  else if (member.open) await ask(member, "DO 0", new AbortController().signal);
+}
+
+/** Brings the connection where the session stands. The error where it can not get there. */
+export async function bring(
+  { member }: Seat,
+  session: Session,
+  context: Pick<RunContext, "database">,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  const wanted = variablesOf(session);
+  for (const name of member.variables.keys()) {
+    if (wanted.has(name)) continue;
+    const done = await ask(member, `SET SESSION ${quoteIdentifier(name)} = DEFAULT`, signal);
+    if (!done.ok) return done.error;
+    member.variables.delete(name);
+  }
+  return await bringForward(member, session, context, signal);
+}
+
+/** Parameters and columns without running, as the server prepares it. */
+export async function describeOn(
+  seat: Seat,
+  query: Called,
+  context: RunContext,
+  signal: AbortSignal,
+): Promise<Result<Description, GatewayError>> {
+  if (seat.busy) return err(stillBusy);
+  const judged = judge(query.engineSql);
+  if (!judged.ok) return judged;
+  seat.busy = true;
+  try {
+    const brought = await bring(seat, query.session, context, signal);
+    if (brought !== undefined) return err(brought);
+    const asked = withQuestions(query.engineSql);
+    if (!asked.ok) return asked;
+    const text = `/* ${statementTag(query)} */ ${asked.value.sql}`;
+    const described = await describeText(seat.member, text, signal);
+    if (!described.ok) return described;
+    const { columns, native, parameters } = described.value;
+    const places = Array.from({ length: parameters }, () => ({ kind: "null" }) as const);
+    return ok({ parameters: places, columns, native: { format: "mysqlRows", ...native } });
+  } finally {
+    seat.busy = false;
+  }
+}
+
+/** What a lane has from its BEGIN. */
+export interface Begun {
+  readonly seat: Seat;
+  readonly identity: BackendIdentity;
+  /** Gives the connection back, unless it is the session's own. */
+  readonly giveBack: () => Promise<void>;
+}
+
+/** A transaction on a connection of its own, which does one thing at a time. */
+export class MysqlLane implements PinnedLane {
+  readonly refusesWritesOf = "mysql";
+  readonly #begun: Begun;
+  readonly #context: RunContext;
+  #open = true;
+  #closed = false;
+
+  constructor(begun: Begun, context: RunContext) {
+    this.#begun = begun;
+    this.#context = context;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    const called = this.#called(query);
+    if (!called.ok) return yield failed(called.error);
+    yield* runOn(this.#begun.seat, called.value, this.#context, signal);
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    const called = this.#called(query);
+    if (!called.ok) return called;
+    return await describeOn(this.#begun.seat, called.value, this.#context, signal);
+  }
+
+  commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#end("COMMIT", signal);
+  }
+
+  rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    return this.#end("ROLLBACK", signal);
+  }
+
+  async divide({ kind, name }: Division, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    if (this.#closed || !this.#open) return err(over);
+    const { seat } = this.#begun;
+    if (seat.busy) return err(stillBusy);
+    const done = await ask(seat.member, `${divisionWords[kind]} ${quoteIdentifier(name)}`, signal);
+    return done.ok ? ok(undefined) : done;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { seat, giveBack } = this.#begun;
+    if (this.#open) await this.#rolledBack();
+    if (!seat.kept) await giveBack();
+  }
+
+  /** Whoever left in the middle: a connection that does not come back to rest is closed, which rolls back too. */
+  async #rolledBack(): Promise<void> {
+    const { seat } = this.#begun;
+    seat.used = true;
+    if (seat.busy) {
+      if (seat.member.open) await this.#context.cancel(seat);
+      seat.member.destroy();
+      return;
+    }
+    if (!seat.member.open) return;
+    const limit = new AbortController();
+    using _limit = this.#context.clock.timer(endingMs, () => limit.abort());
+    const done = await ask(seat.member, "ROLLBACK", limit.signal);
+    if (!done.ok) seat.member.destroy();
+  }
+
+  #called(query: Identified): Result<Called, GatewayError> {
+    if (this.#closed || !this.#open) return err(over);
+    const { backendIdentity, group } = query;
+    if (nameOf(backendIdentity) !== nameOf(this.#begun.identity)) {
+      const detail = "the transaction is another's";
+      return err(noBackendIdentity(backendIdentity.mode, group, { detail }));
+    }
+    return isCalled(query) ? ok(query) : err(over);
+  }
+
+  async #end(sql: "COMMIT" | "ROLLBACK", signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    if (this.#closed || !this.#open) return err(over);
+    const { seat } = this.#begun;
+    if (seat.busy) return err(stillBusy);
+    const done = await ask(seat.member, sql, signal);
+    if (!done.ok) return done;
+    this.#open = false;
+    return ok(undefined);
+  }
+}
+
+/** True for a query of a client that speaks MySQL. */
+export function isCalled(query: Identified): query is Called {
+  return query.mysql !== undefined;
+}
+
+function nameOf(identity: BackendIdentity): string | undefined {
+  return identity.mode === "passthrough" ? identity.principal : undefined;
+}
+
+const divisionWords = {
+  savepoint: "SAVEPOINT",
+  releaseSavepoint: "RELEASE SAVEPOINT",
+  rollbackToSavepoint: "ROLLBACK TO SAVEPOINT",
+} as const satisfies Record<Division["kind"], string>;
+
+const over: GatewayError = gatewayError("query.transaction", {
+  message: "the transaction is over",
+});
+
+const stillBusy: GatewayError = gatewayError("query.transaction", {
+  message: "another statement of this session has not ended yet",
+});
+
+function failed(error: GatewayError): Extract<ResultEvent, { kind: "failed" }> {
+  return { kind: "failed", error };
+}

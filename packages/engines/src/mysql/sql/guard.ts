@@ -1,0 +1,106 @@
+/**
+ * What a statement may not do on a connection of the cluster's, and what it leaves there that its session counts on.
+ *
+ * Read widely: a connection that is kept for nothing costs a place in the pool, and one that is not kept loses what
+ * its client was told it has.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { openSql, tokenText } from "@gateway/core/sql/lex/cursor.ts";
+import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
+import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
+import { keptBy } from "../../starRocks/sql/kept.ts";
+
+export interface Judged {
+  readonly tag: string;
+  /** What only the session's own connection can keep, in words. */
+  readonly keeps: string | undefined;
+  /** Something may be left that the session does not count on: the connection is cleaned before another has it. */
+  readonly leaves: boolean;
+  /** It reads a file of the client's machine. */
+  readonly asksFile: boolean;
+}
+
+/** Kinds of which nothing stays on a connection. */
+const cleanKinds: ReadonlySet<StatementClass["kind"]> = new Set([
+  "select",
+  "show",
+  "explain",
+  "describe",
+  "insert",
+  "update",
+  "delete",
+  "ddl",
+  "savepoint",
+]);
+
+const leaving = /\b(?:last_insert_id|sql_calc_found_rows)\b/i;
+
+/**
+ * Refuses several statements in one text, `KILL` (the cluster's account owns everybody's queries), what changes the
+ * user or role behind the gateway's back, and texts in texts, which no policy would see.
+ */
+export function judge(sql: string): Result<Judged, GatewayError> {
+  const { kind, tag, doubt, firstWord } = classifyStatement(sql, "mysql");
+  if (doubt === "severalStatements") {
+    const message = "one statement at a time; the text holds several";
+    return err(gatewayError("query.unsupported", { message }));
+  }
+  const named = namesVariable(sql);
+  const asksFile = kind === "copy" && /\blocal\b/i.test(sql);
+  switch (kind) {
+    case "empty":
+      return err(gatewayError("query.syntax", { message: "the text holds no statement" }));
+    case "execute":
+    case "prepare":
+    case "deallocate": {
+      const message = `${tag} would run a text that no policy saw; the protocol's own prepared statements run`;
+      return err(gatewayError("query.unsupported", { message }));
+    }
+    case "kill":
+      return refused(tag);
+    case "set":
+      if (!setsVariablesOnly(sql)) return refused(tag);
+      return ok({ tag, keeps: variable, leaves: true, asksFile });
+    default: {
+      if (firstWord === "SET") return refused(tag);
+      const calls =
+        kind === "call" && firstWord !== "DO" ? "what a procedure may leave" : undefined;
+      const keeps = keptBy(sql) ?? (named ? variable : calls);
+      const leaves = keeps !== undefined || !cleanKinds.has(kind) || leaving.test(sql);
+      return ok({ tag, keeps, leaves, asksFile });
+    }
+  }
+}
+
+const variable = "a user variable";
+
+function refused(tag: string): Result<never, GatewayError> {
+  return err(gatewayError("query.permission", { message: `${tag} may not run here` }));
+}
+
+function setsVariablesOnly(sql: string): boolean {
+  const found = readSessionStatement(sql, "mysql");
+  return (
+    found?.kind === "set" &&
+    found.changes.length > 0 &&
+    found.changes.every(({ kind }) => kind === "userVariable")
+  );
+}
+
+/** True where the text names a user variable. An account (`'a'@'host'`) is none. */
+function namesVariable(sql: string): boolean {
+  if (!sql.includes("@")) return false;
+  const cursor = openSql(sql, "mysql");
+  let nameEnd = -1;
+  while (nextSignificant(cursor)) {
+    const text = tokenText(cursor);
+    const behindName = nameEnd === cursor.start;
+    if (cursor.kind === "variable" && !text.startsWith("@@") && !behindName) return true;
+    if (cursor.kind === "operator" && text === "@" && !behindName) return true;
+    const { kind } = cursor;
+    nameEnd = kind === "string" || kind === "quotedIdentifier" || kind === "word" ? cursor.end : -1;
+  }
+  return false;
+}
