@@ -2,6 +2,7 @@
  * The same statements to a server of MySQL's family and through the gateway in front of it: the answers are
  * equal. `npm run test:real` says which server, and where it is.
  */
+import { Readable } from "node:stream";
 import mysql, {
   type Connection,
   type ConnectionOptions,
@@ -9,7 +10,7 @@ import mysql, {
 } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { portOf, type TestGateway } from "../e2e/gateway.ts";
-import { openBefore, password, port, user } from "./mysqlGateway.ts";
+import { engine, openBefore, password, port, user } from "./mysqlGateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -231,17 +232,109 @@ describe("what is about tables is said in the server's own words", () => {
   });
 });
 
-describe("what a session would have to keep is refused, not lost", () => {
-  it.each([
-    "create temporary table kept_t (a int)",
-    "lock tables same_t write",
-    "select get_lock('kept', 0)",
-    "flush tables with read lock",
-  ])("%s", async (sql) => {
-    const { through } = await bothWays((client) => told(client, [sql, "select 1 as one"]));
-    expect(through).toEqual([
-      [sql, { errno: 1235 }],
-      ["select 1 as one", [{ one: 1 }]],
+describe.runIf(engine === "mysql")("what only a connection can keep is the session's own", () => {
+  const programs: readonly (readonly string[])[] = [
+    [
+      "create temporary table kept_t (a int)",
+      "insert into kept_t values (1), (2)",
+      "select * from kept_t",
+      "drop temporary table kept_t",
+    ],
+    ["lock tables same_t write", "insert into same_t (v) values (1)", "unlock tables"],
+    ["select get_lock('kept', 0) as got", "select is_used_lock('kept') is not null as held"],
+    [
+      "set @a = 1, @b = 'x'",
+      "select @a + 1 as a, @b as b",
+      "select @a := @a + 5 as a",
+      "select @a as a",
+    ],
+    ["set @sum = 0", "select @sum := @sum + n as s from (select 1 as n union all select 2) t"],
+  ];
+
+  it.each(programs.map((program) => [program[0], program] as const))(
+    "%s",
+    async (_first, program) => {
+      const { direct, through } = await bothWays((client) => told(client, program));
+      expect(through).toEqual(direct);
+    },
+  );
+
+  it("and the session after it finds none of it", async () => {
+    const { through } = await bothWays(async (client) => {
+      await told(client, [
+        "create temporary table only_t (a int)",
+        "set @left = 1",
+        "select @left + 1 as n",
+      ]);
+      return undefined;
+    });
+    expect(through).toBeUndefined();
+    const { through: next } = await bothWays((client) =>
+      told(client, ["select * from only_t", "select @left is null as gone"]),
+    );
+    expect(next).toEqual([
+      ["select * from only_t", { errno: 1146 }],
+      ["select @left is null as gone", [{ gone: 1 }]],
     ]);
   });
 });
+
+describe.runIf(engine === "mysql")("what the protocol itself carries", () => {
+  it("gives every result of a procedure, as a text and prepared", async () => {
+    const { direct, through } = await bothWays(async (client, table) => {
+      await client.query("drop procedure if exists same_p");
+      await client.query(
+        `create procedure same_p(in n int) begin select n as n; select n + 1 as m, 'x' as t; insert into ${table} (v) values (n); end`,
+      );
+      const answers = [
+        await client.query("call same_p(1)").then(([result]) => result),
+        await client.execute("call same_p(?)", [7]).then(([result]) => result),
+      ];
+      await client.query("drop procedure same_p");
+      return JSON.parse(
+        JSON.stringify(answers).replaceAll(/"info":"[^"]*"/g, '"info":""'),
+      ) as unknown;
+    });
+    expect(through).toEqual(direct);
+  });
+
+  it("loads a file of the client", async () => {
+    const { direct, through } = await bothWays(async (client, table) => {
+      await client.query({
+        sql: `load data local infile 'mine.csv' into table ${table} fields terminated by ',' (v, s)`,
+        infileStreamFactory: () => Readable.from([Buffer.from("1,a\n2,b\n")]),
+      });
+      return await told(client, [`select v, s from ${table} order by v`]);
+    });
+    expect(through).toEqual(direct);
+  });
+
+  it("gives rows of prepared statements with every digit", async () => {
+    const { direct, through } = await bothWays(async (client) => {
+      const [rows] = await client.execute(
+        "select cast(0.1 as float) as f, 1e0 / 3 as d, ? as given, cast('0000-00-00' as char) as z",
+        [2.5],
+      );
+      return rows;
+    });
+    expect(through).toEqual(direct);
+  });
+});
+
+describe.runIf(engine === "starRocks")(
+  "what a session would have to keep is refused, not lost",
+  () => {
+    it.each([
+      "create temporary table kept_t (a int)",
+      "lock tables same_t write",
+      "select get_lock('kept', 0)",
+      "flush tables with read lock",
+    ])("%s", async (sql) => {
+      const { through } = await bothWays((client) => told(client, [sql, "select 1 as one"]));
+      expect(through).toEqual([
+        [sql, { errno: 1235 }],
+        ["select 1 as one", [{ one: 1 }]],
+      ]);
+    });
+  },
+);

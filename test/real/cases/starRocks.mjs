@@ -21,6 +21,8 @@ export const starRocksCases = {
         await tested("starRocks", server);
         await tested("mysqlFamily", server);
         await tested("mysqlGenerated", server);
+        await tested("mysqlFamily", server, "mysql");
+        await tested("mysqlGenerated", server, "mysql");
       } finally {
         await server.stop();
       }
@@ -37,6 +39,8 @@ export const starRocksMysqlCases = {
       try {
         await tested("mysqlFamily", { ...server, user: "alice" });
         await tested("mysqlGenerated", { ...server, user: "alice" });
+        await tested("mysqlFamily", { ...server, user: "alice" }, "mysql");
+        await tested("mysqlGenerated", { ...server, user: "alice" }, "mysql");
       } finally {
         await server.stop();
       }
@@ -64,7 +68,12 @@ export const starRocksLdapCases = {
 
 const seconds = process.env["GATEWAY_NIGHTLY"] === "1" ? 3600 : 300;
 
-async function tested(name, { port, caFile = "", ldapPort = "", user = "gateway" }) {
+/** `engine`: by which of those that speak to a server of the family the gateway does. */
+async function tested(
+  name,
+  { port, caFile = "", ldapPort = "", user = "gateway" },
+  engine = "starRocks",
+) {
   const args = ["run", "--root", root, "--config", "vitest.real.config.ts"];
   const vitest = [`${root}node_modules/vitest/vitest.mjs`, ...args, `test/real/${name}.test.ts`];
   const env = {
@@ -72,6 +81,7 @@ async function tested(name, { port, caFile = "", ldapPort = "", user = "gateway"
     GATEWAY_TEST_MARIADB_CA: caFile,
     GATEWAY_TEST_MYSQL_FAMILY: `${port}`,
     GATEWAY_TEST_MYSQL_USER: user,
+    GATEWAY_TEST_MYSQL_ENGINE: engine,
     GATEWAY_TEST_SLAPD: ldapPort,
     NO_COLOR: "1",
   };

@@ -94,9 +94,12 @@ async function* running(
   const { clock, localFiles } = context;
   const trace: Trace = { open: false, warnings: 0 };
   let ending: Promise<void> | undefined;
+  let limit: Disposable | undefined;
   /** Ends it in the server, once. A cancel that comes late must not meet the connection's next statement. */
   const end = (): Promise<void> => {
     seat.used = true;
+    // A server that was told and goes on all the same is left.
+    limit ??= clock.timer(endingMs, () => member.destroy());
     ending ??= cancelled(seat, context);
     return ending;
   };
@@ -126,8 +129,9 @@ async function* running(
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    if (trace.open && member.open) await drained(seat, events, { trace, end, clock });
+    if (trace.open && member.open) await drained(seat, events, { trace, end });
     if (ending !== undefined) await ending;
+    limit?.[Symbol.dispose]();
   }
 }
 
@@ -161,13 +165,8 @@ async function settled(seat: Seat, ending: Promise<void>, signal: AbortSignal): 
 async function drained(
   { member }: Seat,
   events: ResultStream,
-  {
-    trace,
-    end,
-    clock,
-  }: { readonly trace: Trace; readonly end: () => Promise<void>; readonly clock: Clock },
+  { trace, end }: { readonly trace: Trace; readonly end: () => Promise<void> },
 ): Promise<void> {
-  using _limit = clock.timer(endingMs, () => member.destroy());
   const ended = end();
   while (trace.open && member.open) {
     const step = await events.next();
