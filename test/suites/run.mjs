@@ -6,7 +6,7 @@
 import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
 import { startBefore } from "../real/configuredGateway.mjs";
 import { dbtPostgres, dbtTrino } from "./dbt.mjs";
-import { goMysql } from "./goMysql.mjs";
+import { goMysql, goMysqlRelayed } from "./goMysql.mjs";
 import { goPgx } from "./goPgx.mjs";
 import { entryOf, record, regressions } from "./record.mjs";
 import { sqlalchemyMysql, sqlalchemyPostgres, sqlalchemyTrino } from "./sqlalchemy.mjs";
@@ -14,6 +14,7 @@ import { trinoPython } from "./trinoPython.mjs";
 
 const pairs = [
   goMysql,
+  goMysqlRelayed,
   goPgx,
   sqlalchemyPostgres,
   sqlalchemyMysql,
