@@ -2,10 +2,10 @@
  * The way of one query to an engine: the generation it holds, where that routed it, what its policies
  * allowed, and the clusters that could not be reached so far.
  */
-import type { GatewayError } from "../../error.ts";
+import { gatewayError, type GatewayError } from "../../error.ts";
 import type { Policed } from "../../query/query.ts";
 import type { Slot } from "../../query/slot.ts";
-import { ok, type Result } from "../../result.ts";
+import { err, ok, type Result } from "../../result.ts";
 import type { Generation, HeldGeneration } from "../../snapshot/generation.ts";
 import type { DataPlane } from "./plane.ts";
 import type { Admission, Underway } from "./underway.ts";
@@ -17,11 +17,13 @@ export class Way implements Disposable {
   readonly #underway: Underway;
   readonly #excluded = new Set<string>();
   #kept = false;
+  #lost: GatewayError | undefined;
 
   constructor(policed: Policed, hold: HeldGeneration, underway: Underway) {
     this.policed = policed;
     this.#hold = hold;
     this.#underway = underway;
+    this.#stayAtHome();
   }
 
   get generation(): Generation {
@@ -30,6 +32,7 @@ export class Way implements Disposable {
 
   /** A slot on a cluster that is not excluded: at once when one is free. */
   slot(): Result<Slot, GatewayError> | Admission {
+    if (this.#lost !== undefined) return err(this.#lost);
     const request = this.generation.admission(this.policed, this.#excluded);
     if (!request.ok) return request;
     const now = this.#underway.slotNow(request.value);
@@ -46,6 +49,23 @@ export class Way implements Disposable {
   keep(): HeldGeneration {
     this.#kept = true;
     return this.#hold;
+  }
+
+  /** What a session keeps on a connection of a cluster is on no other member of the group. */
+  #stayAtHome(): void {
+    const { mysql, group } = this.policed;
+    const kept = mysql?.home.kept;
+    if (mysql === undefined || kept === undefined) return;
+    const { generation } = this;
+    if (generation.backends().every(({ cluster }) => cluster !== kept.cluster)) {
+      mysql.home.forget();
+      const message = `the cluster that kept ${kept.reason} for this session is gone`;
+      this.#lost = gatewayError("engine.broken", { message });
+      return;
+    }
+    const members = generation.members(group).map(({ cluster }) => cluster);
+    if (!members.includes(kept.cluster)) return;
+    for (const cluster of members) if (cluster !== kept.cluster) this.#excluded.add(cluster);
   }
 
   [Symbol.dispose](): void {
