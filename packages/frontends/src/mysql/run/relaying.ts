@@ -4,6 +4,7 @@
 import type { MysqlCall, MysqlExecution } from "@gateway/core/query/mysqlCall.ts";
 import { allSpeakMysql } from "@gateway/core/query/reached.ts";
 import type { Statement } from "@gateway/core/sql/statement.ts";
+import type { NativeFormat } from "@gateway/core/type/vector.ts";
 import { capability } from "@gateway/wire/mysql/protocol.ts";
 import type { Responder } from "./responder.ts";
 
@@ -30,6 +31,9 @@ export function relayedOf(
   const hasCode = statement.sql.includes("/*!") || statement.sql.includes("/*M!");
   return hasCode || !relays(responder) ? undefined : { statement, execution: undefined };
 }
+
+/** What a server of MySQL's may answer with where its packets are taken at all. */
+export const relayedRows: readonly NativeFormat[] = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"];
 
 export function callOf(
   { home, client, files }: Pick<Responder, "home" | "client" | "files">,

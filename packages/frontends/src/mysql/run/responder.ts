@@ -28,7 +28,7 @@ import {
 import { putErrorPacket, putOkPacket, type AnswerContext } from "../encode.ts";
 import { flushBytes } from "../limits.ts";
 import { forwardedStatement } from "../read/reading.ts";
-import { callOf, relays } from "./relaying.ts";
+import { callOf, relayedRows, relays } from "./relaying.ts";
 import type { EngineStatement } from "./statement.ts";
 
 /** Buffer kept between commands: an idle connection should cost little. */
@@ -199,13 +199,16 @@ export class Responder {
     takes = noFormats,
   ): Query {
     const { session } = this.client;
+    const { door } = this;
+    const own = takes.length === 0 ? takes : relayedRows;
     if (relayed !== undefined) {
       const { statement, execution } = relayed;
-      const own = { ...session, dialect: "mysql" } as const;
-      return { ...this.door.query(statement, [], own, takes), mysql: callOf(this, execution) };
+      const query = door.query(statement, [], { ...session, dialect: "mysql" }, own);
+      return { ...query, mysql: callOf(this, execution) };
     }
-    const query = this.door.query(forwardedStatement(sql), parameters, session, takes);
-    return relays(this) ? { ...query, mysql: callOf(this, undefined) } : query;
+    const statement = forwardedStatement(sql);
+    if (!relays(this)) return door.query(statement, parameters, session, takes);
+    return { ...door.query(statement, parameters, session, own), mysql: callOf(this, undefined) };
   }
 
   /** Another session begins on this connection, or none: nothing stays with an engine. */

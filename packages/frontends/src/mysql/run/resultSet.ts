@@ -109,7 +109,7 @@ function timeLimit(responder: Responder, timeMs: number | undefined): Disposable
 }
 
 /** Rows of an engine that speaks MySQL are what the client reads: the session's zone is on the engine's connection. */
-export const nativeRows: readonly NativeFormat[] = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"];
+export const nativeRows: readonly NativeFormat[] = ["mysqlRows"];
 
 /** Writes rows as far as they are wanted. */
 function rowsOf(

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { ResultStream } from "../../query/event.ts";
+import { Home } from "../../query/home.ts";
+import { planeOf, queryOf, type TestPlane } from "../rig/plane.ts";
+import { runQuery } from "../run.ts";
+
+describe("a session for which a cluster keeps something", () => {
+  it("goes to no other member of its group, and its records say so", async () => {
+    const plane = planeOf({ clusters: { one: oneRow, two: oneRow } });
+    const home = homeAt("two");
+    expect(await lastOf(plane, home)).toBe("done");
+    expect(await lastOf(plane, new Home())).toBe("done");
+    expect(plane.records.map(({ cluster }) => cluster)).toEqual(["two", "one"]);
+    const traces = plane.records.map(({ routingTrace }) => JSON.stringify(routingTrace));
+    expect(traces.map((trace) => trace.includes("a temporary table"))).toEqual([true, false]);
+  });
+
+  it("is told once that the cluster is gone", async () => {
+    const plane = planeOf({ clusters: { one: oneRow } });
+    const home = homeAt("two");
+    expect(await lastOf(plane, home)).toBe("engine.broken");
+    expect(await lastOf(plane, home)).toBe("done");
+  });
+});
+
+function homeAt(cluster: string): Home {
+  const home = new Home();
+  home.keep({ cluster, reason: "a temporary table", release: async () => {} });
+  return home;
+}
+
+async function lastOf(plane: TestPlane, home: Home): Promise<string> {
+  const query = { ...queryOf("select 1"), mysql: { home, foundRows: false } };
+  let last = "";
+  for await (const event of runQuery(query, plane, new AbortController().signal)) {
+    last = event.kind === "failed" ? event.error.code : event.kind;
+  }
+  return last;
+}
+
+const oneRow = async function* (): ResultStream {
+  yield { kind: "done", stats: { queueMs: 0, executionMs: 0, rows: 0, bytes: 0 } };
+};
