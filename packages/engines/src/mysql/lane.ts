@@ -11,8 +11,9 @@ import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
 import { aftermath, bringLastId, leavesMore } from "../starRocks/client/aftermath.ts";
 import { ask } from "../starRocks/client/control.ts";
+import { readsPlainly } from "../starRocks/client/connect.ts";
 import { describeText } from "../starRocks/client/describe.ts";
-import { usedDatabase, variablesOf, variablesSet } from "../starRocks/client/session.ts";
+import { usedDatabase, variablesSet } from "../starRocks/client/session.ts";
 import { bring as bringForward, set, use } from "../starRocks/lane.ts";
 import { withLiterals, withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
@@ -179,20 +180,44 @@ async function drained(
 
 /** Brings the connection where the session stands. The error where it can not get there. */
 export async function bring(
-  { member }: Seat,
+  seat: Seat,
   session: Session,
   context: Pick<RunContext, "database">,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
-  const wanted = variablesOf(session);
-  for (const name of member.variables.keys()) {
-    if (wanted.has(name)) continue;
-    const done = await ask(member, `SET SESSION ${quoteIdentifier(name)} = DEFAULT`, signal);
-    if (!done.ok) return done.error;
-    member.variables.delete(name);
+  for (const name of seat.others(session)) {
+    const refused = await unset(seat, name, signal);
+    if (refused !== undefined) return refused;
+    seat.member.variables.delete(name);
   }
-  return await bringForward(member, session, context, signal);
+  return await bringForward(seat.member, session, context, signal);
 }
+
+/** Gives a variable back its value of the server, in the middle of a session or a transaction. */
+async function unset(
+  seat: Seat,
+  name: string,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  const { member } = seat;
+  // The isolation of one transaction: what follows on the connection comes behind its cleaning.
+  if (isolationNames.includes(name) && !seat.kept) {
+    seat.used = true;
+    return undefined;
+  }
+  const names = isolationNames.includes(name) ? isolationNames : [name];
+  let refused: GatewayError | undefined;
+  for (const one of names) {
+    const done = await ask(member, `SET SESSION ${quoteIdentifier(one)} = DEFAULT`, signal);
+    refused = done.ok ? undefined : done.error;
+    if (done.ok) break;
+  }
+  if (refused === undefined && name === "sql_mode") await readsPlainly(member, signal);
+  return refused;
+}
+
+/** What MySQL, and MariaDB before 11.1, call it. */
+const isolationNames: readonly string[] = ["transaction_isolation", "tx_isolation"];
 
 /** Parameters and columns without running, as the server prepares it. */
 export async function describeOn(

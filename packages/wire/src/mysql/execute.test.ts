@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseExecute, type BoundParameters, type BoundValue } from "./execute.ts";
+import { parseExecute, withTypes, type BoundParameters, type BoundValue } from "./execute.ts";
 import { columnType } from "./protocol.ts";
 
 describe("parseExecute", () => {
@@ -118,6 +118,36 @@ describe("parseExecute", () => {
     expect(parseExecute(new Uint8Array(8_193).fill(1), context)).toMatchObject({
       kind: "violation",
     });
+  });
+});
+
+describe("withTypes", () => {
+  it("leaves a body with types as it is, and tells them", () => {
+    const body = bytesOf("000103800f000161");
+    const made = withTypes(body, { parameters: 2, types: undefined });
+    const types = [
+      { type: 3, unsigned: true },
+      { type: 15, unsigned: false },
+    ];
+    expect(made).toEqual({ body, types });
+  });
+
+  it("writes the types of an earlier execution into a body without", () => {
+    const types = [{ type: 8, unsigned: true }];
+    const made = withTypes(bytesOf("00000700000000000000"), { parameters: 1, types });
+    expect(made).toEqual({ body: bytesOf("000108800700000000000000"), types });
+  });
+
+  it("refuses a body that is cut short, or has no types at all", () => {
+    for (const [body, parameters] of [
+      ["", 1],
+      ["00", 1],
+      ["0001", 1],
+      ["0000", 1],
+    ] as const) {
+      const made = withTypes(bytesOf(body), { parameters, types: undefined });
+      expect([body, made]).toMatchObject([body, { kind: "violation" }]);
+    }
   });
 });
 

@@ -1,10 +1,12 @@
 /** A connection as statements of MySQL's own clients take it, and what has to be known of it to give it to another. */
 import type { Clock } from "@gateway/core/port/clock.ts";
+import type { Session } from "@gateway/core/query/query.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Account, Server } from "../../starRocks/client/login.ts";
 import { loginNames, type Member } from "../../starRocks/client/member.ts";
+import { variablesOf } from "../../starRocks/client/session.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
 
 /** How long a server may take to clean a connection before it is thrown away. */
@@ -42,6 +44,12 @@ export class Seat {
   /** Whether another session may have it as it is. */
   get clean(): boolean {
     return !this.used && !this.member.tainted;
+  }
+
+  /** Variables that stand on it and are none of the session's. */
+  others(session: Pick<Session, "settings" | "frontend">): readonly string[] {
+    const wanted = variablesOf(session);
+    return [...this.member.variables.keys()].filter((name) => !wanted.has(name));
   }
 
   /** COM_RESET_CONNECTION: ends a transaction, locks, variables, temporary tables. False: it is closed instead. */

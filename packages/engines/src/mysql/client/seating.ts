@@ -51,10 +51,13 @@ export class Seating {
       const taken = await this.#parts.pool.take(key, make, signal);
       if (!taken.ok) return taken;
       // There is no way back to standing in no database.
-      const stands = taken.value.member.database;
-      if ((schema ?? database) !== undefined || stands === undefined) return taken;
-      taken.value.member.destroy();
-      await this.#parts.pool.giveBack(taken.value);
+      const seat = taken.value;
+      const stands = (schema ?? database) !== undefined || seat.member.database === undefined;
+      // Another session's variables go as everything that it left goes.
+      const alike = seat.others(query.session).length === 0;
+      if (stands && (alike || (await seat.cleaned(this.#parts.host.clock)))) return taken;
+      seat.member.destroy();
+      await this.#parts.pool.giveBack(seat);
     }
   }
 

@@ -60,7 +60,7 @@ describe("judge", () => {
   it("sees that a file of the client is asked for", () => {
     const asked = judge("load data local infile 'a.csv' into table t");
     expect(asked).toMatchObject({ ok: true, value: { asksFile: true } });
-    const server = judge("load data infile '/a.csv' into table t");
+    const server = judge("load data infile '/local/a.csv' into table t");
     expect(server).toMatchObject({ ok: true, value: { asksFile: false } });
   });
 });

@@ -7,7 +7,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
-import { openSql, tokenText } from "@gateway/core/sql/lex/cursor.ts";
+import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { keptBy } from "../../starRocks/sql/kept.ts";
@@ -48,7 +48,7 @@ export function judge(sql: string): Result<Judged, GatewayError> {
     return err(gatewayError("query.unsupported", { message }));
   }
   const named = namesVariable(sql);
-  const asksFile = kind === "copy" && /\blocal\b/i.test(sql);
+  const asksFile = kind === "copy" && loadsLocally(sql);
   switch (kind) {
     case "empty":
       return err(gatewayError("query.syntax", { message: "the text holds no statement" }));
@@ -87,6 +87,14 @@ function setsVariablesOnly(sql: string): boolean {
     found.changes.length > 0 &&
     found.changes.every(({ kind }) => kind === "userVariable")
   );
+}
+
+/** `LOAD DATA [LOW_PRIORITY | CONCURRENT] LOCAL`, or `LOAD XML`. */
+function loadsLocally(sql: string): boolean {
+  const cursor = openSql(sql, "mysql");
+  for (let words = 0; words < 4 && nextSignificant(cursor); words += 1)
+    if (upperWord(cursor) === "LOCAL") return true;
+  return false;
 }
 
 /** True where the text names a user variable. An account (`'a'@'host'`) is none. */
