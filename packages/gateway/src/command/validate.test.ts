@@ -24,7 +24,7 @@ describe("validateCommand", () => {
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
       [
-        `${file}:2:18: clusters.a.engine: must be one of adbc, clickHouse, duckDb, postgresql, starRocks, trino; did you mean duckDb?`,
+        `${file}:2:18: clusters.a.engine: must be one of adbc, clickHouse, duckDb, mysql, postgresql, starRocks, trino; did you mean duckDb?`,
         `${file}:3:1: routers: must be a list, not a number`,
         `${file}:1:1: gatway: unknown key; did you mean gateway?`,
         "",

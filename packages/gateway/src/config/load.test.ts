@@ -207,7 +207,7 @@ auth: { provider: statik }
 `;
     expect(linesFor(text)).toEqual([
       'clusters."bad name": the name must be letters, digits, dots, dashes or underscores',
-      "clusters.b.engine: must be one of adbc, clickHouse, duckDb, postgresql, starRocks, trino; did you mean duckDb?",
+      "clusters.b.engine: must be one of adbc, clickHouse, duckDb, mysql, postgresql, starRocks, trino; did you mean duckDb?",
       "auth.provider: must be one of none, static, oidc, ldap; did you mean static?",
     ]);
   });

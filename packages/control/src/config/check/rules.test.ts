@@ -57,6 +57,8 @@ describe("unlimitedGroups", () => {
     ["listing", { engine: "trino", endpoint }],
     ["listing", { engine: "clickHouse", endpoint }],
     ["listing", { engine: "starRocks", endpoint: secure }],
+    ["listing", { engine: "mysql", hosts: ["db.example"], auth }],
+    ["hand", { engine: "mysql", hosts: ["a.example", "b.example"], auth }],
     ["listing", { engine: "adbc", driver: "postgresql", uri: "postgresql://engine.example/db" }],
     ["process", { engine: "adbc", driver: "sqlite", databasePath: "/srv/a.db" }],
     ["process", { engine: "duckDb" }],
