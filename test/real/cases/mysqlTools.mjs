@@ -32,8 +32,12 @@ async function start(startServer, { user, password }) {
   try {
     await makeTold(direct, metricTable("datetime"));
     const auth = { type: "basic", username: user, password };
-    const endpoint = `mysql://127.0.0.1:${port}`;
-    const cluster = { engine: "starRocks", endpoint, auth, database: "demo", poolSize: 4 };
+    const engine = process.env.GATEWAY_TEST_MYSQL_ENGINE ?? "starRocks";
+    const address =
+      engine === "mysql"
+        ? { hosts: [`127.0.0.1:${port}`], localFiles: true }
+        : { endpoint: `mysql://127.0.0.1:${port}` };
+    const cluster = { engine, ...address, auth, database: "demo", poolSize: 4 };
     const gateway = await startBefore(cluster);
     const through = { port: gateway.ports.mysqlWire, user };
     return {

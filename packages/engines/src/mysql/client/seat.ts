@@ -3,6 +3,7 @@ import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { ByteReader } from "@gateway/wire/mysql/byteReader.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
+import { ask } from "../../starRocks/client/control.ts";
 import { readsPlainly } from "../../starRocks/client/connect.ts";
 import type { Account, Server } from "../../starRocks/client/login.ts";
 import { loginNames, type Member } from "../../starRocks/client/member.ts";
@@ -67,9 +68,11 @@ export class Seat {
     const done = answer !== undefined && answer.payload[0] === 0 && isOk(answer.payload);
     if (!done || !member.open) return false;
     member.variables.clear();
-    member.names = loginNames;
     member.limit = undefined;
-    if ((await readsPlainly(member, limit.signal)) !== undefined) return false;
+    // Character sets are the server's own behind it, and not those of the login.
+    const named = await ask(member, `SET NAMES ${loginNames}`, limit.signal);
+    if (!named.ok || (await readsPlainly(member, limit.signal)) !== undefined) return false;
+    member.names = loginNames;
     this.used = false;
     member.tainted = false;
     return member.open;
