@@ -2,10 +2,18 @@
 import { openSql, tokenText } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { forwardedDialect } from "./forward.ts";
+import type { ReadStatement } from "./reading.ts";
 
 /** The isolation by the name that MySQL has, and by the one that MariaDB had alone before 11.1. */
 const isolationName = /^(@@(?:session\.|local\.|global\.)?)(transaction|tx)_isolation$/i;
 const namesIsolation = /@@[a-z.]*t(?:ransaction|x)_isolation/i;
+
+/** The other form of a client's own statement, with the lexis of the standard. Most name no isolation. */
+export function otherwiseOf(read: Pick<ReadStatement, "source" | "forwarded">): string | undefined {
+  if (!namesIsolation.test(read.source)) return undefined;
+  const { forwarded } = read;
+  return forwarded.ok ? withOtherIsolation(forwarded.value) : undefined;
+}
 
 /**
  * The same question with the isolation by its other name, for an engine that does not know the one it is asked by;

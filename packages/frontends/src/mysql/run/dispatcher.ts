@@ -21,7 +21,7 @@ import type { AskedRows, Changed, LocalAnswer, RewrittenRows } from "../commands
 import { isLike } from "../commands/filter.ts";
 import { catalogSql } from "../catalog/informationSchema.ts";
 import type { ShowContext } from "../commands/show.ts";
-import { withOtherIsolation } from "../read/isolation.ts";
+import { otherwiseOf, withOtherIsolation } from "../read/isolation.ts";
 import type { RunnableCommand } from "../machine.ts";
 import type { Members } from "./members.ts";
 import type { PreparedStatements } from "./prepared.ts";
@@ -191,9 +191,10 @@ export class Dispatcher {
     if (relayed !== undefined) {
       const { statement } = read;
       const sql = source;
+      const otherwise = otherwiseOf(read);
       return runStatement(
         responder,
-        { source, statement, sql, parameters: [], otherwise: undefined, relayed },
+        { source, statement, sql, parameters: [], otherwise, relayed },
         form,
       );
     }

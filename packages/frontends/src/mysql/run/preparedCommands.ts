@@ -25,7 +25,8 @@ import { Cursor, type Cursors } from "./cursor.ts";
 import { putPreparedPackets } from "../encode.ts";
 import { errorReply, ownErrors } from "../errors.ts";
 import { forwardedDialect, forwardedSql } from "../read/forward.ts";
-import { withOtherIsolation } from "../read/isolation.ts";
+import { otherwiseOf, withOtherIsolation } from "../read/isolation.ts";
+import { readOne } from "../read/reading.ts";
 import { preparedMax } from "../limits.ts";
 import type { LocalAnswer } from "../commands/answer.ts";
 import type { CatalogSql } from "../catalog/informationSchema.ts";
@@ -209,7 +210,11 @@ async function statementOf(
   const local = server ? undefined : parts.answerLocally(source);
   if (local !== undefined) return localStatement(source, local);
   const relayed = relayedOf(parts.responder, statement);
-  if (relayed !== undefined) return await preparedByServer(parts.responder, source, relayed);
+  if (relayed !== undefined) {
+    const made = await preparedByServer(parts.responder, source, relayed);
+    const other = made.ok ? undefined : otherwiseOf(readOne(source));
+    return other === undefined ? made : await preparedBy(parts, source, other);
+  }
   const forwarded = forwardedSql(source);
   if (!forwarded.ok) return forwarded;
   const catalog = parts.catalogSql(forwarded.value);

@@ -198,7 +198,8 @@ async function close(
     if (!mayAskOtherwise(statement, ended, hasColumns)) {
       return responder.putError(errorReply(ended, query.id));
     }
-    const other = { ...statement, sql: statement.otherwise, otherwise: undefined };
+    const sql = statement.otherwise;
+    const other = { ...statement, sql, relayed: undefined, otherwise: undefined };
     return await putResult(responder, other, form);
   }
   if (ended === "limited") {
