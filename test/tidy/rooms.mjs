@@ -97,7 +97,7 @@ export const rooms = {
     client: ["page", "sql"],
   },
   "engines/src/mysql": {
-    shared: ["config", "lane"],
+    shared: ["config", "errors", "lane"],
     sql: [],
     client: ["sql"],
   },

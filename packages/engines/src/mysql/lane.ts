@@ -17,9 +17,9 @@ import { usedDatabase, variablesSet } from "../starRocks/client/session.ts";
 import { bring as bringForward, set, use } from "../starRocks/lane.ts";
 import { withLiterals, withQuestions } from "../starRocks/sql/parameters.ts";
 import { quoteIdentifier } from "../starRocks/sql/quote.ts";
-import { noFiles } from "./client/localFile.ts";
 import { runStatement, type Trace } from "./client/run.ts";
 import type { Seat } from "./client/seat.ts";
+import { noFiles } from "./errors.ts";
 import { judge } from "./sql/guard.ts";
 
 /** A query of a client that speaks MySQL. */

@@ -3,6 +3,7 @@ import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { MysqlFiles } from "@gateway/core/query/mysqlCall.ts";
 import type { Member } from "../../starRocks/client/member.ts";
 import type { Packets } from "../../starRocks/page/packets.ts";
+import { noFiles } from "../errors.ts";
 import { packetsOf } from "./prepare.ts";
 
 /** Bytes of a file that go on in one packet. */
@@ -36,11 +37,3 @@ export async function answerFile(
   send(new Uint8Array(0));
   return undefined;
 }
-
-/** MySQL's own error for it. */
-export const noFiles: GatewayError = gatewayError("query.permission", {
-  message:
-    "Loading local data is disabled; this must be enabled on both the client and server sides",
-  sqlState: "42000",
-  vendor: { of: "mysql", code: 3948, sqlState: "42000" },
-});

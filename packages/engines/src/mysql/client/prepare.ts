@@ -8,7 +8,7 @@ import { errorOf } from "../../starRocks/errors.ts";
 import { readError } from "../../starRocks/client/reply.ts";
 import type { Member } from "../../starRocks/client/member.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
-import { brokenOf } from "./broken.ts";
+import { brokenOf } from "../errors.ts";
 
 /** Bytes of a value that go ahead in one packet. */
 const pieceBytes = 1024 * 1024;

@@ -23,7 +23,7 @@ import { isEnd, readEof, readError, readHead, type OkReply } from "../../starRoc
 import { textBatch } from "../../starRocks/page/cells.ts";
 import { readColumn, type ReadColumn } from "../../starRocks/page/columns.ts";
 import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
-import { brokenOf, noAnswer } from "./broken.ts";
+import { brokenOf, noAnswer } from "../errors.ts";
 import { answerFile } from "./localFile.ts";
 import { closeStatement, prepareText, sendExecution } from "./prepare.ts";
 

@@ -41,7 +41,7 @@ import {
 } from "../read/reading.ts";
 import { relayedOf, relays } from "./relaying.ts";
 import { tellsFoundRows } from "./rowCount.ts";
-import { namesServerVariables, refreshVariables, setsThemOnly } from "./serverVariables.ts";
+import { namesServerVariables, refreshVariables, setsThemOnly } from "./userVariables.ts";
 import { runStatement, type BoundStatement } from "./statement.ts";
 import { textOf, type Text } from "./text.ts";
 import { abandon, commitOpen, inTransaction } from "./transaction.ts";

@@ -33,7 +33,7 @@ import type { CatalogSql } from "../catalog/informationSchema.ts";
 import { parameterOf } from "../value/parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import { relayedOf, type Relayed } from "./relaying.ts";
-import { namesServerVariables } from "./serverVariables.ts";
+import { namesServerVariables } from "./userVariables.ts";
 import {
   engineStatement,
   runStatement,

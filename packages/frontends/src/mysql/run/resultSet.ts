@@ -12,6 +12,7 @@ import { batchOf } from "@gateway/core/type/build.ts";
 import { columnarOf } from "@gateway/core/type/columnar.ts";
 import type { Column, Value } from "@gateway/core/type/type.ts";
 import type { Batch, NativeFormat } from "@gateway/core/type/vector.ts";
+import { capability } from "@gateway/wire/mysql/protocol.ts";
 import {
   affectedRowsOf,
   putColumns,
@@ -21,8 +22,6 @@ import {
   withServerStatus,
   type NextBatch,
 } from "../encode.ts";
-import { capability } from "@gateway/wire/mysql/protocol.ts";
-import { endedByServer } from "./serverTransaction.ts";
 import { errorReply } from "../errors.ts";
 import { flushBytes } from "../limits.ts";
 import { nativeBinaryEncoder, nativeTypes } from "../value/nativeRows.ts";
@@ -32,6 +31,7 @@ import { textRowEncoder } from "../value/textRows.ts";
 import type { Responder } from "./responder.ts";
 import { tellsFoundRows } from "./rowCount.ts";
 import type { EngineStatement } from "./statement.ts";
+import { endedByServer } from "./transaction.ts";
 
 /** How one statement of a command is answered. */
 export interface AnswerForm {

@@ -13,8 +13,7 @@ import { putResult, type AnswerForm } from "./resultSet.ts";
 import { beforeStatement } from "./transaction.ts";
 import { relays, type Relayed } from "./relaying.ts";
 import { rowCountRefusal } from "./rowCount.ts";
-import { variablesRefusal } from "./userVariables.ts";
-import { bringVariables } from "./serverVariables.ts";
+import { bringVariables, variablesRefusal } from "./userVariables.ts";
 
 /** A statement with the values of one execution. */
 export interface BoundStatement {

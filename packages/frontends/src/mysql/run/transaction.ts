@@ -6,7 +6,9 @@
  * REPEATABLE READ a read begins one as well.
  */
 import { allRead } from "@gateway/core/query/reached.ts";
+import type { ResultEvent } from "@gateway/core/query/event.ts";
 import type { StatementClass } from "@gateway/core/sql/classify/classify.ts";
+import { serverStatus } from "@gateway/wire/mysql/protocol.ts";
 import type { ErrorReply } from "@gateway/wire/mysql/reply.ts";
 import type { Responder } from "./responder.ts";
 import { errorReply, ownErrors } from "../errors.ts";
@@ -82,4 +84,31 @@ async function beginQuietly(responder: Responder): Promise<ErrorReply | undefine
 async function quietly(responder: Responder, sql: string): Promise<ErrorReply | undefined> {
   const error = await responder.runQuietly(sql);
   return error === undefined ? undefined : errorReply(error);
+}
+
+/** A deadlock's victim, whose whole transaction was rolled back. */
+const deadlock = 1213;
+
+/**
+ * Gives back what the session holds for a transaction that the server ended by itself: a statement that commits
+ * (CREATE TABLE), a deadlock. Undefined where the transaction, if there is one, goes on.
+ */
+export function endedByServer(responder: Responder, event: ResultEvent): Promise<void> | undefined {
+  if (event.kind !== "done" && event.kind !== "failed") return undefined;
+  if (!inTransaction(responder)) return undefined;
+  if (event.kind === "failed") {
+    const { vendor } = event.error;
+    const over = vendor?.of === "mysql" && vendor.code === deadlock;
+    return over ? ended(responder, "ROLLBACK") : undefined;
+  }
+  const status = event.report?.status;
+  const over = status !== undefined && (status & serverStatus.inTransaction) === 0;
+  return over ? ended(responder, "COMMIT") : undefined;
+}
+
+/** The server does nothing more for it. */
+async function ended(responder: Responder, sql: "COMMIT" | "ROLLBACK"): Promise<void> {
+  const { warnings } = responder.client;
+  await responder.runQuietly(sql);
+  responder.client = { ...responder.client, warnings };
 }

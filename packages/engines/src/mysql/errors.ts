@@ -1,0 +1,22 @@
+/**
+ * Errors of this engine's own: of a server that does not speak as it must, whose connection is thrown away, and of files.
+ * What a server says of a statement is read by `../starRocks/errors.ts`.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Packets } from "../starRocks/page/packets.ts";
+
+export function brokenOf({ broken }: Packets): GatewayError {
+  return gatewayError("engine.broken", { detail: broken ?? "the connection ended" });
+}
+
+export function noAnswer(what: string): GatewayError {
+  return gatewayError("engine.broken", { detail: `${what} that is none` });
+}
+
+/** MySQL's own error where a client's file is not taken. */
+export const noFiles: GatewayError = gatewayError("query.permission", {
+  message:
+    "Loading local data is disabled; this must be enabled on both the client and server sides",
+  sqlState: "42000",
+  vendor: { of: "mysql", code: 3948, sqlState: "42000" },
+});
