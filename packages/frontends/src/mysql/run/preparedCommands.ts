@@ -33,7 +33,7 @@ import type { CatalogSql } from "../catalog/informationSchema.ts";
 import { parameterOf } from "../value/parameters.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared.ts";
 import { relayedOf, type Relayed } from "./relaying.ts";
-import { namesServerVariables } from "./userVariables.ts";
+import { namesServerVariables, setsThemOnly } from "./userVariables.ts";
 import {
   engineStatement,
   runStatement,
@@ -208,8 +208,9 @@ async function statementOf(
   const statement = readStatement(source, "mysql");
   const server = namesServerVariables(parts.responder, source, statement);
   const local = server ? undefined : parts.answerLocally(source);
-  if (local !== undefined) return localStatement(source, local);
   const relayed = relayedOf(parts.responder, statement);
+  const isServers = local?.kind === "error" && relayed !== undefined && setsThemOnly(source);
+  if (local !== undefined && !isServers) return localStatement(source, local);
   if (relayed !== undefined) {
     const made = await preparedByServer(parts.responder, source, relayed);
     const other = made.ok ? undefined : otherwiseOf(readOne(source));
