@@ -1,0 +1,93 @@
+/** No session meets what another one left, in whatever order their statements come. */
+import type { Backend } from "@gateway/core/port/backend.ts";
+import { Home } from "@gateway/core/query/home.ts";
+import { commandCode } from "@gateway/wire/mysql/protocol.ts";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { hostOf, identifiedOf, never, valueOf } from "../rig/backend.ts";
+import { open } from "./adapter.ts";
+import { mysqlConfig } from "./config.ts";
+import { ScriptedMysql, type Seen } from "./rig/scripted.ts";
+
+const sessions = 3;
+const step = fc.record({
+  session: fc.nat(sessions - 1),
+  does: fc.constantFrom("reads", "keeps", "leaves", "sets", "ends", "transacts"),
+});
+
+it.each(["transaction", "session"] as const)(
+  "a connection is cleaned between two sessions, with pools by %s",
+  async (poolMode) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        await using server = await ScriptedMysql.start();
+        await using backend = await backendOf(server.port, poolMode);
+        const homes = Array.from({ length: sessions }, () => new Home());
+        for (const { session, does } of steps) {
+          const home = homes[session];
+          if (home === undefined) continue;
+          await run(backend, home, `${session}`, does);
+          if (does !== "ends") continue;
+          await home[Symbol.asyncDispose]();
+          homes[session] = new Home();
+        }
+        for (const home of homes) await home[Symbol.asyncDispose]();
+        expect(met(server.seen)).toEqual([]);
+      }),
+      { numRuns: 30 },
+    );
+  },
+);
+
+const texts: Readonly<Record<string, string>> = {
+  reads: "select 's%'",
+  keeps: "set @s% = 1",
+  leaves: "select last_insert_id(%), 's%'",
+  sets: "select 's%' as sets",
+  ends: "select 's%'",
+};
+
+async function run(backend: Backend, home: Home, session: string, does: string): Promise<void> {
+  const own = {
+    frontend: "mysqlWire",
+    dialect: "mysql",
+    settings: new Map(does === "sets" ? [["max_length_for_sort_data", session]] : []),
+  } as const;
+  const call = { mysql: { home, foundRows: false }, takes: ["mysqlRows"] } as const;
+  const queryOf = (sql: string) => ({ ...identifiedOf(sql, [], own), ...call });
+  if (does !== "transacts") {
+    const sql = (texts[does] ?? "").replaceAll("%", session);
+    for await (const event of backend.execute(queryOf(sql), never))
+      expect(event.kind).not.toBe("failed");
+    return;
+  }
+  await using lane = valueOf(await backend.begin(queryOf("begin"), never));
+  for await (const event of lane.execute(queryOf(`select 's${session}' as inside`), never))
+    expect(event.kind).not.toBe("failed");
+}
+
+/** What a session met of another: something that leaves, and no cleaning before the other's next statement. */
+function met(seen: readonly Seen[]): readonly string[] {
+  const left = new Map<number, string>();
+  const wrong: string[] = [];
+  for (const { code, text, connection } of seen) {
+    if (code === commandCode.resetConnection) left.delete(connection);
+    const [, session] = /(?:'s|@s)(\d)/.exec(text) ?? [];
+    const before = left.get(connection);
+    if (session === undefined) continue;
+    if (before !== undefined && before !== session) wrong.push(`${session} met ${before}: ${text}`);
+    if (/@s|last_insert_id|sets/.test(text)) left.set(connection, session);
+  }
+  return wrong;
+}
+
+async function backendOf(port: number, poolMode: "transaction" | "session"): Promise<Backend> {
+  const config = mysqlConfig.parse({
+    engine: "mysql",
+    hosts: [`127.0.0.1:${port}`],
+    auth: { type: "basic", username: "ann", password: "none" },
+    poolMode,
+    poolSize: 4,
+  });
+  return valueOf(await open("c", config, hostOf()));
+}
