@@ -43,7 +43,12 @@ export async function engineRows() {
   const found = [];
   try {
     found.push(...(await clickHouseRows(ports.clickHouse)));
-    found.push(...(await starRocksRows(ports.starRocks)));
+    const port = ports.starRocks;
+    const family = { engine: "starRocks", endpoint: `mysql://${host}:${port}` };
+    found.push(...(await mysqlRowsOf("MySQL wire", family, port)));
+    const auth = { type: "basic", username: "bench", password: "bench" };
+    const relayed = { engine: "mysql", hosts: [`${host}:${port}`], auth };
+    found.push(...(await mysqlRowsOf("MySQL wire by engine mysql", relayed, port)));
   } finally {
     child.kill("SIGKILL");
   }
@@ -83,8 +88,8 @@ async function clickHouseRows(port) {
   }
 }
 
-async function starRocksRows(port) {
-  const gateway = await startBefore({ engine: "starRocks", endpoint: `mysql://${host}:${port}` });
+async function mysqlRowsOf(what, cluster, port) {
+  const gateway = await startBefore(cluster);
   const bare = await bareRelay("tcp", port);
   try {
     const at = gateway.ports.mysqlWire;
@@ -92,17 +97,17 @@ async function starRocksRows(port) {
     const other = await mysql.createConnection({ host, port: at, user: "bench" });
     const passed = await mysql.createConnection({ host, port: bare.port, user: "bench" });
     const answer = [
-      ...(await alternating("MySQL wire", gateway, {
+      ...(await alternating(what, gateway, {
         direct: () => rawMysql(port, `select rows ${count}`),
         bare: () => rawMysql(bare.port, `select rows ${count}`),
         through: () => rawMysql(at, `select rows ${count}`),
       })),
-      await latency("MySQL wire", {
+      await latency(what, {
         direct: () => one.query("select 1"),
         bare: () => passed.query("select 1"),
         through: () => other.query("select 1"),
       }),
-      await memoryOf("MySQL wire, ten gigabytes, slow at first", gateway.pid, () => {
+      await memoryOf(`${what}, ten gigabytes, slow at first`, gateway.pid, () => {
         const rows = Math.ceil(memoryBytes / mysqlRowBytes);
         return rawMysql(at, `select rows ${rows}`, slowAtFirst());
       }),
