@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Home } from "@gateway/core/query/home.ts";
+import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { connected } from "../../starRocks/client/connect.ts";
 import type { Account, LoginFailure, Server } from "../../starRocks/client/login.ts";
@@ -41,6 +42,11 @@ export class Seating {
   ): Promise<Result<Seat, GatewayError>> {
     const { home } = query.mysql;
     const kept = this.#keptOf(home);
+    if (kept?.ok === true && kept.value.account.user !== login.account.user) {
+      const { backendIdentity, group } = query;
+      const detail = "the session's connection is another's";
+      return err(noBackendIdentity(backendIdentity.mode, group, { detail }));
+    }
     if (kept !== undefined) return kept;
     const { database } = this.#parts;
     const { schema } = query.session;
