@@ -1,6 +1,7 @@
 /** No session meets what another one left, in whatever order their statements come. */
-import type { Backend } from "@gateway/core/port/backend.ts";
+import type { Backend, Lane } from "@gateway/core/port/backend.ts";
 import { Home } from "@gateway/core/query/home.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
 import { commandCode } from "@gateway/wire/mysql/protocol.ts";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -55,15 +56,16 @@ async function run(backend: Backend, home: Home, session: string, does: string):
   } as const;
   const call = { mysql: { home, foundRows: false }, takes: ["mysqlRows"] } as const;
   const queryOf = (sql: string) => ({ ...identifiedOf(sql, [], own), ...call });
-  if (does !== "transacts") {
-    const sql = (texts[does] ?? "").replaceAll("%", session);
-    for await (const event of backend.execute(queryOf(sql), never))
-      expect(event.kind).not.toBe("failed");
-    return;
-  }
+  if (does !== "transacts")
+    return await done(backend, queryOf((texts[does] ?? "").replaceAll("%", session)));
   await using lane = valueOf(await backend.begin(queryOf("begin"), never));
-  for await (const event of lane.execute(queryOf(`select 's${session}' as inside`), never))
-    expect(event.kind).not.toBe("failed");
+  await done(lane, queryOf(`select 's${session}' as inside`));
+}
+
+async function done(on: Lane, query: Identified): Promise<void> {
+  const kinds: string[] = [];
+  for await (const { kind } of on.execute(query, never)) kinds.push(kind);
+  expect(kinds.at(-1)).toBe("done");
 }
 
 /** What a session met of another: something that leaves, and no cleaning before the other's next statement. */
