@@ -3,6 +3,7 @@ import type { GatewayError } from "../error.ts";
 import type { Description, ResultStream } from "../query/event.ts";
 import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified, Session } from "../query/query.ts";
+import type { KeptListener } from "../query/pin.ts";
 import type { Result } from "../result.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { TokenReader } from "../sql/longText.ts";
@@ -46,6 +47,21 @@ export interface PinnedLane extends Lane, AsyncDisposable {
    * a read-only transaction, with everything that follows there. Missing where we refuse it.
    */
   readonly refusesWritesOf?: Dialect;
+  /** Begins another transaction on the same connection once this one is over. Missing where a new connection will do. */
+  again?(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
+  /**
+   * Takes the connection out of a transaction that is over, when something is left there that its session was
+   * promised. Undefined when nothing is, and for a connection that was a session's before.
+   */
+  kept?(signal: AbortSignal): Promise<KeptLane | undefined>;
+}
+
+/** A connection that stays with one session. Disposing cleans it and returns it; it never rejects. */
+export interface KeptLane extends Lane, AsyncDisposable {
+  /** Why it has to stay, in a word or two for records; undefined when nothing of the session is left on it. */
+  readonly keeps: string | undefined;
+  begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
+  hear(listener: KeptListener): void;
 }
 
 export interface Backend extends Lane, AsyncDisposable {
@@ -63,6 +79,12 @@ export interface Backend extends Lane, AsyncDisposable {
   readAlong?(engineSql: string): TokenReader | undefined;
   /** Opens a lane and begins a transaction with the modes of `query.statement`, the client's own BEGIN. `query.unsupported` where the engine has none. */
   begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>>;
+  /** Whether connections stay with sessions, beside `speaks`. Present with the next two only. */
+  readonly keeps?: "asked" | "always" | undefined;
+  /** True when the statement may leave something on its connection that its session was promised. Asked before it runs. */
+  mayKeep?(query: Identified): boolean;
+  /** A connection for this statement and, if that leaves anything, for what its session does next. */
+  keep?(query: Identified, signal: AbortSignal): Promise<Result<KeptLane, GatewayError>>;
   probe(signal: AbortSignal): Promise<"healthy" | "unhealthy">;
   /**
    * Tags (query/tag.ts) of our statements, from every instance, that the engine runs now.

@@ -8,7 +8,7 @@ import type { GatewayError, PostgresFields } from "../error.ts";
 import type { Batch, NativeFormat } from "../type/vector.ts";
 import type { Column, DataType } from "../type/type.ts";
 import type { Division, TransactionModes } from "../sql/session/statement.ts";
-import type { Pin } from "./pin.ts";
+import type { Kept, Pin } from "./pin.ts";
 
 export interface QueryStats {
   /** Milliseconds from the receipt until a slot was granted. */
@@ -51,7 +51,11 @@ export type SessionChange =
   /** The transaction is over, and another one with the same modes replaced it. */
   | { readonly kind: "chained"; readonly outcome: Outcome }
   /** The transaction is over, or the client sent COMMIT or ROLLBACK outside of one. */
-  | { readonly kind: "unpinned"; readonly outcome: Outcome };
+  | { readonly kind: "unpinned"; readonly outcome: Outcome }
+  /** A connection stays with the session from here on: because of what is on it, or of how its cluster is pooled. */
+  | { readonly kind: "kept"; readonly kept: Kept }
+  /** Nothing is left on it, or it is gone: statements go where they are routed again. */
+  | { readonly kind: "released" };
 
 /** How a transaction ended. One that failed or was taken away was rolled back. */
 export type Outcome = "committed" | "rolledBack";

@@ -18,3 +18,29 @@ export interface Pin {
   /** Rolls back what is open and returns slot and connection. Idempotent. Called when the client leaves. */
   end(): Promise<void>;
 }
+
+/**
+ * A connection that stays with its session between statements and transactions, with its slot: because of what the
+ * session left on it, or because its cluster gives each session one. Session values carry it; only the pipeline
+ * (kept.ts) opens it.
+ */
+export interface Kept {
+  readonly cluster: string;
+  readonly group: string;
+  /** `ended`: what was on it is lost; the next statement is told so, and the session is free again. */
+  readonly state: "open" | "ended";
+  /** Hears what the server says of its own accord; what came before is told at once. One listener. */
+  hear(listener: KeptListener): void;
+  /** Cleans the connection and returns it with its slot. Idempotent. Called when the client leaves. */
+  end(): Promise<void>;
+}
+
+/** What a server says to a session that nobody asked for. */
+export interface KeptListener {
+  /** A whole message of the client's own protocol. What it returns is waited for before the next is told. */
+  message(bytes: Uint8Array): Promise<void> | undefined;
+  /** The server's value of a setting that it reports. */
+  status(name: string, value: string): void;
+  /** The connection ended by itself, or was taken away. */
+  over(): void;
+}

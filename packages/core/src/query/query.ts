@@ -11,8 +11,8 @@ import type { Dialect } from "../sql/dialect.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { Slot } from "./slot.ts";
 import type { NativeFormat } from "../type/vector.ts";
-import type { Pin } from "./pin.ts";
 import type { MysqlCall } from "./mysqlCall.ts";
+import type { Kept, Pin } from "./pin.ts";
 
 declare const brand: unique symbol;
 /** The proxy query id: shown to the client, in logs, in the record. */
@@ -37,6 +37,8 @@ export interface Session {
   readonly headers: ReadonlyMap<string, string>;
   /** Set while the session is in a transaction: its statements run on one connection in one slot. */
   readonly pin: Pin | undefined;
+  /** Set while a connection stays with the session: its statements and transactions run there. */
+  readonly kept?: Kept | undefined;
 }
 
 /** What a client of ClickHouse's HTTP interface sent beside its statement, for a ClickHouse server. Never a credential. */

@@ -11,6 +11,8 @@ export interface ReachedEngine {
   readonly speaks?: "postgres" | "mysql" | undefined;
   /** What a server of that protocol reports of itself, such as `server_version`; absent until one was reached. */
   readonly statuses?: ReadonlyMap<string, string> | undefined;
+  /** Beside `speaks`: whether a connection stays with a session that leaves something on it, or with every session. */
+  readonly keeps?: "asked" | "always" | undefined;
 }
 
 /** True when there is an engine, and every one of them reads statements of this dialect as they are. */
@@ -26,6 +28,16 @@ export function allSpeakPostgres(engines: readonly ReachedEngine[]): boolean {
 /** True when there is an engine, and every one of them speaks MySQL's protocol to a client of it. */
 export function allSpeakMysql(engines: readonly ReachedEngine[]): boolean {
   return engines.length > 0 && engines.every((engine) => engine.speaks === "mysql");
+}
+
+/**
+ * Whether connections stay with sessions, so that what a server keeps of a session passes to it: `always` and `asked`
+ * only where that holds for every engine.
+ */
+export function keepingOf(engines: readonly ReachedEngine[]): ReachedEngine["keeps"] {
+  if (!allSpeakPostgres(engines)) return undefined;
+  if (engines.every(({ keeps }) => keeps === "always")) return "always";
+  return engines.every(({ keeps }) => keeps !== undefined) ? "asked" : undefined;
 }
 
 /** Catalog names that these engines know by now, each once. */

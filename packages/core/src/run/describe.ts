@@ -9,6 +9,7 @@ import type { Result } from "../result.ts";
 import { answerOf, unthrown, type Question } from "./step/ask.ts";
 import type { DataPlane } from "./step/plane.ts";
 import { Unrecorded } from "./step/underway.ts";
+import { describeKept } from "./transaction/kept.ts";
 import { describePinned } from "./transaction/pinned.ts";
 
 const description: Question<Description> = {
@@ -21,8 +22,9 @@ export function describeQuery(
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
   return unthrown(plane, query.id, async () => {
-    const { pin } = query.session;
+    const { pin, kept } = query.session;
     if (pin !== undefined) return await describePinned(query, pin, plane.host, signal);
+    if (kept !== undefined) return await describeKept(query, kept, plane, signal);
     using asking = new Unrecorded(query, plane, signal);
     return await answerOf(description, asking, plane);
   });

@@ -12,6 +12,7 @@ import { wayOf } from "./step/way.ts";
 import type { LastEvent, ResultStream, Stage } from "../query/event.ts";
 import { OpenQuery } from "./step/lifecycle.ts";
 import { beginTransaction } from "./transaction/begin.ts";
+import { beginKept, keepAndRun, runKept } from "./transaction/kept.ts";
 import { divideOutside, endOutside } from "./transaction/outside.ts";
 import { runPinned } from "./transaction/pinned.ts";
 import { wishOf } from "./transaction/wish.ts";
@@ -58,16 +59,17 @@ async function* runInPin(open: OpenQuery, pin: Pin, plane: DataPlane): Stage {
 function runUnpinned(open: OpenQuery, plane: DataPlane): Stage | LastEvent {
   if (plane.draining()) return failed(gatewayError("gateway.draining"));
   const wish = wishOf(open.query);
+  const { kept } = open.query.session;
   switch (wish?.kind) {
     case "begin":
-      return beginTransaction(open, plane);
+      return kept === undefined ? beginTransaction(open, plane) : beginKept(open, kept, plane);
     case "commit":
     case "rollback":
       return endOutside(wish, open);
     case "divide":
       return divideOutside(wish.division, open);
     case undefined:
-      return runStatement(open, plane);
+      return kept === undefined ? runStatement(open, plane) : runKept(open, kept, plane);
   }
 }
 
@@ -85,7 +87,10 @@ async function* runStatement(open: OpenQuery, plane: DataPlane): Stage {
     await using attempt = new Attempt(slot.value, open, way, plane.host);
     const identified = await attempt.identified();
     if (!identified.ok) return failed(identified.error);
-    const ended = yield* relay(attempt.execute(identified.value), open.live, slot.value);
+    const keeps = way.generation.backend(slot.value.cluster).mayKeep?.(identified.value) === true;
+    const ended = keeps
+      ? yield* keepAndRun({ attempt, way, query: identified.value }, open)
+      : yield* relay(attempt.execute(identified.value), open.live, slot.value);
     attempt.ended(ended.last);
     if (ended.reached) return ended.last;
     way.exclude(slot.value.cluster);

@@ -19,10 +19,11 @@ export function targetOf(
   signal: AbortSignal,
 ): Promise<Result<readonly ReachedEngine[], GatewayError>> {
   return unthrown(plane, query.id, async () => {
-    const { pin } = query.session;
-    if (pin !== undefined) {
+    const { pin, kept } = query.session;
+    const place = pin ?? kept;
+    if (place !== undefined) {
       const open = plane.generations.active?.backends() ?? [];
-      return ok(reachedOf(open.filter(({ cluster }) => cluster === pin.cluster)));
+      return ok(reachedOf(open.filter(({ cluster }) => cluster === place.cluster)));
     }
     using asking = new Unrecorded(query, plane, signal);
     const found = await wayOf(asking, plane);
@@ -34,7 +35,7 @@ export function targetOf(
 
 /** What a frontend may know of them: nothing that it could call. */
 export function reachedOf(backends: readonly Backend[]): readonly ReachedEngine[] {
-  return backends.map(({ dialect, catalogs, speaks, statuses }) =>
-    speaks === undefined ? { dialect, catalogs } : { dialect, catalogs, speaks, statuses },
+  return backends.map(({ dialect, catalogs, speaks, statuses, keeps }) =>
+    speaks === undefined ? { dialect, catalogs } : { dialect, catalogs, speaks, statuses, keeps },
   );
 }

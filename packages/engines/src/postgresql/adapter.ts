@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
   Backend,
+  KeptLane,
   PinnedLane,
   RunningStatements,
   TableListing,
@@ -21,14 +22,14 @@ import type { Account } from "./client/login.ts";
 import type { Member } from "./client/member.ts";
 import { Pool, type Taken } from "./client/pool.ts";
 import { tlsOf, type Tls } from "./client/reach.ts";
-import { bring } from "./client/settings.ts";
 import { hostOf, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
 import { asOf, errorOfLogin } from "./identity.ts";
-import { describeOn, runOn, TransactionLane, type RunContext } from "./lane.ts";
+import { describeOn, judgedIn, runOn, type RunContext } from "./lane.ts";
+import { KeptConnection } from "./kept.ts";
 import { tablesOf, tablesSql } from "./listing.ts";
 import { judgeAhead } from "./sql/guard.ts";
-import { openingOf } from "./sql/modes.ts";
 import { quoteText } from "./sql/quote.ts";
+import { begunOn } from "./transaction.ts";
 
 /** A statement shows in the list as soon as it was taken up. */
 const delayMs = 1_000;
@@ -50,6 +51,7 @@ class PostgresqlBackend implements Backend {
   readonly engine = "postgresql";
   readonly dialect = "postgres";
   readonly speaks = "postgres";
+  readonly keeps: "asked" | "always" | undefined;
   readonly readAhead = judgeAhead;
   readonly runsIn = "engine";
   /** Its limit of a statement can be raised in a function, and by a server's own configuration of it. */
@@ -71,6 +73,7 @@ class PostgresqlBackend implements Backend {
     this.cluster = cluster;
     this.catalogs = [config.database];
     this.#config = config;
+    this.keeps = keepsOf(config);
     this.#mode = config.queryAuth?.type ?? "serviceAccount";
     this.#host = host;
     const connectTimeoutMs = config.connectTimeoutSecs * 1_000;
@@ -100,7 +103,7 @@ class PostgresqlBackend implements Backend {
     const taken = await this.#take(query, signal);
     if (!taken.ok) return yield { kind: "failed", error: taken.error };
     using held = taken.value;
-    yield* runOn(held.member, query, this.#context(false), signal);
+    yield* runOn(held.member, query, this.#context("statement"), signal);
   }
 
   async describe(
@@ -110,7 +113,7 @@ class PostgresqlBackend implements Backend {
     const taken = await this.#take(query, signal);
     if (!taken.ok) return taken;
     using held = taken.value;
-    return await describeOn(held.member, query, this.#context(false), signal);
+    return await describeOn(held.member, query, this.#context("statement"), signal);
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
@@ -120,19 +123,21 @@ class PostgresqlBackend implements Backend {
     }
     const taken = await this.#take(query, signal);
     if (!taken.ok) return taken;
-    const { member } = taken.value;
-    const { sql, isolation } = openingOf(query);
-    const refused = await bring(member, query, signal);
-    const begun = refused === undefined ? await ask(member, sql, signal) : err(refused);
-    if (begun.ok && member.status === "T") {
-      const identity = query.backendIdentity;
-      return ok(
-        new TransactionLane({ taken: taken.value, identity, isolation }, this.#context(true)),
-      );
-    }
-    member.tainted = true;
-    taken.value[Symbol.dispose]();
-    return begun.ok ? err(gatewayError("engine.broken", { detail: "BEGIN began nothing" })) : begun;
+    return await begunOn(taken.value, query, this.#context("transaction"), signal);
+  }
+
+  /** In transaction mode only a statement that may leave something; reading it is remembered by the text. */
+  mayKeep(query: Identified): boolean {
+    if (this.keeps === undefined || query.call === undefined) return false;
+    if (this.keeps === "always") return true;
+    const judged = judgedIn(query, { until: "session", pins: this.keeps });
+    return judged.ok && (judged.value.lasting !== undefined || judged.value.unsure);
+  }
+
+  async keep(query: Identified, signal: AbortSignal): Promise<Result<KeptLane, GatewayError>> {
+    const taken = await this.#take(query, signal);
+    if (!taken.ok) return taken;
+    return ok(new KeptConnection(taken.value, query.backendIdentity, this.#context("session")));
   }
 
   async probe(signal: AbortSignal): Promise<"healthy" | "unhealthy"> {
@@ -194,10 +199,12 @@ class PostgresqlBackend implements Backend {
     return this.#config.auth !== undefined;
   }
 
-  #context(pinned: boolean): RunContext {
+  #context(until: RunContext["until"]): RunContext {
     return {
       clock: this.#host.clock,
-      pinned,
+      until,
+      pins: this.keeps,
+      keep: (taken, identity) => new KeptConnection(taken, identity, this.#context("session")),
       cancel: (member) => requestCancel(member, this.#host),
     };
   }
@@ -253,4 +260,10 @@ class PostgresqlBackend implements Backend {
     using held = taken.value;
     return await ask(held.member, sql, signal);
   }
+}
+
+/** Whether connections stay with sessions. */
+function keepsOf({ poolMode, pinning }: PostgresqlConfig): Backend["keeps"] {
+  if (poolMode === "session") return "always";
+  return poolMode === "transaction" && pinning === "allow" ? "asked" : undefined;
 }

@@ -70,10 +70,15 @@ export const postgresqlConfig = z
     }),
     auth: clusterAuthSchema(["basic"]).optional(),
     tls: tlsSchema.optional(),
-    poolMode: z.enum(["transaction", "statement"]).default("transaction").meta({
+    poolMode: z.enum(["transaction", "session", "statement"]).default("transaction").meta({
       title: "Pool mode",
       description:
-        "transaction: a connection is a session's for a statement or a transaction. statement: for a statement; BEGIN is refused.",
+        "transaction: a connection is a session's for a statement or a transaction. session: from its first statement until its client leaves, for clients of PostgreSQL. statement: for a statement; BEGIN is refused.",
+    }),
+    pinning: z.enum(["allow", "refuse"]).default("allow").meta({
+      title: "Pinning",
+      description:
+        "What becomes of a statement in transaction mode that leaves something on its connection: temporary tables, locks of the session, LISTEN, PREPARE, cursors WITH HOLD. allow: the connection and its slot stay with the session of a PostgreSQL client while anything is left. refuse: the statement fails.",
     }),
     poolSize: z.int().min(1).max(1_024).default(8).meta({
       title: "Connections",

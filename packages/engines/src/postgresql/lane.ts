@@ -1,13 +1,12 @@
 /** Statements on one connection in order: one of the pool's for a statement, or a transaction's own. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
-import type { PinnedLane } from "@gateway/core/port/backend.ts";
+import type { KeptLane } from "@gateway/core/port/backend.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Description, ResultStream } from "@gateway/core/query/event.ts";
-import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
+import type { BackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
 import { statementComment } from "@gateway/core/query/tagText.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
-import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
 import { ask } from "./client/ask.ts";
 import { Conversation } from "./client/conversation.ts";
 import type { Member } from "./client/member.ts";
@@ -15,19 +14,26 @@ import type { Taken } from "./client/pool.ts";
 import { columnsOf, runCall, type Call, type Trace } from "./client/run.ts";
 import { bring } from "./client/settings.ts";
 import { brokenError, errorOf } from "./errors.ts";
-import { nameOf } from "./identity.ts";
-import { judge } from "./sql/guard.ts";
-import { boundText, quoteIdentifier } from "./sql/quote.ts";
-import { changedIsolation } from "./sql/modes.ts";
+import { judge, type Judged } from "./sql/guard.ts";
+import { boundText } from "./sql/quote.ts";
 import { oidOf, parameterTypeOf, ruleOf } from "./types.ts";
 
 /** What a statement runs with, apart from its connection. */
 export interface RunContext {
   readonly clock: Clock;
-  /** True where the connection is the statement's own until its transaction is over. */
-  readonly pinned: boolean;
+  /** Until when the connection is the statement's own: its end, that of its transaction, or that of its session. */
+  readonly until: "statement" | "transaction" | "session";
+  /** What a client of PostgreSQL leaves on a connection stays with its session. */
+  readonly pins: "asked" | "always" | undefined;
+  /** Lets the connection stay with its session. */
+  readonly keep: (taken: Taken, identity: BackendIdentity) => LookingLane;
   /** Asks the server to end what the connection runs; resolves when it was told. */
   readonly cancel: (member: Member) => Promise<boolean>;
+}
+
+/** A kept connection that asks its server what of the session is left there. */
+export interface LookingLane extends KeptLane {
+  look(signal: AbortSignal): Promise<void>;
 }
 
 /** How long a server may take to end a statement before its connection is thrown away. */
@@ -42,7 +48,9 @@ export async function* runOn(
 ): ResultStream {
   const call = callOf(member, query, context);
   if (!call.ok) return yield { kind: "failed", error: call.error };
-  const refused = await bring(member, query, signal);
+  const refused =
+    (await forgetSequences(member, query, context, signal)) ??
+    (await brought(member, query, context, signal));
   if (refused !== undefined) return yield { kind: "failed", error: refused };
   if (signal.aborted) return yield { kind: "failed", error: gatewayError("query.cancelled") };
   const trace: Trace = { open: false };
@@ -94,20 +102,73 @@ async function drained(
   await told;
 }
 
+/** What the guard says of a statement on a connection that is its own for so long. */
+export function judgedIn(
+  { engineSql, call, backendIdentity }: Identified,
+  { until, pins }: Pick<RunContext, "until" | "pins">,
+): Result<Judged, GatewayError> {
+  return judge(engineSql, {
+    pinned: until !== "statement",
+    keeps: pins !== undefined && call !== undefined && until !== "statement",
+    copies: call?.copy !== undefined,
+    shared: backendIdentity.mode === "serviceAccount",
+  });
+}
+
+/**
+ * Brings the connection where the session stands. One that each session has of its own is brought there once: from
+ * then on its client's settings are the server's.
+ */
+export async function brought(
+  member: Member,
+  query: Identified,
+  { pins }: RunContext,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  if (member.settled) return undefined;
+  const refused = await bring(member, query, signal);
+  member.settled = refused === undefined && pins === "always" && query.call !== undefined;
+  return refused;
+}
+
+/** The last values of sequences are not shown to a statement of another session. In a transaction they were forgotten before it. */
+async function forgetSequences(
+  member: Member,
+  query: Identified,
+  context: RunContext,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  if (context.until !== "statement" || !member.sequences.others) return undefined;
+  const judged = judgedIn(query, context);
+  if (!judged.ok || !judged.value.readsSequences) return undefined;
+  return await withoutSequences(member, signal);
+}
+
+/** The same for whatever comes next on the connection. */
+export async function withoutSequences(
+  member: Member,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  if (!member.sequences.others) return undefined;
+  const done = await ask(member, "DISCARD SEQUENCES", signal);
+  if (!done.ok) return done.error;
+  member.sequences = { own: false, others: false };
+  return undefined;
+}
+
 /** The text and values as they are sent, or why they are not. Marks what the statement may leave behind. */
 function callOf(
   member: Member,
   query: Identified,
-  { pinned }: RunContext,
+  context: RunContext,
 ): Result<Call, GatewayError> {
   const { engineSql: sql, call } = query;
-  const judged = judge(sql, {
-    pinned,
-    copies: call?.copy !== undefined,
-    shared: query.backendIdentity.mode === "serviceAccount",
-  });
+  const judged = judgedIn(query, context);
   if (!judged.ok) return judged;
-  if (judged.value.leaves) member.used = true;
+  const { leaves, lasting, stains, movesSequences } = judged.value;
+  if (leaves || lasting !== undefined) member.used = true;
+  if (stains) member.tainted = true;
+  if (movesSequences) member.sequences = { ...member.sequences, own: true };
   const prefix = statementComment(query);
   const shared = {
     text: `${prefix}${sql}`,
@@ -139,7 +200,7 @@ export async function describeOn(
 ): Promise<Result<Description, GatewayError>> {
   const made = callOf(member, query, context);
   if (!made.ok) return made;
-  const refused = await bring(member, query, signal);
+  const refused = await brought(member, query, context, signal);
   if (refused !== undefined) return err(refused);
   if (signal.aborted) return err(gatewayError("query.cancelled"));
   const { text, sent, types } = made.value;
@@ -176,133 +237,3 @@ async function descriptionOf(
   const described = { parameters: oids.map(parameterTypeOf), columns };
   return ok(native ? { ...described, parameterOids: oids } : described);
 }
-
-/** What a lane has from its BEGIN. */
-export interface Begun {
-  readonly taken: Taken;
-  readonly identity: BackendIdentity;
-  /** What the server was told; undefined where it decides. */
-  readonly isolation: Isolation | undefined;
-}
-
-/** A transaction on a connection of its own, which does one thing at a time. */
-export class TransactionLane implements PinnedLane {
-  readonly #taken: Taken;
-  readonly #context: RunContext;
-  readonly #identity: BackendIdentity;
-  #isolation: Isolation | undefined;
-  #turn: Promise<void> = Promise.resolve();
-  #closed = false;
-  #open = true;
-
-  constructor({ taken, identity, isolation }: Begun, context: RunContext) {
-    this.#taken = taken;
-    this.#identity = identity;
-    this.#isolation = isolation;
-    this.#context = context;
-  }
-
-  async *execute(query: Identified, signal: AbortSignal): ResultStream {
-    using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
-    if (refused !== undefined) return yield { kind: "failed", error: refused };
-    yield* runOn(this.#taken.member, query, this.#context, signal);
-  }
-
-  async describe(
-    query: Identified,
-    signal: AbortSignal,
-  ): Promise<Result<Description, GatewayError>> {
-    using _turn = await this.#takeTurn();
-    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
-    if (refused !== undefined) return err(refused);
-    return await describeOn(this.#taken.member, query, this.#context, signal);
-  }
-
-  async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    using _turn = await this.#takeTurn();
-    const ended = await this.#end("COMMIT", signal);
-    if (!ended.ok) return ended;
-    // A server answers COMMIT of a transaction that failed with success although nothing is kept.
-    return ended.value === "COMMIT" ? ok(undefined) : err(gatewayError("query.transactionAborted"));
-  }
-
-  async rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    using _turn = await this.#takeTurn();
-    const ended = await this.#end("ROLLBACK", signal);
-    return ended.ok ? ok(undefined) : ended;
-  }
-
-  async divide({ kind, name }: Division, signal: AbortSignal): Promise<Result<void, GatewayError>> {
-    using _turn = await this.#takeTurn();
-    if (this.#closed || !this.#open) return err(over);
-    const { member } = this.#taken;
-    const done = await ask(member, `${divisionWords[kind]} ${quoteIdentifier(name)}`, signal);
-    if (kind === "rollbackToSavepoint") member.forgetSettings();
-    return done.ok ? ok(undefined) : done;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    const { member } = this.#taken;
-    if (this.#open) {
-      // Closing the connection rolls back what is open; a statement that runs has to be ended first.
-      if (member.open && member.busy) await this.#context.cancel(member);
-      member.destroy();
-    }
-    this.#taken[Symbol.dispose]();
-  }
-
-  #refusal({ backendIdentity, group }: Identified): GatewayError | undefined {
-    if (this.#closed || !this.#open) return over;
-    if (nameOf(backendIdentity) === nameOf(this.#identity)) return undefined;
-    const detail = "the transaction is another's";
-    return noBackendIdentity(backendIdentity.mode, group, { detail });
-  }
-
-  /** What `SET TRANSACTION` behind the BEGIN asks for. It comes first: PostgreSQL refuses it behind a query. */
-  async #isolate({ session }: Identified, signal: AbortSignal): Promise<GatewayError | undefined> {
-    const changed = changedIsolation(session, this.#isolation);
-    if (changed === undefined) return undefined;
-    const done = await ask(this.#taken.member, changed.sql, signal);
-    if (!done.ok) return done.error;
-    this.#isolation = changed.isolation;
-    return undefined;
-  }
-
-  async #end(
-    sql: "COMMIT" | "ROLLBACK",
-    signal: AbortSignal,
-  ): Promise<Result<string, GatewayError>> {
-    if (this.#closed || !this.#open) return err(over);
-    const { member } = this.#taken;
-    const done = await ask(member, sql, signal);
-    if (done.ok && done.value.tag === "ROLLBACK") member.forgetSettings();
-    if (!done.ok) return done;
-    this.#open = false;
-    return ok(done.value.tag);
-  }
-
-  async #takeTurn(): Promise<Disposable> {
-    const before = this.#turn;
-    let pass = nothing;
-    this.#turn = new Promise((resolve) => {
-      pass = resolve;
-    });
-    await before;
-    return { [Symbol.dispose]: () => pass() };
-  }
-}
-
-const divisionWords = {
-  savepoint: "SAVEPOINT",
-  releaseSavepoint: "RELEASE SAVEPOINT",
-  rollbackToSavepoint: "ROLLBACK TO SAVEPOINT",
-} as const satisfies Record<Division["kind"], string>;
-
-const over: GatewayError = gatewayError("query.transaction", {
-  message: "the transaction is over",
-});
-
-function nothing(): void {}

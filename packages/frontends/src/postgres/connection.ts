@@ -342,6 +342,7 @@ class Conversation {
       inbox: this.#deskInbox,
       maxMessageBytes: this.#connection.config.maxMessageBytes,
       texts: { limits: this.#connection.config, client: this.#connection },
+      gone: (error) => void this.#fatal(error),
     });
     this.#startup = undefined;
     this.#login = undefined;

@@ -88,6 +88,8 @@ function beginAgain(pin: SessionPin, signal: AbortSignal): Promise<Result<void, 
   return pin.renew(async () => {
     const identified = await identify(pin.held.begin, pin, unlogged, signal);
     if (!identified.ok) return identified;
+    const { lane } = pin;
+    if (lane.again !== undefined) return await lane.again(identified.value, signal);
     return await pin.held.generation.generation
       .backend(pin.cluster)
       .begin(identified.value, signal);

@@ -126,11 +126,23 @@ export class SessionPin implements Pin {
     if (this.#state === "aborted") this.#state = "open";
   }
 
+  /** Everything that is held is somebody else's from now on. False when it was given back meanwhile. */
+  handOver(): boolean {
+    if (this.#ending !== undefined) return false;
+    this.#state = "ended";
+    this.#idle?.[Symbol.dispose]();
+    this.#life?.[Symbol.dispose]();
+    this.#watch?.[Symbol.dispose]();
+    this.#ending = Promise.resolve();
+    return true;
+  }
+
   /** Begins another transaction after the one that is over. An error ends the pin. */
   async renew(
     begin: () => Promise<Result<PinnedLane, GatewayError>>,
   ): Promise<Result<void, GatewayError>> {
-    await this.#lane[Symbol.asyncDispose]();
+    // A lane that can goes on with its own connection.
+    if (this.#lane.again === undefined) await this.#lane[Symbol.asyncDispose]();
     const lane = await begin();
     if (!lane.ok) {
       await this.end();

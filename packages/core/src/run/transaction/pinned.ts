@@ -13,6 +13,7 @@ import { endedWhenLost } from "../step/lost.ts";
 import { PatientReader } from "../step/patience.ts";
 import type { Pin } from "../../query/pin.ts";
 import { chain, divide, failedIn } from "./divided.ts";
+import { keptBehind } from "./kept.ts";
 import { outcomeOf, wishOf, type EndWish } from "./wish.ts";
 import { identify, ownPin, unlogged, type SessionPin } from "./pinSession.ts";
 import type { Query } from "../../query/query.ts";
@@ -111,8 +112,10 @@ async function* endTransaction(wish: EndWish, open: OpenQuery, pin: SessionPin):
   if (chained.ok && wish.chain) {
     yield { kind: "session", change: { kind: "chained", outcome } };
   } else {
-    await pin.end();
+    const kept = ended.ok ? await keptBehind(pin, open) : undefined;
+    if (kept === undefined) await pin.end();
     yield { kind: "session", change: { kind: "unpinned", outcome } };
+    if (kept !== undefined) yield { kind: "session", change: { kind: "kept", kept } };
   }
   const last: LastEvent = chained.ok
     ? { kind: "done", stats: open.live.stats(), updateType: kind.toUpperCase() }

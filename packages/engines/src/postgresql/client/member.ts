@@ -12,6 +12,7 @@ import {
   serverTypes,
   type ServerMessage,
 } from "@gateway/wire/postgres/server.ts";
+import type { KeptListener } from "@gateway/core/query/pin.ts";
 import type { Server } from "./reach.ts";
 
 /** When so many bytes wait for their reader, the connection is read no further. */
@@ -28,6 +29,7 @@ const otherLimits: ReadonlyMap<number, number> = new Map(
     .map((type) => [type, otherBytesMax]),
 );
 const readyForQuery = 0x5a;
+const notificationResponse = 0x41;
 const rule = { types: serverTypes, maxBytes: rowBytesMax, typeMaxBytes: otherLimits };
 
 /** Rows, or one message. */
@@ -50,18 +52,27 @@ export class Member {
   used = false;
   /** It is closed instead of being used again. */
   tainted = false;
+  /** Its settings are its session's own affair. */
+  settled = false;
+  /** What its sequences gave last, they gave to its session now, and maybe to one before. */
+  sequences: { readonly own: boolean; readonly others: boolean } = { own: false, others: false };
   readonly #stream: Duplex;
   readonly #frames = new FrameReader();
   readonly #out = new ByteWriter((bytes) => Buffer.allocUnsafeSlow(bytes));
   #wake: (() => void) | undefined;
   #broken: string | undefined;
   #asked = false;
+  #listener: KeptListener | undefined;
+  #hearing = false;
 
   constructor(stream: Duplex, server: Server) {
     this.server = server;
     this.#stream = stream;
     stream.on("data", (bytes: Buffer) => this.#take(bytes));
-    stream.on("close", () => this.#wake?.());
+    stream.on("close", () => {
+      this.#wake?.();
+      this.#listener?.over();
+    });
     stream.on("end", () => this.#wake?.());
     stream.on("error", () => this.#wake?.());
     // An idle connection reads, so that its end is seen.
@@ -80,6 +91,15 @@ export class Member {
   /** An idle connection has nothing to say: bytes that nobody asked for are a lie, or its end. */
   get quiet(): boolean {
     return this.#frames.pending === 0;
+  }
+
+  /**
+   * Tells what the server says of its own accord, also while nothing is asked of it. Until then, and behind it, that
+   * is passed over.
+   */
+  hear(listener: KeptListener | undefined): void {
+    this.#listener = listener;
+    if (listener !== undefined && !this.#asked) void this.#hearIdle(listener);
   }
 
   /** Gathers messages until `flush`. */
@@ -158,6 +178,8 @@ export class Member {
       const step = this.#frames.next(rule);
       switch (step.kind) {
         case "frame":
+          if (step.frame.type === notificationResponse)
+            void this.#listener?.message(wholeOf(step.frame));
           return this.#readyIn(step.frame) ? { kind: "ready" } : { kind: "other" };
         case "skipped":
           return { kind: "other" };
@@ -204,7 +226,8 @@ export class Member {
         case "frame": {
           const read = this.#read(step.frame);
           if (read === undefined) return undefined;
-          if (read.kind !== "parameterStatus" && read.kind !== "notification") return read;
+          if (read.kind === "notification") void this.#listener?.message(wholeOf(step.frame));
+          else if (read.kind !== "parameterStatus") return read;
           break;
         }
         case "wait":
@@ -219,6 +242,29 @@ export class Member {
     }
   }
 
+  /** Reads what comes while nothing is asked. Its listener's turn is waited for, and with it the server. */
+  async #hearIdle(listener: KeptListener): Promise<void> {
+    if (this.#hearing) return;
+    this.#hearing = true;
+    try {
+      while (!this.#asked && this.#broken === undefined && this.#listener === listener) {
+        const step = this.#frames.next(rule);
+        if (step.kind === "wait") return void this.#stream.resume();
+        const read = step.kind === "frame" ? this.#read(step.frame) : undefined;
+        if (step.kind === "frame" && (read?.kind === "notification" || read?.kind === "notice"))
+          await listener.message(wholeOf(step.frame));
+        else if (read?.kind !== "parameterStatus") this.#break("a message that nobody asked for");
+      }
+    } finally {
+      this.#hearing = false;
+    }
+  }
+
+  #hearNow(listener: KeptListener): void {
+    void this.#hearIdle(listener);
+    if (this.#frames.pending >= heldBytesMax) this.#stream.pause();
+  }
+
   #readyIn(frame: Frame): boolean {
     return frame.type === readyForQuery && this.#read(frame)?.kind === "ready";
   }
@@ -231,10 +277,13 @@ export class Member {
         return undefined;
       case "parameterStatus":
         this.statuses.set(message.name, message.value);
+        this.#listener?.status(message.name, message.value);
         return message;
       case "ready":
         this.status = message.status;
         this.#asked = false;
+        // What follows in the same bytes would wait for the next.
+        if (this.#listener !== undefined) void this.#hearIdle(this.#listener);
         return message;
       default:
         return message;
@@ -258,6 +307,16 @@ export class Member {
   #take(bytes: Buffer): void {
     this.#frames.push(bytes);
     if (this.#wake !== undefined) this.#wake();
+    else if (this.#listener !== undefined && !this.#asked) this.#hearNow(this.#listener);
     else if (this.#frames.pending >= heldBytesMax) this.#stream.pause();
   }
+}
+
+/** A frame as it came. */
+function wholeOf({ type, body }: Frame): Uint8Array {
+  const bytes = Buffer.allocUnsafe(body.length + 5);
+  bytes[0] = type;
+  bytes.writeInt32BE(body.length + 4, 1);
+  bytes.set(body, 5);
+  return bytes;
 }

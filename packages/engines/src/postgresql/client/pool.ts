@@ -152,9 +152,13 @@ export class Pool {
     member.used = false;
     member.settings.clear();
     member.limitMs = undefined;
+    member.settled = false;
+    member.sequences = { own: false, others: false };
   }
 
   #rest(member: Member): void {
+    const { own, others } = member.sequences;
+    if (own) member.sequences = { own: false, others: own || others };
     const { clock, idleMs } = this.#options;
     this.#idle.push({ member, sinceMs: clock.nowMs() });
     this.#retiring ??= clock.timer(idleMs, () => this.#retire());

@@ -1,15 +1,16 @@
 /**
- * What a client's statement may not do on a connection that sessions share, and what it may leave there.
+ * What a client's statement may not do on a connection that sessions share, and what it leaves there.
  *
  * The server would take such a statement and keep what it made on its connection, where the client's next
- * statement does not find it and another session's does. Its success would be a lie, so it is refused.
+ * statement does not find it and another session's does. Its success would be a lie, so it is refused, or the
+ * connection stays with its session.
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { classifyStatement, type StatementClass } from "@gateway/core/sql/classify/classify.ts";
 import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import { copiesToClient } from "./copyTarget.ts";
-import { keepingIn } from "./keeping.ts";
+import { keepingIn, type Keeping } from "./keeping.ts";
 
 /** A statement that may run. */
 export interface Judged {
@@ -18,6 +19,16 @@ export interface Judged {
   readonly query: boolean;
   /** Something may be left on the connection: it is cleaned before another session gets it. */
   readonly leaves: boolean;
+  /** What it leaves there for its session by its own words; undefined where they name nothing. */
+  readonly lasting: string | undefined;
+  /** Code that the text does not show may leave something for the session, or take it away: the server is asked. */
+  readonly unsure: boolean;
+  /** No cleaning removes what it leaves: the connection is closed behind its session. */
+  readonly stains: boolean;
+  /** It reads what the connection's sequences gave last, which is another's unless the connection is the session's own. */
+  readonly readsSequences: boolean;
+  /** It may give its connection's sequences a last value. */
+  readonly movesSequences: boolean;
 }
 
 /** Kinds that leave nothing by themselves. What the functions do that they call is looked at besides. */
@@ -32,17 +43,22 @@ const harmless: ReadonlySet<StatementClass["kind"]> = new Set([
   "merge",
 ]);
 
-/** `pinned`: in a transaction, on a connection that is its own until then. `copies`: its client takes part in a COPY. `shared`: under an account that runs the statements of others too. */
+/** Where a statement runs, and what may come of it. */
 export interface Circumstances {
+  /** In a transaction, on a connection that is its own until then. */
   readonly pinned: boolean;
+  /** What it leaves stays with its session. */
+  readonly keeps: boolean;
+  /** Its client takes part in a COPY. */
   readonly copies: boolean;
+  /** Under an account that runs the statements of others too. */
   readonly shared: boolean;
 }
 
 /** Judges one statement. */
 export function judge(
   sql: string,
-  { pinned, copies, shared }: Circumstances,
+  { pinned, keeps, copies, shared }: Circumstances,
 ): Result<Judged, GatewayError> {
   if (sql.includes("\0")) return refuse("query.syntax", "the text holds a NUL character");
   const found = classifyStatement(sql, "postgres");
@@ -50,13 +66,25 @@ export function judge(
   if (found.doubt === "severalStatements")
     return refuse("query.unsupported", "one statement at a time; the text holds several");
   const passes = copies && found.kind === "copy" && copiesToClient(sql);
-  const refused = (passes ? undefined : kindRefusal(found)) ?? keepingRefusal(found, sql, pinned);
+  const keeping = keepingIn(sql);
+  const refused =
+    (passes ? undefined : kindRefusal(found, keeps)) ??
+    (keeps ? undefined : keepingRefusal(found, keeping, pinned));
   if (refused !== undefined) return err(refused);
-  if (shared && keepingIn(sql).ends)
+  if (shared && keeping.ends)
     return refuse("query.permission", "statements of others are ended through the gateway");
-  const leaves = !(harmless.has(found.kind) || passes) || keepingIn(sql).calls;
-  const { tag } = found;
-  return ok({ tag, query: found.kind === "select" && tag !== "SELECT INTO", leaves });
+  const { kind, tag } = found;
+  const unsure = !(harmless.has(kind) || passes) || keeping.calls;
+  return ok({
+    tag,
+    query: kind === "select" && tag !== "SELECT INTO",
+    leaves: unsure,
+    lasting: lastingOf(found, keeping),
+    unsure,
+    stains: keeping.stains || found.firstWord === "LOAD",
+    readsSequences: keeping.sequences || keeping.calls,
+    movesSequences: found.writes || keeping.moves,
+  });
 }
 
 /** Reads of a long text, in steps, what `judge` asks of it. */
@@ -64,7 +92,27 @@ export function judgeAhead(sql: string): Steps<void> {
   return keepingIn.ahead(sql);
 }
 
-function kindRefusal({ kind, tag, firstWord }: StatementClass): GatewayError | undefined {
+/** What the words of a statement leave on its connection beyond a transaction. */
+function lastingOf(
+  { kind, firstWord }: StatementClass,
+  { temporary, lock, setting, hold }: Keeping,
+): string | undefined {
+  if (makesTemporary(kind, temporary)) return "temporary table";
+  if (kind === "declare" && hold) return "cursor WITH HOLD";
+  if (kind === "prepare") return "prepared statement";
+  if (kind === "set" || setting) return "setting";
+  if (lock) return "advisory lock";
+  return firstWord === "LISTEN" || firstWord === "LOAD" ? firstWord : undefined;
+}
+
+function makesTemporary(kind: StatementClass["kind"], temporary: boolean): boolean {
+  return temporary && (kind === "ddl" || kind === "select" || kind === "explain");
+}
+
+function kindRefusal(
+  { kind, tag, firstWord }: StatementClass,
+  keeps: boolean,
+): GatewayError | undefined {
   switch (kind) {
     case "begin":
     case "commit":
@@ -74,19 +122,21 @@ function kindRefusal({ kind, tag, firstWord }: StatementClass): GatewayError | u
     case "set":
     case "reset":
     case "discard":
+      if (keeps) return undefined;
       return refusal("query.unsupported", `this ${firstWord} is not kept by the gateway`);
     case "use":
       return refusal("query.unsupported", "PostgreSQL has no USE");
     case "prepare":
     case "execute":
     case "deallocate":
+      if (keeps) return undefined;
       return refusal("query.unsupported", `${tag} as text; use the client's protocol`);
     case "kill":
       return refusal("query.permission", "queries are ended through the gateway");
     case "copy":
       return refusal("query.unsupported", `this form of ${firstWord} is not passed on`);
     default:
-      return firstWord === "LISTEN" || firstWord === "LOAD"
+      return !keeps && (firstWord === "LISTEN" || firstWord === "LOAD")
         ? refusal("query.unsupported", `${firstWord} would be kept by a connection that is shared`)
         : undefined;
   }
@@ -94,18 +144,18 @@ function kindRefusal({ kind, tag, firstWord }: StatementClass): GatewayError | u
 
 function keepingRefusal(
   { kind }: StatementClass,
-  sql: string,
+  { temporary, lock, setting, hold, dropped }: Keeping,
   pinned: boolean,
 ): GatewayError | undefined {
-  const { temporary, lock, setting, hold } = keepingIn(sql);
   if (kind === "declare" && hold)
     return refusal(
       "query.unsupported",
       "a cursor lives in its transaction only: WITH HOLD is not kept",
     );
-  const makes = temporary && (kind === "ddl" || kind === "select" || kind === "explain");
-  if (makes && !pinned)
-    return refusal("query.unsupported", "temporary objects live in a transaction only");
+  if (makesTemporary(kind, temporary) && !(pinned && dropped)) {
+    const message = "temporary objects are kept for a transaction only, and with ON COMMIT DROP";
+    return refusal("query.unsupported", message);
+  }
   if (setting) {
     const message = "set_config: SET keeps a setting, and set_config as the whole query";
     return refusal("query.unsupported", message);

@@ -6,6 +6,7 @@ import { openSql, tokenText, upperWord, type TokenKind } from "@gateway/core/sql
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readingOf } from "@gateway/core/sql/reading/reading.ts";
 import { tokensPerStep, type Steps } from "@gateway/core/sql/reading/steps.ts";
+import { leavesNothing, named } from "./harmless.ts";
 
 /**
  * `temporary`: a table, view or sequence of the connection. `lock`: an advisory lock of the session. `setting`: a
@@ -20,6 +21,14 @@ export interface Keeping {
   readonly ends: boolean;
   /** `WITH HOLD`, as a cursor has it. */
   readonly hold: boolean;
+  /** `ON COMMIT DROP`: what is made is gone with its transaction. */
+  readonly dropped: boolean;
+  /** Names a function that says what the connection's sequences gave last. */
+  readonly sequences: boolean;
+  /** Names a function that moves a sequence. */
+  readonly moves: boolean;
+  /** Names a function that leaves what no cleaning removes. */
+  readonly stains: boolean;
 }
 
 /** Read by the words of the text, wherever they stand: EXPLAIN ANALYZE and WITH run what is behind them too. */
@@ -34,27 +43,63 @@ function* read(sql: string): Steps<Keeping> {
     calls: false,
     hold: false,
     ends: false,
+    dropped: false,
+    sequences: false,
+    moves: false,
+    stains: false,
   };
-  let before = "";
-  let last = "";
+  const words = new Words();
   const call = new SettingCall();
   for (let tokens = 1; nextSignificant(cursor); tokens += 1) {
     if (tokens % tokensPerStep === 0) yield;
     const quoted = cursor.kind === "quotedIdentifier";
     const word = quoted ? tokenText(cursor).slice(1, -1).toUpperCase() : upperWord(cursor);
+    const { maker, last } = words;
     if (locks.has(word)) found.lock = true;
     if (enders.has(word)) found.ends = true;
+    if (sequenceReaders.has(word)) found.sequences = true;
+    if (sequenceMovers.has(word)) found.moves = true;
+    if (word === "SETSEED") found.stains = true;
     if (call.keeps(cursor.kind, word)) found.setting = true;
-    if (!quoted && temporaryWords.has(word) && makers.has(before)) found.temporary = true;
+    if (!quoted && temporaryWords.has(word) && makers.has(maker)) found.temporary = true;
     // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
-    if (cursor.kind === "dot" && before === "PG_TEMP") found.temporary = true;
+    if (cursor.kind === "dot" && last === "PG_TEMP") found.temporary = true;
     if (word === "HOLD" && last === "WITH") found.hold = true;
-    if (cursor.kind === "open" && last !== "" && !leavesNothing.has(last)) found.calls = true;
-    last = word;
-    // `CREATE OR REPLACE LOCAL TEMP` is one maker with the words between.
-    if (!(makers.has(before) && between.has(word))) before = word;
+    if (word === "DROP" && words.ends("ON", "COMMIT")) found.dropped = true;
+    if (cursor.kind === "open" && words.calls) found.calls = true;
+    words.add(word, cursor.kind);
   }
   return { ...found, setting: found.setting || call.open };
+}
+
+/** The words that stood before the one that is read now. */
+class Words {
+  /** The last token: a word in upper case, or nothing for a sign. */
+  last = "";
+  /** `CREATE OR REPLACE LOCAL TEMP` is one maker with the words between. */
+  maker = "";
+  #second = "";
+  #dotted = false;
+  /** The name that is read is one of a table or an alias: a bracket behind it holds names of columns. */
+  #names = false;
+
+  /** A bracket that follows now belongs to a call that may leave something. */
+  get calls(): boolean {
+    return this.last !== "" && !this.#names && !leavesNothing.has(this.last);
+  }
+
+  /** True when these two words stand right before. */
+  ends(first: string, second: string): boolean {
+    return this.#second === first && this.last === second;
+  }
+
+  add(word: string, kind: TokenKind): void {
+    // `INTO s.t (a, b)` and `AS t (a, b)`.
+    if (kind !== "dot") this.#names = named.has(this.last) || (this.#dotted && this.#names);
+    this.#dotted = kind === "dot";
+    if (kind !== "dot") [this.#second, this.last] = [this.last, word];
+    if (!(makers.has(this.maker) && between.has(word))) this.maker = word;
+  }
 }
 
 /** Reads the arguments of one `set_config` after another. */
@@ -99,18 +144,7 @@ const locks: ReadonlySet<string> = new Set([
   "PG_TRY_ADVISORY_LOCK_SHARED",
 ]);
 
-const enders: ReadonlySet<string> = new Set(["PG_CANCEL_BACKEND", "PG_TERMINATE_BACKEND"]);
+const sequenceReaders: ReadonlySet<string> = new Set(["LASTVAL", "CURRVAL"]);
+const sequenceMovers: ReadonlySet<string> = new Set(["NEXTVAL", "SETVAL"]);
 
-/** What stands before a bracket without being called, and functions of PostgreSQL's own that keep nothing. */
-const leavesNothing: ReadonlySet<string> = new Set(
-  (
-    "ALL AND ANY ARRAY AS BETWEEN BY CASE CHECK DISTINCT ELSE EXCEPT EXISTS EXTRACT FILTER FROM HAVING IN INSERT " +
-    "INTERSECT INTO IS JOIN KEY LATERAL LIKE LIMIT NOT ON ONLY OR OVER RETURNING ROW SELECT SOME THEN UNION UNIQUE " +
-    "USING VALUES WHEN WHERE WITH WITHIN NUMERIC DECIMAL VARCHAR CHAR CHARACTER BIT TIMESTAMP TIME INTERVAL CONFLICT " +
-    "ABS AVG CAST CEIL CEILING COALESCE CONCAT CONCAT_WS COUNT CURRENT_DATABASE CURRENT_SCHEMA DATE_TRUNC DENSE_RANK " +
-    "EXP FLOOR FORMAT FORMAT_TYPE GENERATE_SERIES GREATEST JSON_AGG JSONB_AGG JSON_BUILD_OBJECT JSONB_BUILD_OBJECT LAG " +
-    "LEAD LEAST LENGTH LOWER LTRIM MAX MD5 MIN MOD NOW NULLIF PG_SLEEP PG_TYPEOF POSITION POWER RANDOM RANK REPEAT " +
-    "REPLACE ROUND ROW_NUMBER RTRIM SIGN SQRT STRING_AGG ARRAY_AGG SUBSTRING SUM TO_CHAR TO_DATE TO_JSON TO_JSONB " +
-    "TO_TIMESTAMP TRIM TRUNC UNNEST UPPER VERSION PG_GET_EXPR PG_TABLE_IS_VISIBLE PG_GET_INDEXDEF PG_GET_CONSTRAINTDEF"
-  ).split(" "),
-);
+const enders: ReadonlySet<string> = new Set(["PG_CANCEL_BACKEND", "PG_TERMINATE_BACKEND"]);

@@ -130,6 +130,9 @@ export function withChange(client: ClientSession, change: SessionChange): Client
       );
     case "divided":
     case "chained":
+    // Only a query with a `call` of PostgreSQL's protocol is given these two.
+    case "kept":
+    case "released":
       return client;
     case "unpinned": {
       if (client.session.pin === undefined) return client;

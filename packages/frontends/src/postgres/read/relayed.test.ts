@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { relayedReader } from "./relayed.ts";
+import { relayedReader, type Relaying } from "./relayed.ts";
 import { statementReader, type ReadStatement } from "./statement.ts";
 
 describe("relayedReader", () => {
@@ -15,7 +15,7 @@ describe("relayedReader", () => {
     "copy t from stdin",
     "copy (select 1) to stdout",
   ])("leaves to the server what is its own: %s", (sql) => {
-    expect(firstOf(sql, true)).toMatchObject({ sql, kind: { kind: "query" }, relayed: true });
+    expect(firstOf(sql, "shared")).toMatchObject({ sql, kind: { kind: "query" }, relayed: true });
   });
 
   it.each([
@@ -33,24 +33,54 @@ describe("relayedReader", () => {
     "begin",
     "savepoint s",
   ])("keeps what a shared connection would lose, or what the gateway decides: %s", (sql) => {
-    const found = firstOf(sql, true);
+    const found = firstOf(sql, "shared");
     expect(found.relayed).toBeUndefined();
-    expect(found.kind).toEqual(firstOf(sql, false).kind);
+    expect(found.kind).toEqual(firstOf(sql, "no").kind);
+  });
+
+  it.each([
+    ["asked", "listen x"],
+    ["asked", "prepare p as select 1"],
+    ["asked", "execute p"],
+    ["asked", "select pg_advisory_lock(1)"],
+    ["kept", "unlisten *"],
+    ["kept", "discard temp"],
+    ["always", "set work_mem = '1MB'"],
+    ["always", "set local timezone = 'UTC'"],
+    ["always", "reset all"],
+    ["always", "show statement_timeout"],
+    ["always", "set role other"],
+    ["always", "select set_config('a.b', 'c', false)"],
+  ] as const)("leaves to a connection that stays (%s): %s", (relaying, sql) => {
+    expect(firstOf(sql, relaying)).toMatchObject({ sql, kind: { kind: "query" }, relayed: true });
+  });
+
+  it.each([
+    ["asked", "unlisten *"],
+    ["asked", "set role other"],
+    ["kept", "set work_mem = '1MB'"],
+    ["kept", "deallocate p"],
+    ["always", "set gateway.tags = 'a:b'"],
+    ["always", "show gateway.query_id"],
+    ["always", "discard all"],
+    ["always", "begin"],
+  ] as const)("keeps even then (%s) what is answered here: %s", (relaying, sql) => {
+    expect(firstOf(sql, relaying).kind).toEqual(firstOf(sql, "no").kind);
   });
 
   it("has the server judge a setting before it is kept, where only the server knows its values", () => {
-    expect(firstOf("set work_mem = 'much'", true).asked).toBe(true);
-    expect(firstOf("set application_name = 'a'", true).asked).toBeUndefined();
+    expect(firstOf("set work_mem = 'much'", "shared").asked).toBe(true);
+    expect(firstOf("set application_name = 'a'", "shared").asked).toBeUndefined();
   });
 
   it("changes nothing while an engine of another kind may answer", () => {
     const read = statementReader();
     const sql = "select * from pg_class";
-    expect(relayedReader(read, () => false)(sql)).toBe(read(sql));
+    expect(relayedReader(read, () => "no")(sql)).toBe(read(sql));
   });
 
   it("knows a statement's place, and its whole text where only a part was read", () => {
-    const read = relayedReader(statementReader(), () => true)(" select 1;  copy t to stdout");
+    const read = relayedReader(statementReader(), () => "shared")(" select 1;  copy t to stdout");
     expect(read.ok && read.value.map(({ sql, start }) => [sql, start])).toEqual([
       ["select 1", 1],
       ["copy t to stdout", 12],
@@ -58,7 +88,7 @@ describe("relayedReader", () => {
   });
 });
 
-function firstOf(sql: string, relays: boolean): ReadStatement {
+function firstOf(sql: string, relays: Relaying): ReadStatement {
   const read = relayedReader(statementReader(), () => relays)(sql);
   const [first] = read.ok ? read.value : [];
   if (first === undefined) throw new Error("no statement");

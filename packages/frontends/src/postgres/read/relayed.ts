@@ -10,33 +10,44 @@ import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import { firstWords, type Kind, type ReadStatement, type StatementReader } from "./statement.ts";
 import type { LocalStatement } from "../commands/local.ts";
 
-/** Reads as `read` does, and passes to the server what is its own while `relays` says so. */
-export function relayedReader(read: StatementReader, relays: () => boolean): StatementReader {
+/**
+ * What passes to the server: nothing; what no connection keeps (`shared`); also what a connection keeps, because it
+ * then stays with the session (`asked`), or does so already (`kept`); or all that is not the gateway's own (`always`).
+ */
+export type Relaying = "no" | "shared" | "asked" | "kept" | "always";
+
+/** Reads as `read` does, and passes to the server what is its own, as far as `relays` says. */
+export function relayedReader(read: StatementReader, relays: () => Relaying): StatementReader {
   // Texts that are remembered come as the same lists.
-  const known = new WeakMap<readonly ReadStatement[], readonly ReadStatement[]>();
+  const known = new Map<Relaying, WeakMap<readonly ReadStatement[], readonly ReadStatement[]>>();
   return (text) => {
     const statements = read(text);
-    if (!statements.ok || !relays()) return statements;
-    const before = known.get(statements.value);
+    const relaying = relays();
+    if (!statements.ok || relaying === "no") return statements;
+    const remembered = known.get(relaying) ?? new WeakMap();
+    known.set(relaying, remembered);
+    const before = remembered.get(statements.value);
     if (before !== undefined) return ok(before);
-    const relayed = statements.value.map(relayedOf);
-    known.set(statements.value, relayed);
+    const relayed = statements.value.map((one) => relayedOf(one, relaying));
+    remembered.set(statements.value, relayed);
     return ok(relayed);
   };
 }
 
-function relayedOf(read: ReadStatement): ReadStatement {
+function relayedOf(read: ReadStatement, relaying: Relaying): ReadStatement {
   const [word = ""] = firstWords((read.whole ?? read).sql);
   const copies = word === "COPY";
   const { kind } = read;
-  if (kind.kind === "local" && isJudged(kind.local)) {
+  const stays = kind.kind === "local" && isKept(kind.local, word, relaying);
+  if (!stays && kind.kind === "local" && isJudged(kind.local)) {
     const { sql, start } = read;
     return { sql, start, kind, statement: read.statement, asked: true };
   }
-  if (!isServers(read.kind) && !copies && !(isRefused(read.kind) && serversWords.has(word)))
+  if (!stays && !isServers(kind) && !copies && !(isRefused(kind) && serversWords.has(word)))
     return read;
   const { sql, start } = read.whole ?? read;
   let statement: Statement | undefined;
+  const together = kind.kind === "local" && isUndone(kind.local);
   return {
     sql,
     get statement() {
@@ -46,7 +57,47 @@ function relayedOf(read: ReadStatement): ReadStatement {
     kind: { kind: "query" },
     relayed: true,
     copies,
+    ...(together ? { together } : {}),
   };
+}
+
+/** A transaction that fails undoes it. */
+function isUndone({ kind }: LocalStatement): boolean {
+  return kind === "set" || kind === "reset" || kind === "resetAll" || kind === "ask";
+}
+
+/** True for what the server keeps for the session, on a connection that stays with it. */
+function isKept(local: LocalStatement, word: string, relaying: Relaying): boolean {
+  if (relaying === "always") return !isGateways(local);
+  if (relaying === "shared" || relaying === "no") return false;
+  // Another identity is refused wherever connections are shared.
+  if (local.kind === "refuse") return word !== "SET" && word !== "RESET";
+  return relaying === "kept" && local.kind === "nothing" && keptWords.has(word);
+}
+
+/** Statements that do nothing where no connection is kept. */
+const keptWords: ReadonlySet<string> = new Set(["UNLISTEN", "DISCARD"]);
+
+/** Settings that are the gateway's, and statements about names that are known here and there. */
+function isGateways(local: LocalStatement): boolean {
+  switch (local.kind) {
+    case "set":
+      return local.changes.every(({ name }) => name.startsWith("gateway."));
+    case "reset":
+    case "show":
+      return local.name.startsWith("gateway.");
+    case "ask":
+      return local.questions.some(({ arguments: [name = ""] }) => /^gateway\./i.test(name));
+    case "deallocate":
+    case "discardAll":
+      return true;
+    case "arrayTypes":
+    case "showAll":
+    case "resetAll":
+    case "nothing":
+    case "refuse":
+      return false;
+  }
 }
 
 /** Words of statements that are refused for other engines only. */

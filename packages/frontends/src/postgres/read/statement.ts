@@ -47,6 +47,8 @@ export interface ReadStatement {
   readonly relayed?: boolean;
   /** A SET that the server is asked about before it is kept: whether there is such a setting, and such a value. */
   readonly asked?: boolean;
+  /** A change of settings that is relayed: others of its message undo it when they fail. */
+  readonly together?: boolean;
   /** A COPY that is relayed. */
   readonly copies?: boolean;
   /** The whole statement and where it stands, where `sql` is only the query in it. */
@@ -109,7 +111,7 @@ export function needsTransaction(read: ReadStatement): boolean {
   switch (kind.kind) {
     case "query":
       // A cursor of a server lives in a transaction.
-      return read.statement.writes || read.statement.kind === "declare";
+      return read.statement.writes || read.statement.kind === "declare" || read.together === true;
     case "declare":
       return true;
     case "local":

@@ -5,8 +5,10 @@
  */
 import type { Door } from "@gateway/core/port/door.ts";
 import type { Host } from "@gateway/core/port/host.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
+import type { Kept } from "@gateway/core/query/pin.ts";
 import type { Session } from "@gateway/core/query/query.ts";
-import { allSpeakPostgres, type ReachedEngine } from "@gateway/core/query/reached.ts";
+import { allSpeakPostgres, keepingOf, type ReachedEngine } from "@gateway/core/query/reached.ts";
 import type { ListenerConfig } from "@gateway/contract/config/listener.ts";
 import type { FrontendMessage } from "@gateway/wire/postgres/message.ts";
 import { longTexts, type LongText } from "../../listener/longTexts.ts";
@@ -19,11 +21,12 @@ import type { Outbox } from "../outbox.ts";
 import { Executor } from "./executor.ts";
 import { Implicit } from "./implicit.ts";
 import type { Failure } from "./failure.ts";
+import { Heard } from "./heard.ts";
 import { Series, type SeriesParts } from "./series.ts";
 import { reportedSettings } from "../session/settings.ts";
 import { answerText } from "./simple.ts";
 import type { AsideRoom } from "./rowsAside.ts";
-import { relayedReader } from "../read/relayed.ts";
+import { relayedReader, type Relaying } from "../read/relayed.ts";
 import type { StatementReader } from "../read/statement.ts";
 import { isLonger } from "../read/textLimit.ts";
 import { textSizeError } from "../violations.ts";
@@ -42,6 +45,8 @@ export interface DeskParts {
   readonly mirrors: Mirrors;
   readonly inbox: SeriesParts["inbox"];
   readonly read: StatementReader;
+  /** Ends the connection of a client at rest, whose server is gone. */
+  gone(error: GatewayError): void;
 }
 
 /** What only a server can say of itself. */
@@ -53,9 +58,22 @@ const aboutServer: ReadonlySet<string> = new Set([
   "integer_datetimes",
 ]);
 
-/** True while every engine that the session may reach answers a PostgreSQL client by itself. */
-function speaksPostgres(door: Door, session: ClientSession): boolean {
-  return allSpeakPostgres(door.engines(session.value));
+/** Told from the server where the client asked for nothing else. */
+const serverDefaults: ReadonlySet<string> = new Set([
+  "TimeZone",
+  "DateStyle",
+  "IntervalStyle",
+  "default_transaction_read_only",
+]);
+
+/** How much passes to the engines while every one that the session may reach answers a PostgreSQL client by itself. */
+function relayingOf(door: Door, session: ClientSession): Relaying {
+  const engines = door.engines(session.value);
+  if (!allSpeakPostgres(engines)) return "no";
+  const keeping = keepingOf(engines);
+  if (keeping === "always") return "always";
+  if (keeping === undefined) return "shared";
+  return session.kept === undefined ? "asked" : "kept";
 }
 
 function statusesOf(engines: readonly ReachedEngine[]): ReadonlyMap<string, string> | undefined {
@@ -72,6 +90,8 @@ export class Desk {
   readonly #implicit: Implicit;
   readonly #registration: CancelRegistration;
   readonly #read: StatementReader;
+  readonly #relays: () => Relaying;
+  readonly #heard: Heard;
   readonly #texts: DeskParts["texts"];
   readonly #user: string;
   readonly #slices: Host["slices"];
@@ -88,7 +108,15 @@ export class Desk {
     const { process } = this.#registration.key;
     const catalog = new SessionCatalog(parts.mirrors, this.#session, process);
     const { door, mirrors } = parts;
-    const relays = (): boolean => mirrors.mode !== "off" && speaksPostgres(door, this.#session);
+    const relays = (): Relaying =>
+      mirrors.mode === "off" ? "no" : relayingOf(door, this.#session);
+    this.#relays = relays;
+    this.#heard = new Heard({
+      out,
+      gone: (error) => parts.gone(error),
+      kept: () => this.#session.kept,
+    });
+    this.#session.whenKept((kept) => this.#hear(kept));
     const read = relayedReader(parts.read, relays);
     this.#read = read;
     const shared = { ...parts, read, catalog, session: this.#session };
@@ -111,9 +139,12 @@ export class Desk {
     this.#out.put({ kind: "authenticationOk" });
     const servers = this.#statuses();
     for (const { name } of reportedSettings) {
-      const said = aboutServer.has(name) ? servers?.get(name) : undefined;
-      const value = said ?? this.#session.setting(name.toLowerCase());
+      const key = name.toLowerCase();
+      const unset = serverDefaults.has(name) && !this.#session.value.settings.has(key);
+      const said = aboutServer.has(name) || unset ? servers?.get(name) : undefined;
+      const value = said ?? this.#session.setting(key);
       this.#out.put({ kind: "parameterStatus", name, value });
+      this.#heard.told(name, value);
     }
     this.#out.put({ kind: "backendKey", ...this.#registration.key });
   }
@@ -121,7 +152,13 @@ export class Desk {
   /** Tells the client that the next command may come. */
   ready(): void {
     encodeSettings(this.#session, this.#out);
+    if (!this.#heard.rest()) return;
     this.#out.put({ kind: "ready", status: this.#session.status });
+  }
+
+  #hear(kept: Kept): void {
+    const relaying = this.#relays();
+    kept.hear(this.#heard.listener(relaying === "always"));
   }
 
   /** True when something waits that has to be answered before this message. */
@@ -136,6 +173,7 @@ export class Desk {
 
   /** Answers a message; a promise only where that takes time. */
   perform(message: FrontendMessage): Failure | Promise<Failure | undefined> | undefined {
+    this.#heard.work();
     const performed = this.#perform(message);
     if (performed instanceof Promise) return this.#awaited(performed);
     return performed === undefined ? undefined : this.#ended(performed);
@@ -227,6 +265,7 @@ export class Desk {
       await this.#series.end();
     } finally {
       await this.#session.pin?.end();
+      await this.#session.kept?.end();
     }
   }
 }

@@ -72,7 +72,9 @@ export class Executor {
     if (kind.kind === "local") {
       const { sql } = statement;
       const start = (signal: AbortSignal) =>
-        this.#answer(kind.local, statement.asked === true ? signal : undefined);
+        session.kept !== undefined && session.status !== "E" && isForgetting(kind.local)
+          ? this.#forgetBoth(kind.local, statement.statement, signal)
+          : this.#answer(kind.local, statement.asked === true ? signal : undefined);
       return this.#executionOf({ sql, queryId: undefined, formats, promised, copy, start });
     }
     const { catalog } = this.#parts;
@@ -111,7 +113,7 @@ export class Executor {
     this.#current = execution;
     try {
       const stop = await execution.step(wish);
-      const parked = stop.kind === "suspended" && this.#parts.session.pin !== undefined;
+      const parked = stop.kind === "suspended" && this.#hasConnection;
       if (parked) this.#reading = execution;
       else if (this.#reading === execution) this.#reading = undefined;
       if (stop.kind === "complete") this.#parts.catalog.completed(stop.tag);
@@ -190,12 +192,18 @@ export class Executor {
     this.cancel();
   }
 
-  /** A transaction has one connection: a result that is open there is read to its end and set aside. */
+  /** The session's statements run on one connection, of a transaction or its own. */
+  get #hasConnection(): boolean {
+    const { pin, kept } = this.#parts.session;
+    return pin !== undefined || kept !== undefined;
+  }
+
+  /** There is one connection: a result that is open there is read to its end and set aside. */
   async #freeConnection(next: Execution | undefined): Promise<GatewayError | undefined> {
     const reading = this.#reading;
     if (reading === undefined || reading === next) return undefined;
     this.#reading = undefined;
-    if (reading.state !== "parked" || this.#parts.session.pin === undefined) return undefined;
+    if (reading.state !== "parked" || !this.#hasConnection) return undefined;
     this.#current = reading;
     try {
       return await reading.setAside();
@@ -216,10 +224,34 @@ export class Executor {
       const values = [name, value].map((text) => Buffer.from(text, "utf8"));
       const call = { ...simpleCall, simple: false, values };
       for await (const event of door.run({ ...made, takes: relayedRows, call }, signal)) {
+        if (event.kind === "session") session.apply(event.change);
         if (event.kind === "failed") return event.error;
       }
     }
     return undefined;
+  }
+
+  /**
+   * DEALLOCATE and DISCARD ALL of a session that keeps its connection: some of what they name is here, and some there.
+   * A name that is not known here is the server's.
+   */
+  async *#forgetBoth(local: LocalStatement, sent: Statement, signal: AbortSignal): ResultStream {
+    const { door, session, forget } = this.#parts;
+    const made = door.query(sent, [], session.value);
+    const server = () => door.run({ ...made, takes: relayedRows, call: simpleCall }, signal);
+    if (local.kind === "deallocate" && local.name !== undefined) {
+      const unknown = await forget({ kind: "statement", name: local.name });
+      if (unknown === undefined) yield { kind: "done", stats: noStats, updateType: "DEALLOCATE" };
+      else yield* server();
+      return;
+    }
+    for await (const event of server()) {
+      if (event.kind === "done") {
+        if (local.kind === "discardAll") session.resetAll();
+        await forget({ kind: local.kind === "discardAll" ? "everything" : "statements" });
+      }
+      yield event;
+    }
   }
 
   #executionOf(plan: ConstructorParameters<typeof Execution>[0]): Execution {
@@ -267,6 +299,10 @@ const simpleCall: PostgresCall = {
   resultFormats: [],
   simple: true,
 };
+
+function isForgetting({ kind }: LocalStatement): boolean {
+  return kind === "deallocate" || kind === "discardAll";
+}
 
 function ownStatement(word: "BEGIN" | "COMMIT" | "ROLLBACK"): Statement {
   return readStatement(word, "postgres");

@@ -6,7 +6,7 @@
  */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Division } from "@gateway/core/sql/session/statement.ts";
-import type { Pin } from "@gateway/core/query/pin.ts";
+import type { Kept, Pin } from "@gateway/core/query/pin.ts";
 import type { SessionChange } from "@gateway/core/query/event.ts";
 import type { Session } from "@gateway/core/query/query.ts";
 import { err, ok, unreachable, type Result } from "@gateway/core/result.ts";
@@ -50,6 +50,7 @@ export class ClientSession {
   #changed: Set<string> | undefined;
   /** A statement failed before it reached the engine, which therefore does not know that the transaction failed. */
   #failed = false;
+  #onKept: ((kept: Kept) => void) | undefined;
   /** Id of the last query that went through the door. */
   lastQueryId = "";
 
@@ -88,6 +89,16 @@ export class ClientSession {
 
   get pin(): Pin | undefined {
     return this.#value.pin;
+  }
+
+  /** The connection that stays with the session. */
+  get kept(): Kept | undefined {
+    return this.#value.kept;
+  }
+
+  /** Tells of each connection that comes to stay. */
+  whenKept(tell: (kept: Kept) => void): void {
+    this.#onKept = tell;
   }
 
   /** A setting's value now, by lower-case name; undefined when nobody knows it. */
@@ -178,6 +189,13 @@ export class ClientSession {
         return;
       case "chained":
         this.endTransaction(change.outcome === "committed");
+        return;
+      case "kept":
+        this.#value = { ...this.#value, kept: change.kept };
+        this.#onKept?.(change.kept);
+        return;
+      case "released":
+        this.#value = { ...this.#value, kept: undefined };
         return;
       default:
         unreachable(change);

@@ -133,6 +133,9 @@ export function changed(state: SessionState, change: SessionChange): SessionStat
       return { ...state, pin: undefined };
     case "chained":
     case "divided":
+    // Only a query with a `call` of PostgreSQL's protocol is given these two.
+    case "kept":
+    case "released":
       return state;
   }
 }

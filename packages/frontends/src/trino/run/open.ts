@@ -176,6 +176,9 @@ function headersOf(
       ];
     case "divided":
     case "chained":
+    // Only a query with a `call` of PostgreSQL's protocol is given these two.
+    case "kept":
+    case "released":
       return [];
     case "unpinned":
       if (asked.transactionId === undefined) return [];

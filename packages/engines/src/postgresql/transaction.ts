@@ -1,0 +1,200 @@
+/** Transactions: each on a connection of its own until it is over, one statement at a time. */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { KeptLane, PinnedLane } from "@gateway/core/port/backend.ts";
+import type { Description, ResultStream } from "@gateway/core/query/event.ts";
+import { noBackendIdentity, type BackendIdentity } from "@gateway/core/query/identity.ts";
+import type { Identified } from "@gateway/core/query/query.ts";
+import { err, ok, type Result } from "@gateway/core/result.ts";
+import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
+import { ask } from "./client/ask.ts";
+import type { Taken } from "./client/pool.ts";
+import { nameOf } from "./identity.ts";
+import { brought, describeOn, judgedIn, runOn, withoutSequences, type RunContext } from "./lane.ts";
+import { changedIsolation, openingOf } from "./sql/modes.ts";
+import { quoteIdentifier } from "./sql/quote.ts";
+
+/** What a lane has from its BEGIN. */
+export interface Begun {
+  readonly taken: Taken;
+  readonly identity: BackendIdentity;
+  /** What the server was told; undefined where it decides. */
+  readonly isolation: Isolation | undefined;
+  /** The connection was its session's before, and is behind it. */
+  readonly lent: boolean;
+}
+
+/** Begins a transaction on a connection that was taken for it. It is given back where that fails. */
+export async function begunOn(
+  taken: Taken,
+  query: Identified,
+  context: RunContext,
+  signal: AbortSignal,
+  lent: boolean = false,
+): Promise<Result<TransactionLane, GatewayError>> {
+  const { member } = taken;
+  const { sql, isolation } = openingOf(query);
+  const refused =
+    (await brought(member, query, context, signal)) ?? (await withoutSequences(member, signal));
+  const begun = refused === undefined ? await ask(member, sql, signal) : err(refused);
+  if (begun.ok && member.status === "T") {
+    const identity = query.backendIdentity;
+    return ok(new TransactionLane({ taken, identity, isolation, lent }, context));
+  }
+  // A session keeps its connection when its BEGIN was refused; any other is not worth the doubt.
+  if (!lent || member.status !== "I") member.destroy();
+  taken[Symbol.dispose]();
+  return begun.ok ? err(gatewayError("engine.broken", { detail: "BEGIN began nothing" })) : begun;
+}
+
+/** A transaction on a connection of its own, which does one thing at a time. */
+export class TransactionLane implements PinnedLane {
+  readonly #taken: Taken;
+  readonly #context: RunContext;
+  readonly #identity: BackendIdentity;
+  #isolation: Isolation | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  #closed = false;
+  #open = true;
+  readonly #lent: boolean;
+  /** A statement may have left something that outlives the transaction. */
+  #lasting = false;
+  /** Its client speaks PostgreSQL's protocol, and can be told what stays. */
+  #calls = false;
+
+  constructor({ taken, identity, isolation, lent }: Begun, context: RunContext) {
+    this.#lent = lent;
+    this.#taken = taken;
+    this.#identity = identity;
+    this.#isolation = isolation;
+    this.#context = context;
+  }
+
+  async *execute(query: Identified, signal: AbortSignal): ResultStream {
+    using _turn = await this.#takeTurn();
+    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
+    if (refused !== undefined) return yield { kind: "failed", error: refused };
+    this.#calls ||= query.call !== undefined;
+    const judged = judgedIn(query, this.#context);
+    const lasts = judged.ok && (judged.value.lasting !== undefined || judged.value.unsure);
+    if (lasts && query.call !== undefined) this.#lasting = true;
+    yield* runOn(this.#taken.member, query, this.#context, signal);
+  }
+
+  async describe(
+    query: Identified,
+    signal: AbortSignal,
+  ): Promise<Result<Description, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    const refused = this.#refusal(query) ?? (await this.#isolate(query, signal));
+    if (refused !== undefined) return err(refused);
+    return await describeOn(this.#taken.member, query, this.#context, signal);
+  }
+
+  async commit(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    const ended = await this.#end("COMMIT", signal);
+    if (!ended.ok) return ended;
+    // A server answers COMMIT of a transaction that failed with success although nothing is kept.
+    return ended.value === "COMMIT" ? ok(undefined) : err(gatewayError("query.transactionAborted"));
+  }
+
+  async rollback(signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    const ended = await this.#end("ROLLBACK", signal);
+    return ended.ok ? ok(undefined) : ended;
+  }
+
+  async divide({ kind, name }: Division, signal: AbortSignal): Promise<Result<void, GatewayError>> {
+    using _turn = await this.#takeTurn();
+    if (this.#closed || !this.#open) return err(over);
+    const { member } = this.#taken;
+    const done = await ask(member, `${divisionWords[kind]} ${quoteIdentifier(name)}`, signal);
+    if (kind === "rollbackToSavepoint") member.forgetSettings();
+    return done.ok ? ok(undefined) : done;
+  }
+
+  async again(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    if (this.#closed || this.#open) return err(over);
+    this.#closed = true;
+    const begun = await begunOn(this.#taken, query, this.#context, signal, this.#lent);
+    if (begun.ok) [begun.value.#lasting, begun.value.#calls] = [this.#lasting, this.#calls];
+    return begun;
+  }
+
+  async kept(signal: AbortSignal): Promise<KeptLane | undefined> {
+    const { pins } = this.#context;
+    if (this.#lent || this.#closed || this.#open || pins === undefined) return undefined;
+    const wanted = pins === "always" ? this.#calls : this.#lasting;
+    if (!wanted) return undefined;
+    const lane = this.#context.keep(this.#taken, this.#identity);
+    await lane.look(signal);
+    if (lane.keeps === undefined) return undefined;
+    this.#closed = true;
+    return lane;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { member } = this.#taken;
+    if (this.#open) {
+      // Closing the connection rolls back what is open; a statement that runs has to be ended first.
+      if (member.open && member.busy) await this.#context.cancel(member);
+      member.destroy();
+    }
+    this.#taken[Symbol.dispose]();
+  }
+
+  #refusal({ backendIdentity, group }: Identified): GatewayError | undefined {
+    if (this.#closed || !this.#open) return over;
+    if (nameOf(backendIdentity) === nameOf(this.#identity)) return undefined;
+    const detail = "the transaction is another's";
+    return noBackendIdentity(backendIdentity.mode, group, { detail });
+  }
+
+  /** What `SET TRANSACTION` behind the BEGIN asks for. It comes first: PostgreSQL refuses it behind a query. */
+  async #isolate({ session }: Identified, signal: AbortSignal): Promise<GatewayError | undefined> {
+    const changed = changedIsolation(session, this.#isolation);
+    if (changed === undefined) return undefined;
+    const done = await ask(this.#taken.member, changed.sql, signal);
+    if (!done.ok) return done.error;
+    this.#isolation = changed.isolation;
+    return undefined;
+  }
+
+  async #end(
+    sql: "COMMIT" | "ROLLBACK",
+    signal: AbortSignal,
+  ): Promise<Result<string, GatewayError>> {
+    if (this.#closed || !this.#open) return err(over);
+    const { member } = this.#taken;
+    const done = await ask(member, sql, signal);
+    if (done.ok && done.value.tag === "ROLLBACK") member.forgetSettings();
+    // A COMMIT that is refused has rolled back.
+    if (done.ok || (member.open && member.status === "I")) this.#open = false;
+    if (!done.ok) return done;
+    return ok(done.value.tag);
+  }
+
+  async #takeTurn(): Promise<Disposable> {
+    const before = this.#turn;
+    let pass = nothing;
+    this.#turn = new Promise((resolve) => {
+      pass = resolve;
+    });
+    await before;
+    return { [Symbol.dispose]: () => pass() };
+  }
+}
+
+const divisionWords = {
+  savepoint: "SAVEPOINT",
+  releaseSavepoint: "RELEASE SAVEPOINT",
+  rollbackToSavepoint: "ROLLBACK TO SAVEPOINT",
+} as const satisfies Record<Division["kind"], string>;
+
+const over: GatewayError = gatewayError("query.transaction", {
+  message: "the transaction is over",
+});
+
+function nothing(): void {}

@@ -1,0 +1,102 @@
+/**
+ * What a server says of its own accord to a session that keeps its connection: notifications, changed settings, its
+ * end. A client at rest hears it at once; one that waits for an answer hears it with that.
+ */
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Kept, KeptListener } from "@gateway/core/query/pin.ts";
+import type { Outbox } from "../outbox.ts";
+
+/** Most bytes that wait behind an answer. A server may have notified of much more. */
+const waitingBytesMax = 4 * 1024 * 1024;
+
+export interface HeardParts {
+  readonly out: Outbox;
+  /** Ends the client's connection with this error. */
+  gone(error: GatewayError): void;
+  /** The connection that the session keeps. */
+  kept(): Kept | undefined;
+}
+
+const lost = gatewayError("engine.broken", { detail: "the session's connection ended" });
+
+export class Heard {
+  readonly #parts: HeardParts;
+  /** The client waits for an answer. */
+  #working = false;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  /** More was said than a client may leave unread. */
+  #flooded = false;
+  /** Values of reported settings, as the client was told them; and those that are not told yet. */
+  readonly #told = new Map<string, string>();
+  readonly #changed = new Map<string, string>();
+
+  constructor(parts: HeardParts) {
+    this.#parts = parts;
+  }
+
+  /** The client was told this value. */
+  told(name: string, value: string): void {
+    this.#told.set(name, value);
+  }
+
+  /** A message came that will be answered. */
+  work(): void {
+    this.#working = true;
+  }
+
+  /** Writes what waited, before the client is told that it may go on. False when its connection is over. */
+  rest(): boolean {
+    this.#working = false;
+    const { out, gone, kept } = this.#parts;
+    for (const bytes of this.#waiting) out.writer.bytes(bytes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#tellChanges();
+    const over = this.#flooded || kept()?.state === "ended";
+    if (over) gone(lost);
+    return !over;
+  }
+
+  /** Listens to a connection. `settings`: its server's settings are the session's. */
+  listener(settings: boolean): KeptListener {
+    return {
+      message: (bytes) => this.#message(bytes),
+      status: (name, value) => {
+        if (settings) this.#status(name, value);
+      },
+      over: () => {
+        if (!this.#working) this.#parts.gone(lost);
+      },
+    };
+  }
+
+  #message(bytes: Uint8Array): Promise<void> | undefined {
+    const { out } = this.#parts;
+    if (!this.#working) {
+      out.writer.bytes(bytes);
+      return out.flush();
+    }
+    this.#waitingBytes += bytes.length;
+    if (this.#waitingBytes <= waitingBytesMax) this.#waiting.push(bytes);
+    else this.#flooded = true;
+    return undefined;
+  }
+
+  #status(name: string, value: string): void {
+    // The gateway keeps the client's own name and encoding.
+    if (!this.#told.has(name) || this.#told.get(name) === value) return;
+    this.#changed.set(name, value);
+    if (this.#working) return;
+    this.#tellChanges();
+    void this.#parts.out.flush();
+  }
+
+  #tellChanges(): void {
+    for (const [name, value] of this.#changed) {
+      this.#told.set(name, value);
+      this.#parts.out.put({ kind: "parameterStatus", name, value });
+    }
+    this.#changed.clear();
+  }
+}
