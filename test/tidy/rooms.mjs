@@ -262,7 +262,8 @@ export const rooms = {
       "running.ts",
       "starting.ts",
     ],
-    entry: ["command", "host", "lambda"],
+    imports: ["command", "config"],
+    entry: ["command", "host", "imports", "lambda"],
   },
   "gateway/src/host": {
     shared: ["clock"],

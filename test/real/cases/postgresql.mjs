@@ -13,7 +13,13 @@ export const postgresqlCases = {
       const { folder } = await debianPrograms();
       const server = await startPostgres(folder);
       try {
-        for (const test of ["postgresql", "postgresqlClients", "postgresSame"]) {
+        for (const test of [
+          "postgresql",
+          "postgresqlClients",
+          "postgresqlSessions",
+          "postgresqlHandOver",
+          "postgresSame",
+        ]) {
           await tested(test, { GATEWAY_TEST_POSTGRES: server.url, SAME_ENGINE: "postgresql" });
         }
       } finally {

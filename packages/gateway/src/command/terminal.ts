@@ -32,6 +32,7 @@ export const usage = `Usage: gateway COMMAND [--config FILE]      (default FILE:
   explain QUERY_ID         why a query went where it went
   admin reset-password [--user NAME]
                            read a password, give it to a user of the admin API (default: admin)
+  import pgbouncer FILE    print a config for what a PgBouncer's does
   hash-password [--scram]  read a password, print its bcrypt hash or SCRAM verifier
   fleet                    a control plane and two workers on this machine, with sample data
   quickstart [--data DIR] [--free-ports]

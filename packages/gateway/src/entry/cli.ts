@@ -11,6 +11,7 @@ import { resetPasswordCommand } from "../command/resetPassword.ts";
 import { startCommand } from "../command/start.ts";
 import { validateCommand } from "../command/validate.ts";
 import { exitCode, usage, type Terminal } from "../command/terminal.ts";
+import { importPgbouncerCommand } from "../imports/importCommand.ts";
 import { exitNow } from "../host/process/exit.ts";
 import { boundMemory } from "../host/memory/heap.ts";
 
@@ -60,6 +61,8 @@ async function run(command: string | undefined, args: readonly string[]): Promis
       return explain(args);
     case "admin":
       return admin(args);
+    case "import":
+      return imported(args);
     case "hash-password":
       return hashPasswordCommand(terminal, hashForm(args));
     case "quickstart":
@@ -110,6 +113,18 @@ function explain(args: readonly string[]): Promise<number> {
   const [queryId, ...more] = positionals;
   if (queryId === undefined || more.length > 0) return misused();
   return explainCommand(queryId, values.config, terminal);
+}
+
+function imported([from, ...args]: readonly string[]): Promise<number> {
+  if (from !== "pgbouncer") return from === undefined ? misused() : unknown(`import ${from}`);
+  const { positionals } = parseArgs({
+    args: [...args],
+    options: {},
+    strict: true,
+    allowPositionals: true,
+  });
+  const [file, ...more] = positionals;
+  return file === undefined || more.length > 0 ? misused() : importPgbouncerCommand(file, terminal);
 }
 
 function admin([action, ...args]: readonly string[]): Promise<number> {

@@ -32,6 +32,8 @@ export class KeptSession implements Kept {
   #cancel: ((reason: GatewayError) => void) | undefined;
   #listener: KeptListener | undefined;
   #heard: (() => void) | undefined;
+  /** Settings that were reported before anybody listened. */
+  readonly #statuses = new Map<string, string>();
   /** What the server says before anybody listens waits here, and with it the server. */
   readonly #listening: Promise<void>;
   readonly #watch: Disposable | undefined;
@@ -46,7 +48,10 @@ export class KeptSession implements Kept {
     this.#watch = held.slot.lease?.whenLost(() => this.#lost(gatewayError("capacity.lost")));
     held.lane.hear({
       message: (bytes) => this.#pass(bytes),
-      status: (name, value) => this.#listener?.status(name, value),
+      status: (name, value) => {
+        if (this.#listener === undefined) this.#statuses.set(name, value);
+        else this.#listener.status(name, value);
+      },
       over: () => this.#lost(gatewayError("engine.broken", { detail: goneText })),
     });
   }
@@ -57,6 +62,8 @@ export class KeptSession implements Kept {
 
   hear(listener: KeptListener): void {
     this.#listener = listener;
+    for (const [name, value] of this.#statuses) listener.status(name, value);
+    this.#statuses.clear();
     this.#heard?.();
     if (this.#state === "ended") listener.over();
   }

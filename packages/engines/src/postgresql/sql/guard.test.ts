@@ -41,9 +41,47 @@ describe("judge", () => {
     expect(judge(sql, alone)).toMatchObject({ ok: true, value: { leaves } });
   });
 
+  it.each([
+    ["create temp table t (a int)", "temporary table"],
+    ["select 1 into temp t", "temporary table"],
+    ["declare c cursor with hold for select 1", "cursor WITH HOLD"],
+    ["prepare p as select 1", "prepared statement"],
+    ["select set_config('a.b', 'c', false)", "setting"],
+    ["set own.setting = 1", "setting"],
+    ["select pg_advisory_lock(1)", "advisory lock"],
+    ["listen c", "LISTEN"],
+    ["select 1", undefined],
+  ])("takes %s where connections stay, and says what it leaves: %s", (sql, lasting) => {
+    const keeps = { ...alone, pinned: true, keeps: true };
+    expect(judge(sql, keeps)).toMatchObject({ ok: true, value: { lasting } });
+  });
+
+  it.each([
+    ["insert into t (a, b) values (1, lower('x'))", false],
+    ["insert into s.t as x (a) values (1)", false],
+    ["select * from json_each('{}') as x (a, b)", false],
+    ["insert into t (a) values (own(1))", true],
+    ["select query_to_xml('select 1', true, true, '')", true],
+    ["call p()", true],
+  ])("asks the server behind code that the text does not show: %s", (sql, unsure) => {
+    expect(judge(sql, alone)).toMatchObject({ ok: true, value: { unsure } });
+  });
+
+  it("knows who moves sequences and who reads what they gave last", () => {
+    const found = (sql: string) => judge(sql, alone);
+    expect(found("select lastval()")).toMatchObject({ value: { readsSequences: true } });
+    expect(found("insert into t values (1)")).toMatchObject({ value: { movesSequences: true } });
+    expect(found("select nextval('s')")).toMatchObject({
+      value: { movesSequences: true, readsSequences: false, unsure: false },
+    });
+    expect(found("select setseed(1)")).toMatchObject({ value: { stains: true } });
+  });
+
   it("takes in a transaction what ends with it", () => {
     const pinned = { ...alone, pinned: true };
     expect(judge("create temp table t (a int) on commit drop", pinned).ok).toBe(true);
+    // It would be gone after COMMIT without a word.
+    expect(judge("create temp table t (a int)", pinned).ok).toBe(false);
     expect(judge("select pg_advisory_lock(1)", pinned).ok).toBe(false);
   });
 
