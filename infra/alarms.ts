@@ -38,6 +38,30 @@ export function alarmsOfFunction(of: string, functionName: Name): void {
   alarm(`${of}Throttles`, { ...common, metricName: "Throttles" });
 }
 
+/**
+ * What a control plane of functions counts in its log, where no rule of Prometheus looks: records that differ from
+ * those kept under their id, and calls of workers without the fleet secret.
+ */
+export function alarmsOfCounts(of: string, functionName: Name): void {
+  const counted = {
+    Conflicts: "gateway_query_record_conflicts_total",
+    Strangers: "gateway_worker_auth_failures_total",
+  };
+  for (const [what, metricName] of Object.entries(counted)) {
+    alarm(`${of}${what}`, {
+      namespace: "QueryGateway",
+      metricName,
+      dimensions: { FunctionName: functionName },
+      statistic: "Sum",
+      period: 300,
+      evaluationPeriods: 1,
+      comparisonOperator: "GreaterThanThreshold",
+      threshold: 0,
+      treatMissingData: "notBreaching",
+    });
+  }
+}
+
 /** A schedule that does not call its function any more. */
 export function alarmOfSilence(of: string, functionName: Name): void {
   alarm(`${of}Silent`, {

@@ -3,7 +3,7 @@
  *
  * `sst dev` runs it on this machine with an embedded database instead, and deploys neither.
  */
-import { alarmOfContainers, alarmsOfFunction, alarmOfSilence } from "./alarms.ts";
+import { alarmOfContainers, alarmsOfCounts, alarmsOfFunction, alarmOfSilence } from "./alarms.ts";
 import { functionBundle } from "./bundle.ts";
 import { migrated } from "./database.ts";
 import {
@@ -53,6 +53,7 @@ function asFunctions(): $util.Output<string> {
     logging: { retention: logRetention },
   });
   alarmsOfFunction("Control", control.name);
+  alarmsOfCounts("Control", control.name);
   upkeep();
   return control.url;
 }

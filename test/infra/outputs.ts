@@ -63,3 +63,12 @@ function placed(output: Output): Output {
   outputs.add(output);
   return output;
 }
+
+/** For `JSON.stringify`: outputs as what they hold. */
+export function shown(_key: string, value: unknown): unknown {
+  return isShown(value) ? outputOf(value).value : value;
+}
+
+function isShown(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "isSecret" in value;
+}

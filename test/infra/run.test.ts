@@ -1,9 +1,11 @@
 /** The deployment, walked from its first line to its last for each kind of stage. */
 import { readFileSync } from "node:fs";
 import { checkConfig, parseConfig } from "@gateway/gateway/config/load.ts";
+import { families } from "@gateway/gateway/docs/metricsPage.ts";
+import { metricsNamespace } from "@gateway/gateway/lambda/embedded.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { frontendPorts, relayPort, variables } from "../../infra/gatewayConfig.ts";
-import { outputOf } from "./outputs.ts";
+import { outputOf, shown } from "./outputs.ts";
 import { recorder, secretPaths, type Deployed, type Made, type Recorder } from "./recorded.ts";
 
 const limits = { min: 2, max: 3 };
@@ -284,6 +286,13 @@ describe("logs and alarms", () => {
       for (const { args } of alarms) {
         expect(JSON.stringify(args["alarmActions"], shown)).toBe('["<Alarms.arn>"]');
       }
+      const counted = alarms.filter(({ args }) => args["namespace"] === metricsNamespace);
+      expect(counted).toHaveLength(kind.startsWith("functions") ? 2 : 0);
+      for (const { args } of counted) {
+        // A metric with a label would need its value as a dimension.
+        const family = families.find(({ name }) => name === args["metricName"]);
+        expect([args["metricName"], family?.labels]).toEqual([args["metricName"], []]);
+      }
       const mails = all("aws.sns.TopicSubscription").map(({ args }) => args["endpoint"]);
       expect(mails).toEqual(kind === "containers and workers" ? ["ops@example.org"] : []);
     },
@@ -387,13 +396,4 @@ async function refusalOf(deploying: Promise<unknown>): Promise<string> {
     (cause: unknown) => cause,
   );
   return refused instanceof Error ? refused.message : String(refused);
-}
-
-/** Outputs as what they hold. */
-function shown(_key: string, value: unknown): unknown {
-  return isShown(value) ? outputOf(value).value : value;
-}
-
-function isShown(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "isSecret" in value;
 }

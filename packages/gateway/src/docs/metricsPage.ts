@@ -54,8 +54,8 @@ const introduction = [
   "open files, garbage collection and the delay of the event loop.",
   "",
   "A control plane of functions has no listener to ask. It writes the same families into its log in CloudWatch's embedded",
-  "metric format, in the namespace `QueryGateway`, with a dimension for each label; a counter is what was counted since the",
-  "line before.",
+  "metric format, in the namespace `QueryGateway`, with `FunctionName` and each label as dimensions; a counter is what was",
+  "counted since the line before.",
 ];
 
 /** The page. */

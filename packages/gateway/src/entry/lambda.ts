@@ -25,7 +25,11 @@ const transactionsMax = 2;
 const settings = readSettings(surroundings);
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 const log = lineLog(settings.ok ? settings.value.logLevel : "info", write);
-const metrics = embeddedMetrics(functionClock, write);
+const metrics = embeddedMetrics(
+  functionClock,
+  surroundings.variable("AWS_LAMBDA_FUNCTION_NAME") ?? "none",
+  write,
+);
 const callers = platformCallers();
 const app = settings.ok
   ? functionApp({

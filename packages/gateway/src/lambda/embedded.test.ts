@@ -22,11 +22,12 @@ describe("embeddedMetrics", () => {
         CloudWatchMetrics: [
           {
             Namespace: "QueryGateway",
-            Dimensions: [["reason"]],
+            Dimensions: [["FunctionName", "reason"]],
             Metrics: [{ Name: "gateway_refused_total", Unit: "Count" }],
           },
         ],
       },
+      FunctionName: "control",
       reason: "denied",
       gateway_refused_total: 3,
     });
@@ -73,7 +74,7 @@ describe("embeddedMetrics", () => {
 
 function written() {
   const lines: Record<string, unknown>[] = [];
-  const metrics = embeddedMetrics({ unixMs: () => 1_000 }, (line) => {
+  const metrics = embeddedMetrics({ unixMs: () => 1_000 }, "control", (line) => {
     lines.push(JSON.parse(line) as Record<string, unknown>);
   });
   return { metrics, lines };

@@ -29,13 +29,15 @@ interface Series {
   level: number;
 }
 
-/** `write` takes one line without its end. */
+/** `functionName` is a dimension of everything, so that stages of one account stay apart. `write` takes one line without its end. */
 export function embeddedMetrics(
   clock: Pick<Clock, "unixMs">,
+  functionName: string,
   write: (line: string) => void,
 ): EmbeddedMetrics {
   const all = new Map<string, Series>();
-  const seriesOf = ({ name }: MetricFamily<string>, labels: Series["labels"]): Series => {
+  const seriesOf = ({ name }: MetricFamily<string>, values: Series["labels"]): Series => {
+    const labels = { FunctionName: functionName, ...values };
     const key = JSON.stringify([name, labels]);
     const found = all.get(key);
     if (found !== undefined) return found;
