@@ -4,6 +4,7 @@
  * stays with it for as long as anything is left there.
  */
 import { gatewayError, type GatewayError } from "../../error.ts";
+import type { PolicyLog } from "../../guard/guards.ts";
 import type { KeptLane } from "../../port/backend.ts";
 import type { Host } from "../../port/host.ts";
 import type { Description, LastEvent, Stage } from "../../query/event.ts";
@@ -21,9 +22,10 @@ import { endedWhenLost } from "../step/lost.ts";
 import { PatientReader } from "../step/patience.ts";
 import type { DataPlane } from "../step/plane.ts";
 import { relay, type Relayed } from "../step/relay.ts";
+import { warningsOf } from "../step/warnings.ts";
 import type { Way } from "../step/way.ts";
 import { KeptSession, ownKept } from "./keptSession.ts";
-import { SessionPin } from "./pinSession.ts";
+import { SessionPin, unlogged } from "./pinSession.ts";
 
 const keeping: Question<KeptLane> = {
   ask: async (backend, query, signal) =>
@@ -154,7 +156,12 @@ export async function describeKept(
   if (!taken.ok) return taken;
   using _lane = taken.value;
   using _limit = limitOf(kept, ending, host);
-  const identified = await identify(query, kept, generations.active, ending.signal);
+  const identified = await identify(
+    query,
+    kept,
+    { active: generations.active, log: unlogged },
+    ending.signal,
+  );
   if (!identified.ok) return identified;
   return await kept.held.lane.describe(identified.value, ending.signal);
 }
@@ -194,7 +201,7 @@ async function enter(
   if (!taken.ok) return taken;
   open.live.ranOn(generation.backend(kept.cluster));
   open.live.started(kept.cluster, generation.limits(kept.group));
-  const identified = await identify(open.query, kept, active, open.live.signal);
+  const identified = await identify(open.query, kept, { active, log: open.live }, open.live.signal);
   if (!identified.ok) {
     taken.value[Symbol.dispose]();
     return identified;
@@ -207,13 +214,15 @@ async function enter(
 async function identify(
   query: Query,
   { held }: KeptSession,
-  active: Generation | undefined,
+  { active, log }: { readonly active: Generation | undefined; readonly log: PolicyLog },
   signal: AbortSignal,
 ): Promise<Result<Identified, GatewayError>> {
   const { routed, slot } = held;
   const { generation } = held.generation;
   const judge = active?.members(routed.group).length ? active : generation;
-  const policed = judge.police(routedTo(query, routed.group, routed.trace));
+  const tagged = judge.tagged(routedTo(query, routed.group, routed.trace));
+  const police = judge.police(tagged, log, signal);
+  const policed = police instanceof Promise ? await police : police;
   if (!policed.ok) return policed;
   return await identifiedOn(slot, policed.value, generation, signal);
 }
@@ -221,6 +230,11 @@ async function identify(
 /** Runs it on the kept connection. */
 async function* passed(open: OpenQuery, kept: KeptSession, query: Identified): Stage {
   const { slot, lane } = kept.held;
+  const { guarded } = query;
+  if (guarded !== undefined) {
+    open.live.narrowed(guarded.limits);
+    yield* warningsOf(guarded);
+  }
   using _lost = endedWhenLost(slot, open.live);
   const { signal } = open.live;
   const events = new PatientReader(lane.execute(query, signal), open.clock);

@@ -33,12 +33,7 @@ import {
   resetPrepared,
   type PreparedParts,
 } from "./preparedCommands.ts";
-import {
-  forwardedStatement,
-  readOne,
-  type ReadStatement,
-  type TextReader,
-} from "../read/reading.ts";
+import { readOne, type ReadStatement, type TextReader } from "../read/reading.ts";
 import { relayedOf, relays } from "./relaying.ts";
 import { tellsFoundRows } from "./rowCount.ts";
 import { namesServerVariables, refreshVariables, setsThemOnly } from "./userVariables.ts";
