@@ -32,9 +32,9 @@ export const listen: ListenPolled<FlightConfig, Carrier> = async (
     onConnection: async (connection) => {
       const socket = config.tls === undefined ? connection.socket : await connection.upgrade();
       if (socket === undefined) return;
-      const { take } = await served();
+      const server = await served();
       // Nothing was read meanwhile, but the client may have left.
-      if (!socket.destroyed) take(socket, connection);
+      if (!socket.destroyed) server.take(socket, connection);
     },
     ...(config.tls === undefined ? { onRefused: refuse } : {}),
   });
@@ -52,7 +52,7 @@ export const listen: ListenPolled<FlightConfig, Carrier> = async (
     tls: listener.tls,
     relayed: (asked) => {
       served().then(
-        ({ carried }) => carried(asked),
+        (server) => server.carried(asked),
         (bug: unknown) => {
           host.log.bug(bug);
           asked.response.destroy();
