@@ -45,6 +45,7 @@ const env = {
   GATEWAY_NIGHTLY: "1",
   FLEET_KILLS: "10",
   FLEET_POLLED: "10000",
+  FLEET_POLLED_WIRES: "1000",
   SOAK_SECS: "3600",
 };
 

@@ -7,9 +7,11 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
+import { cancelRows } from "./cancels.mjs";
 import { capacityRows } from "./capacity.mjs";
 import { controlRows } from "./control.mjs";
 import { engineRows } from "./engines.mjs";
+import { flightRows } from "./flight.mjs";
 import { startGateway } from "./gateway.mjs";
 import { handRows } from "./hand.mjs";
 import { identityRows } from "./identity.mjs";
@@ -36,6 +38,8 @@ if (wanted("hand")) rows.push(...(await handRows()));
 // From here on one client asks and waits. Where many are at work no core ever rests.
 keepAwake();
 if (wanted("wires")) rows.push(...(await wireRows()));
+if (wanted("cancels")) rows.push(...(await cancelRows()));
+if (wanted("flight")) rows.push(...(await flightRows()));
 if (wanted("isolation")) rows.push(...(await isolationRows()));
 if (wanted("texts")) rows.push(...(await textRows()));
 if (wanted("engines")) rows.push(...(await engineRows()));
