@@ -1,5 +1,5 @@
 /**
- * `node test/bench/clickhouseRelay.mjs [gigabytes]`: a large answer of a ClickHouse server to an HTTP client, direct,
+ * `npm run bench clickhouse`, or `node test/bench/clickhouseRelay.mjs [gigabytes]`: a large answer of a ClickHouse server to an HTTP client, direct,
  * through a bare Node relay and through the gateway, in MB/s; and resident memory while that many gigabytes (ten)
  * pass. The bytes are made once, so that the server is not what is measured. Rounds alternate; medians with lowest and
  * highest.
@@ -21,8 +21,13 @@ const blockBytes = 1 << 20;
 const [role, at] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 
-if (role === "server") serve(Number(at));
-else await bench(Number(role ?? 10) * 1e9);
+if (process.argv[1] === self) {
+  if (role === "server") serve(Number(at));
+  else {
+    keepAwake();
+    console.table(await clickhouseRows(Number(role ?? 10)));
+  }
+}
 
 /** As many bytes as the statement says. */
 function serve(port) {
@@ -52,8 +57,7 @@ function serve(port) {
   }).listen(port, "127.0.0.1");
 }
 
-async function bench(memoryBytes) {
-  keepAwake();
+export async function clickhouseRows(gigabytes = Number(process.env.BENCH_GIGABYTES ?? 10)) {
   pinBeside();
   const [origin, through, admin] = await Promise.all([freePort(), freePort(), freePort()]);
   const folder = await mkdtemp(join(tmpdir(), "bench-"));
@@ -88,9 +92,11 @@ async function bench(memoryBytes) {
       { way: "gateway", port: through, pid: gateway.pid },
     ];
     for (const { port } of ways) await untilUp(port);
-    console.table(await measured(ways));
-    const pass = () => run(through, memoryBytes);
-    console.table([await memoryOf(`${memoryBytes / 1e9} gigabytes`, gateway.pid, pass)]);
+    const pass = () => run(through, gigabytes * 1e9);
+    return [
+      ...(await measured(ways)),
+      await memoryOf(`${gigabytes} GB of ClickHouse`, gateway.pid, pass),
+    ];
   } finally {
     bare.stop();
     for (const child of [server, gateway]) child.kill("SIGKILL");
@@ -115,7 +121,7 @@ async function measured(ways) {
   }
   const reached = median(found.find(({ way }) => way === "bare Node relay").rates);
   return found.map(({ way, rates, cpu }) => ({
-    way,
+    what: `ClickHouse's answers, ${way}`,
     "MB/s": spread(rates, 0),
     "of the bare relay": `${((median(rates) / reached) * 100).toFixed(0)} %`,
     ...(cpu.length === 0 ? {} : { "its CPU s/GB": spread(cpu, 2) }),
