@@ -260,6 +260,14 @@ describe("a parameter without a type", () => {
     expect(parameters.map(({ kind }) => kind)).toEqual(["decimal", "text", "list", "text"]);
   });
 
+  it("names a relation by its name and by its number", async () => {
+    const sql = "select $1::regclass::text, $2::regclass::text, $3::regclass::text";
+    const parameters = ["pg_class", "1259", null].map(text);
+    expect((await ran(backend, sql, { parameters })).rows).toEqual([
+      ["pg_class", "pg_class", null],
+    ]);
+  });
+
   it("that has a wrong text fails with PostgreSQL's own code", async () => {
     const { last } = await ran(backend, "select t from typed where n = $1", {
       parameters: [text("x")],

@@ -16,7 +16,7 @@ interface Reason {
   readonly when: (step: Step, direct: Told, through: Told, earlier: readonly Step[]) => boolean;
 }
 
-const readsWords = /^(?:select|show|desc|explain|analyze|check|execute)/;
+const reads = /^(?:select|show|desc|explain|analyze|check|execute)/;
 /** What a session is asked for and answers itself. */
 const ofSession = /@|\b(?:row_count|found_rows|database|schema|version|connection_id)\s*\(/;
 
@@ -67,13 +67,26 @@ const reasons: readonly Reason[] = [
       sql === "select @@tx_isolation" && isError(direct, 1193) && through.kind === "rows",
   },
   {
-    why: "FOUND_ROWS() is of the last SELECT, as is documented; a MySQL counts what an UPDATE found as well",
+    why: "FOUND_ROWS() is of the last SELECT, as is documented; a MySQL counts what an UPDATE found as well, and a MariaDB itself where it is prepared before any",
+    when: ({ sql, values }, direct, through, earlier) => {
+      const last = earlier.findLast((one) => one.sql.startsWith("update") || reads.test(one.sql));
+      const isOdd = last === undefined ? values !== undefined : last.sql.startsWith("update");
+      return sql.includes("found_rows()") && sameShape(direct, through) && isOdd;
+    },
+  },
+  {
+    why: "a MariaDB tells of an error for as long as no table is read, the gateway of the last statement",
+    when: ({ sql }, _, through, earlier) =>
+      /^show (?:errors|warnings)/.test(sql) &&
+      isEmpty(through) &&
+      /^(?:set|do|select (?!.* from ))/.test(earlier.at(-1)?.sql ?? ""),
+  },
+  {
+    why: "a statement is sent as text, so what a server says as it prepares one is counted once",
     when: ({ sql }, direct, through, earlier) =>
-      sql.includes("found_rows()") &&
+      sql === "select @@warning_count" &&
       sameShape(direct, through) &&
-      earlier
-        .findLast((step) => step.sql.startsWith("update") || readsWords.test(step.sql))
-        ?.sql.startsWith("update") === true,
+      earlier.at(-1)?.values !== undefined,
   },
   {
     why: "a question that the session answers itself keeps the warnings before it, as in MariaDB; in MySQL 9 it ends them",

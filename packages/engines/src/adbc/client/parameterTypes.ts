@@ -128,6 +128,10 @@ function castText(sql: string, typeAt: (index: number) => string | undefined): s
 /** An operator that changes nothing keeps a query's column from being called by the type of a cast. */
 function castOf(place: string, type: string): string {
   if (type === "pg_catalog.numeric") return `(+(${place}::${type}))`;
+  // A text's cast to it looks for a name only, where a literal may be a number as well.
+  if (type === "pg_catalog.regclass") {
+    return `pg_catalog.regclassin(pg_catalog.textout(${place}::pg_catalog.text))`;
+  }
   return `(${place}::${type})`;
 }
 
