@@ -117,22 +117,34 @@ async function visit(port: number, index: number, { does, random, seed }: Visit)
           memory: "4MB",
         },
       ]);
-      for (const sql of does[Math.floor(random() * does.length)]?.(who, lock) ?? []) {
-        const failed = await client.query(sql).then(
-          () => undefined,
-          (error: unknown) => error,
-        );
-        // It is there already, or is refused, and ends the client's transaction.
-        if (failed instanceof pg.DatabaseError && sql !== "commit") await client.query("rollback");
-        else if (failed !== undefined && !(failed instanceof pg.DatabaseError)) throw failed;
-        count += 1;
-        if (failed !== undefined) break;
-      }
+      const sqls = does[Math.floor(random() * does.length)]?.(who, lock) ?? [];
+      count += await attempt(client, sqls);
     }
   } finally {
     await client.end();
   }
   return count;
+}
+
+/** Runs them up to the first that is refused, which then ends the client's transaction. Answers how many. */
+async function attempt(client: pg.Client, sqls: readonly string[]): Promise<number> {
+  for (const [index, sql] of sqls.entries()) {
+    if (!(await isRefused(client, sql))) continue;
+    if (sql !== "commit") await client.query("rollback");
+    return index + 1;
+  }
+  return sqls.length;
+}
+
+/** True when the server or the gateway refused it. */
+async function isRefused(client: pg.Client, sql: string): Promise<boolean> {
+  try {
+    await client.query(sql);
+    return false;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return true;
+    throw error;
+  }
 }
 
 /** Numbers from 0 to 1 that a seed gives again (mulberry32). */

@@ -123,7 +123,8 @@ class PostgresqlBackend implements Backend {
     }
     const taken = await this.#take(query, signal);
     if (!taken.ok) return taken;
-    return await begunOn(taken.value, query, this.#context("transaction"), signal);
+    const context = { ...this.#context("transaction"), lent: false };
+    return await begunOn(taken.value, query, context, signal);
   }
 
   /** In transaction mode only a statement that may leave something; reading it is remembered by the text. */

@@ -79,8 +79,8 @@ export class KeptConnection implements LookingLane {
     const refused = this.#refusal(query);
     if (refused !== undefined) return err(refused);
     const lent = { member: this.#taken.member, [Symbol.dispose]: nothing };
-    const context = { ...this.#context, until: "transaction" } as const;
-    return await begunOn(lent, query, context, signal, true);
+    const context = { ...this.#context, until: "transaction", lent: true } as const;
+    return await begunOn(lent, query, context, signal);
   }
 
   /** Asks the server what of its session is left on the connection. */

@@ -23,13 +23,15 @@ export interface Begun {
   readonly lent: boolean;
 }
 
+/** What it runs with. `lent`: on a connection that its session keeps. */
+export type BeginContext = RunContext & { readonly lent: boolean };
+
 /** Begins a transaction on a connection that was taken for it. It is given back where that fails. */
 export async function begunOn(
   taken: Taken,
   query: Identified,
-  context: RunContext,
+  { lent, ...context }: BeginContext,
   signal: AbortSignal,
-  lent: boolean = false,
 ): Promise<Result<TransactionLane, GatewayError>> {
   const { member } = taken;
   const { sql, isolation } = openingOf(query);
@@ -116,7 +118,7 @@ export class TransactionLane implements PinnedLane {
   async again(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
     if (this.#closed || this.#open) return err(over);
     this.#closed = true;
-    const begun = await begunOn(this.#taken, query, this.#context, signal, this.#lent);
+    const begun = await begunOn(this.#taken, query, { ...this.#context, lent: this.#lent }, signal);
     if (begun.ok) [begun.value.#lasting, begun.value.#calls] = [this.#lasting, this.#calls];
     return begun;
   }

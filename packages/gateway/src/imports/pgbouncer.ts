@@ -175,7 +175,7 @@ function loginOf(
   const encrypts = mode === "require" || mode === "verify-ca" || mode === "verify-full";
   if (mode === "require" || mode === "verify-ca")
     say(`server_tls_sslmode = ${mode}: here the certificate and its name are checked`);
-  const files = { ...(ca === undefined ? {} : { caFile: ca }) };
+  const files = ca === undefined ? {} : { caFile: ca };
   const own = certFile === undefined || keyFile === undefined ? {} : { certFile, keyFile };
   const user = pairs.get("user");
   if (user !== undefined) {

@@ -55,11 +55,8 @@ function* read(sql: string): Steps<Keeping> {
     const quoted = cursor.kind === "quotedIdentifier";
     const word = quoted ? tokenText(cursor).slice(1, -1).toUpperCase() : upperWord(cursor);
     const { maker, last } = words;
-    if (locks.has(word)) found.lock = true;
-    if (enders.has(word)) found.ends = true;
-    if (sequenceReaders.has(word)) found.sequences = true;
-    if (sequenceMovers.has(word)) found.moves = true;
-    if (word === "SETSEED") found.stains = true;
+    const said = told.get(word);
+    if (said !== undefined) found[said] = true;
     if (call.keeps(cursor.kind, word)) found.setting = true;
     if (!quoted && temporaryWords.has(word) && makers.has(maker)) found.temporary = true;
     // Names of what only the connection sees, as in `CREATE TABLE pg_temp.t`.
@@ -136,15 +133,17 @@ const makers: ReadonlySet<string> = new Set(["CREATE", "INTO"]);
 const between: ReadonlySet<string> = new Set(["OR", "REPLACE", "GLOBAL", "LOCAL"]);
 const temporaryWords: ReadonlySet<string> = new Set(["TEMP", "TEMPORARY"]);
 
-/** Those of a transaction end with it and are right. */
-const locks: ReadonlySet<string> = new Set([
-  "PG_ADVISORY_LOCK",
-  "PG_ADVISORY_LOCK_SHARED",
-  "PG_TRY_ADVISORY_LOCK",
-  "PG_TRY_ADVISORY_LOCK_SHARED",
+/** What the name of a function says. Locks of a transaction end with it and are right. */
+const told: ReadonlyMap<string, "lock" | "ends" | "sequences" | "moves" | "stains"> = new Map([
+  ["PG_ADVISORY_LOCK", "lock"],
+  ["PG_ADVISORY_LOCK_SHARED", "lock"],
+  ["PG_TRY_ADVISORY_LOCK", "lock"],
+  ["PG_TRY_ADVISORY_LOCK_SHARED", "lock"],
+  ["PG_CANCEL_BACKEND", "ends"],
+  ["PG_TERMINATE_BACKEND", "ends"],
+  ["LASTVAL", "sequences"],
+  ["CURRVAL", "sequences"],
+  ["NEXTVAL", "moves"],
+  ["SETVAL", "moves"],
+  ["SETSEED", "stains"],
 ]);
-
-const sequenceReaders: ReadonlySet<string> = new Set(["LASTVAL", "CURRVAL"]);
-const sequenceMovers: ReadonlySet<string> = new Set(["NEXTVAL", "SETVAL"]);
-
-const enders: ReadonlySet<string> = new Set(["PG_CANCEL_BACKEND", "PG_TERMINATE_BACKEND"]);

@@ -236,7 +236,8 @@ export class Executor {
    * A name that is not known here is the server's.
    */
   async *#forgetBoth(local: LocalStatement, sent: Statement, signal: AbortSignal): ResultStream {
-    const { door, session, forget } = this.#parts;
+    const { door, session } = this.#parts;
+    const forget = (what: Forget) => this.#parts.forget(what);
     const made = door.query(sent, [], session.value);
     const server = () => door.run({ ...made, takes: relayedRows, call: simpleCall }, signal);
     if (local.kind === "deallocate" && local.name !== undefined) {

@@ -12,9 +12,9 @@ const waitingBytesMax = 4 * 1024 * 1024;
 export interface HeardParts {
   readonly out: Outbox;
   /** Ends the client's connection with this error. */
-  gone(error: GatewayError): void;
+  readonly gone: (error: GatewayError) => void;
   /** The connection that the session keeps. */
-  kept(): Kept | undefined;
+  readonly kept: () => Kept | undefined;
 }
 
 const lost = gatewayError("engine.broken", { detail: "the session's connection ended" });
