@@ -106,6 +106,7 @@ const ownTypes = 16_384;
 const standIns: Readonly<Record<number, readonly number[]>> = {
   /** An oid that a client named as the type of a parameter. */
   26: [20],
+  1028: [1016],
   /** jsonb as json, and their arrays. */
   3802: [114],
   3807: [199],

@@ -94,7 +94,15 @@ function engineBefore({ host, pathname }: URL): object {
 const meant: readonly { readonly why: string; readonly of: RegExp }[] = [
   {
     why: "what a setting takes is not looked up at the server, and an isolation counts for the next statement",
-    of: /^select set_config\('/,
+    of: /^(?:select set_config\('|set (?:local |session )?work_mem\b)/,
+  },
+  {
+    why: "an array of several dimensions is bound as a text with a cast, which names a column that has no name",
+    of: /^select \$1$/,
+  },
+  {
+    why: "what a client said is JSON is bound as a text, whose cast is tried where a server has none for it",
+    of: /^select \$\d::(?:date|timestamptz?|int[248]|bool)\[\]$/,
   },
   {
     why: "a search path is shown as the client wrote it, without the quotes that a word of SQL gets",
