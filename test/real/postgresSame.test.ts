@@ -91,7 +91,12 @@ function engineBefore({ host, pathname }: URL): object {
 }
 
 /** Differences that are known, by the statements that have them. */
-const meant: readonly { readonly why: string; readonly of: RegExp }[] = [
+const meant: readonly {
+  readonly why: string;
+  readonly of: RegExp;
+  /** What one of its values looks like; absent: any. */
+  readonly given?: RegExp;
+}[] = [
   {
     why: "what a setting takes is not looked up at the server, and an isolation counts for the next statement",
     of: /^(?:select set_config\('|set (?:local |session )?work_mem\b)/,
@@ -99,9 +104,11 @@ const meant: readonly { readonly why: string; readonly of: RegExp }[] = [
   {
     why: "an array of several dimensions is bound as a text with a cast, which names a column that has no name",
     of: /^select \$1$/,
+    given: /^\{\{/,
   },
   {
     why: "what a client said is JSON is bound as a text, whose cast is tried where a server has none for it",
+    given: /^\{"\{/,
     of: /^select \$\d::(?:date|timestamptz?|int[248]|bool)\[\]$/,
   },
   {
@@ -110,8 +117,10 @@ const meant: readonly { readonly why: string; readonly of: RegExp }[] = [
   },
 ];
 
-function meantBy({ sql }: Scripted): string | undefined {
-  return meant.find(({ of }) => of.test(sql))?.why;
+function meantBy({ sql, values }: Scripted): string | undefined {
+  const isGiven = (like: RegExp): boolean => values.some(({ text }) => like.test(text ?? ""));
+  return meant.find(({ of, given }) => of.test(sql) && (given === undefined || isGiven(given)))
+    ?.why;
 }
 
 interface Played {
