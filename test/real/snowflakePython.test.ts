@@ -66,7 +66,7 @@ describe("snowflake-connector-python", () => {
       "zone 2024-07-01T14:00:00+02:00",
       "place memory main",
       "numbers 1003 2003 2",
-      "state 02000 36",
+      "state 42P01 36",
       "described ['a', 'b']",
       "later [(499500,)] SUCCESS",
       "bound 2500 (2501, 2500)",
