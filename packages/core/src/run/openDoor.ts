@@ -56,28 +56,7 @@ export function openDoor(plane: DataPlane): OpenDoor {
     learned: () => generations.active?.learned?.(),
     engines: () => reachedOf(generations.active?.backends() ?? []),
     scram: (user) => generations.active?.authenticator.scram?.(user),
-    authenticate: async (presented, at) => {
-      if (at.patienceMs !== undefined && generations.active === undefined) {
-        await generations.waitForActive(host.clock, at.patienceMs);
-      }
-      const held = generations.hold();
-      if (!held.ok) return held;
-      const hold = held.value;
-      try {
-        const login = await hold.generation.authenticator.authenticate(presented, at);
-        // What it is told of catalogs is not asked for again: the name of a database is looked up at its login.
-        if (login.ok && at.patienceMs === undefined) await hold.generation.learned?.();
-        if (!login.ok) {
-          noteRefusal(login.error.code, { kind: presented.kind, user: claimedName(presented) }, at);
-        }
-        return login;
-      } catch (bug) {
-        host.log.bug(bug);
-        return err(gatewayError("internal.bug"));
-      } finally {
-        hold[Symbol.dispose]();
-      }
-    },
+    authenticate: authenticateBy(plane, noteRefusal),
     refused: noteRefusal,
     query: queriesOf(host),
     run,
@@ -99,6 +78,35 @@ export function openDoor(plane: DataPlane): OpenDoor {
     },
   };
   return { door, close: () => polled.close() };
+}
+
+/** Asks the active configuration who a client is. */
+function authenticateBy(
+  { generations, host }: Pick<DataPlane, "generations" | "host">,
+  noteRefusal: Door["refused"],
+): Door["authenticate"] {
+  return async (presented, at) => {
+    if (at.patienceMs !== undefined && generations.active === undefined) {
+      await generations.waitForActive(host.clock, at.patienceMs);
+    }
+    const held = generations.hold();
+    if (!held.ok) return held;
+    const hold = held.value;
+    try {
+      const login = await hold.generation.authenticator.authenticate(presented, at);
+      // What it is told of catalogs is not asked for again: the name of a database is looked up at its login.
+      if (login.ok && at.patienceMs === undefined) await hold.generation.learned?.();
+      if (!login.ok) {
+        noteRefusal(login.error.code, { kind: presented.kind, user: claimedName(presented) }, at);
+      }
+      return login;
+    } catch (bug) {
+      host.log.bug(bug);
+      return err(gatewayError("internal.bug"));
+    } finally {
+      hold[Symbol.dispose]();
+    }
+  };
 }
 
 function queriesOf(host: DataPlane["host"]): Door["query"] {

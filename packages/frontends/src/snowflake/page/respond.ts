@@ -47,7 +47,7 @@ export function sendDocument(
 /** Sends rows, which are compressed. */
 export function sendChunk(response: ServerResponse, bytes: Buffer): void {
   response.setHeader("Content-Encoding", "gzip");
-  endBytes(response, json, bytes);
+  endBytes(response, "application/octet-stream", bytes);
 }
 
 /** Told as the wait when its length is not known. */
