@@ -287,7 +287,7 @@ export const rooms = {
     client: ["connect"],
   },
   "access/src/client": {
-    shared: ["config", "originQueue", "provider", "verified"],
+    shared: ["config", "originQueue", "provider", "token", "verified"],
     ldap: [],
     oidc: [],
     static: [],

@@ -3,7 +3,7 @@ import { secretReferenceSchema } from "@gateway/contract/config/secret.ts";
 import { z } from "zod";
 import { ldapSchema } from "./ldap/config.ts";
 import { oidcSchema } from "./oidc/config.ts";
-import { foldedName, readPublicKey } from "./static/keyPair.ts";
+import { foldedName, readPublicKey } from "./static/config.ts";
 
 const bcryptHash = z
   .string()

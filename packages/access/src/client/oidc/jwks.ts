@@ -4,7 +4,7 @@
  * provider may publish kinds of keys we do not know.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
-import type { TokenAlgorithm, TokenHead } from "./token.ts";
+import type { TokenAlgorithm, TokenHead } from "../token.ts";
 
 export interface SigningKey {
   readonly keyId: string | undefined;

@@ -11,7 +11,7 @@ import type { Log } from "@gateway/core/port/log.ts";
 import type { HttpClient } from "../../connect/http.ts";
 import type { OidcConfig } from "./config.ts";
 import { isRecord, keyFor, readKeys, type SigningKey } from "./jwks.ts";
-import type { TokenHead } from "./token.ts";
+import type { TokenHead } from "../token.ts";
 
 const freshMs = 10 * 60_000;
 const coolDownMs = 30_000;

@@ -20,7 +20,7 @@ import { identityOf, skewSecs, type Claims } from "./claims.ts";
 import type { OidcConfig } from "./config.ts";
 import type { SigningKey } from "./jwks.ts";
 import { ProviderKeys } from "./keys.ts";
-import { looksLikeToken, readHead } from "./token.ts";
+import { looksLikeToken, readHead } from "../token.ts";
 
 export interface OidcProviderConfig {
   readonly required: boolean;

@@ -3,9 +3,10 @@
  * in the config. The token names account, user and key; it is believed when the named user has that key and the
  * signature is the key's. Source: Snowflake, "Key-pair authentication", "Authenticating to the server" (SQL API).
  */
-import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
+import { createHash, verify, type KeyObject } from "node:crypto";
 import type { Secret } from "@gateway/core/secret.ts";
-import { readHead } from "../oidc/token.ts";
+import { readHead } from "../token.ts";
+import { foldedName, readPublicKey } from "./config.ts";
 
 /** How far the clocks of client and gateway may be apart. */
 const skewMs = 60_000;
@@ -13,27 +14,6 @@ const skewMs = 60_000;
 const ageMaxMs = 3_600_000;
 /** Dates beyond are milliseconds: as seconds they would lie in the year 5138, and one driver writes milliseconds. */
 const secondsMax = 1e11;
-const modulusBitsMin = 2_048;
-const modulusBitsMax = 8_192;
-
-/** A public key as the config has it: PEM, or its base64 alone as `ALTER USER … SET RSA_PUBLIC_KEY` takes it. */
-export function readPublicKey(text: string): KeyObject | undefined {
-  const body = text
-    .trim()
-    .replace(/^-----BEGIN PUBLIC KEY-----/, "")
-    .replace(/-----END PUBLIC KEY-----$/, "")
-    .replaceAll(/\s/g, "");
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(body)) return undefined;
-  try {
-    const der = Buffer.from(body, "base64");
-    const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-    const fits = bits >= modulusBitsMin && bits <= modulusBitsMax;
-    return key.asymmetricKeyType === "rsa" && fits ? key : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** As tokens and `DESCRIBE USER` write it. */
 export function fingerprintOf(key: KeyObject): string {
@@ -96,11 +76,6 @@ export class UserKeys {
       return [key];
     });
   }
-}
-
-/** Drivers write names of accounts and users in capitals. */
-export function foldedName(name: string): string {
-  return name.toUpperCase();
 }
 
 interface SignedClaims {
