@@ -24,8 +24,8 @@ engineSuite(
     endless:
       "select count(*) from range(1000000000) a(i), range(1000000000) b(j) where hash(i + j) = 1",
     flood: "select i, 'row ' || i as label from range(1000000000000) t(i)",
-    createTable: "create table suite_m (id integer, label varchar)",
-    dropTable: "drop table suite_m",
+    createTable: "create table suite_t (id integer, label varchar)",
+    dropTable: "drop table suite_t",
     echo: "select $1",
     values: [
       { type: { kind: "text" }, value: "h\u00e9llo \u{1f600} ' \" \t\n" },
