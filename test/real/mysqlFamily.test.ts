@@ -298,6 +298,16 @@ describe.runIf(engine === "mysql")("what the protocol itself carries", () => {
     expect(through).toEqual(direct);
   });
 
+  it("lets blanks stand before a bracket where the login asks for it, on a cleaned connection too", async () => {
+    const ask = async (client: Connection, table: string): Promise<unknown> => {
+      await client.query("set @left = 1");
+      return await told(client, [`select count (*) as n from ${table}`]);
+    };
+    const { direct, through } = await bothWays(ask);
+    expect(through).toEqual(direct);
+    expect((await bothWays(ask)).through).toEqual(direct);
+  });
+
   it("loads a file of the client", async () => {
     const { direct, through } = await bothWays(async (client, table) => {
       await client.query({

@@ -188,7 +188,7 @@ describe.skipIf(!existsSync(python)).each(answering)("SQLAlchemy, catalogs by %s
 const reflection = `
 import sys, sqlalchemy as sa
 i = sa.inspect(sa.create_engine(sys.argv[1]))
-print(i.get_table_names("shown"), i.get_view_names("shown"))
+print(sorted(i.get_table_names("shown")), sorted(i.get_view_names("shown")))
 for t in ["customer", "sale", "shown_view"]:
     for c in i.get_columns(t, "shown"):
         print(t, c["name"], c["type"], c["nullable"], c["default"])

@@ -6,6 +6,8 @@ export interface MysqlCall {
   readonly home: Home;
   /** The client counts rows that were found instead of those that changed (CLIENT_FOUND_ROWS of its login). */
   readonly foundRows: boolean;
+  /** Blanks may stand before the bracket of a function (CLIENT_IGNORE_SPACE of its login). */
+  readonly ignoreSpace: boolean;
   /** An execution of a prepared statement; absent for a text that is run as it is. */
   readonly execution?: MysqlExecution | undefined;
   /** Files of the client's machine; absent where its login does not offer them. */

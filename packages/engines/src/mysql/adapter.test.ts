@@ -274,7 +274,7 @@ async function asked(
   { home = new Home(), foundRows = false }: Asking = {},
   signal: AbortSignal = never,
 ): Promise<readonly ResultEvent[]> {
-  const call: MysqlCall = { home, foundRows };
+  const call: MysqlCall = { home, foundRows, ignoreSpace: false };
   const takes = ["mysqlRows", "mysqlBinaryRows", "mysqlNext"] as const;
   const session = { frontend: "mysqlWire", dialect: "mysql" } as const;
   const query = { ...identifiedOf(sql, [], session), mysql: call, takes };

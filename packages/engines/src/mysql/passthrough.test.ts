@@ -105,7 +105,7 @@ async function asked(
   const query: Identified = {
     ...identifiedOf(sql, [], { frontend: "mysqlWire", dialect: "mysql" }),
     backendIdentity: { mode: "passthrough", principal: user, credential },
-    mysql: { home, foundRows: false },
+    mysql: { home, foundRows: false, ignoreSpace: false },
     takes: ["mysqlRows"],
   };
   const events: ResultEvent[] = [];

@@ -54,7 +54,10 @@ async function run(backend: Backend, home: Home, session: string, does: string):
     dialect: "mysql",
     settings: new Map(does === "sets" ? [["max_length_for_sort_data", session]] : []),
   } as const;
-  const call = { mysql: { home, foundRows: false }, takes: ["mysqlRows"] } as const;
+  const call = {
+    mysql: { home, foundRows: false, ignoreSpace: false },
+    takes: ["mysqlRows"],
+  } as const;
   const queryOf = (sql: string) => ({ ...identifiedOf(sql, [], own), ...call });
   if (does !== "transacts")
     return await done(backend, queryOf((texts[does] ?? "").replaceAll("%", session)));

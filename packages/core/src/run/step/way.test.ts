@@ -30,7 +30,7 @@ function homeAt(cluster: string): Home {
 }
 
 async function lastOf(plane: TestPlane, home: Home): Promise<string> {
-  const query = { ...queryOf("select 1"), mysql: { home, foundRows: false } };
+  const query = { ...queryOf("select 1"), mysql: { home, foundRows: false, ignoreSpace: false } };
   let last = "";
   for await (const event of runQuery(query, plane, new AbortController().signal)) {
     last = event.kind === "failed" ? event.error.code : event.kind;

@@ -12,6 +12,7 @@ import { commandPackets, Packets } from "../../starRocks/page/packets.ts";
 
 /** How long a server may take to clean a connection before it is thrown away. */
 const cleaningMs = 5_000;
+const ignoringSpace = "SET sql_mode = concat(@@sql_mode, ',IGNORE_SPACE')";
 
 export interface SeatParts {
   readonly member: Member;
@@ -21,6 +22,8 @@ export interface SeatParts {
   readonly account: Account;
   /** Connections of one key are as good as each other; undefined for one that nobody else may have. */
   readonly key: string | undefined;
+  /** Its login asked for it, and a cleaned connection may have forgotten it. */
+  readonly ignoreSpace: boolean;
 }
 
 export class Seat {
@@ -28,6 +31,7 @@ export class Seat {
   readonly server: Server;
   readonly account: Account;
   readonly key: string | undefined;
+  readonly #ignoreSpace: boolean;
   /** Something may be left on it: it is cleaned before another session has it. */
   used = false;
   /** A statement runs on it, or its rows are not all read. */
@@ -35,11 +39,12 @@ export class Seat {
   /** It is a session's own, and does not go back to the pool with its statement or transaction. */
   kept = false;
 
-  constructor({ member, server, account, key }: SeatParts) {
+  constructor({ member, server, account, key, ignoreSpace }: SeatParts) {
     this.member = member;
     this.server = server;
     this.account = account;
     this.key = key;
+    this.#ignoreSpace = ignoreSpace;
   }
 
   /** Whether another session may have it as it is. */
@@ -71,6 +76,7 @@ export class Seat {
     member.limit = undefined;
     // Character sets are the server's own behind it, and not those of the login.
     const named = await ask(member, `SET NAMES ${loginNames}`, limit.signal);
+    if (this.#ignoreSpace && !(await ask(member, ignoringSpace, limit.signal)).ok) return false;
     if (!named.ok || (await readsPlainly(member, limit.signal)) !== undefined) return false;
     member.names = loginNames;
     this.used = false;

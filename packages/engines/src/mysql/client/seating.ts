@@ -2,6 +2,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Home } from "@gateway/core/query/home.ts";
+import type { MysqlCall } from "@gateway/core/query/mysqlCall.ts";
 import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { connected } from "../../starRocks/client/connect.ts";
@@ -50,10 +51,11 @@ export class Seating {
     if (kept !== undefined) return kept;
     const { database } = this.#parts;
     const { schema } = query.session;
-    const { foundRows } = query.mysql;
-    const key = login.own ? undefined : `${foundRows}`;
+    const { foundRows, ignoreSpace } = query.mysql;
+    const flags = { foundRows, ignoreSpace };
+    const key = login.own ? undefined : keyOf(flags);
     for (;;) {
-      const make = () => this.#connect(login, { foundRows, database: schema ?? database }, signal);
+      const make = () => this.#connect(login, { flags, database: schema ?? database }, signal);
       const taken = await this.#parts.pool.take(key, make, signal);
       if (!taken.ok) return taken;
       // There is no way back to standing in no database.
@@ -104,16 +106,15 @@ export class Seating {
   /** The first server that takes the login. A refused one is tried on no other. */
   async #connect(
     { account, own, errorOf }: Login,
-    { foundRows, database }: { readonly foundRows: boolean; readonly database: string | undefined },
+    { flags: asked, database }: { readonly flags: Flags; readonly database: string | undefined },
     signal: AbortSignal,
   ): Promise<Result<Seat, GatewayError>> {
     const { servers, host, localFiles } = this.#parts;
     const flags = [
       // To which the server's own setting is to be added.
       ...(localFiles ? [] : ["-LOCAL_FILES"]),
-      // Texts are read as a client's own connection would have them read.
-      "-IGNORE_SPACE",
-      ...(foundRows ? [] : ["-FOUND_ROWS"]),
+      ...(asked.ignoreSpace ? [] : ["-IGNORE_SPACE"]),
+      ...(asked.foundRows ? [] : ["-FOUND_ROWS"]),
       "PS_MULTI_RESULTS",
     ];
     let failure: LoginFailure = { code: "GATEWAY_NO_HOST", number: undefined, sqlState: undefined };
@@ -123,8 +124,9 @@ export class Seating {
         host,
       );
       if (made.ok) {
-        const key = own ? undefined : `${foundRows}`;
-        return ok(new Seat({ member: made.value, server, account, key }));
+        const key = own ? undefined : keyOf(asked);
+        const { ignoreSpace } = asked;
+        return ok(new Seat({ member: made.value, server, account, key, ignoreSpace }));
       }
       failure = made.error;
       if (signal.aborted) return err(gatewayError("query.cancelled"));
@@ -132,4 +134,11 @@ export class Seating {
     }
     return err(errorOf(failure));
   }
+}
+
+/** What a client's login asks of its connection for good. */
+type Flags = Pick<MysqlCall, "foundRows" | "ignoreSpace">;
+
+function keyOf({ foundRows, ignoreSpace }: Flags): string {
+  return `${foundRows} ${ignoreSpace}`;
 }

@@ -40,5 +40,6 @@ export function callOf(
   execution: MysqlExecution | undefined,
 ): MysqlCall {
   const foundRows = (client.capabilities & capability.foundRows) !== 0;
-  return { home, foundRows, execution, files };
+  const ignoreSpace = (client.capabilities & capability.ignoreSpace) !== 0;
+  return { home, foundRows, ignoreSpace, execution, files };
 }
