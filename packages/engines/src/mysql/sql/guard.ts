@@ -11,6 +11,7 @@ import { openSql, tokenText, upperWord } from "@gateway/core/sql/lex/cursor.ts";
 import { nextSignificant } from "@gateway/core/sql/lex/lex.ts";
 import { readSessionStatement } from "@gateway/core/sql/session/session.ts";
 import { keptBy } from "../../starRocks/sql/kept.ts";
+import { callsOthers } from "./functions.ts";
 
 export interface Judged {
   readonly tag: string;
@@ -22,15 +23,12 @@ export interface Judged {
   readonly asksFile: boolean;
 }
 
-/** Kinds of which nothing stays on a connection. */
+/** Kinds of which nothing stays on a connection, but for what their functions leave. A change may call triggers. */
 const cleanKinds: ReadonlySet<StatementClass["kind"]> = new Set([
   "select",
   "show",
   "explain",
   "describe",
-  "insert",
-  "update",
-  "delete",
   "ddl",
   "savepoint",
 ]);
@@ -68,7 +66,8 @@ export function judge(sql: string): Result<Judged, GatewayError> {
       const calls =
         kind === "call" && firstWord !== "DO" ? "what a procedure may leave" : undefined;
       const keeps = keptBy(sql) ?? (named ? variable : calls);
-      const leaves = keeps !== undefined || !cleanKinds.has(kind) || leaving.test(sql);
+      const leaves =
+        keeps !== undefined || !cleanKinds.has(kind) || leaving.test(sql) || callsOthers(sql);
       return ok({ tag, keeps, leaves, asksFile });
     }
   }
