@@ -1,4 +1,4 @@
-/** What only a store in a database can do, on PGlite. The contract of the port: driver/pgliteStore.test.ts. */
+/** What only a store in a database can do, on PGlite. The contract of the port: driver/pgliteStore.slow.test.ts. */
 import type { Revision } from "@gateway/contract/revision.ts";
 import { systemClock } from "@gateway/gateway/host/clock.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
