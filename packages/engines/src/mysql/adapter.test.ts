@@ -173,7 +173,7 @@ describe("what a statement leaves on its connection", () => {
 
   it("is refused where the configuration says so", async () => {
     await using server = await ScriptedMysql.start();
-    await using backend = await backendOf(server.port, { sessionState: "refuse" });
+    await using backend = await backendOf(server.port, { pinning: "refuse" });
     const last = (await asked(backend, "create temporary table t (a int)")).at(-1);
     expect(last).toMatchObject({ kind: "failed", error: { code: "query.unsupported" } });
     expect(server.texts).toEqual([]);

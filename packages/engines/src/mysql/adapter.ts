@@ -215,7 +215,7 @@ class MysqlBackend implements Backend {
   }
 
   #keep(seat: Seat, query: Called, reason: string): GatewayError | undefined {
-    if (this.#parts.config.sessionState === "keep")
+    if (this.#parts.config.pinning === "allow")
       return this.#seating.keep(seat, query.mysql.home, reason);
     const message = `${reason} would be gone with the next statement: sessions share connections here`;
     return gatewayError("query.unsupported", { message });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hostOf, mysqlConfig } from "./config.ts";
+import { hostOf } from "@gateway/contract/config/server.ts";
+import { defaultPort, mysqlConfig } from "./config.ts";
 
 const auth = { type: "basic", username: "ann", password: { secretRef: "env:ANN" } };
 const plain = { engine: "mysql", hosts: ["db.internal"], auth };
@@ -8,7 +9,7 @@ describe("mysqlConfig", () => {
   it("takes a host alone, and shares connections by transaction", () => {
     expect(mysqlConfig.parse(plain)).toMatchObject({
       poolMode: "transaction",
-      sessionState: "keep",
+      pinning: "allow",
       localFiles: false,
     });
   });
@@ -18,10 +19,7 @@ describe("mysqlConfig", () => {
     ["a service account without a login", { engine: "mysql", hosts: ["db.internal"] }],
     ["a certificate without its key", { ...plain, tls: { certFile: "/a.pem" } }],
     ["TLS to an address in digits without a name", { ...plain, hosts: ["10.0.0.1"], tls: {} }],
-    [
-      "a session that refuses its own state",
-      { ...plain, poolMode: "session", sessionState: "refuse" },
-    ],
+    ["a session that refuses its own state", { ...plain, poolMode: "session", pinning: "refuse" }],
     ["no host", { ...plain, hosts: [] }],
     ["a host that is a URL", { ...plain, hosts: ["mysql://db.internal"] }],
   ])("refuses %s", (_what, config) => {
@@ -38,6 +36,6 @@ describe("hostOf", () => {
     ["db:99999", undefined],
     ["user@db", undefined],
   ])("reads %s", (text, found) => {
-    expect(hostOf(text)).toEqual(found);
+    expect(hostOf(text, defaultPort)).toEqual(found);
   });
 });

@@ -21,8 +21,9 @@ import { connected, failureText, isGreeting, type Destination } from "./client/c
 import type { Account } from "./client/login.ts";
 import type { Member } from "./client/member.ts";
 import { Pool, type Taken } from "./client/pool.ts";
-import { tlsOf, type Tls } from "./client/reach.ts";
-import { hostOf, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
+import { hostOf } from "@gateway/contract/config/server.ts";
+import { serverTls, type ServerTls } from "../connect/tls.ts";
+import { defaultPort, type PostgresqlConfig, type PostgresqlMode } from "./config.ts";
 import { asOf, errorOfLogin } from "./identity.ts";
 import { describeOn, judgedIn, runOn, type RunContext } from "./lane.ts";
 import { KeptConnection } from "./kept.ts";
@@ -43,7 +44,7 @@ export async function open(
   config: PostgresqlConfig,
   host: Host,
 ): Promise<Result<Backend, GatewayError>> {
-  const tls = await tlsOf(config.tls);
+  const tls = await serverTls(config.tls);
   return tls.ok ? ok(new PostgresqlBackend(cluster, config, host, tls.value)) : tls;
 }
 
@@ -69,7 +70,7 @@ class PostgresqlBackend implements Backend {
   #statuses: ReadonlyMap<string, string> | undefined;
   #closed = false;
 
-  constructor(cluster: string, config: PostgresqlConfig, host: Host, tls: Tls | undefined) {
+  constructor(cluster: string, config: PostgresqlConfig, host: Host, tls: ServerTls | undefined) {
     this.cluster = cluster;
     this.catalogs = [config.database];
     this.#config = config;
@@ -79,7 +80,7 @@ class PostgresqlBackend implements Backend {
     const connectTimeoutMs = config.connectTimeoutSecs * 1_000;
     this.#destination = {
       servers: config.hosts.flatMap((text) => {
-        const found = hostOf(text);
+        const found = hostOf(text, defaultPort);
         return found === undefined ? [] : [{ ...found, tls, connectTimeoutMs }];
       }),
       wanted: config.targetSessionAttrs,

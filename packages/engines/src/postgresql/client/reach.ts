@@ -1,47 +1,20 @@
 /** The way to a server: a socket past the limits on outgoing connections, and TLS on it where the cluster has it. */
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { connect as connectSocket, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
+import type { HostPort } from "@gateway/contract/config/server.ts";
 import { egressRefused } from "@gateway/core/port/egress.ts";
-import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
-import { err, ok, type Result } from "@gateway/core/result.ts";
 import { ByteWriter } from "@gateway/wire/postgres/bytes.ts";
 import { writeSslRequest } from "@gateway/wire/postgres/client.ts";
-import { tlsTrust, type TlsTrust } from "../../connect/tls.ts";
-import type { HostPort, PostgresqlConfig } from "../config.ts";
-
-/** How the certificate of a server is checked, and the gateway's own. */
-export interface Tls extends TlsTrust {
-  readonly cert?: string;
-  readonly key?: string;
-}
+import type { ServerTls } from "../../connect/tls.ts";
 
 /** Where a server is, and how it is reached. */
 export interface Server extends HostPort {
   /** Undefined: without TLS. */
-  readonly tls: Tls | undefined;
+  readonly tls: ServerTls | undefined;
   readonly connectTimeoutMs: number;
-}
-
-/** Reads the files of a cluster's TLS once. Refuses with `cluster.connectFailed` and a file's name. */
-export async function tlsOf(
-  tls: PostgresqlConfig["tls"],
-): Promise<Result<Tls | undefined, GatewayError>> {
-  if (tls === undefined) return ok(undefined);
-  const trust = await tlsTrust(tls);
-  if (!trust.ok) return trust;
-  const { certFile, keyFile } = tls;
-  if (certFile === undefined || keyFile === undefined) return trust;
-  try {
-    const [cert, key] = await Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]);
-    return ok({ ...trust.value, cert, key });
-  } catch {
-    const detail = `${certFile} or ${keyFile} can not be read`;
-    return err(gatewayError("cluster.connectFailed", { detail }));
-  }
 }
 
 /** A connection to a server, encrypted where it has to be. Whoever has it closes it. */
