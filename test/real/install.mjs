@@ -119,7 +119,9 @@ async function installDebian(names) {
 }
 
 async function installPymysql() {
-  if (existsSync(python)) return true;
+  // An installation that was broken off left the Python without the module.
+  if ((await command(python, ["-c", "import pymysql"]).catch(() => undefined))?.code === 0)
+    return true;
   if (!(await has("python3"))) return "there is no python3";
   const made = await command("python3", ["-m", "venv", join(cache, "python")], { seconds: 120 });
   if (made.code !== 0) return `no virtual environment: ${lastLine(made.stderr || made.stdout)}`;

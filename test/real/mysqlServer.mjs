@@ -50,7 +50,6 @@ export async function startMysql({ more = [] } = {}) {
   const listen = [
     `--port=${port}`,
     "--bind-address=127.0.0.1",
-    "--local-infile=ON",
     `--socket=${join(place, "s")}`,
     `--pid-file=${join(place, "pid")}`,
     "--mysqlx=OFF",

@@ -14,7 +14,7 @@ export const ordinaryCases = {
       const vitest = [`${root}node_modules/vitest/vitest.mjs`, "run", "--root", root, ...brief];
       const env = { ...process.env, GATEWAY_SLOW: "1", NO_COLOR: "1" };
       expectCode(
-        await command(process.execPath, [...vitest, ".slow.test.ts"], { env, seconds: 600 }),
+        await command(process.execPath, [...vitest, ".slow.test.ts"], { env, seconds: 1_200 }),
       );
     },
   },

@@ -35,7 +35,7 @@ export const starRocksMysqlCases = {
   behind: "MySQL",
   cases: {
     "the same answers direct and through, from MySQL": async () => {
-      const server = await startMysql();
+      const server = await startMysql({ more: ["--local-infile=ON"] });
       try {
         await tested("mysqlFamily", { ...server, user: "alice" });
         await tested("mysqlGenerated", { ...server, user: "alice" });
