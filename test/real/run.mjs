@@ -107,14 +107,16 @@ const suites = [
 ];
 // Those run beside the others that start servers of their own and never ask the quick start: much of both is waiting.
 const apart = new Set(
-  `ordinary tpc keycloak slapd openFga image npmPackage postgresql debianPostgres embeddedPostgres
+  `tpc keycloak slapd openFga image npmPackage postgresql debianPostgres embeddedPostgres
   adbcPostgres adbcRecording adbcSnowflake starRocks starRocksMysql starRocksLdap`.split(/\s+/),
 );
 try {
   await Promise.all([
-    inTurn(suites.filter(({ tool }) => !apart.has(tool))),
+    inTurn(suites.filter(({ tool }) => !apart.has(tool) && tool !== "ordinary")),
     inTurn(suites.filter(({ tool }) => apart.has(tool))),
   ]);
+  // Alone, because some of them compare what others get while one user takes all there is.
+  await inTurn([ordinaryCases]);
   // Alone, because it changes the configuration before it puts it back.
   await inTurn([openapiCases]);
   await one("quickstart", "Ctrl-C drains and ends with 0", async () => {
