@@ -8,9 +8,11 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 /** Without the simulated fleets with planted bugs and over the functions of the database, which run at night. */
 const files = ["packages", "test"]
   .flatMap((folder) =>
-    readdirSync(`${root}${folder}`, { recursive: true }).map((file) => `${folder}/${file}`),
+    readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" }).map(
+      (file) => `${folder}/${file}`,
+    ),
   )
-  .filter((file) => /\.?slow\.test\.ts$/.test(file))
+  .filter((file) => file.endsWith(".slow.test.ts"))
   .filter((file) => !file.includes("node_modules/") && !file.startsWith("test/sim/"));
 /** What failed comes first in what is printed. */
 const brief = ["--reporter=dot"];
