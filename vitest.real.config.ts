@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: ["test/setup.mjs"],
     // They share one server.
     fileParallelism: false,
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
   },
 });
