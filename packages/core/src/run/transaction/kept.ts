@@ -81,6 +81,11 @@ export async function* runKept(open: OpenQuery, sessionKept: Kept, plane: DataPl
   }
   const { query, busy } = entered.value;
   using _lane = busy;
+  const { guarded } = query;
+  if (guarded !== undefined) {
+    open.live.narrowed(guarded.limits);
+    yield* warningsOf(guarded);
+  }
   const last = yield* passed(open, kept, query);
   const { keeps } = kept.held.lane;
   if (kept.state === "ended") yield released;
@@ -230,11 +235,6 @@ async function identify(
 /** Runs it on the kept connection. */
 async function* passed(open: OpenQuery, kept: KeptSession, query: Identified): Stage {
   const { slot, lane } = kept.held;
-  const { guarded } = query;
-  if (guarded !== undefined) {
-    open.live.narrowed(guarded.limits);
-    yield* warningsOf(guarded);
-  }
   using _lost = endedWhenLost(slot, open.live);
   const { signal } = open.live;
   const events = new PatientReader(lane.execute(query, signal), open.clock);
