@@ -1,5 +1,6 @@
 /**
- * Bundles the sources into `packages/gateway/dist/`, one self-contained file per thread.
+ * Bundles the sources into `packages/gateway/dist/`: the program, with what only some gateways need in parts that
+ * are loaded when they are asked for, and one self-contained file per thread.
  *
  * The bundle exists because Node 20 can not load a `.ts` file in a worker thread, and because the
  * image ships exactly these files. It checks no types: `npm run types` does.
@@ -11,7 +12,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
@@ -23,18 +24,23 @@ const dataOnly = "--data";
 
 /** Each entry and the file it becomes. Threads are loaded by these names, beside the bundle. */
 const entries = [
-  { source: "packages/gateway/src/entry/cli.ts", output: "gateway.js" },
+  { source: "packages/gateway/src/entry/cli.ts", output: "gateway.js", inParts: true },
   { source: "packages/engines/src/native/thread/thread.ts", output: "adbcThread.js" },
   { source: "packages/gateway/src/host/process/adbcProcess.ts", output: "adbcProcess.js" },
   { source: "packages/gateway/src/host/process/databaseThread.ts", output: "databaseThread.js" },
   { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
-  { source: "packages/gateway/src/judge/judgeThread.ts", output: "judgeThread.js" },
+  { source: "packages/gateway/src/judge/judgeThread.ts", output: "judgeThread.js", inParts: true },
   { source: "packages/control/src/store/driver/pgliteThread.ts", output: "pgliteThread.js" },
   {
     source: "packages/frontends/src/postgres/catalog/thread.ts",
     output: "catalogMirrorThread.js",
   },
 ];
+
+/** What `gateway.js` and the judge import when they need it. V8 keeps the text of each module that was loaded. */
+const partsFolder = join(distFolder, "parts");
+/** A part of an earlier build may still be asked for by a gateway that runs from this folder. */
+const partsKeptMs = 24 * 60 * 60 * 1000;
 
 /** Data folders of PGlite that threads begin with, each made by its thread's program: it would need seconds and much memory each time. */
 const dataFolders = [
@@ -69,6 +75,16 @@ const nativeWhenUsed = {
   },
 };
 
+/** Leaves out what zod says in fifty languages: half of its text, and nobody is answered in them. */
+const oneLanguage = {
+  name: "one language",
+  setup(bundler) {
+    bundler.onLoad({ filter: /node_modules\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};
+
 /**
  * Bundles every entry. Throws an `AggregateError` when one fails; the others are written all the
  * same, and no build is recorded, so that the next call tries again.
@@ -77,18 +93,22 @@ export async function build({ data = "now" } = {}) {
   const { build: bundle, stop } = await import("esbuild");
   // Taken before reading, so that a file saved during the build makes the result stale.
   const sources = sourcesNow();
-  await mkdir(distFolder, { recursive: true });
+  await mkdir(partsFolder, { recursive: true });
 
   const present = entries.filter(({ source }) => existsSync(join(root, source)));
   const missing = entries.filter((entry) => !present.includes(entry));
-  const results = await Promise.allSettled(present.map((entry) => buildEntry(entry, bundle)));
+  const alone = present.filter(({ inParts }) => inParts !== true).map((entry) => [entry]);
+  const together = present.filter(({ inParts }) => inParts === true);
+  const results = await Promise.allSettled(
+    [together, ...alone].map((group) => buildGroup(group, bundle)),
+  );
   // It is a process, which would live as long as a gateway that is started by this one.
   await stop();
   const failures = results.filter(({ status }) => status === "rejected");
   if (failures.length > 0) {
     throw new AggregateError(
       failures.map(({ reason }) => reason),
-      `${failures.length} of ${present.length} bundles failed`,
+      `${failures.length} of ${results.length} bundles failed`,
     );
   }
 
@@ -96,7 +116,8 @@ export async function build({ data = "now" } = {}) {
   // What another PGlite made may not open; without data a thread makes its own.
   await Promise.all(dataToMake().map(({ file }) => rm(file, { force: true })));
   if (data === "now") await makeData();
-  const outputs = present.map(({ output }) => output);
+  const outputs = results.flatMap(({ value }) => value);
+  await removeOldParts(outputs);
   await writeWhole(recordFile, `${JSON.stringify({ ...sources, outputs }, null, 2)}\n`);
   return { outputs, missing };
 }
@@ -124,11 +145,17 @@ export function makeDataLater() {
   maker.unref();
 }
 
-async function buildEntry({ source, output }, bundle) {
+/** Bundles entries that share parts, or one alone. Answers the programs that were written, below `dist`. */
+async function buildGroup(entriesOfGroup, bundle) {
   const { outputFiles } = await bundle({
     absWorkingDir: root,
-    entryPoints: [source],
-    outfile: join(distFolder, output),
+    entryPoints: entriesOfGroup.map(({ source, output }) => ({
+      in: source,
+      out: basename(output, ".js"),
+    })),
+    outdir: distFolder,
+    chunkNames: "parts/[name]-[hash]",
+    splitting: entriesOfGroup.some(({ inParts }) => inParts),
     write: false,
     bundle: true,
     format: "esm",
@@ -143,9 +170,30 @@ async function buildEntry({ source, output }, bundle) {
     lineLimit: 200,
     logLevel: "error",
     banner: { js: banner },
-    plugins: [nativeWhenUsed],
+    plugins: [nativeWhenUsed, oneLanguage],
   });
-  await Promise.all(outputFiles.map(({ path, contents }) => writeWhole(path, contents)));
+  // Parts first: who reads the program then finds what it names.
+  const [parts, whole] = [outputFiles.filter(isPart), outputFiles.filter((file) => !isPart(file))];
+  await Promise.all(parts.map(({ path, contents }) => writeWhole(path, contents)));
+  await Promise.all(whole.map(({ path, contents }) => writeWhole(path, contents)));
+  const programs = outputFiles.map(({ path }) => path).filter((path) => path.endsWith(".js"));
+  return programs.map((path) => relative(distFolder, path));
+}
+
+function isPart({ path }) {
+  return dirname(path) === partsFolder;
+}
+
+async function removeOldParts(outputs) {
+  const current = new Set(outputs.flatMap((output) => [output, `${output}.map`]));
+  const left = readdirSync(partsFolder).filter((name) => !current.has(join("parts", name)));
+  const old = left.map((name) => join(partsFolder, name)).filter(isOld);
+  await Promise.all(old.map((path) => rm(path, { force: true })));
+}
+
+function isOld(path) {
+  const { mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs > partsKeptMs;
 }
 
 /** A gateway brings its database up itself, so the files travel with it. */
@@ -233,7 +281,9 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     const { outputs, missing } = await build();
     for (const { source, output } of missing) console.log(`skipped ${output}: no ${source}`);
     const took = `${Math.round(performance.now() - startedMs)} ms`;
-    console.log(`built ${outputs.join(", ") || "nothing"} in ${took}`);
+    const programs = outputs.filter((output) => dirname(output) === ".");
+    const parts = `${outputs.length - programs.length} parts`;
+    console.log(`built ${programs.join(", ") || "nothing"} and ${parts} in ${took}`);
   } catch (cause) {
     console.error(cause.message);
     process.exitCode = 1;

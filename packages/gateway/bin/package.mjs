@@ -26,8 +26,8 @@ const distFolder = join(root, "packages/gateway/dist");
 /** What the bundle loads from `node_modules` (bin/build.mjs); each brings the binary of its platform along. */
 export const nativePackages = ["@duckdb/node-bindings", "@electric-sql/pglite", "koffi"];
 
-/** Files of `dist` that a start reads. */
-const shipped = /^(?:[A-Za-z]+\.js|[A-Za-z]+\.tar\.gz|migrations)$/;
+/** What a start reads of `dist` beside the programs that the build names. */
+const shippedBeside = /^(?:[A-Za-z]+\.tar\.gz|migrations)$/;
 /** Of a native package: what only a compiler, a debugger or a reader asks for. */
 const unused = /\.(?:map|d\.ts|d\.cts|d\.mts|md|c|cc|h|hh|cpp)$/;
 /** Drizzle's own notes about a migration, which only its tool reads. */
@@ -38,7 +38,9 @@ export async function layOut(folder = join(distFolder, "npm")) {
   await buildIfStale();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "bin"), { recursive: true });
-  for (const name of readdirSync(distFolder).filter((one) => shipped.test(one))) {
+  const { outputs } = read("packages/gateway/dist/build.json");
+  const beside = readdirSync(distFolder).filter((one) => shippedBeside.test(one));
+  for (const name of [...outputs, ...beside]) {
     cpSync(join(distFolder, name), join(folder, "dist", name), {
       recursive: true,
       filter: (path) => !unread.test(path),

@@ -22,7 +22,6 @@ import { certificateFaults } from "./ops/certificates.ts";
 import { startOps } from "./ops/start.ts";
 import { together, type Running } from "./running.ts";
 import type { StartError, StartOptions } from "./starting.ts";
-import { openWorker } from "./worker/open.ts";
 import { workerApp } from "./worker/workerApp.ts";
 
 type Started = Promise<Result<Running, readonly StartError[]>>;
@@ -106,6 +105,7 @@ async function startOwner(options: StartOptions): Started {
 async function startWorker(options: StartOptions): Started {
   const { config, host } = options;
   const generations = new Generations();
+  const { openWorker } = await import("./worker/open.ts");
   const worker = await openWorker(options, { generations });
   if (!worker.ok) return err([{ part: "start", reason: worker.error }]);
   const { name, spool, capacity } = worker.value;

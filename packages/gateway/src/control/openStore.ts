@@ -1,7 +1,5 @@
 /** From `gateway.persistence` to an open database or store. Migrates nothing; see migrations.ts. */
 import { connectPglite, openPglite } from "@gateway/control/store/driver/pglite.ts";
-import { openNeon } from "@gateway/control/store/driver/neon.ts";
-import { openPostgres } from "@gateway/control/store/driver/postgres.ts";
 import type { Database } from "@gateway/control/store/database.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
@@ -10,7 +8,7 @@ import { plainSecret } from "../config/secrets.ts";
 
 export type DatabaseConfig = Exclude<PersistenceConfig, { type: "inMemory" }>;
 
-/** Opens the database of this process, or says why it can not. */
+/** Opens the database of this process, or says why it can not. A driver that is not asked for is not loaded. */
 export async function openDatabase(
   config: DatabaseConfig,
   host: Host,
@@ -22,14 +20,16 @@ export async function openDatabase(
       const { error } = opened;
       return err(error.code === "inUse" ? inUse(config.path) : `${config.path}: ${error.detail}`);
     }
-    case "postgres":
-      return ok(
-        openPostgres({ url: plainSecret(config.url), connectionsMax: config.connectionsMax, host }),
-      );
-    case "neon":
-      return ok(
-        openNeon({ url: plainSecret(config.url), connectionsMax: config.connectionsMax, host }),
-      );
+    case "postgres": {
+      const { openPostgres } = await import("@gateway/control/store/driver/postgres.ts");
+      const { connectionsMax } = config;
+      return ok(openPostgres({ url: plainSecret(config.url), connectionsMax, host }));
+    }
+    case "neon": {
+      const { openNeon } = await import("@gateway/control/store/driver/neon.ts");
+      const { connectionsMax } = config;
+      return ok(openNeon({ url: plainSecret(config.url), connectionsMax, host }));
+    }
   }
 }
 

@@ -1,10 +1,9 @@
-/** Opens what a configuration names (backends, the authenticator) and compiles it to a generation. */
-import { ldapAuthenticator } from "@gateway/access/client/ldap/ldap.ts";
+/**
+ * Opens what a configuration names (backends, the authenticator) and compiles it to a generation. Each provider is
+ * loaded when a configuration names it: with their libraries they are megabytes of a gateway at rest.
+ */
 import { noneAuthenticator } from "@gateway/access/client/none.ts";
-import { oidcAuthenticator } from "@gateway/access/client/oidc/oidc.ts";
 import { staticAuthenticator } from "@gateway/access/client/static/static.ts";
-import { openFgaAuthorizer } from "@gateway/access/group/openfga.ts";
-import { tokenExchange } from "@gateway/access/exchange/exchange.ts";
 import type { CommonClusterConfig } from "@gateway/contract/config/cluster.ts";
 import type { SnapshotConfig } from "@gateway/control/config/objects.ts";
 import type { Authenticator } from "@gateway/core/port/authenticator.ts";
@@ -68,9 +67,9 @@ export async function openConfig(
     roles: config.auth?.operatorRoles ?? [],
   };
   const lists = allowListAuthorizer(config.clusterGroups, operators);
-  const authorizer = authorizerOf(config.authorization, lists, host);
+  const authorizer = await authorizerOf(config.authorization, lists, host);
   await nextTurn();
-  const authenticator = authenticatorOf(config.auth, host);
+  const authenticator = await authenticatorOf(config.auth, host);
   await nextTurn();
   const compile = (revision: string): Generation =>
     compileSnapshot(config, {
@@ -112,16 +111,18 @@ export function openBackends(parts: {
   return new OpenBackends(async (name, config) => {
     const opened = await openCluster(name, config, parts);
     if (!opened.ok) return opened;
-    return ok({ backend: opened.value, exchange: exchangeOf(name, config, parts.host) });
+    return ok({ backend: opened.value, exchange: await exchangeOf(name, config, parts.host) });
   });
 }
 
-function exchangeOf(
+async function exchangeOf(
   name: string,
   { queryAuth }: CommonClusterConfig,
   host: Host,
-): TokenExchange | undefined {
-  return queryAuth?.type === "tokenExchange" ? tokenExchange(name, queryAuth, host) : undefined;
+): Promise<TokenExchange | undefined> {
+  if (queryAuth?.type !== "tokenExchange") return undefined;
+  const { tokenExchange } = await import("@gateway/access/exchange/exchange.ts");
+  return tokenExchange(name, queryAuth, host);
 }
 
 /** Opens one cluster by its engine's adapter. */
@@ -138,35 +139,41 @@ export async function openCluster(
   return err({ cluster: name, reason: opened.error.detail ?? opened.error.message });
 }
 
-function authorizerOf(
+async function authorizerOf(
   authorization: SnapshotConfig["authorization"],
   lists: Authorizer,
   host: Host,
-): Authorizer & Partial<AsyncDisposable> {
+): Promise<Authorizer & Partial<AsyncDisposable>> {
   switch (authorization.provider) {
     case "none":
       return lists;
-    case "openfga":
+    case "openfga": {
+      const { openFgaAuthorizer } = await import("@gateway/access/group/openfga.ts");
       return openFgaAuthorizer(authorization.openfga, lists, host);
+    }
     default:
       return unreachable(authorization);
   }
 }
 
-function authenticatorOf(
+async function authenticatorOf(
   auth: SnapshotConfig["auth"],
   host: Host,
-): Authenticator & Partial<AsyncDisposable> {
+): Promise<Authenticator & Partial<AsyncDisposable>> {
   if (auth === undefined) return noneAuthenticator();
   switch (auth.provider) {
     case "none":
       return noneAuthenticator();
     case "static":
       return staticAuthenticator(auth, host);
-    case "oidc":
+    case "oidc": {
+      const { oidcAuthenticator } = await import("@gateway/access/client/oidc/oidc.ts");
       return oidcAuthenticator(auth, host);
-    case "ldap":
+    }
+    case "ldap": {
+      const { ldapAuthenticator } = await import("@gateway/access/client/ldap/ldap.ts");
       return ldapAuthenticator(auth, host);
+    }
     default:
       return unreachable(auth);
   }
