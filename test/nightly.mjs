@@ -33,7 +33,10 @@ const runs = [
   ["Trino's clients direct and through", ["test/real/run.mjs", "trinoServer"]],
   ["statements by chance, MySQL and MariaDB", ["test/real/run.mjs", "starRocks", "starRocksMysql"]],
   ["JDBC every way, MySQL and MariaDB", ["test/real/run.mjs", "toolsOnMysql", "toolsOnMariadb"]],
-  ["an upgrade of a million records", ["test/real/run.mjs", "debianPostgres"]],
+  [
+    "an upgrade of a million records, and the store on a newer server",
+    ["test/real/run.mjs", "debianPostgres", "embeddedPostgres"],
+  ],
   ["native results under valgrind", ["test/memcheck/run.mjs", "2000"]],
   ["ten thousand statements direct and through, PostgreSQL", ["test/real/run.mjs", "adbcPostgres"]],
   ["frames by chance, PostgreSQL", ["test/fuzz/frames.mjs", "postgres", frames]],

@@ -49,6 +49,8 @@ import { startQuickstart } from "./gateway.mjs";
 import { installTools } from "./install.mjs";
 
 const only = process.argv.slice(2);
+/** From here on a case is printed with its time. */
+const longSeconds = 10;
 const seconds = new Map();
 const startMs = performance.now();
 const tools = await installTools();
@@ -105,16 +107,18 @@ const suites = [
   debianPostgresCases,
   embeddedPostgresCases,
 ];
-// Those run beside the others that start servers of their own and never ask the quick start: much of both is waiting.
-const apart = new Set(
-  `tpc keycloak slapd openFga image npmPackage postgresql debianPostgres embeddedPostgres
-  adbcPostgres adbcRecording adbcSnowflake starRocks starRocksMysql starRocksLdap`.split(/\s+/),
-);
+// Those start servers of their own and never ask the quick start, so they run beside the others: much of both is
+// waiting. The longest come first.
+const apart =
+  `debianPostgres keycloak starRocksMysql adbcPostgres postgresql starRocks embeddedPostgres
+  npmPackage image adbcRecording adbcSnowflake tpc starRocksLdap slapd openFga`.split(/\s+/);
 try {
-  await Promise.all([
-    inTurn(suites.filter(({ tool }) => !apart.has(tool) && tool !== "ordinary")),
-    inTurn(suites.filter(({ tool }) => apart.has(tool))),
-  ]);
+  const beside = apart.map((tool) => suites.filter((one) => one.tool === tool));
+  const others = suites.filter(({ tool }) => !apart.includes(tool) && tool !== "ordinary");
+  const besideInTurn = async () => {
+    for (let some = beside.shift(); some !== undefined; some = beside.shift()) await inTurn(some);
+  };
+  await Promise.all([inTurn(others).then(besideInTurn), besideInTurn()]);
   // Alone, because some of them compare what others get while one user takes all there is.
   await inTurn([ordinaryCases]);
   // Alone, because it changes the configuration before it puts it back.
@@ -147,13 +151,18 @@ async function one(tool, name, run) {
     console.log(`skipped  ${tool}: ${name} (${missing})`);
     return;
   }
+  const fromMs = performance.now();
+  const took = () => {
+    const spent = Math.round((performance.now() - fromMs) / 1000);
+    return spent < longSeconds ? "" : ` (${spent} s)`;
+  };
   try {
     await run(gateway);
     counts.passed += 1;
-    console.log(`passed   ${tool}: ${name}`);
+    console.log(`passed   ${tool}: ${name}${took()}`);
   } catch (error) {
     counts.failed += 1;
-    console.log(`FAILED   ${tool}: ${name}\n${indented(error)}`);
+    console.log(`FAILED   ${tool}: ${name}${took()}\n${indented(error)}`);
   }
 }
 

@@ -23,7 +23,14 @@ export const debianPostgresCases = casesOf(
   debianPrograms,
   nightly ? 1_000_000 : 50_000,
 );
-export const embeddedPostgresCases = casesOf("embeddedPostgres", embeddedPrograms, 20_000);
+/** A newer server under the same store. Statements that it might read in another way are in the first case. */
+export const embeddedPostgresCases = nightly
+  ? casesOf("embeddedPostgres", embeddedPrograms, 20_000)
+  : firstOf(casesOf("embeddedPostgres", embeddedPrograms, 20_000));
+
+function firstOf({ cases, ...suite }) {
+  return { ...suite, cases: Object.fromEntries(Object.entries(cases).slice(0, 1)) };
+}
 
 function casesOf(tool, programs, records) {
   return {
