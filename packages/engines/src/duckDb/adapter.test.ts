@@ -251,6 +251,26 @@ describe("a transaction on DuckDB", () => {
     expect((await ran(backend, "select count(*) from kept")).rows).toEqual([[1n]]);
   });
 
+  it("is refused where it is to be SERIALIZABLE, however that was asked for", async () => {
+    const begun = async (sql: string, settings: Readonly<Record<string, string>> = {}) => {
+      const session = { dialect: "postgres" as const, settings: new Map(Object.entries(settings)) };
+      return await backend.begin(identifiedOf(sql, [], session), never);
+    };
+    const settings = { default_transaction_isolation: "serializable" };
+    const refused = { ok: false, error: { code: "query.unsupported" } };
+    expect(await begun("begin isolation level serializable")).toMatchObject(refused);
+    expect(await begun("begin", settings)).toMatchObject(refused);
+    await using lane = valueOf(await begun("begin isolation level repeatable read", settings));
+    const session = {
+      dialect: "postgres" as const,
+      settings: new Map([["transaction_isolation", "serializable"]]),
+    };
+    // SET TRANSACTION behind the BEGIN, and a change of a session that asked for it in all that it does.
+    expect(codeOf(await ran(lane, "select 1", { session }))).toBe("query.unsupported");
+    expect(codeOf(await ran(backend, "delete from kept", { session }))).toBe("query.unsupported");
+    expect((await ran(backend, "select count(*) from kept", { session })).rows).toEqual([[1n]]);
+  });
+
   it("commits after an error that did not end it", async () => {
     await using lane = valueOf(await backend.begin(identifiedOf("begin"), never));
     await ran(lane, "insert into kept values (3)");

@@ -47,6 +47,7 @@ import {
 } from "./client/run.ts";
 import { useFor, runUse, speaksOfSession, usedPath } from "./client/session.ts";
 import { ownStatement } from "./library/statementTypes.ts";
+import { beginRefusal, changeRefusal } from "./sql/isolation.ts";
 
 /**
  * Opens the cluster's database, or takes a share in it when it is open already. Refuses with
@@ -130,6 +131,8 @@ class DuckDbBackend implements Backend {
     const guarded =
       path === undefined ? guardStatement(query.engineSql, { pinned: false }) : undefined;
     if (guarded?.ok === false) return yield { kind: "failed", error: guarded.error };
+    const refused = guarded?.value.writes === true ? changeRefusal(query.session) : undefined;
+    if (refused !== undefined) return yield { kind: "failed", error: refused };
     if (this.#fatal) await this.#reopen();
     using taken = await this.#pool.take(signal);
     if (taken === undefined) return yield { kind: "failed", error: notTaken(signal) };
@@ -164,6 +167,8 @@ class DuckDbBackend implements Backend {
   }
 
   async begin(query: Identified, signal: AbortSignal): Promise<Result<PinnedLane, GatewayError>> {
+    const refused = beginRefusal(query);
+    if (refused !== undefined) return err(refused);
     if (this.#fatal) await this.#reopen();
     const taken = await this.#pool.take(signal);
     if (taken === undefined) return err(notTaken(signal));
@@ -352,7 +357,7 @@ class DuckDbBackend implements Backend {
   }
 }
 
-/** DuckDB has one isolation, stricter than most that are asked for; read-only is its own. */
+/** Its one isolation is no less than what `beginRefusal` lets through; read-only is its own. */
 function beginStatement({ readOnly }: TransactionModes): string {
   return readOnly === true ? "BEGIN TRANSACTION READ ONLY" : "BEGIN TRANSACTION";
 }

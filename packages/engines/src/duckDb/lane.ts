@@ -23,6 +23,7 @@ import {
 } from "./client/run.ts";
 import { useFor, runUse, speaksOfSession, useStatement, usedPath } from "./client/session.ts";
 import { ownStatement } from "./library/statementTypes.ts";
+import { changeRefusal } from "./sql/isolation.ts";
 
 const over = gatewayError("query.transaction", { message: "the transaction is over" });
 
@@ -71,6 +72,8 @@ export class TransactionLane implements PinnedLane {
     if (path !== undefined) return yield* this.#executeUse(path, query.session, signal);
     const guarded = guardStatement(query.engineSql, { pinned: true });
     if (!guarded.ok) return yield { kind: "failed", error: guarded.error };
+    const refused = changeRefusal(query.session);
+    if (refused !== undefined) return yield { kind: "failed", error: refused };
     this.#doubtful = guarded.value.writes;
     const context = {
       ...this.#context,
