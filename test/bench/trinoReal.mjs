@@ -31,7 +31,7 @@ const installed = await installTrinoServer();
 if (installed !== true) throw new Error(installed);
 keepAwake();
 pinBeside();
-const trino = await startTrinoServer();
+const trino = await startTrinoServer({ lasting: true });
 const listener = { host, port: 0 };
 const gateway = await startGateway(
   JSON.stringify({
