@@ -1,4 +1,4 @@
-# The gateway's image: Node, one bundle and its three native packages. From a checkout:
+# The gateway's image: Node, one bundle and its native packages. From a checkout:
 #   docker build -t query-gateway .
 # It runs as a user without rights, starts without a shell, and writes nothing but /var/lib/gateway:
 #   docker run --read-only --cap-drop ALL -v ./gateway.yaml:/etc/gateway/gateway.yaml:ro query-gateway

@@ -279,6 +279,10 @@ export const rooms = {
     records: ["link", "state"],
     snapshot: ["link", "state"],
   },
+  "sql/src": {
+    shared: [],
+    thread: [],
+  },
   "access/src": {
     shared: [],
     connect: [],

@@ -31,6 +31,7 @@ const entries = [
   { source: "packages/access/src/client/static/hashThread.ts", output: "hashThread.js" },
   { source: "packages/gateway/src/judge/judgeThread.ts", output: "judgeThread.js", inParts: true },
   { source: "packages/control/src/store/driver/pgliteThread.ts", output: "pgliteThread.js" },
+  { source: "packages/sql/src/thread/thread.ts", output: "sqlThread.js" },
   {
     source: "packages/frontends/src/postgres/catalog/thread.ts",
     output: "catalogMirrorThread.js",
@@ -49,7 +50,8 @@ const dataFolders = [
 ];
 
 /** Packages with native files or WASM of their own, found in `node_modules` at run time. */
-const nativePackages = /^(koffi|@duckdb\/node-bindings.*|@electric-sql\/pglite|esbuild)$/;
+const nativePackages =
+  /^(koffi|@duckdb\/node-bindings.*|@electric-sql\/pglite|@polyglot-sql\/sdk|esbuild)$/;
 
 /** CommonJS packages inside the bundle ask for built-in modules with `require`, which ESM lacks. */
 const banner = [

@@ -24,12 +24,18 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const distFolder = join(root, "packages/gateway/dist");
 
 /** What the bundle loads from `node_modules` (bin/build.mjs); each brings the binary of its platform along. */
-export const nativePackages = ["@duckdb/node-bindings", "@electric-sql/pglite", "koffi"];
+export const nativePackages = [
+  "@duckdb/node-bindings",
+  "@electric-sql/pglite",
+  "@polyglot-sql/sdk",
+  "koffi",
+];
 
 /** What a start reads of `dist` beside the programs that the build names. */
 const shippedBeside = /^(?:[A-Za-z]+\.tar\.gz|migrations)$/;
 /** Of a native package: what only a compiler, a debugger or a reader asks for. */
-const unused = /\.(?:map|d\.ts|d\.cts|d\.mts|md|c|cc|h|hh|cpp)$/;
+const unused =
+  /\.(?:map|d\.ts|d\.cts|d\.mts|md|c|cc|h|hh|cpp)$|\/sdk\/dist\/(?:cdn$|compat|manual)/;
 /** Drizzle's own notes about a migration, which only its tool reads. */
 const unread = /_snapshot\.json$/;
 

@@ -4,6 +4,7 @@ import type { Egress } from "./egress.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Steps } from "../sql/reading/steps.ts";
+import type { SqlWork } from "./sqlWork.ts";
 import type { Threads } from "./threads.ts";
 
 export interface Host {
@@ -15,6 +16,8 @@ export interface Host {
   readonly threads: Threads;
   /** Where long work on the one thread goes. */
   readonly slices: Slices;
+  /** The parser of SQL; absent on a host without threads. Costs nothing until it is asked. */
+  readonly sql?: SqlWork | undefined;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly egress: Egress;

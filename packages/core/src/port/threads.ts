@@ -1,6 +1,9 @@
 /** Threads of the process, by the name of their program. The host knows where the bundle lies. */
 export interface Threads {
-  start(name: "adbc" | "catalogMirror" | "hash" | "judge" | "pglite", data: unknown): Thread;
+  start(
+    name: "adbc" | "catalogMirror" | "hash" | "judge" | "pglite" | "sql",
+    data: unknown,
+  ): Thread;
   /**
    * Starts a child process, with a socket to it for each pair of `lines`. It inherits nothing of our
    * environment and ends with us. Absent on a host without processes.

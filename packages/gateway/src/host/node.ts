@@ -4,6 +4,7 @@ import { delimiter, dirname, isAbsolute, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Host } from "@gateway/core/port/host.ts";
 import { slicesOf } from "@gateway/core/tool/slices.ts";
+import { SqlThreads } from "@gateway/sql/thread/sqlThreads.ts";
 import { systemClock } from "./clock.ts";
 import { egressOf, noEgressLimits, type EgressLimits } from "./egress.ts";
 import { jsonLog, type LogThreshold } from "./log/log.ts";
@@ -30,13 +31,16 @@ export function nodeHost(
 ): NodeHost {
   const metrics = promMetrics();
   const bugCount = metrics.counter(bugs, {});
+  const threads = workerThreads(bundle);
+  const log = jsonLog(logLevel, () => bugCount.add(1));
   return {
     clock: systemClock,
     random: () => Math.random(),
     randomBytes: (length) => new Uint8Array(randomBytes(length)),
-    threads: workerThreads(bundle),
+    threads,
+    sql: new SqlThreads({ clock: systemClock, threads, log }),
     slices: slicesOf({ othersServed: () => setImmediate(), nowMs: () => systemClock.nowMs() }),
-    log: jsonLog(logLevel, () => bugCount.add(1)),
+    log,
     metrics,
     egress: egressOf(limits),
     libraryFolders: folders,

@@ -10,13 +10,16 @@ const files = {
   hash: "hashThread.js",
   judge: "judgeThread.js",
   pglite: "pgliteThread.js",
+  sql: "sqlThread.js",
 } as const;
 
-/** These threads keep nothing between two requests, so a young generation as large as the main thread's would only fill memory. */
+/** Some keep nothing between two requests, so a young generation as large as the main thread's would only fill memory. */
 const limits: { readonly [N in keyof typeof files]?: ResourceLimits } = {
   adbc: { maxYoungGenerationSizeMb: 6 },
   catalogMirror: { maxYoungGenerationSizeMb: 6 },
   pglite: { maxYoungGenerationSizeMb: 6 },
+  // Its parser recurses once for each level of nesting in a text.
+  sql: { stackSizeMb: 64 },
 };
 
 /** These hold a database, and run in the program that gives back what it leaves. */

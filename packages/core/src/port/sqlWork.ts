@@ -1,0 +1,44 @@
+/**
+ * Work on SQL that needs the whole grammar of a dialect. It is done away from the thread that serves clients, because
+ * a parser can take seconds for one text.
+ */
+import type { Result } from "../result.ts";
+import type { Dialect } from "../sql/dialect.ts";
+
+/** Each kind of work: what it is given and what it answers. Both are plain data, as they go to another thread. */
+export interface SqlTasks {
+  readonly parse: { readonly input: ParseInput; readonly output: ParsedText };
+}
+
+export interface ParseInput {
+  readonly sql: string;
+  readonly dialect: Dialect;
+}
+
+/** `kinds`: what each statement of the text is, in the parser's words. A text that it does not understand is no failure of the work. */
+export type ParsedText =
+  | { readonly parsed: true; readonly kinds: readonly string[] }
+  | { readonly parsed: false };
+
+/**
+ * `tooLong`: the text is not looked at. `busy`: too many wait already. `slow`: it took too long and was ended.
+ * `broken`: the thread ended or could not start. `cancelled`: the client was over before its turn came.
+ */
+export type SqlWorkFault = "tooLong" | "busy" | "slow" | "broken" | "cancelled";
+
+export interface SqlRequest<Task extends keyof SqlTasks> {
+  readonly task: Task;
+  readonly input: SqlTasks[Task]["input"];
+  /** UTF-16 units of the text, for the limit. */
+  readonly length: number;
+  /** Users take turns. */
+  readonly user: string;
+  readonly signal: AbortSignal;
+}
+
+/** Its program is loaded with the first request and not before. Never rejects. */
+export interface SqlWork {
+  ask<Task extends keyof SqlTasks>(
+    request: SqlRequest<Task>,
+  ): Promise<Result<SqlTasks[Task]["output"], SqlWorkFault>>;
+}

@@ -1,0 +1,37 @@
+/** What the thread does for each kind of request. The parser's own text about an error may hold values of a query, and stays here. */
+import { Dialect as Parser, parse } from "@polyglot-sql/sdk";
+import type { SqlTasks } from "@gateway/core/port/sqlWork.ts";
+import type { Dialect } from "@gateway/core/sql/dialect.ts";
+
+type Tasks = {
+  readonly [Task in keyof SqlTasks]: (input: SqlTasks[Task]["input"]) => SqlTasks[Task]["output"];
+};
+
+export const tasks: Tasks = {
+  parse: ({ sql, dialect }) => {
+    const nodes = parsedOf(sql, dialect);
+    return nodes === undefined ? { parsed: false } : { parsed: true, kinds: nodes.map(kindOf) };
+  },
+};
+
+/** The parser's names for our dialects. */
+export const parserDialects = {
+  duckdb: Parser.DuckDB,
+  postgres: Parser.PostgreSQL,
+  mysql: Parser.MySQL,
+  trino: Parser.Trino,
+  clickhouse: Parser.ClickHouse,
+  generic: Parser.Generic,
+} as const satisfies Record<Dialect, Parser>;
+
+/** One object for each statement; undefined where the text is not understood. */
+export function parsedOf(sql: string, dialect: Dialect): readonly unknown[] | undefined {
+  const { success, ast } = parse(sql, parserDialects[dialect]);
+  return success && Array.isArray(ast) ? ast : undefined;
+}
+
+/** A node is an object with one key, which says what it is. */
+export function kindOf(node: unknown): string {
+  const [kind] = typeof node === "object" && node !== null ? Object.keys(node) : [];
+  return kind ?? "unknown";
+}
