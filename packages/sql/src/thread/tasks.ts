@@ -24,10 +24,14 @@ export const parserDialects = {
   generic: Parser.Generic,
 } as const satisfies Record<Dialect, Parser>;
 
-/** One object for each statement; undefined where the text is not understood. */
+/** What the parser calls a text that it carries along without having read it. */
+const unread = "command";
+
+/** One object for each statement; undefined where one is not understood. */
 export function parsedOf(sql: string, dialect: Dialect): readonly unknown[] | undefined {
   const { success, ast } = parse(sql, parserDialects[dialect]);
-  return success && Array.isArray(ast) ? ast : undefined;
+  if (!success || !Array.isArray(ast)) return undefined;
+  return ast.every((node) => kindOf(node) !== unread) ? ast : undefined;
 }
 
 /** A node is an object with one key, which says what it is. */
