@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 import { kubernetesSchemas, kubernetesVersion } from "../../infra/kubernetes.mjs";
-import { actionlint, helm, promtool } from "../../infra/tools.mjs";
+import { actionlint, helms, promtool } from "../../infra/tools.mjs";
 import { command, expectCode, expectMatch, expectText } from "../command.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -64,10 +64,10 @@ export const chartCases = {
         "-f",
         everything,
       ];
-      expectMatch(
-        expectCode(await command(helm, args)).stdout,
-        /1 chart\(s\) linted, 0 chart\(s\) failed/,
-      );
+      for (const helm of helms()) {
+        const { stdout } = expectCode(await command(helm, args));
+        expectMatch(stdout, /1 chart\(s\) linted, 0 chart\(s\) failed/);
+      }
     },
     "renders manifests that Kubernetes knows, with as little as may be said and with all of it":
       async () => {
@@ -139,9 +139,10 @@ export const chartCases = {
     },
     "refuses what can not work, with the name of the value": async () => {
       for (const [given, said] of refusals) {
-        const result = await template({ ...least, ...given });
-        if (result.code === 0) throw new Error(`taken: ${JSON.stringify(given)}`);
-        expectMatch(result.stderr, said);
+        for (const result of await templates({ ...least, ...given })) {
+          if (result.code === 0) throw new Error(`taken: ${JSON.stringify(given)}`);
+          expectMatch(result.stderr, said);
+        }
       }
     },
   },
@@ -178,7 +179,8 @@ const refusals = [
   ],
 ];
 
-function template(values) {
+/** By each helm that is here. */
+function templates(values) {
   const from = values === undefined ? everything : "-";
   const args = [
     "template",
@@ -189,11 +191,17 @@ function template(values) {
     "--kube-version",
     kubernetesVersion,
   ];
-  return command(helm, [...args, "-f", from], { input: JSON.stringify(values) ?? "" });
+  const input = JSON.stringify(values) ?? "";
+  return Promise.all(helms().map((helm) => command(helm, [...args, "-f", from], { input })));
 }
 
+/** What every helm makes of it, which is the same. */
 async function rendered(values) {
-  return parsed(expectCode(await template(values)).stdout);
+  const [first = [], ...others] = (await templates(values)).map((result) =>
+    parsed(expectCode(result).stdout),
+  );
+  for (const other of others) expectText(JSON.stringify(other), JSON.stringify(first));
+  return first;
 }
 
 function parsed(text) {
