@@ -1,7 +1,10 @@
 /** A worker's side of the worker API at its cheapest: raw HTTP/1.1 over one kept connection, bodies only counted. */
 import { connect } from "node:net";
 
-/** Answers `ask(method, path, headers, body)`, which gives `{status, etag, bytes, atMs, body}` when the last byte is there. */
+/**
+ * Answers `ask(method, path, headers, body)`, which gives `{status, bytes, atMs, parts}` when the last byte is there. A
+ * connection that the server closed as idle while the question was on its way is opened anew, as a worker does.
+ */
 export async function openClient(port, secret) {
   let socket;
   let waiting;
@@ -21,7 +24,10 @@ export async function openClient(port, secret) {
   const open = async () => {
     socket = connect({ port, host: "127.0.0.1", noDelay: true });
     socket.on("data", take);
-    socket.on("close", () => waiting?.reject(new Error("the control plane closed the connection")));
+    const own = socket;
+    own.on("close", () => {
+      if (own === socket) waiting?.reject(new Error("the control plane closed the connection"));
+    });
     await new Promise((resolve, reject) => {
       socket.once("connect", resolve).once("error", reject);
     });
@@ -30,15 +36,25 @@ export async function openClient(port, secret) {
   };
   await open();
   const common = `host: bench\r\nauthorization: Bearer ${secret}\r\n`;
+  const once = (head, body) =>
+    new Promise((resolve, reject) => {
+      waiting = { resolve, reject };
+      socket.write(head);
+      if (body !== undefined) socket.write(body);
+    });
   return {
     ask: async (method, path, headers = "", body) => {
-      if (socket.destroyed || !socket.writable) await open();
-      return new Promise((resolve, reject) => {
-        waiting = { resolve, reject };
-        const length = body === undefined ? "" : `content-length: ${body.length}\r\n`;
-        socket.write(`${method} ${path} HTTP/1.1\r\n${common}${headers}${length}\r\n`);
-        if (body !== undefined) socket.write(body);
-      });
+      const length = body === undefined ? "" : `content-length: ${body.length}\r\n`;
+      const head = `${method} ${path} HTTP/1.1\r\n${common}${headers}${length}\r\n`;
+      const isKept = !socket.destroyed && socket.writable;
+      if (!isKept) await open();
+      try {
+        return await once(head, body);
+      } catch (error) {
+        if (!isKept || answer !== undefined) throw error;
+        await open();
+        return once(head, body);
+      }
     },
     close: () => socket.destroy(),
   };

@@ -52,6 +52,8 @@ let poolSize = 16;
 process.on("message", (message) => {
   void obey(message);
 });
+// Nobody would end it when its parent is gone.
+process.on("disconnect", () => process.exit());
 
 async function obey(message) {
   if (message.do === "push") process.send({ pushed: await push(message.count) });

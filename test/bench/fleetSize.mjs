@@ -1,13 +1,16 @@
 /**
  * One control plane process on PostgreSQL under fleets of 10 to 10,000 simulated workers, each with its own
- * connection, registration and held question: what they take of it at rest, how soon a change reaches them, how
- * many of their heartbeats it answers. The figures of docs/scale.md.
+ * connection, registration and held question: what each of their calls takes of its processor and of the database's,
+ * how soon a change reaches them, what they take of its memory. The figures of docs/scale.md.
  *
- * `node test/bench/fleetSize.mjs [WORKERS …]`. Simulated workers open no
- * engine; each fleet gets a control plane of its own.
+ * Processor time is what the figures rest on: it does not grow where something else runs on the same cores, as
+ * every rate and every wait does. The simulated workers themselves are in neither.
+ *
+ * `node test/bench/fleetSize.mjs [WORKERS …]`. Simulated workers open no engine; each fleet gets a control plane of
+ * its own.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { embeddedPrograms, startPostgres } from "../real/postgresServer.mjs";
 import { startControl } from "./control.mjs";
@@ -22,6 +25,7 @@ const rounds = 3;
 /** Questions under way at once while a fleet arrives or reports. */
 const atOnceMax = 64;
 const heartbeatsMin = 2_000;
+const questionsMin = 500;
 
 const programs = await embeddedPrograms();
 if (programs.folder === undefined) throw new Error(programs.reason);
@@ -30,30 +34,49 @@ for (const size of sizes) {
   const postgres = await startPostgres(programs.folder, { fsync: "on" });
   const control = await startControl({ database: postgres.url, clusters });
   try {
-    console.log(JSON.stringify(await measured(control, size)));
+    console.log(JSON.stringify(await measured({ control, postgres }, size)));
   } finally {
     await control.stop();
     await postgres.stop();
   }
 }
 
-async function measured(control, size) {
+async function measured(plane, size) {
+  const { control } = plane;
   const emptyMb = residentMb(control.pid);
-  const startMs = monotonicMs();
-  const workers = await inTurns(Array.from({ length: size }), (_, index) => worker(control, index));
-  const arrivedMs = monotonicMs() - startMs;
-  const beats = await heartbeats(workers);
-  const woken = await wakes(control, workers);
-  const heldMb = woken.residentMb;
+  let workers = [];
+  const arrival = await spent(plane, size, async () => {
+    workers = await inTurns(Array.from({ length: size }), (_, index) => worker(control, index));
+  });
+  const beats = await heartbeats(plane, workers);
+  const questions = await unanswered(plane, workers);
+  const woken = await wakes(plane, workers);
   for (const { client } of workers) client.close();
   return {
     workers: size,
-    "registered /s": Math.round((size / arrivedMs) * 1_000),
-    "heartbeats /s": Math.round(beats),
-    "edit of 64 KB, p50 ms": Math.round(woken.p50),
+    registration: arrival,
+    heartbeat: beats,
+    "held question": questions,
+    "edit of 64 KB, each worker": woken.cost,
+    "p50 ms": Math.round(woken.p50),
     "p99 ms": Math.round(woken.p99),
     "resident MB, empty": emptyMb,
-    "all waiting": heldMb,
+    "all waiting": woken.residentMb,
+  };
+}
+
+/** What `count` calls of one kind take: milliseconds of each processor per call, and how many a second there were. */
+async function spent({ control, postgres }, count, work) {
+  const usedOf = () => [processorMs(control.pid), processorMs(postgres.pid())];
+  const before = usedOf();
+  const fromMs = monotonicMs();
+  await work();
+  const tookMs = monotonicMs() - fromMs;
+  const [controlMs = 0, databaseMs = 0] = usedOf().map((ms, at) => (ms - before[at]) / count);
+  return {
+    "control ms": Number(controlMs.toFixed(3)),
+    "database ms": Number(databaseMs.toFixed(3)),
+    "1/s": Math.round((count / tookMs) * 1_000),
   };
 }
 
@@ -79,42 +102,71 @@ async function worker(control, index) {
 }
 
 /** Of a fleet in which nothing changes: each says that it is there, `atOnceMax` at a time. */
-async function heartbeats(workers) {
+function heartbeats(plane, workers) {
   const turns = Math.max(1, Math.ceil(heartbeatsMin / workers.length));
-  const fromMs = monotonicMs();
-  for (let turn = 0; turn < turns; turn += 1) {
-    await inTurns(workers, async ({ client, name, instanceId, headers }) => {
-      const beat = { name, instanceId, status: "active", stale: false, queries: [] };
-      const body = Buffer.from(JSON.stringify(beat));
-      const { status } = await client.ask("POST", "/worker/heartbeat", headers, body);
-      if (status !== 200) throw new Error(`heartbeat: ${status}`);
-    });
-  }
-  return ((turns * workers.length) / (monotonicMs() - fromMs)) * 1_000;
+  return spent(plane, turns * workers.length, async () => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      await inTurns(workers, async ({ client, name, instanceId, headers }) => {
+        const beat = { name, instanceId, status: "active", stale: false, queries: [] };
+        const body = Buffer.from(JSON.stringify(beat));
+        const { status } = await client.ask("POST", "/worker/heartbeat", headers, body);
+        if (status !== 200) throw new Error(`heartbeat: ${status}`);
+      });
+    }
+  });
+}
+
+/** Questions for a change that does not come, all held at once, to their end after a second. */
+async function unanswered(plane, workers) {
+  const since = await plane.control.revision();
+  const path = `/worker/config/wait?since=${since}`;
+  const turns = Math.max(1, Math.ceil(questionsMin / workers.length));
+  return spent(plane, turns * workers.length, async () => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      await Promise.all(
+        workers.map(async ({ client }) => {
+          const { status } = await client.ask("GET", path, "prefer: wait=1\r\n");
+          if (status !== 200 && status !== 304) throw new Error(`wait: ${status}`);
+        }),
+      );
+    }
+  });
 }
 
 /** From before a change to the last byte of each worker's copy of it; and memory while all wait. */
-async function wakes(control, workers) {
+async function wakes(plane, workers) {
+  const { control } = plane;
   const all = [];
+  const costs = [];
   let resident = 0;
   for (let round = 0; round <= rounds; round += 1) {
     const since = await control.revision();
     const served = workers.map(async ({ client }) => {
       const path = `/worker/config/wait?since=${since}`;
-      const woken = await client.ask("GET", path, "prefer: wait=55\r\n");
+      let woken;
+      // Where a large fleet takes long to come, some have to ask again before anything changed.
+      do woken = await client.ask("GET", path, "prefer: wait=55\r\n");
+      while (woken.status === 304);
       const answer = await client.ask("GET", "/worker/config", "accept-encoding: gzip\r\n");
       if (woken.status !== 200 || answer.status !== 200) throw new Error("not woken");
       return answer.atMs;
     });
     await control.held(workers.length);
     resident = Math.max(resident, residentMb(control.pid));
-    const { fromMs } = await control.push(1);
-    const tookMs = (await Promise.all(served)).map((atMs) => atMs - fromMs);
+    let tookMs = [];
+    const cost = await spent(plane, workers.length, async () => {
+      const { fromMs } = await control.push(1);
+      tookMs = (await Promise.all(served)).map((atMs) => atMs - fromMs);
+    });
     // The first round warms up both sides.
-    if (round > 0) all.push(...tookMs);
+    if (round === 0) continue;
+    all.push(...tookMs);
+    costs.push(cost);
   }
   const sorted = all.toSorted((a, b) => a - b);
-  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), residentMb: resident };
+  const middle = costs.toSorted((a, b) => a["control ms"] - b["control ms"])[rounds >> 1];
+  const [p50, p99] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
+  return { p50, p99, cost: middle, residentMb: resident };
 }
 
 async function inTurns(items, work) {
@@ -132,4 +184,27 @@ async function inTurns(items, work) {
 function residentMb(pid) {
   const [, kb = "0"] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Math.round(Number(kb) / 1_024);
+}
+
+/** Processor time of a process and of all that it started, in milliseconds: in steps of the kernel's ticks of 10. */
+function processorMs(pid) {
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && name !== String(pid))
+    .map((name) => statOf(name))
+    .filter(({ parent }) => parent === pid);
+  const own = statOf(pid);
+  return children.reduce((sum, { ownMs }) => sum + ownMs, own.ownMs + own.endedMs);
+}
+
+/** `endedMs` is what children took that are no more. */
+function statOf(pid) {
+  try {
+    // The name before the closing parenthesis may hold anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1).split(" ");
+    const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map((one) => one * 10);
+    return { parent: Number(fields[1]), ownMs: user + system, endedMs: endedUser + endedSystem };
+  } catch {
+    // It ended while the list was read.
+    return { parent: 0, ownMs: 0, endedMs: 0 };
+  }
 }

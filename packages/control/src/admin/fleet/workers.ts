@@ -33,6 +33,9 @@ const workerShape = {
   configSource: z.enum(["controlPlane", "disk", "peer"]).optional(),
   stale: z.boolean(),
   lastError: z.string().optional(),
+  coordination: z.enum(["controlPlane", "local"]).optional().meta({
+    description: "local: it applies the caps to itself alone.",
+  }),
   queryCount: z.int(),
   registeredAt: unixMs,
   lastSeenAt: unixMs,

@@ -208,6 +208,7 @@ async function beat(store: Store, instanceId: string, ids: readonly string[], at
     activeRevision: undefined,
     downloadedRevision: undefined,
     configSource: undefined,
+    coordination: undefined,
     queries: ids.map((id) => ({ id, state: "running", since: 1 })),
   };
   const taken = await store.workers.heartbeat(report, "t", atMs);

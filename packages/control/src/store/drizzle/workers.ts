@@ -1,5 +1,5 @@
 /** The worker registry in its tables. */
-import { and, asc, eq, ne, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, ne, sql } from "drizzle-orm";
 import { ok } from "@gateway/core/result.ts";
 import { byNameAndId, emptyPage } from "../keyset.ts";
 import { storableJson } from "../storable.ts";
@@ -24,6 +24,7 @@ export function workerTables(asked: Asked): WorkerStore {
     remove: (instanceId) => removeInstance(asked, instanceId),
     list: (page) => instancePage(asked, page),
     get: (instanceId) => instance(asked, instanceId),
+    countAlone: (since) => aloneSince(asked, since),
     requestCancel: async ({ queryId, requestedBy, requestedAt }) => {
       const row = { queryId, requestedBy, requestedAt };
       const kept = await asked.ask(
@@ -54,6 +55,7 @@ async function registerInstance(
     configSource: null,
     stale: false,
     lastError: null,
+    coordination: null,
     queries: [],
     registeredAt: nowMs,
     lastSeenAt: nowMs,
@@ -92,6 +94,7 @@ async function takeReport(
         config_source = ${report.configSource ?? null}::text,
         stale = ${report.stale}::boolean,
         last_error = ${report.lastError ?? null}::text,
+        coordination = ${report.coordination ?? null}::text,
         queries = ${storableJson(report.queries)}::jsonb,
         last_seen_at = ${nowMs}::bigint
       where instance_id = ${report.instanceId}::text and token_hash = ${tokenHash}::text
@@ -159,6 +162,18 @@ async function instance({ db, ask }: Asked, id: string): Stored<WorkerRow | unde
   return rows.ok ? ok(rows.value.map(workerOfRow)[0]) : rows;
 }
 
+/** By worker_registry_last_seen. Asked once a minute, and only where a worker counts alone. */
+async function aloneSince({ db, ask }: Asked, since: number): Stored<number> {
+  const { coordination, lastSeenAt } = workerRegistry;
+  const rows = await ask(
+    db
+      .select({ alone: count() })
+      .from(workerRegistry)
+      .where(and(eq(coordination, "local"), gte(lastSeenAt, since))),
+  );
+  return rows.ok ? ok(rows.value[0]?.alone ?? 0) : rows;
+}
+
 function workerOfRow(row: typeof workerRegistry.$inferSelect): WorkerRow {
   return {
     ...row,
@@ -166,6 +181,7 @@ function workerOfRow(row: typeof workerRegistry.$inferSelect): WorkerRow {
     downloadedRevision: row.downloadedRevision ?? undefined,
     configSource: row.configSource ?? undefined,
     lastError: row.lastError ?? undefined,
+    coordination: row.coordination ?? undefined,
   };
 }
 

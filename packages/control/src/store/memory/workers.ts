@@ -45,6 +45,12 @@ export function memoryWorkers(rows = new Map<string, WorkerRow>()): WorkerStore 
         }),
       ),
     get: (instanceId) => stored(rows.get(instanceId)),
+    countAlone: (since) => {
+      const alone = [...rows.values()].filter(
+        ({ coordination, lastSeenAt }) => coordination === "local" && lastSeenAt >= since,
+      );
+      return stored(alone.length);
+    },
     requestCancel: (request) => {
       if (!cancels.has(request.queryId)) cancels.set(request.queryId, request);
       return stored(undefined);
@@ -69,6 +75,7 @@ function newRow(worker: WorkerRegistration, nowMs: number): WorkerRow {
     configSource: undefined,
     stale: false,
     lastError: undefined,
+    coordination: undefined,
     queries: [],
     registeredAt: nowMs,
     lastSeenAt: nowMs,

@@ -164,6 +164,7 @@ export function reportOf(instanceId: string, more: Partial<WorkerReport> = {}): 
     configSource: "controlPlane",
     stale: false,
     lastError: undefined,
+    coordination: "controlPlane",
     queries: [],
     ...more,
   };

@@ -22,6 +22,7 @@ export function workerSuite(check: Check): void {
       configSource: undefined,
       stale: false,
       lastError: undefined,
+      coordination: undefined,
       queries: [],
       registeredAt: startMs,
       lastSeenAt: startMs,
@@ -38,6 +39,7 @@ export function workerSuite(check: Check): void {
       stale: true,
       lastError: 'it\'s "bad"\n',
       configSource: "disk",
+      coordination: "local",
       queries: [query, { id: "q2", state: "queued", since: 2 }],
     });
     expect(await answered(workers.heartbeat(report, "token-i1", startMs + 5))).toEqual({
@@ -54,9 +56,24 @@ export function workerSuite(check: Check): void {
       activeRevision: undefined,
       downloadedRevision: undefined,
       configSource: undefined,
+      coordination: undefined,
     });
     await answered(workers.heartbeat(bare, "token-i1", startMs + 6));
     expect(await answered(workers.get("i1"))).toEqual({ ...row, ...bare, lastSeenAt: startMs + 6 });
+  });
+
+  check("counts those that count alone and were seen since", async ({ workers }) => {
+    const modes = { i1: "local", i2: "controlPlane", i3: undefined, i4: "local" } as const;
+    for (const [index, [id, coordination]] of Object.entries(modes).entries()) {
+      await answered(workers.register(registrationOf(id), startMs));
+      const report = reportOf(id, { coordination });
+      await answered(workers.heartbeat(report, `token-${id}`, startMs + index));
+    }
+    expect(await answered(workers.countAlone(startMs))).toBe(2);
+    expect(await answered(workers.countAlone(startMs + 1))).toBe(1);
+    // Until its next report nobody knows what a worker that begins anew does.
+    await answered(workers.register(registrationOf("i4"), startMs + 9));
+    expect(await answered(workers.countAlone(startMs + 1))).toBe(0);
   });
 
   check("takes no report from another token or an unknown instance", async ({ workers }) => {

@@ -22,7 +22,7 @@ import type { WorkerEnv } from "../auth.ts";
 import type { SharedCapacity } from "../capacity/capacityPort.ts";
 import { heartbeatBytesMax, registerBytesMax } from "../limits.ts";
 import { provesEnd } from "./predecessor.ts";
-import { LocalWorkers } from "./localWorkers.ts";
+import { countedAlone } from "./countedAlone.ts";
 import { invalidBody, notRegistered, storeGone } from "../refuse.ts";
 import type { Current } from "../snapshot/snapshot.ts";
 import { statusOf } from "../status.ts";
@@ -89,12 +89,9 @@ async function succeed(
 }
 
 /** `POST /worker/heartbeat` */
-export function heartbeat(
-  { store, clock, log }: ControlDeps,
-  current: Current,
-  shared: SharedCapacity,
-): Handler {
-  const localWorkers = new LocalWorkers(log);
+export function heartbeat(deps: ControlDeps, current: Current, shared: SharedCapacity): Handler {
+  const { store, clock, log } = deps;
+  const lookAtAlone = countedAlone(deps);
   return async (ctx) => {
     const tokenHash = presentedHash(ctx);
     if (tokenHash === undefined) return notRegistered();
@@ -103,7 +100,7 @@ export function heartbeat(
     const parsed = heartbeatSchema.safeParse(body.value);
     if (!parsed.success) return invalidBody(parsed.error);
     // The name was settled when the instance registered.
-    const { name: _name, coordination, ...report } = parsed.data;
+    const { name: _name, ...report } = parsed.data;
 
     const taken = await store.workers.heartbeat(
       {
@@ -112,16 +109,17 @@ export function heartbeat(
         downloadedRevision: report.downloadedRevision,
         configSource: report.configSource,
         lastError: report.lastError,
+        coordination: report.coordination,
       },
       tokenHash,
       clock.unixMs(),
     );
     if (!taken.ok) return storeGone(log, taken.error);
     if (taken.value === undefined) return notRegistered();
-    localWorkers.heard(report.instanceId, coordination, clock.unixMs());
     const [served, lost] = await Promise.all([
       current(ctx.get("secretIndex")),
       shared.seen(report.instanceId),
+      report.coordination === "local" ? lookAtAlone() : undefined,
     ]);
     const answer: HeartbeatResponse = {
       head: served?.head,
