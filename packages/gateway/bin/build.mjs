@@ -15,6 +15,7 @@ import { constants, setPriority } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { packStudio } from "./packStudio.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const distFolder = join(root, "packages/gateway/dist");
@@ -115,6 +116,7 @@ export async function build({ data = "now" } = {}) {
   }
 
   await copyMigrations();
+  await packStudio();
   // What another PGlite made may not open; without data a thread makes its own.
   await Promise.all(dataToMake().map(({ file }) => rm(file, { force: true })));
   if (data === "now") await makeData();

@@ -19,6 +19,7 @@ import {
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { buildIfStale } from "./build.mjs";
+import { packStudio } from "./packStudio.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const distFolder = join(root, "packages/gateway/dist");
@@ -32,7 +33,7 @@ export const nativePackages = [
 ];
 
 /** What a start reads of `dist` beside the programs that the build names. */
-const shippedBeside = /^(?:[A-Za-z]+\.tar\.gz|migrations)$/;
+const shippedBeside = /^(?:[A-Za-z]+\.tar\.gz|migrations|studio)$/;
 /** Of a native package: what only a compiler, a debugger or a reader asks for. */
 const unused =
   /\.(?:map|d\.ts|d\.cts|d\.mts|md|c|cc|h|hh|cpp)$|\/sdk\/dist\/(?:cdn$|compat|manual)/;
@@ -42,6 +43,7 @@ const unread = /_snapshot\.json$/;
 /** Lays the package out in a folder of its own, which it empties first. Answers that folder. */
 export async function layOut(folder = join(distFolder, "npm")) {
   await buildIfStale();
+  await packStudio();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "bin"), { recursive: true });
   const { outputs } = read("packages/gateway/dist/build.json");

@@ -6,6 +6,7 @@
  * controlPlane store                    leases     store                queries, admin, workers
  * worker       control plane|disk|peer  leases     spool to the owner   queries, operations
  */
+import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { Generations } from "@gateway/core/snapshot/generation.ts";
 import { adminApp } from "./control/adminApp.ts";
@@ -20,6 +21,7 @@ import { openBook } from "./history/openBook.ts";
 import type { Callers } from "./ops/callers.ts";
 import { certificateFaults } from "./ops/certificates.ts";
 import { startOps } from "./ops/start.ts";
+import { studioFiles } from "./ops/studioFiles.ts";
 import { together, type Running } from "./running.ts";
 import type { StartError, StartOptions } from "./starting.ts";
 import { workerApp } from "./worker/workerApp.ts";
@@ -83,7 +85,8 @@ async function startOwner(options: StartOptions): Started {
       shared,
       caller: (request) => callers.of(request),
     });
-  const ops = await startOps({ generations, stopping, app }, config.gateway, host);
+  const studio = studioFiles(studioFolders(options.bundle));
+  const ops = await startOps({ generations, stopping, app, studio }, config.gateway, host);
   return together({
     clock: host.clock,
     data,
@@ -99,6 +102,11 @@ async function startOwner(options: StartOptions): Started {
       () => closeControl(control.value),
     ],
   });
+}
+
+/** Beside the bundle, as a build packs it; else as the checkout built it last. */
+function studioFolders(bundle: URL): readonly string[] {
+  return ["studio/", "../../studio/dist/"].map((path) => fileURLToPath(new URL(path, bundle)));
 }
 
 /** Never touches a database: everything durable lives behind its link. */

@@ -1,11 +1,13 @@
 /**
  * The admin listener's routes: liveness, readiness and metrics here, which carry no secret and no user
- * data and need no login; everything under `/admin`, `/worker` and `/openapi.json` is the control
- * plane's own app.
+ * data and need no login, and the web console's files; everything under `/admin`, `/worker` and
+ * `/openapi.json` is the control plane's own app.
  */
 import { problemResponse } from "@gateway/control/problem.ts";
 import { hostAllowed, originAllowed } from "@gateway/frontends/listener/httpHost.ts";
+import { studioPath } from "@gateway/contract/studioApi.ts";
 import { Hono } from "hono";
+import type { StudioFiles } from "./studioFiles.ts";
 
 /** What answers requests: Hono's app, or any function of the like. */
 export interface App {
@@ -22,6 +24,8 @@ export interface OpsParts {
   readonly allowedHosts: readonly string[];
   /** Admin and worker API. */
   readonly control: App | undefined;
+  /** The web console; undefined where there is no admin API. */
+  readonly studio?: StudioFiles | undefined;
 }
 
 export function opsApp(parts: OpsParts): Hono {
@@ -51,6 +55,11 @@ export function opsApp(parts: OpsParts): Hono {
     for (const path of ["/admin/*", "/worker/*", "/openapi.json"]) {
       app.all(path, (c) => control.fetch(c.req.raw));
     }
+  }
+  const { studio } = parts;
+  if (studio !== undefined) {
+    for (const path of ["/", studioPath.slice(0, -1)]) app.get(path, (c) => c.redirect(studioPath));
+    app.get(`${studioPath}*`, (c) => studio.answer(c.req.raw));
   }
   app.notFound((c) => {
     const detail = `no such path: ${c.req.path}`;

@@ -5,6 +5,7 @@ import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import type { GatewayConfig } from "../config/schema.ts";
 import type { NodeHost } from "../host/node.ts";
 import { opsApp, type App } from "./app.ts";
+import type { StudioFiles } from "./studioFiles.ts";
 import { callersBehind, type Callers } from "./callers.ts";
 import { listenOps, type OpenOps } from "./listen.ts";
 
@@ -14,10 +15,12 @@ export interface OpsOptions {
   readonly stopping: AbortController;
   /** What the role answers besides health and metrics; told who calls. */
   readonly app: (callers: Callers) => App;
+  /** The web console, beside an admin API. */
+  readonly studio?: StudioFiles;
 }
 
 export async function startOps(
-  { generations, stopping, app: ownApp }: OpsOptions,
+  { generations, stopping, app: ownApp, studio }: OpsOptions,
   { adminApi }: GatewayConfig,
   host: NodeHost,
 ): Promise<Result<OpenOps | undefined, ListenError>> {
@@ -32,6 +35,7 @@ export async function startOps(
     metricsType: host.metrics.contentType,
     allowedHosts: adminApi.allowedHosts,
     control: ownApp(callers),
+    studio,
   });
   return listenOps(adminApi, { app, callers }, host);
 }
