@@ -118,6 +118,29 @@ describe("a server that misbehaves", () => {
   });
 });
 
+describe("a description of what will stay with its session", () => {
+  const call = { types: [], formats: [], values: [], resultFormats: [], simple: false };
+  const described: Script = ({ letter }) =>
+    letter === "S" ? [message("1"), message("t", [0, 0]), message("n"), ready] : [];
+
+  it.each(["listen news", "create temp table t (a int)", "prepare p as select 1"])(
+    "is the server's, on whatever connection: %s",
+    async (sql) => {
+      await using server = await ScriptedPostgres.start(described);
+      await using backend = await backendOf(server.port);
+      const answer = await backend.describe({ ...identifiedOf(sql), call }, never);
+      expect(valueOf(answer).columns).toEqual([]);
+    },
+  );
+
+  it("is refused where nothing stays", async () => {
+    await using server = await ScriptedPostgres.start(described);
+    await using backend = await backendOf(server.port, { pinning: "refuse" });
+    const answer = await backend.describe({ ...identifiedOf("listen news"), call }, never);
+    expect(answer).toMatchObject({ ok: false, error: { code: "query.unsupported" } });
+  });
+});
+
 /** Tells the truth but for the rows of the first statement, which is asked for a lie. */
 function lyingOnce(seen: Parameters<Script>[0], lie: readonly Uint8Array[]): ReturnType<Script> {
   if (seen.letter !== "E" || !seen.text.includes("'lie'")) return truth(seen);

@@ -191,14 +191,18 @@ function callOf(
   });
 }
 
-/** Parameters and columns without running. */
+/**
+ * Parameters and columns without running. So nothing is left either, and what will stay with the session once it runs
+ * may be described on any connection.
+ */
 export async function describeOn(
   member: Member,
   query: Identified,
   context: RunContext,
   signal: AbortSignal,
 ): Promise<Result<Description, GatewayError>> {
-  const made = callOf(member, query, context);
+  const until = context.pins === undefined ? context.until : "session";
+  const made = callOf(member, query, { ...context, until });
   if (!made.ok) return made;
   const refused = await brought(member, query, context, signal);
   if (refused !== undefined) return err(refused);

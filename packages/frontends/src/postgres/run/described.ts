@@ -95,10 +95,11 @@ function oidOf(column: Column): number {
   return announcedOf(column).oid;
 }
 
-/** The error where they are not. */
+/** The error where they are not. Drivers prepare anew where PostgreSQL's own function is named for it, and not else. */
 export function changedResult(): GatewayError {
   const message = "cached plan must not change result type";
-  return gatewayError("query.invalid", { sqlState: "0A000", message });
+  const vendor = { of: "postgres", fields: new Map([["R", "RevalidateCachedQuery"]]) } as const;
+  return gatewayError("query.invalid", { sqlState: "0A000", message, vendor });
 }
 
 /** A message has 16 bits for the number of columns, and most clients read them with a sign. */

@@ -303,7 +303,7 @@ describe("prepared statements and portals", () => {
     client.send(parseOf("s", "select 1"), describeOf("S", "s"), sync);
     await client.until("Z");
     client.send(bindOf({ statement: "s" }), executeOf(), sync);
-    expect(await errorAfter(client)).toMatchObject({ C: "0A000" });
+    expect(await errorAfter(client)).toMatchObject({ C: "0A000", R: "RevalidateCachedQuery" });
     client.send(bindOf({ statement: "s" }), describeOf("P"), executeOf(), sync);
     expect(letters(await client.until("Z"))).toBe("2STDCZ");
   });
