@@ -1,7 +1,7 @@
 /**
  * Suites written for pytest: a Python of their own with pinned packages, and how each test of a run ended.
  */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,6 +37,23 @@ export async function pythonWith(name, packages, more) {
   if (reason !== undefined) return { reason };
   await writeFile(marker, wanted);
   return { python };
+}
+
+/**
+ * Unpacks files of a package's source into a folder, as its wheels hold no tests. `files` are patterns of tar.
+ * Answers undefined, or why it could not.
+ */
+export async function unpackSource(python, { name, version, files, to }) {
+  const args = ["-m", "pip", "download", "-q", "--no-deps", "--no-binary", name];
+  const archives = `${to}.archive`;
+  const asked = ["-d", archives, `${name}==${version}`];
+  const fetched = await command(python, [...args, ...asked], { seconds: 300 });
+  if (fetched.code !== 0) return `pip failed: ${lastLine(fetched.stderr)}`;
+  await mkdir(to, { recursive: true });
+  const archive = join(archives, `${name.toLowerCase()}-${version}.tar.gz`);
+  const tar = ["-xzf", archive, "-C", to, "--strip-components=1", "--wildcards", ...files];
+  const unpacked = await command("tar", tar);
+  return unpacked.code === 0 ? undefined : `tar failed: ${unpacked.stderr.trim()}`;
 }
 
 /**

@@ -1,7 +1,8 @@
 /**
  * `npm run test:suites`: suites that others wrote for a server, on the real server and through the gateway before
  * it. Fails where a test that passed through before does so no longer; `--write` records what was found, for
- * `docs/reference/compatibility.md`. Other arguments pick suites by how their names begin.
+ * `docs/reference/compatibility.md`. Other arguments pick suites by how their titles begin:
+ * `pgx`, or "SQLAlchemy, mysql+pymysql before MySQL, engine `mysql`".
  */
 import { buildIfStale } from "../../packages/gateway/bin/build.mjs";
 import { startBefore } from "../real/configuredGateway.mjs";
@@ -9,15 +10,24 @@ import { dbtPostgres, dbtTrino } from "./dbt.mjs";
 import { goMysql, goMysqlRelayed } from "./goMysql.mjs";
 import { goPgx } from "./goPgx.mjs";
 import { entryOf, record, regressions } from "./record.mjs";
-import { sqlalchemyMysql, sqlalchemyPostgres, sqlalchemyTrino } from "./sqlalchemy.mjs";
+import { asyncpg, psycopg2 } from "./pythonPostgres.mjs";
+import {
+  sqlalchemyMysql,
+  sqlalchemyMysqlRelayed,
+  sqlalchemyPostgres,
+  sqlalchemyTrino,
+} from "./sqlalchemy.mjs";
 import { trinoPython } from "./trinoPython.mjs";
 
 const pairs = [
   goMysql,
   goMysqlRelayed,
   goPgx,
+  asyncpg,
+  psycopg2,
   sqlalchemyPostgres,
   sqlalchemyMysql,
+  sqlalchemyMysqlRelayed,
   sqlalchemyTrino,
   trinoPython,
   dbtPostgres,
@@ -29,7 +39,8 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 
 await buildIfStale();
 for (const pair of pairs) {
-  if (chosen.length > 0 && !chosen.some((word) => pair.suite.startsWith(word))) continue;
+  const title = `${pair.suite} before ${pair.behind}`;
+  if (chosen.length > 0 && !chosen.some((word) => title.startsWith(word))) continue;
   await one(pair);
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);

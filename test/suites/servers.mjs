@@ -2,7 +2,7 @@
  * The servers that suites of clients run on, each with the gateway's cluster before it. Each `open` answers
  * `{server, cluster, env, others, frontend, login, port, database, empty, stop}`, or a `reason`: `others` are further
  * clusters before the same server; `login` is the client's user on the server itself, with its password; `empty`
- * leaves nothing but the schemas it is told.
+ * leaves nothing but the schemas it is told, and on a PostgreSQL the extensions.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,9 +35,20 @@ export const postgresPair = {
       login: "gateway",
       port,
       database: "postgres",
-      empty: (schemas) => emptyPostgres(url, schemas),
+      empty: (schemas, extensions) => emptyPostgres(url, schemas, extensions),
       stop,
     };
+  },
+};
+
+/** By the server's own protocol alone. */
+export const postgresRelayedPair = {
+  name: "postgresqlRelayed",
+  behind: "PostgreSQL, engine `postgresql`",
+  async open() {
+    const opened = await postgresPair.open();
+    if (opened.reason !== undefined) return opened;
+    return { ...opened, ...opened.others[0], others: [] };
   },
 };
 
@@ -59,13 +70,13 @@ export function postgresClusters(port) {
 }
 
 /** Schemas of earlier runs, of whatever name, go as well. */
-async function emptyPostgres(url, schemas) {
+async function emptyPostgres(url, schemas, extensions = ["hstore", "citext"]) {
   const own = "nspname !~ '^pg_' and nspname <> 'information_schema'";
   const found = await postgres(url, `select quote_ident(nspname) n from pg_namespace where ${own}`);
   const steps = [
     ...found.map(({ n }) => `drop schema ${n} cascade`),
     ...["public", ...schemas].map((schema) => `create schema ${schema}`),
-    ...["hstore", "citext"].map((name) => `create extension if not exists ${name}`),
+    ...extensions.map((name) => `create extension if not exists ${name}`),
   ];
   for (const step of steps) await postgres(url, step);
 }
@@ -80,39 +91,44 @@ async function postgres(connectionString, sql) {
   }
 }
 
-export const mysqlPair = {
-  name: "mysql",
-  behind: "MySQL, engine `starRocks`",
-  async open() {
-    const installed = await installMysql();
-    if (installed !== true) return { reason: installed };
-    const { port, stop } = await startWithMore();
-    const password = "alice-secret";
-    const login = { host: "127.0.0.1", port, user: "alice", password };
-    const [{ version }] = await mysql(login, "select version() as version");
-    return {
-      server: `MySQL ${version.split("-")[0]}`,
-      cluster: {
-        engine: "starRocks",
-        endpoint: `mysql://127.0.0.1:${port}`,
-        auth: { type: "basic", username: "alice", password },
+const mysqlLogin = { username: "alice", password: "alice-secret" };
+
+/** Before the engine for any server of the family, and before the one for MySQL and MariaDB alone. */
+export const mysqlPair = mysqlOver("starRocks", (port) => ({
+  endpoint: `mysql://127.0.0.1:${port}`,
+}));
+export const mysqlRelayedPair = mysqlOver("mysql", (port) => ({ hosts: [`127.0.0.1:${port}`] }));
+
+function mysqlOver(engine, addressOf) {
+  return {
+    name: engine === "mysql" ? "mysqlRelayed" : "mysql",
+    behind: `MySQL, engine \`${engine}\``,
+    async open() {
+      const installed = await installMysql();
+      if (installed !== true) return { reason: installed };
+      const { port, stop } = await startWithMore();
+      const { username: user, password } = mysqlLogin;
+      const login = { host: "127.0.0.1", port, user, password };
+      const [{ version }] = await mysql(login, "select version() as version");
+      const auth = { type: "basic", ...mysqlLogin };
+      return {
+        server: `MySQL ${version.split("-")[0]}`,
+        cluster: { engine, ...addressOf(port), auth, database: "demo", poolSize: 12 },
+        frontend: "mysqlWire",
+        login: `${user}:${password}`,
+        port,
         database: "demo",
-        poolSize: 12,
-      },
-      frontend: "mysqlWire",
-      login: `alice:${password}`,
-      port,
-      database: "demo",
-      empty: async (schemas) => {
-        for (const schema of ["demo", ...schemas]) {
-          await mysql(login, `drop database if exists ${schema}`);
-          await mysql(login, `create database ${schema} character set utf8mb4`);
-        }
-      },
-      stop,
-    };
-  },
-};
+        empty: async (schemas) => {
+          for (const schema of ["demo", ...schemas]) {
+            await mysql(login, `drop database if exists ${schema}`);
+            await mysql(login, `create database ${schema} character set utf8mb4`);
+          }
+        },
+        stop,
+      };
+    },
+  };
+}
 
 /** A server runs its init-file whenever it starts. */
 async function startWithMore() {
