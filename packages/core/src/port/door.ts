@@ -13,7 +13,7 @@ import type { TableListing } from "./backend.ts";
 import type { ReachedEngine } from "../query/reached.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { Parameter } from "../type/type.ts";
-import type { NativeFormat } from "../type/vector.ts";
+import type { TakenFormat } from "../type/vector.ts";
 
 /** What the client tried; `user` is the name it claims. */
 export interface UnjudgedLogin {
@@ -51,7 +51,7 @@ export interface Door {
     statement: Statement,
     parameters: readonly Parameter[],
     session: Session,
-    takes?: readonly NativeFormat[],
+    takes?: readonly TakenFormat[],
   ): Query;
 
   /** Runs it. Aborting `signal` or ending the generator cancels; the engine's work ends too. */

@@ -10,7 +10,7 @@ import type { RoutingStep } from "@gateway/contract/record.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { Slot } from "./slot.ts";
-import type { NativeFormat } from "../type/vector.ts";
+import type { TakenFormat } from "../type/vector.ts";
 import type { MysqlCall } from "./mysqlCall.ts";
 import type { Kept, Pin } from "./pin.ts";
 
@@ -73,7 +73,7 @@ export interface Query {
   readonly parameters: readonly Parameter[];
   readonly session: Session;
   /** Formats of rows that the client's protocol carries as they are; an engine may answer in one of them. */
-  readonly takes: readonly NativeFormat[];
+  readonly takes: readonly TakenFormat[];
   /**
    * What a client of PostgreSQL's protocol sent beside its text. Present where every engine that the session may
    * reach speaks that protocol; `parameters` are empty then, and any other engine refuses the query.

@@ -34,6 +34,18 @@ export interface ColumnarBatch {
   readonly form: "columnar";
   readonly rows: number;
   readonly columns: readonly Vector[];
+  /** The same rows as the engine's own message, where its query `takes` such. Whoever makes a batch of others leaves it out. */
+  readonly arrow?: ArrowMessage;
+}
+
+/**
+ * A record batch of Arrow's IPC, uncompressed and without dictionaries, in memory that nobody writes to again. Its
+ * layouts are Arrow's own: it is left out of batches with an integer of 128 bits, or a time of less than microseconds.
+ */
+export interface ArrowMessage {
+  /** Without prefix; padded, so that the body may stand behind it. */
+  readonly metadata: Uint8Array;
+  readonly body: Uint8Array;
 }
 
 /**
@@ -77,10 +89,14 @@ export type NativeFormat =
   | "postgresCopy"
   | "clickHouseBody";
 
+/**
+ * What a frontend may say that it takes: rows in a format of its own, or `arrowMessages`: columns as ever, but with the
+ * message that they lie in, and up to a megabyte at a time, where the engine has Arrow's messages.
+ */
+export type TakenFormat = NativeFormat | "arrowMessages";
+
 /** Formats whose batches do not say how many rows they hold: nobody can hold a limit of rows over them. */
-export const uncountedFormats: ReadonlySet<NativeFormat> = new Set<NativeFormat>([
-  "clickHouseBody",
-]);
+export const uncountedFormats: ReadonlySet<TakenFormat> = new Set<TakenFormat>(["clickHouseBody"]);
 
 /** Rows in a format that the query's frontend said it takes, untouched. */
 export interface NativeBatch {

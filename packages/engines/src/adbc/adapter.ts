@@ -23,6 +23,7 @@ import type { Steps } from "@gateway/core/sql/reading/steps.ts";
 import type { AdbcFailure } from "../native/driver.ts";
 import { isFatalFailure } from "../duckDb/library/failure.ts";
 import type { ConnectionStep } from "../native/message.ts";
+import { messageBytesOf } from "../native/messageBytes.ts";
 import { inMemoryPath, realDatabasePath } from "../native/reach/sharing.ts";
 import { RunningTags } from "../running.ts";
 import type { AdbcConfig } from "./config.ts";
@@ -160,7 +161,8 @@ class AdbcBackend implements Backend {
         yield* runUse(context, use, before, signal);
       } else if (prepared?.ok === true) {
         if (prepared.value.judged.leaves) taken.spoil();
-        yield* runStatement(context, { ...prepared.value, before }, signal);
+        const messageBytes = messageBytesOf(query);
+        yield* runStatement(context, { ...prepared.value, before, messageBytes }, signal);
       }
     } finally {
       void taken.release();

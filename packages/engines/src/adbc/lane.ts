@@ -12,6 +12,7 @@ import type { Identified } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Division, Isolation } from "@gateway/core/sql/session/statement.ts";
 import type { ConnectionStep } from "../native/message.ts";
+import { messageBytesOf } from "../native/messageBytes.ts";
 import { connectError, errorOf } from "./errors.ts";
 import { limitStatements } from "./limit.ts";
 import { KnownTexts } from "./client/known.ts";
@@ -85,7 +86,8 @@ export class TransactionLane implements PinnedLane {
     if (!prepared.ok) return yield { kind: "failed", error: prepared.error };
     const before = this.#before(query);
     if (!before.ok) return yield { kind: "failed", error: before.error };
-    const statement = { ...prepared.value, before: before.value };
+    const messageBytes = messageBytesOf(query);
+    const statement = { ...prepared.value, before: before.value, messageBytes };
     yield* runStatement(this.#context, statement, signal);
   }
 

@@ -22,6 +22,7 @@ import type { TransactionModes } from "@gateway/core/sql/session/statement.ts";
 import type { AdbcFailure } from "../native/driver.ts";
 import type { DriverThread } from "../native/reach/driverThread.ts";
 import type { ProcessLimits } from "../native/reach/driverThread.ts";
+import { messageBytesOf } from "../native/messageBytes.ts";
 import { processHome, threadHome, type Home } from "../native/reach/home.ts";
 import type { DriverLibrary, SetupStatement } from "../native/message.ts";
 import { ThreadPool } from "../native/reach/pool.ts";
@@ -146,7 +147,9 @@ class DuckDbBackend implements Backend {
       return;
     }
     const { engineSql: sql, parameters } = query;
-    yield* runStatement(context, { sql, parameters, before, guarded: guarded.value }, signal);
+    const messageBytes = messageBytesOf(query);
+    const statement = { sql, parameters, before, guarded: guarded.value, messageBytes };
+    yield* runStatement(context, statement, signal);
   }
 
   async describe(

@@ -10,6 +10,7 @@ import type { Description, ResultStream } from "@gateway/core/query/event.ts";
 import type { Identified, Session } from "@gateway/core/query/query.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { AdbcFailure } from "../native/driver.ts";
+import { messageBytesOf } from "../native/messageBytes.ts";
 import type { TakenThread } from "../native/reach/pool.ts";
 import { isBeforeRun, isTransactionOver } from "./errors.ts";
 import { guardStatement, type Guarded } from "./library/guard.ts";
@@ -144,8 +145,10 @@ export class TransactionLane implements PinnedLane {
     return { [Symbol.dispose]: () => pass() };
   }
 
-  #statement({ engineSql, parameters, session }: Identified, guarded: Guarded): EngineStatement {
-    return { sql: engineSql, parameters, before: this.#goTo(session), guarded };
+  #statement(query: Identified, guarded: Guarded): EngineStatement {
+    const { engineSql, parameters, session } = query;
+    const messageBytes = messageBytesOf(query);
+    return { sql: engineSql, parameters, before: this.#goTo(session), guarded, messageBytes };
   }
 
   /** The `USE` that the connection still needs to stand where the session does now. */

@@ -80,6 +80,8 @@ export interface StatementRequest {
   readonly expected: ExpectedStatement | undefined;
   /** Set on the statement before its text, in this order. */
   readonly options?: readonly Option[];
+  /** About so many bytes of rows in a message, once many have come; undefined: as many as suit who reads cell by cell. */
+  readonly messageBytes?: number | undefined;
   /** Nobody wants rows: drivers that count changes only then are asked without a stream. */
   readonly rowless?: boolean;
 }

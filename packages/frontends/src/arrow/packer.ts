@@ -6,7 +6,7 @@ import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { bodyOf, type Body, type Slice } from "./body.ts";
 
 /** A batch of so many bytes leaves as it is: joining it with another would cost a copy, and more than it saves. */
-const aloneBytesMin = 128 * 1024;
+export const aloneBytesMin = 128 * 1024;
 /** Fewer rows wait for others until they are so many bytes. */
 const messageBytesMin = 256 * 1024;
 /** Larger batches are cut by rows into messages of about this size. A single row may be larger. */

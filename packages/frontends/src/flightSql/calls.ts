@@ -4,7 +4,8 @@
  * Every method is registered as a stream both ways. So the handler runs before a byte of the request was read, and
  * a stranger's message takes no memory before its login was judged.
  */
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
+import type { ServerHttp2Stream } from "node:http2";
 import { Metadata, type ServerDuplexStream } from "@grpc/grpc-js";
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type { Host } from "@gateway/core/port/host.ts";
@@ -16,7 +17,7 @@ import { mayTakeCredentials } from "../listener/tls.ts";
 import type { FlightStatus } from "./errors.ts";
 import { requestMsMax, stalledMs } from "./limits.ts";
 import type { Readers } from "./readers.ts";
-import type { Message } from "./value/message.ts";
+import { EngineMessage, type Message } from "./value/message.ts";
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;
 
@@ -47,6 +48,8 @@ export interface CallParts {
   readonly connection: FollowedConnection;
   readonly host: Host;
   readonly readers: Readers;
+  /** What gRPC sends its messages over. */
+  readonly wire: ServerHttp2Stream;
 }
 
 /** One that came over gRPC. */
@@ -117,7 +120,7 @@ export class GrpcCall implements Call {
     if (this.signal.aborted) return undefined;
     this.#sendHeaders();
     this.#outstanding += 1;
-    this.#stream.write(message as Buffer, () => {
+    writeMessage(this.#parts.wire, message, () => {
       this.#outstanding -= 1;
       this.#onTaken?.();
     });
@@ -152,6 +155,31 @@ export class GrpcCall implements Call {
     this.#onTaken?.();
   }
 }
+
+/** Sends a message as gRPC frames it. The library itself would copy each of them once more, into memory of its own. */
+function writeMessage(wire: ServerHttp2Stream, message: Message, taken: () => void): void {
+  // Its deadline ended the call, and what follows is that it closes.
+  if (wire.destroyed || wire.writableEnded) return taken();
+  const isWhole = message instanceof EngineMessage;
+  const head = Buffer.allocUnsafe(
+    grpcPrefixBytes + (isWhole ? message.headBytes : message.byteLength),
+  );
+  head[0] = 0;
+  head.writeUInt32BE(message.byteLength, 1);
+  if (!isWhole) {
+    message.copy(head, grpcPrefixBytes);
+    return void wire.write(head, taken);
+  }
+  const [first, body] = message.chunks;
+  head.set(first, grpcPrefixBytes);
+  wire.cork();
+  wire.write(head);
+  wire.write(body, taken);
+  wire.uncork();
+}
+
+/** That the message is not compressed, and its length. */
+const grpcPrefixBytes = 5;
 
 interface Reading extends Pick<CallParts, "host" | "readers"> {
   readonly user: string;

@@ -5,8 +5,8 @@
  * metadata, calls of a connection, what HTTP/2 holds for one, and the frames that a message is cut into.
  */
 import type { Buffer } from "node:buffer";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
 import {
   Server,
   ServerCredentials,
@@ -101,7 +101,7 @@ function grpcServer(
     const handle = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
       const connection = connections.of(stream.getPeer());
       if (connection === undefined) return void stream.destroy();
-      const call = new GrpcCall(stream, { connection, host, readers });
+      const call = new GrpcCall(stream, { connection, host, readers, wire: wireOf(stream) });
       void requests.handle(name, call);
     };
     server.register<Buffer, Buffer>(service + name, handle, asItIs, asItIs, "bidi");
@@ -208,7 +208,7 @@ class Connections {
 function guard(connections: Connections): ServerInterceptor {
   return (_method, call) => {
     // Nothing public says when the last byte of a call is out.
-    const { stream } = call as unknown as { readonly stream: Readable };
+    const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
     const ended = connections.began(call.getPeer());
     stream.once("close", ended);
     let frames = 0;
@@ -220,6 +220,18 @@ function guard(connections: Connections): ServerInterceptor {
       call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details: "The frames are too small." });
       stream.destroy();
     });
-    return new ServerInterceptingCall(call);
+    const guarded = new ServerInterceptingCall(call);
+    wires.set(guarded, stream);
+    return guarded;
   };
+}
+
+/** The streams of HTTP/2 below the calls that are guarded. */
+const wires = new WeakMap<object, ServerHttp2Stream>();
+
+function wireOf(stream: ServerDuplexStream<Buffer, Buffer>): ServerHttp2Stream {
+  const { call } = stream as unknown as { readonly call: object };
+  const wire = wires.get(call);
+  if (wire === undefined) throw new Error("a call that was not guarded");
+  return wire;
 }

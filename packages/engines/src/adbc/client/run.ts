@@ -66,6 +66,8 @@ export interface EngineStatement {
   readonly judged: Judged;
   /** What goes before it on its connection. */
   readonly before: readonly ConnectionStep[];
+  /** Of a message of its rows (`StatementRequest`). */
+  readonly messageBytes?: number | undefined;
 }
 
 /** Runs it. Ending the generator early waits until the engine has stopped. */
@@ -318,7 +320,7 @@ export function placesError(
 
 function requestOf(
   { profile, taken }: RunContext,
-  { written, judged, before }: EngineStatement,
+  { written, judged, before, messageBytes }: EngineStatement,
 ): StatementRequest {
   const { sql, parameters, shownTag } = written;
   return {
@@ -327,6 +329,7 @@ function requestOf(
     database: taken.database,
     before,
     expected: judged.expected,
+    messageBytes,
     options: profile.statementOptions({ plainQuery: judged.plainQuery, tag: shownTag }),
     rowless: profile.counts === "rowless" && judged.answers === "count",
   };

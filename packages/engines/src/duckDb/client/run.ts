@@ -54,6 +54,8 @@ export interface EngineStatement {
   /** Statements that go before it on its connection. */
   readonly before: readonly string[];
   readonly guarded: Guarded;
+  /** Of a message of its rows (`StatementRequest`). */
+  readonly messageBytes?: number | undefined;
 }
 
 /** Runs it. Ending the generator early waits until the engine has stopped. */
@@ -227,9 +229,9 @@ async function askDescription(
 
 function requestOf(
   { database }: RunContext,
-  { sql, parameters, before, guarded }: EngineStatement,
+  { sql, parameters, before, guarded, messageBytes }: EngineStatement,
 ): StatementRequest {
-  return { sql, parameters, database, before, expected: guarded.expected };
+  return { sql, parameters, database, before, expected: guarded.expected, messageBytes };
 }
 
 /** How many rows changed: DuckDB answers such statements with one number in a column `Count`. */

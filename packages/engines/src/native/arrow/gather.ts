@@ -14,7 +14,7 @@ import type { BodyPlan, Chunk, Sink } from "./sink.ts";
 import { sinkOf } from "./sinks.ts";
 import { arraysHeldMax } from "../memory/structs.ts";
 
-/** A message is sent when it has about this many bytes, or this many rows. */
+/** A message is sent when it has about this many bytes unless others were asked for, or this many rows. */
 const messageBytesWanted = 256 << 10;
 const messageRowsMax = 32_768;
 /** A message that would be larger is split, down to single rows. */
@@ -23,15 +23,17 @@ const messageBytesMax = 4 << 20;
 export class Gatherer implements Disposable {
   readonly #columns: readonly Sink[];
   readonly #structs: MemoryBlock;
+  readonly #bytesWanted: number;
   #held = 0;
   #rows = 0;
   /** Rows that make a message of the wanted size, as far as is known. */
   #rowsWanted = 1;
 
   /** `arrays` has room for `arraysHeldMax` structs, all zero. */
-  constructor(columns: readonly Layout[], arrays: MemoryBlock) {
+  constructor(columns: readonly Layout[], arrays: MemoryBlock, bytesWanted = messageBytesWanted) {
     this.#columns = columns.map(sinkOf);
     this.#structs = arrays;
+    this.#bytesWanted = bytesWanted;
   }
 
   /** Where the driver writes its next array. `take` keeps it. Throws when the block is full: behind it lies other memory. */
@@ -75,7 +77,7 @@ export class Gatherer implements Disposable {
     } finally {
       this.#giveBack();
     }
-    const wanted = Math.floor((messageBytesWanted * rows) / bytes);
+    const wanted = Math.floor((this.#bytesWanted * rows) / bytes);
     this.#rowsWanted = Math.min(Math.max(wanted, 1), messageRowsMax);
   }
 

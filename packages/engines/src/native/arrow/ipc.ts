@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { Column, DataType } from "@gateway/core/type/type.ts";
-import type { ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
+import type { ArrowMessage, ColumnarBatch, Vector } from "@gateway/core/type/vector.ts";
 import { MetadataVersion } from "apache-arrow/enum";
 import { MessageHeader } from "apache-arrow/fb/message-header";
 import { BufferRegion, FieldNode, Message, RecordBatch } from "apache-arrow/ipc/metadata/message";
@@ -84,6 +84,33 @@ export function readBatchMessage(message: ArrayBuffer, types: readonly DataType[
     rows: header.length,
     columns: types.map((type) => readVector(reader, type)),
   };
+}
+
+/** The parts of a record batch's message, as views of it. */
+export function messageParts(message: ArrayBuffer): ArrowMessage {
+  const length = new DataView(message).getInt32(4, true);
+  return {
+    metadata: new Uint8Array(message, prefixBytes, length),
+    body: new Uint8Array(message, prefixBytes + length),
+  };
+}
+
+/** True when cells of the type lie in a message as Arrow has them, and not in a layout of ours. */
+export function isArrowLayout(type: DataType): boolean {
+  switch (type.kind) {
+    case "integer":
+      return type.bits !== 128;
+    case "time":
+      return type.unit === "us" || type.unit === "ns";
+    case "list":
+      return isArrowLayout(type.item);
+    case "struct":
+      return type.fields.every((field) => isArrowLayout(field.type));
+    case "map":
+      return isArrowLayout(type.key) && isArrowLayout(type.value);
+    default:
+      return true;
+  }
 }
 
 interface BodyReader {

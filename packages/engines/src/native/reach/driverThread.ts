@@ -11,7 +11,7 @@ import { err } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
 import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
 import { failureOf, type AdbcResult } from "../driver.ts";
-import { readBatchMessage, readSchemaMessage } from "../arrow/ipc.ts";
+import { isArrowLayout, messageParts, readBatchMessage, readSchemaMessage } from "../arrow/ipc.ts";
 import type {
   Reply,
   Executed,
@@ -55,7 +55,7 @@ export type TableStream = AsyncGenerator<readonly ListedTable[], AdbcResult<bool
 
 type Streamed = Extract<Request, { kind: "execute" | "objects" }>;
 
-/** Messages that a thread may send before the first of them was read. Each has about 256 KiB. */
+/** Messages that a thread may send before the first of them was read. Each has about 256 KiB, or as many bytes as were asked for. */
 const messagesAhead = 4;
 
 /** The same for a thread of this process, which has no other limits: it can not be ended. */
@@ -107,7 +107,7 @@ export class DriverThread {
 
   /** Runs a statement. Nothing else may be asked of this thread before the generator has ended. */
   execute(statement: StatementRequest, signal: AbortSignal): StatementStream {
-    return this.#stream({ kind: "execute", statement }, signal, rowReader(), executedOf);
+    return this.#stream({ kind: "execute", statement }, signal, rowReader(statement), executedOf);
   }
 
   /** Lists tables, some at a time; the end says whether those were all. The same rules as for `execute`. */
@@ -298,16 +298,21 @@ const unlimited: ReadonlySet<Request["kind"]> = new Set([
 ]);
 
 /** Reads the messages of one statement's result: its columns first. */
-function rowReader(): (message: ResultMessage) => StreamEvent {
+function rowReader({ messageBytes }: StatementRequest): (message: ResultMessage) => StreamEvent {
+  // Only who asked for large messages wants them as they are.
+  let isWhole = messageBytes !== undefined;
   let types: readonly Column["type"][] = [];
   return (message) => {
     if (message.kind === "schema") {
       const columns = readSchemaMessage(message.message);
       types = columns.map(({ type }) => type);
+      isWhole &&= types.every(isArrowLayout);
       return { kind: "columns", columns, statementType: message.statementType };
     }
     if (message.kind === "tables") throw new Error("a statement answered by tables");
-    return { kind: "batch", batch: readBatchMessage(message.message, types) };
+    const batch = readBatchMessage(message.message, types);
+    if (!isWhole) return { kind: "batch", batch };
+    return { kind: "batch", batch: { ...batch, arrow: messageParts(message.message) } };
   };
 }
 

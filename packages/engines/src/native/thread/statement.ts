@@ -56,7 +56,7 @@ export function executeStatement(
   if (!ready.ok) return ready;
   const bound = statement.bind(request, ready.value);
   if (bound !== undefined) return err(bound);
-  return statement.run(ready.value, request.rowless === true);
+  return statement.run(ready.value, request);
 }
 
 /** Types of parameters and columns; nothing runs. */
@@ -163,7 +163,10 @@ class DriverStatement implements Disposable {
     );
   }
 
-  run({ statementType }: Ready, rowless: boolean): AdbcResult<Executed> {
+  run(
+    { statementType }: Ready,
+    { rowless = false, messageBytes }: StatementRequest,
+  ): AdbcResult<Executed> {
     if (this.#control.cancelled) return err(cancelled);
     const { stream, affected } = this.#tools.structs;
     stream.clear();
@@ -176,7 +179,7 @@ class DriverStatement implements Disposable {
     );
     if (failure !== undefined) return err(failure);
     try {
-      const sent = rowless ? undefined : this.#sendStream(stream, statementType);
+      const sent = rowless ? undefined : this.#sendStream(stream, { statementType, messageBytes });
       if (sent !== undefined) return err(sent);
     } finally {
       releaseStream(stream);
@@ -253,7 +256,10 @@ class DriverStatement implements Disposable {
     return ok(children);
   }
 
-  #sendStream(stream: MemoryBlock, statementType: number | undefined): AdbcFailure | undefined {
+  #sendStream(
+    stream: MemoryBlock,
+    { statementType, messageBytes }: Sending,
+  ): AdbcFailure | undefined {
     const startedMs = this.#tools.nowMs();
     const fields = streamSchema(this.#driver, this.#tools.structs);
     if (!fields.ok) return fields.error;
@@ -262,7 +268,7 @@ class DriverStatement implements Disposable {
     const message = messageOf(fields.value, shape.value);
     // It travels with the first rows: a message of its own costs a small query a tenth of its time.
     this.#tools.unsent.push({ kind: "schema", message, statementType });
-    using gatherer = new Gatherer(shape.value, this.#tools.structs.arrays);
+    using gatherer = new Gatherer(shape.value, this.#tools.structs.arrays, messageBytes);
     return this.#sendRows(stream, gatherer, startedMs);
   }
 
@@ -298,6 +304,11 @@ class DriverStatement implements Disposable {
     }
     return true;
   }
+}
+
+/** How a result is sent. */
+interface Sending extends Pick<StatementRequest, "messageBytes"> {
+  readonly statementType: number | undefined;
 }
 
 /** A driver call that takes longer than this holds its rows up. */

@@ -2,12 +2,12 @@
 import type { GatewayError } from "@gateway/core/error.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import type { Column } from "@gateway/core/type/type.ts";
-import type { ColumnarBatch } from "@gateway/core/type/vector.ts";
+import type { ArrowMessage, ColumnarBatch } from "@gateway/core/type/vector.ts";
 import type { ArrowField } from "@gateway/wire/flight/arrowType.ts";
 import { schemaMetadata } from "@gateway/wire/flight/arrowWrite.ts";
 import { bodyOf, type Body } from "../../arrow/body.ts";
-import { BatchMessage, headerMessage, type Message } from "../value/message.ts";
-import type { Packer } from "../../arrow/packer.ts";
+import { BatchMessage, EngineMessage, headerMessage, type Message } from "../value/message.ts";
+import { aloneBytesMin, messageBytesMax, type Packer } from "../../arrow/packer.ts";
 import { fieldOf } from "../value/types.ts";
 import type { Parkable } from "./tickets.ts";
 
@@ -33,11 +33,23 @@ export function sendSchema(sink: Sink, fields: readonly ArrowField[]): Promise<v
 
 /** Sends the rows of a batch that are enough for a message; the others wait in the packer. */
 export async function sendBatch(sink: Sink, packer: Packer, batch: ColumnarBatch): Promise<void> {
+  const whole = wholeMessage(batch);
+  if (whole !== undefined) {
+    await flush(sink, packer);
+    if (!sink.signal.aborted) await sink.send(new EngineMessage(whole));
+    return;
+  }
   for (const body of packer.add(batch)) {
     const full = sink.send(new BatchMessage(body));
     if (full !== undefined) await full;
     if (sink.signal.aborted) return;
   }
+}
+
+/** The engine's own message where its size is good: a small one waits for others, and a large one is cut. */
+function wholeMessage({ arrow }: ColumnarBatch): ArrowMessage | undefined {
+  const bytes = arrow?.body.length ?? 0;
+  return bytes >= aloneBytesMin && bytes <= messageBytesMax * 2 ? arrow : undefined;
 }
 
 /** Sends the rows that wait. */

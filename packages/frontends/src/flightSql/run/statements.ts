@@ -14,6 +14,7 @@ import {
 } from "@gateway/core/sql/rewrite/placeholders.ts";
 import { readStatement, type Statement } from "@gateway/core/sql/statement.ts";
 import type { Parameter } from "@gateway/core/type/type.ts";
+import type { TakenFormat } from "@gateway/core/type/vector.ts";
 import { longTexts } from "../../listener/longTexts.ts";
 import { textTooLarge, unsupported, violation } from "../read/command.ts";
 
@@ -62,9 +63,11 @@ export async function admit(
   );
 }
 
+const takenRows: readonly TakenFormat[] = ["arrowMessages"];
+
 /** The query of an admitted text, word for word. */
 export function plainQuery({ door }: StatementContext, sql: string, session: Session): Query {
-  return door.query(readStatement(sql, session.dialect), [], session);
+  return door.query(readStatement(sql, session.dialect), [], session, takenRows);
 }
 
 /** The query of a prepared text: with these values, or without any where it is only described. */
@@ -83,7 +86,7 @@ export function preparedQuery(
     return err(gatewayError("query.parameters", { message }));
   }
   const text = count === 0 ? sql : rewritePlaceholders(placed.value, "dollarNumber").sql;
-  return ok(door.query(readStatement(text, session.dialect), values, session));
+  return ok(door.query(readStatement(text, session.dialect), values, session, takenRows));
 }
 
 /** The placeholders of a text: those of its dialect, and question marks where there are none of them. */

@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { aligned, batchMetadata } from "@gateway/wire/flight/arrowWrite.ts";
+import type { ArrowMessage } from "@gateway/core/type/vector.ts";
 import type { Body } from "../../arrow/body.ts";
 
 /** `data_header = 2` and `data_body = 1000` of `FlightData`, both length-delimited. */
@@ -19,8 +20,8 @@ export function headerMessage(metadata: Uint8Array): Buffer {
 }
 
 /**
- * A message that is written where it leaves. gRPC asks for its length and copies it behind a prefix of its own, as it
- * would a `Buffer`; so the buffers of a batch are copied once and not twice.
+ * A message that is written where it leaves. Whoever sends it asks for its length and copies it behind a prefix, as
+ * it would a `Buffer`; so the buffers of a batch are copied once and not twice.
  */
 export class BatchMessage {
   readonly byteLength: number;
@@ -62,8 +63,47 @@ export class BatchMessage {
   }
 }
 
+/** A record batch as its engine made it: its bytes leave from where they lie. */
+export class EngineMessage {
+  readonly byteLength: number;
+  readonly #head: Buffer;
+  readonly #body: Uint8Array;
+
+  constructor({ metadata, body }: ArrowMessage) {
+    const bodyHead = body.length === 0 ? 0 : bodyTag.length + varintBytes(body.length);
+    const head = Buffer.allocUnsafe(1 + varintBytes(metadata.length) + metadata.length + bodyHead);
+    head[0] = headerTag;
+    let at = putVarint(head, 1, metadata.length);
+    head.set(metadata, at);
+    at += metadata.length;
+    if (body.length > 0) {
+      head.set(bodyTag, at);
+      putVarint(head, at + bodyTag.length, body.length);
+    }
+    this.#head = head;
+    this.#body = body;
+    this.byteLength = head.length + body.length;
+  }
+
+  get headBytes(): number {
+    return this.#head.length;
+  }
+
+  /** Its bytes one behind the other. Nobody may write to them before they are sent. */
+  get chunks(): readonly [head: Uint8Array, body: Uint8Array] {
+    return [this.#head, this.#body];
+  }
+
+  /** Writes it to `at`, as a `Buffer` would. */
+  copy(out: Uint8Array, at: number): number {
+    out.set(this.#head, at);
+    out.set(this.#body, at + this.#head.length);
+    return this.byteLength;
+  }
+}
+
 /** What gRPC is given: bytes, or what writes itself like bytes. */
-export type Message = Buffer | BatchMessage;
+export type Message = Buffer | BatchMessage | EngineMessage;
 
 function varintBytes(value: number): number {
   let count = 1;
