@@ -145,6 +145,7 @@ export const rooms = {
     account: ["auth"],
     fleet: ["auth"],
     query: ["auth"],
+    live: ["auth"],
   },
   "control/src/config": {
     shared: ["configuration", "documentText", "file", "keys", "metrics", "objects"],

@@ -5,6 +5,7 @@ import type { Metrics } from "@gateway/core/port/metrics.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { RouteExplanation, RouteQuestion } from "@gateway/core/route/explain.ts";
 import type { Secret } from "@gateway/core/secret.ts";
+import type { ClusterHealth } from "@gateway/core/snapshot/generation.ts";
 import type { Configuration } from "./config/configuration.ts";
 import type { Store } from "./store/store.ts";
 import type { SharedCapacity } from "./worker/capacity/capacityPort.ts";
@@ -21,6 +22,8 @@ export interface LocalQuery {
   readonly user: string;
   readonly frontend: string;
   readonly state: "queued" | "running";
+  /** In its queue, 1 is next; undefined where it does not wait for a slot. */
+  readonly position?: number | undefined;
   readonly group: string | undefined;
   readonly cluster: string | undefined;
   /** Unix milliseconds. */
@@ -55,6 +58,8 @@ export interface ControlDeps {
   /** Who sends this request; never from a header that the host did not vouch for. */
   caller(request: Request): Caller;
   readonly queries: LocalQueries | undefined;
+  /** How the clusters that this process opened do; undefined where none is opened. */
+  readonly clusterHealth: (() => readonly ClusterHealth[]) | undefined;
   /** The routing stage over the current configuration; also in a function, for it opens nothing. */
   explainRoute(question: RouteQuestion): Promise<RouteExplanation>;
   /** Opens a cluster for a moment and asks it for a sign of life; undefined where no engine can be loaded. */

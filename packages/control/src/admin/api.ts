@@ -7,6 +7,7 @@ import { accessOf } from "./auth/authenticate.ts";
 import { configObjectRoutes } from "./config/configObjects.ts";
 import { judgeRoutes } from "./config/judge.ts";
 import { loginRoutes } from "./account/login.ts";
+import { liveRoutes } from "./live/live.ts";
 import { queryRoutes } from "./query/queries.ts";
 import { revisionRoutes } from "./config/revisions.ts";
 import type { AdminApi } from "./route.ts";
@@ -45,6 +46,7 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   revisionRoutes(api);
   workerRoutes(api);
   suspectRoutes(api);
+  liveRoutes(api);
   // First: `running` is no id.
   runningQueryRoutes(api);
   queryRoutes(api);

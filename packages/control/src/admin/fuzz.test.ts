@@ -53,7 +53,9 @@ async function expectSoundAnswers(
   { ask, host, operations }: TestAdmin,
   numRuns: number,
 ): Promise<void> {
-  const anyRequest = fc.constantFrom(...operations).chain(requestTo);
+  // A stream goes on until its reader leaves; live.test.ts reads it.
+  const ending = operations.filter(({ template }) => template !== "/admin/events");
+  const anyRequest = fc.constantFrom(...ending).chain(requestTo);
   const property = fc.asyncProperty(anyRequest, async ({ operation, path, ...request }) => {
     // `ask` fails for an answer that is not documented, no problem, or holds a secret.
     const { status } = await ask(operation.method, path, request);

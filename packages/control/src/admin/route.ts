@@ -32,6 +32,8 @@ export type Method = "GET" | "PUT" | "POST" | "DELETE";
 export interface ResponsePage {
   readonly description: string;
   readonly schema?: z.ZodType;
+  /** Default JSON. */
+  readonly contentType?: string;
 }
 
 export interface Operation<Params, Query, Body> {
@@ -171,8 +173,7 @@ function pageOf<Params, Query, Body>(operation: Operation<Params, Query, Body>) 
   const statuses = refusalsOf(operation);
   const refusals = statuses.map((status) => [String(status), refusalPage] as const);
   const responses = Object.entries(operation.responses).map(
-    ([status, { description: text, schema }]) =>
-      [status, schema === undefined ? { description: text } : contentPage(text, schema)] as const,
+    ([status, page]) => [status, contentPage(page)] as const,
   );
   const body = operation.bodyDocument ?? operation.body;
   return {
@@ -219,8 +220,9 @@ const refusalPage = {
   content: { [problemType]: { schema: resolver(problemSchema) } },
 };
 
-function contentPage(description: string, schema: z.ZodType) {
-  return { description, content: { "application/json": { schema: resolver(schema) } } };
+function contentPage({ description, schema, contentType = "application/json" }: ResponsePage) {
+  if (schema === undefined) return { description };
+  return { description, content: { [contentType]: { schema: resolver(schema) } } };
 }
 
 function preconditionPages(may: "create" | "change") {

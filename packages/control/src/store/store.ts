@@ -313,12 +313,13 @@ export interface UserStore {
   addSession(session: AdminSession): Stored<void>;
   /**
    * The session with its user, unless it expired, was not seen for more than `idleMs`, or the user is
-   * gone or disabled. Marks it seen.
+   * gone or disabled. Marks it seen, unless it is only looked after (`seen` false).
    */
   session(
     idHash: string,
     nowMs: number,
     idleMs: number,
+    seen?: boolean,
   ): Stored<{ readonly session: AdminSession; readonly user: AdminUser } | undefined>;
   sessions(page: PageRequest): Stored<Page<AdminSession>>;
   removeSession(idHash: string): Stored<boolean>;

@@ -8,7 +8,8 @@ export interface AuthContext {
   readonly user: string;
   readonly groups: readonly string[];
   readonly roles: readonly string[];
-  readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap";
+  /** `admin`: a user of the admin API, who signed in there and asks by its console. */
+  readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap" | "admin";
   /**
    * Fingerprint of the settings of the provider outside this process that verified the login, so that a
    * session does not outlive a change of them. Absent where the configuration itself knows the users.

@@ -35,6 +35,11 @@ export interface Session {
   readonly tags: ReadonlyMap<string, string>;
   /** Lower-case names of HTTP headers, for header routers; empty on other wires. */
   readonly headers: ReadonlyMap<string, string>;
+  /**
+   * The cluster group that the user chose, in place of the one a router names. Everything else is as ever: a router
+   * that denies still does, and the group's lists say who may use it.
+   */
+  readonly chosenGroup?: string | undefined;
   /** Set while the session is in a transaction: its statements run on one connection in one slot. */
   readonly pin: Pin | undefined;
   /** Set while a connection stays with the session: its statements and transactions run there. */

@@ -3,6 +3,7 @@
  *
  * One ordered list of routers, the first match wins. A match is final: when its group is disabled or
  * the caller may not use it, the query is refused and does not slip through to a later router.
+ * A session that chose its group goes there, unless the first router that matches denies.
  * Without a match `routingFallback` is taken if the caller may use it, else the first group the
  * caller may use by `order`, then by name.
  */
@@ -76,6 +77,7 @@ class CompiledRoutes implements Routes {
     trace: RoutingStep[],
     signal: AbortSignal,
   ): Promise<Result<Routed, GatewayError>> {
+    const { chosenGroup } = query.session;
     for (const { step, rule, passed } of this.#routers) {
       const decision = rule(query);
       if (decision.kind === "none") {
@@ -84,9 +86,12 @@ class CompiledRoutes implements Routes {
       }
       trace.push({ step, outcome: outcomeOf(decision) });
       if (decision.kind === "deny") return Promise.resolve(err(denied(decision.error)));
+      if (chosenGroup !== undefined) break;
       return this.#matched(query, decision.group, trace, signal);
     }
-    return this.#unmatched(query, trace, signal);
+    if (chosenGroup === undefined) return this.#unmatched(query, trace, signal);
+    trace.push({ step: "chosen", outcome: `group ${chosenGroup}` });
+    return this.#matched(query, chosenGroup, trace, signal);
   }
 
   async #matched(

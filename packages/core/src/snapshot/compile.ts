@@ -38,7 +38,7 @@ import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import { agentRefusal } from "./agentWrites.ts";
 import { inWordsOf, type EngineSql } from "./engineSql.ts";
 import { compileRoutes } from "../route/route.ts";
-import type { Generation } from "./generation.ts";
+import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
 
 /** The part of the configuration that lives in a snapshot. */
@@ -76,6 +76,7 @@ export interface CompileParts {
 }
 
 interface CompiledGroup extends GroupMembers {
+  readonly name: string;
   readonly config: GroupConfig;
   readonly breakers: ReadonlyMap<string, Breaker>;
   readonly limits: QueryLimits;
@@ -135,6 +136,7 @@ export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Ge
     members: (group) => found(groups, group).members.map(({ cluster }) => found(backends, cluster)),
     // Asked anew each time: a backend learns its catalogs after it was opened.
     catalogs: () => catalogsOf([...backends.values()]),
+    health: () => healthOf(watches, groups, backends),
     learned: () => learning.pending,
     limits: (group) => found(groups, group).limits,
     attempt: (group, cluster) => {
@@ -164,6 +166,26 @@ function watchesOf(parts: CompileParts): ReadonlyMap<string, Watch> {
     );
   }
   return watches;
+}
+
+/** Of groups that no query went to yet no breaker was made, so none can be open. */
+function healthOf(
+  watches: ReadonlyMap<string, Watch>,
+  groups: FirstUse<CompiledGroup>,
+  backends: ReadonlyMap<string, Backend>,
+): readonly ClusterHealth[] {
+  const breakers = new Map<string, Record<string, Breaker["state"]>>();
+  for (const { name, breakers: own } of groups.made()) {
+    for (const [cluster, { state }] of own) {
+      breakers.set(cluster, { ...breakers.get(cluster), [name]: state });
+    }
+  }
+  return [...watches].map(([cluster, { state }]) => ({
+    cluster,
+    engine: backends.get(cluster)?.engine ?? "",
+    state,
+    breakers: breakers.get(cluster) ?? {},
+  }));
 }
 
 interface Policing {
@@ -266,7 +288,9 @@ function renewed(
 ): AuthContext | undefined {
   const { expiresAtMs } = identity;
   const expired = expiresAtMs !== undefined && host.clock.unixMs() >= expiresAtMs;
-  return expired ? undefined : authenticator.renew(identity);
+  if (expired) return undefined;
+  // No provider of clients knows users of the admin API, which looks them up with each request.
+  return identity.method === "admin" ? identity : authenticator.renew(identity);
 }
 
 interface GroupContext {
@@ -293,6 +317,7 @@ function compileGroup(name: string, group: GroupConfig, context: GroupContext): 
   }
   const limits = limitsOf(group);
   return {
+    name,
     config: group,
     breakers,
     members: open.map(({ cluster, backend }) => ({

@@ -22,6 +22,15 @@ import type {
 import { err, ok, type Result } from "../result.ts";
 import type { PolicyLog } from "../guard/guards.ts";
 
+/** How an open cluster does, as this process probes it. */
+export interface ClusterHealth {
+  readonly cluster: string;
+  readonly engine: string;
+  readonly state: "starting" | "up" | "down";
+  /** By group; groups without a breaker are absent. */
+  readonly breakers: Readonly<Record<string, "closed" | "open" | "halfOpen">>;
+}
+
 /** The stages of a query that depend on config, in their order on the line. None of them throws. */
 export interface Generation {
   /** `epoch.sequence.hash` of the snapshot, written into every record. */
@@ -61,6 +70,8 @@ export interface Generation {
   backend(cluster: string): Backend;
   /** All that are open. */
   backends(): readonly Backend[];
+  /** How they do. */
+  health(): readonly ClusterHealth[];
   /** The open members of a group. */
   members(group: string): readonly Backend[];
   /** Catalog names that all backends know by now, each once. */

@@ -44,6 +44,7 @@ export function adminApp(
     passwords,
     caller,
     queries: live && localQueries(live, redactionOf(configuration)),
+    clusterHealth: () => generations.active?.health() ?? [],
     explainRoute: routeExplainer(configuration, generations),
     testCluster: clusterTest(options),
     workerApi:

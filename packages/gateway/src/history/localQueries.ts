@@ -24,7 +24,7 @@ export function localQueries(
 }
 
 function localQueryOf(view: LiveView, redaction: Redaction): LocalQuery {
-  const { query, state, group, cluster, createdAt, rows } = view;
+  const { query, state, position, group, cluster, createdAt, rows } = view;
   const { session, sql } = query;
   const dialects = [session.dialect, view.targetDialect ?? session.dialect];
   return {
@@ -32,6 +32,7 @@ function localQueryOf(view: LiveView, redaction: Redaction): LocalQuery {
     user: session.identity.user,
     frontend: session.frontend,
     state,
+    position,
     group,
     cluster,
     since: createdAt,

@@ -82,6 +82,7 @@ function appOf(
     passwords: { hash: hashInline, matches: matchesInline },
     caller: (request) => callers.of(request),
     queries: undefined,
+    clusterHealth: undefined,
     explainRoute: routeExplainer(config),
     testCluster: undefined,
     workerApi: fleetSecrets === undefined ? undefined : { secrets: fleetSecrets },

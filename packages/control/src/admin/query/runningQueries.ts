@@ -25,6 +25,10 @@ const runningSchema = z.strictObject({
   id: z.string(),
   state: z.enum(["queued", "running"]),
   since: unixMs,
+  position: z
+    .int()
+    .optional()
+    .meta({ description: "Place in its queue, for a query of this process that waits." }),
   group: z.string().optional(),
   cluster: z.string().optional(),
   worker: z.string().optional().meta({ description: "Absent for a query of this process." }),

@@ -1,5 +1,5 @@
 /** Sessions of the admin API in their table. */
-import { and, desc, eq, gt, gte, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, sql, type SQL } from "drizzle-orm";
 import { ok } from "@gateway/core/result.ts";
 import { byTime, emptyPage } from "../keyset.ts";
 import type { AdminSession, Page, PageRequest, Stored, UserStore } from "../store.ts";
@@ -15,7 +15,8 @@ type SessionStore = Pick<
 export function sessionTable(asked: Asked): SessionStore {
   return {
     addSession: (session) => addSession(asked, session),
-    session: (idHash, nowMs, idleMs) => seenSession(asked, idHash, { nowMs, idleMs }),
+    session: (idHash, nowMs, idleMs, seen = true) =>
+      (seen ? seenSession : knownSession)(asked, idHash, { nowMs, idleMs }),
     sessions: (page) => sessionPage(asked, page),
     removeSession: async (idHash) => {
       const gone = await asked.run(sql`delete from admin_sessions where id_hash = ${idHash}::text`);
@@ -54,29 +55,52 @@ async function addSession({ run }: Asked, session: AdminSession): Stored<void> {
   return added.ok ? ok(undefined) : added;
 }
 
+interface SessionTimes {
+  readonly nowMs: number;
+  readonly idleMs: number;
+}
+
 /** Locks the session's row, by its key, and marks it seen; the user is read by its own. */
 async function seenSession(
   { db, ask }: Asked,
   id: string,
-  { nowMs, idleMs }: { readonly nowMs: number; readonly idleMs: number },
+  { nowMs, idleMs }: SessionTimes,
 ): ReturnType<UserStore["session"]> {
   const rows = await ask(
     db
       .update(adminSessions)
       .set({ lastSeenAt: sql`greatest(${adminSessions.lastSeenAt}, ${nowMs}::bigint)` })
       .from(adminUsers)
-      .where(
-        and(
-          eq(adminSessions.idHash, id),
-          eq(adminSessions.userName, adminUsers.name),
-          gt(adminSessions.expiresAt, nowMs),
-          gte(adminSessions.lastSeenAt, nowMs - idleMs),
-          sql`not ${adminUsers.disabled}`,
-        ),
-      )
+      .where(isAlive(id, { nowMs, idleMs }))
       .returning({ session: sessionColumns, user: adminUsers }),
   );
   return rows.ok ? ok(rows.value[0]) : rows;
+}
+
+/** The same, and writes nothing. */
+async function knownSession(
+  { db, ask }: Asked,
+  id: string,
+  times: SessionTimes,
+): ReturnType<UserStore["session"]> {
+  const rows = await ask(
+    db
+      .select({ session: sessionColumns, user: adminUsers })
+      .from(adminSessions)
+      .innerJoin(adminUsers, eq(adminSessions.userName, adminUsers.name))
+      .where(isAlive(id, times)),
+  );
+  return rows.ok ? ok(rows.value[0]) : rows;
+}
+
+function isAlive(id: string, { nowMs, idleMs }: SessionTimes): SQL | undefined {
+  return and(
+    eq(adminSessions.idHash, id),
+    eq(adminSessions.userName, adminUsers.name),
+    gt(adminSessions.expiresAt, nowMs),
+    gte(adminSessions.lastSeenAt, nowMs - idleMs),
+    sql`not ${adminUsers.disabled}`,
+  );
 }
 
 /** Newest first. The table is small: it is read whole and sorted. */

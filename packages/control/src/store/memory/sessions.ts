@@ -24,12 +24,13 @@ export function memorySessions(users: ReadonlyMap<string, AdminUser>): MemorySes
     return gone.length;
   }
 
-  function seen(idHash: string, nowMs: number, idleMs: number) {
+  function found(idHash: string, nowMs: number, idleMs: number, seen = true) {
     const there = sessions.get(idHash);
     const user = there === undefined ? undefined : users.get(there.user);
     if (there === undefined || user === undefined) return undefined;
     if (there.expiresAt <= nowMs || nowMs - there.lastSeenAt > idleMs) return undefined;
     if (user.disabled) return undefined;
+    if (!seen) return { session: there, user };
     const session = { ...there, lastSeenAt: Math.max(there.lastSeenAt, nowMs) };
     sessions.set(idHash, session);
     return { session, user };
@@ -42,7 +43,7 @@ export function memorySessions(users: ReadonlyMap<string, AdminUser>): MemorySes
       if (users.has(session.user)) sessions.set(session.idHash, session);
       return stored(undefined);
     },
-    session: (idHash, nowMs, idleMs) => stored(seen(idHash, nowMs, idleMs)),
+    session: (...asked) => stored(found(...asked)),
     sessions: (page) =>
       stored(
         pageOf(sessions.values(), page, {

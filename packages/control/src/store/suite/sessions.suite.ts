@@ -20,6 +20,15 @@ export function sessionSuite(check: Check): void {
     expect(await answered(users.session("h2", startMs, idleMs))).toBeUndefined();
   });
 
+  check("answers a session that is only looked after as it was", async ({ users }) => {
+    await answered(users.put(userOf("ann"), undefined));
+    await answered(users.addSession(sessionOf("h1", "ann")));
+    const looked = await answered(users.session("h1", startMs + 9, idleMs, false));
+    expect(looked).toEqual({ session: sessionOf("h1", "ann"), user: userOf("ann") });
+    expect(await answered(users.session("h1", startMs + 16, 15, false))).toBeUndefined();
+    expect(await answered(users.session("h1", startMs + 15, 15))).toBeDefined();
+  });
+
   check("answers no session that expired or whose user is disabled or gone", async ({ users }) => {
     await answered(users.put(userOf("root"), undefined));
     await answered(users.put(userOf("ann"), undefined));

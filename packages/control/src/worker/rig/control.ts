@@ -136,6 +136,7 @@ function depsOf({ host, kind, store, config, secrets, stopping }: DepsParts): Co
       secure: true,
     }),
     queries: undefined,
+    clusterHealth: undefined,
     explainRoute: unused,
     testCluster: undefined,
     workerApi: { secrets: secrets.map((secret) => new Secret(secret)) },

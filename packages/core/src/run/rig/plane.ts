@@ -148,6 +148,7 @@ function generationOf(options: PlaneOptions, lanes: string[], reached: string[])
       return found;
     },
     backends: () => backends,
+    health: () => [],
     members: () => backends,
     catalogs: () => ["memory"],
     limits: () => {

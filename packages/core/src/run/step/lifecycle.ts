@@ -105,6 +105,7 @@ export class OpenQuery implements Underway {
       while (step.done !== true) {
         if (!queued) gauge.add(1);
         queued = true;
+        if (step.value.kind === "queued") this.live.position = step.value.position;
         yield step.value;
         step = await admission.next();
       }
@@ -112,6 +113,7 @@ export class OpenQuery implements Underway {
       if (!step.value.ok) countRefusal(step.value.error, group, this.#plane);
       return step.value;
     } finally {
+      this.live.position = undefined;
       if (queued) gauge.add(-1);
       // Leaves the queue when the client stopped reading; after the end it does nothing.
       await admission.return(undefined as never);

@@ -19,6 +19,8 @@ import type { Identified, Query, QueryId, QueryLimits, Session } from "../../que
 export interface LiveView {
   readonly query: Query;
   readonly state: "queued" | "running";
+  /** In its queue, 1 is next; undefined where it does not wait for a slot. */
+  readonly position: number | undefined;
   readonly group: string | undefined;
   readonly cluster: string | undefined;
   /** What the engine reads; undefined until there is one, and where it is not known. */
@@ -56,6 +58,7 @@ export class LiveQuery implements LiveView {
   /** The client's, then also its group's. */
   tags: Session["tags"];
   principal: string | undefined;
+  position: number | undefined;
   rows = 0;
   bytes = 0;
 
