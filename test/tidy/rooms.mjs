@@ -146,6 +146,7 @@ export const rooms = {
     fleet: ["auth"],
     query: ["auth"],
     live: ["auth"],
+    run: ["auth"],
   },
   "control/src/config": {
     shared: ["configuration", "documentText", "file", "keys", "metrics", "objects"],

@@ -239,7 +239,7 @@ export type Overview = z.output<typeof overviewSchema>;
 const name = z.string().min(1).max(1_024);
 
 export const runRequestSchema = z.strictObject({
-  sql: z.string().min(1).max(1_000_000),
+  sql: z.string().min(1).max(65_000),
   group: name.optional().meta({
     description: "The cluster group to run in. Absent: where the routers lead.",
   }),
@@ -252,6 +252,8 @@ export const runRequestSchema = z.strictObject({
   timeoutSecs: z.int().min(1).max(3_600).default(60),
 });
 export type RunRequest = z.input<typeof runRequestSchema>;
+/** With its defaults. */
+export type RunAsked = z.output<typeof runRequestSchema>;
 
 /** Numbers only where a double holds them; everything else is text that loses no digit. */
 export const runCellSchema = z.union([z.null(), z.boolean(), z.number(), z.string()]);

@@ -1,4 +1,6 @@
 /** What the control plane's handlers are made of, handed over as one value. No host is known here. */
+import type { RunAsked, RunEvent, RunTables } from "@gateway/contract/studioApi.ts";
+import type { GatewayError } from "@gateway/core/error.ts";
 import type { Clock } from "@gateway/core/port/clock.ts";
 import type { Log } from "@gateway/core/port/log.ts";
 import type { Metrics } from "@gateway/core/port/metrics.ts";
@@ -47,6 +49,32 @@ export interface Caller {
   readonly secure: boolean;
 }
 
+/** Who asks by the console, and what. */
+export interface ConsoleQuestion extends RunAsked {
+  /** The user of the admin API. */
+  readonly user: string;
+  readonly address: string;
+}
+
+/** Runs queries of the admin API's own users through the data plane of this process. */
+export interface ConsoleQueries {
+  /** Statements that may write are run too. */
+  readonly writes: boolean;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  readonly maxSecs: number;
+  /**
+   * `started`, or at once `failed`; at the end `done` or `failed`. Aborting `signal` (with a `GatewayError`) or
+   * ending the generator ends the query.
+   */
+  run(question: ConsoleQuestion, signal: AbortSignal): AsyncGenerator<RunEvent, void, void>;
+  /** Tables of the place where the user's queries would go. Takes a slot. */
+  tables(
+    place: Pick<ConsoleQuestion, "user" | "address" | "group" | "catalog" | "schema">,
+    signal: AbortSignal,
+  ): Promise<Result<RunTables, GatewayError>>;
+}
+
 export interface ControlDeps {
   readonly store: Store;
   readonly config: Configuration;
@@ -58,6 +86,8 @@ export interface ControlDeps {
   /** Who sends this request; never from a header that the host did not vouch for. */
   caller(request: Request): Caller;
   readonly queries: LocalQueries | undefined;
+  /** Undefined where the configuration does not allow it, and where there is no data plane. */
+  readonly console: ConsoleQueries | undefined;
   /** How the clusters that this process opened do; undefined where none is opened. */
   readonly clusterHealth: (() => readonly ClusterHealth[]) | undefined;
   /** The routing stage over the current configuration; also in a function, for it opens nothing. */

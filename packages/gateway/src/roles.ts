@@ -76,12 +76,13 @@ async function startOwner(options: StartOptions): Started {
 
   const made = { generations, capacity, history, stopping, worker: undefined };
   const data = await startDataPlane(made, config.gateway, host);
-  const live = data.ok ? data.value.live : undefined;
+  const { live, door } = data.ok ? data.value : { live: undefined, door: undefined };
   const app = (callers: Callers) =>
     adminApp(options, {
       ...parts,
       passwords,
       live,
+      door,
       shared,
       caller: (request) => callers.of(request),
     });

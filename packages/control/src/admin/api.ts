@@ -13,6 +13,7 @@ import { revisionRoutes } from "./config/revisions.ts";
 import type { AdminApi } from "./route.ts";
 import { runningQueryRoutes } from "./query/runningQueries.ts";
 import { sessionRoutes } from "./account/sessions.ts";
+import { runRoutes } from "./run/run.ts";
 import { schemaRoutes, statusRoutes } from "./fleet/status.ts";
 import { suspectRoutes } from "./fleet/suspects.ts";
 import { transferRoutes } from "./config/transfer.ts";
@@ -47,6 +48,7 @@ export function adminApi(deps: ControlDeps): Hono<AdminEnv> {
   workerRoutes(api);
   suspectRoutes(api);
   liveRoutes(api);
+  runRoutes(api);
   // First: `running` is no id.
   runningQueryRoutes(api);
   queryRoutes(api);

@@ -68,6 +68,11 @@ export class RowsPage {
     return this.#bytes >= this.#limits.bytes ? "bytes" : undefined;
   }
 
+  /** About how many the rows take in an answer. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   get hasCutValues(): boolean {
     return this.#hasCutValues;
   }

@@ -27,6 +27,45 @@ const firstAdmin = z
       "Made at the first start. Absent: the first start prints a one-time set-up token instead.",
   });
 
+/** Queries of the admin API's own users, by the web console. */
+const queryConsole = z
+  .strictObject({
+    enabled: z.boolean().optional().meta({
+      title: "Enabled",
+      description:
+        "Whether operators and admins may run queries, under their own names. Absent: in the role standalone only.",
+    }),
+    writes: z.boolean().default(false).meta({
+      title: "Writes",
+      description: "Whether statements that may change something are run too.",
+    }),
+    maxRows: z.int().min(1).max(1_000_000).default(10_000).meta({
+      title: "Rows",
+      description: "Most rows of one result; a longer one is cut there and says so.",
+      "x-unit": "rows",
+    }),
+    maxBytes: z
+      .int()
+      .min(65_536)
+      .max(1 << 30)
+      .default(16 << 20)
+      .meta({
+        title: "Bytes",
+        description: "About how many bytes one result carries; a longer one is cut there.",
+        "x-unit": "bytes",
+      }),
+    maxSecs: z.int().min(1).max(3_600).default(300).meta({
+      title: "Time",
+      description: "Longest time from the request to the end of a query.",
+      "x-unit": "seconds",
+    }),
+  })
+  .meta({
+    title: "Query console",
+    description:
+      "Queries that users of the admin API run by its web console. They are routed and guarded like those of any client; no credential of the user reaches an engine.",
+  });
+
 export const adminApiSchema = z
   .strictObject({
     enabled: z
@@ -63,6 +102,7 @@ export const adminApiSchema = z
       description: "Addresses or CIDR ranges whose forwarded-address headers are believed.",
     }),
     firstAdmin: firstAdmin.optional(),
+    queryConsole: queryConsole.prefault({}),
   })
   .meta({
     title: "Admin listener",

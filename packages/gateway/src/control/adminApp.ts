@@ -4,6 +4,7 @@ import type { Configuration } from "@gateway/control/config/configuration.ts";
 import type { ControlDeps, PasswordHasher } from "@gateway/control/deps.ts";
 import type { Store } from "@gateway/control/store/store.ts";
 import type { SharedCapacity } from "@gateway/control/worker/capacity/capacityPort.ts";
+import type { Door } from "@gateway/core/port/door.ts";
 import type { LiveQueries } from "@gateway/core/run/step/live.ts";
 import type { Generations } from "@gateway/core/snapshot/generation.ts";
 import { plainSecrets } from "../config/secrets.ts";
@@ -11,6 +12,7 @@ import { redactionOf } from "../history/controlHistory.ts";
 import { localQueries } from "../history/localQueries.ts";
 import type { StartOptions } from "../starting.ts";
 import { clusterTest } from "./clusterTest.ts";
+import { allowsConsole, consoleQueries } from "./consoleQueries.ts";
 import { routeExplainer } from "@gateway/control/config/snapshot/routeExplainer.ts";
 
 export interface AdminAppParts {
@@ -21,6 +23,8 @@ export interface AdminAppParts {
   readonly shared: SharedCapacity | undefined;
   /** The queries of this process. Undefined where its frontends did not open: it then ends before anybody can ask. */
   readonly live: LiveQueries | undefined;
+  /** Where queries of the console go; undefined as above. */
+  readonly door: Door | undefined;
   readonly generations: Generations;
   /** Aborted when the drain begins. */
   readonly stopping: AbortSignal;
@@ -30,7 +34,17 @@ export interface AdminAppParts {
 
 export function adminApp(
   options: StartOptions,
-  { store, configuration, generations, passwords, live, stopping, shared, caller }: AdminAppParts,
+  {
+    store,
+    configuration,
+    generations,
+    passwords,
+    live,
+    door,
+    stopping,
+    shared,
+    caller,
+  }: AdminAppParts,
 ): ReturnType<typeof controlApp> {
   const { host, config } = options;
   const { workerApi } = config.gateway;
@@ -44,6 +58,9 @@ export function adminApp(
     passwords,
     caller,
     queries: live && localQueries(live, redactionOf(configuration)),
+    console: allowsConsole(config.gateway)
+      ? door && consoleQueries(door, config.gateway.adminApi.queryConsole)
+      : undefined,
     clusterHealth: () => generations.active?.health() ?? [],
     explainRoute: routeExplainer(configuration, generations),
     testCluster: clusterTest(options),

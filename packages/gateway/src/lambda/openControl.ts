@@ -82,6 +82,7 @@ function appOf(
     passwords: { hash: hashInline, matches: matchesInline },
     caller: (request) => callers.of(request),
     queries: undefined,
+    console: undefined,
     clusterHealth: undefined,
     explainRoute: routeExplainer(config),
     testCluster: undefined,

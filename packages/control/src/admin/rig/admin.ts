@@ -95,6 +95,7 @@ export async function testAdmin(options: TestAdminOptions = {}): Promise<TestAdm
       secure: request.headers.get("x-test-clear") === null,
     }),
     queries: undefined,
+    console: undefined,
     clusterHealth: undefined,
     explainRoute: () => Promise.resolve({ group: "all", refusal: undefined, trace: [] }),
     testCluster: () => Promise.resolve(ok({ tookMs: 1 })),

@@ -136,6 +136,7 @@ function depsOf({ host, kind, store, config, secrets, stopping }: DepsParts): Co
       secure: true,
     }),
     queries: undefined,
+    console: undefined,
     clusterHealth: undefined,
     explainRoute: unused,
     testCluster: undefined,
