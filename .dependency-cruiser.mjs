@@ -48,7 +48,17 @@ const imports = {
   },
   studio: {
     packages: ["contract", "control"],
-    npm: ["hono", "react", "react-dom", "@tanstack/react-query", "@tanstack/react-router"],
+    npm: [
+      "react",
+      "react-dom",
+      "@types/react",
+      "@types/react-dom",
+      "@tanstack/react-query",
+      "@tanstack/react-router",
+      "@codemirror/[a-z-]+",
+      "@lezer/highlight",
+      "uplot",
+    ],
   },
 };
 
@@ -174,10 +184,11 @@ export default {
       { path: "entry/lambda\\.ts$" },
       { path: inside("frontends"), reachable: true },
     ),
+    // What runs there would bring the servers' schemas into the browser.
     rule(
-      "Studio takes types only from control",
-      { path: inside("studio") },
-      { path: inside("control"), dependencyTypesNot: ["type-only"] },
+      "Studio takes types only from control and contract",
+      { path: inside("studio"), pathNot: tests },
+      { path: inside("control", "contract"), dependencyTypesNot: ["type-only"] },
     ),
     rule(
       "tables stay in the store",
@@ -189,7 +200,7 @@ export default {
     tsConfig: { fileName: "tsconfig.json" },
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules/(?!@gateway)" },
-    exclude: { path: "^packages/[^/]+/dist/" },
+    exclude: { path: "^packages/[^/]+/(dist/|vite\\.config\\.ts$)" },
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "node", "default"],

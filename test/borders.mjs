@@ -33,7 +33,7 @@ for (const line of violations) console.log(line);
 
 const onDisk = sourcesOnDisk();
 const cruised = output.modules.filter(({ source }) =>
-  /^packages\/[^/]+\/src\/.*\.ts$/.test(source),
+  /^packages\/[^/]+\/src\/.*\.tsx?$/.test(source),
 );
 const blind = onDisk === 0 || cruised.length < onDisk * cruisedShareMin;
 if (blind) {
@@ -55,5 +55,5 @@ function sourcesOnDisk() {
     .map((name) => `packages/${name}/src`)
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder, { recursive: true }))
-    .filter((path) => path.endsWith(".ts")).length;
+    .filter((path) => /\.tsx?$/.test(path)).length;
 }

@@ -18,11 +18,13 @@ interface Ban {
 
 const pure = /^packages\/(contract|core|wire)\//;
 const host = /^packages\/gateway\/src\/host\//;
-const entry = /^packages\/gateway\/src\/entry\//;
+const entry = /^(?:packages\/gateway\/src\/entry\/|packages\/studio\/src\/main\.tsx$)/;
+/** A browser has no Host: Studio's own clock stands there. */
+const hostOrBrowser = /^packages\/(?:gateway\/src\/host\/|studio\/src\/tool\/clock\.ts$)/;
 
 /** The allow-list is the `except` column and nothing else; add a path there with its reason. */
 const bans: readonly Ban[] = [
-  { word: /\bDate\.now\(/, instead: "clock.nowMs from Host", except: host },
+  { word: /\bDate\.now\(/, instead: "clock.nowMs from Host", except: hostOrBrowser },
   { word: /\bnew Date\(\s*\)/, instead: "clock.nowMs from Host", except: host },
   { word: /\bperformance\.now\(/, instead: "the monotonic clock of Host", except: host },
   { word: /\bMath\.random\(/, instead: "host.random", except: host },
@@ -61,13 +63,13 @@ export function wordProblems(tree: Tree): readonly string[] {
 export function commentProblems(tree: Tree): readonly string[] {
   const ends = new Set([...tree.keys()].flatMap(endsOf));
   const programs = filesOf(tree, (path) =>
-    /^(packages|test|infra)\/.*(?<!_pb\.d)\.(ts|mjs)$/.test(path),
+    /^(packages|test|infra)\/.*(?<!_pb\.d)\.(tsx?|mjs)$/.test(path),
   );
   return [...programs].flatMap(([path, text]) => {
     const code = codeOf(text).split("\n");
     return text.split("\n").flatMap((line, index) => {
       const named = line.matchAll(
-        /(?<![\w*/.$}<-])(?:[\w.-]+\/)*[\w.-]*\w\.(?:ts|mjs|sql|md)\b(?!\.\w)/g,
+        /(?<![\w*/.$}<-])(?:[\w.-]+\/)*[\w.-]*\w\.(?:tsx?|mjs|sql|md)\b(?!\.\w)/g,
       );
       return [...named]
         .filter((match) => code[index]?.[match.index] === " ")
@@ -91,7 +93,7 @@ function endsOf(path: string): readonly string[] {
  */
 export function lengthProblems(tree: Tree): readonly string[] {
   const programs = filesOf(tree, (path) =>
-    /^(?:(?:packages|test)\/.*(?<!_pb\.d)\.(?:ts|mjs)|migrations\/functions\/[^/]+\.sql)$/.test(
+    /^(?:(?:packages|test)\/.*(?<!_pb\.d)\.(?:tsx?|mjs)|migrations\/functions\/[^/]+\.sql)$/.test(
       path,
     ),
   );
@@ -106,7 +108,7 @@ export function lengthProblems(tree: Tree): readonly string[] {
  * Entry points, and the threads that `build.mjs` names, are used by the process itself.
  */
 export function deadFileProblems(tree: Tree): readonly string[] {
-  const used = usedBy(filesOf(tree, (name) => /\.(ts|mjs)$/.test(name)));
+  const used = usedBy(filesOf(tree, (name) => /\.(tsx?|mjs)$/.test(name)));
   return unused(tree, used).map((path) => `${path}: nothing imports it but its own test`);
 }
 
@@ -114,9 +116,9 @@ export function deadFileProblems(tree: Tree): readonly string[] {
 export function testOnlyProblems(tree: Tree): readonly string[] {
   const programs = filesOf(
     tree,
-    (path) => /\.(ts|mjs)$/.test(path) && !/^test\/|\.(test|suite)\.ts$|\/rig\//.test(path),
+    (path) => /\.(tsx?|mjs)$/.test(path) && !/^test\/|\.(test|suite)\.tsx?$|\/rig\//.test(path),
   );
-  const somewhere = usedBy(filesOf(tree, (name) => /\.(ts|mjs)$/.test(name)));
+  const somewhere = usedBy(filesOf(tree, (name) => /\.(tsx?|mjs)$/.test(name)));
   return unused(tree, usedBy(programs))
     .filter((path) => somewhere.has(path))
     .map((path) => `${path}: only tests import it; helpers of tests stand in a rig/`);

@@ -24,8 +24,8 @@ export function sourcesOf(tree: Tree): Tree {
   return filesOf(
     tree,
     (path) =>
-      /^packages\/[^/]+\/src\/.*\.ts$/.test(path) &&
-      !/(\.(test|suite)\.ts|\/rig\/[^/]+\.ts|_pb\.d\.ts)$/.test(path),
+      /^packages\/[^/]+\/src\/.*\.tsx?$/.test(path) &&
+      !/(\.(test|suite)\.tsx?|\/rig\/[^/]+\.ts|_pb\.d\.ts)$/.test(path),
   );
 }
 

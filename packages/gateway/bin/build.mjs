@@ -15,6 +15,7 @@ import { constants, setPriority } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { buildStudio } from "./buildStudio.mjs";
 import { packStudio } from "./packStudio.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -116,6 +117,7 @@ export async function build({ data = "now" } = {}) {
   }
 
   await copyMigrations();
+  await buildStudio();
   await packStudio();
   // What another PGlite made may not open; without data a thread makes its own.
   await Promise.all(dataToMake().map(({ file }) => rm(file, { force: true })));
@@ -264,7 +266,7 @@ function sourcesNow() {
     .filter((folder) => existsSync(folder))
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true })
-        .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+        .filter((path) => /\.(?:tsx?|css)$/.test(path) && !path.endsWith(".test.ts"))
         .map((path) => join(folder, path)),
     );
   const migrations = readdirSync(migrationsFolder, { recursive: true });

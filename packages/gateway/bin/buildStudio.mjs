@@ -1,0 +1,33 @@
+/**
+ * Builds the web console with Vite into `packages/studio/dist`, when a source of it is newer than what lies there.
+ * A page alone has no use for it, so nothing else calls Vite.
+ */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const studio = join(root, "packages/studio");
+
+/** Answers whether it was built. */
+export async function buildStudio() {
+  if (changedMs(join(studio, "dist/index.html")) > newestSourceMs()) return false;
+  const { build } = await import("vite");
+  await build({ configFile: join(studio, "vite.config.ts"), logLevel: "warn" });
+  return true;
+}
+
+function newestSourceMs() {
+  const folders = ["src", "public"].flatMap((folder) =>
+    readdirSync(join(studio, folder), { recursive: true })
+      .filter((path) => !/\.test\.tsx?$/.test(path))
+      .map((path) => join(studio, folder, path)),
+  );
+  const files = ["index.html", "vite.config.ts"].map((name) => join(studio, name));
+  const lock = join(root, "package-lock.json");
+  return Math.max(...[...folders, ...files, lock].map(changedMs));
+}
+
+function changedMs(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

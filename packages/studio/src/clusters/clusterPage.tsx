@@ -1,0 +1,201 @@
+/** One cluster: how it is, whether it can be reached, and its configuration as a form of its engine's own schema. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { ask, step } from "../api/client.ts";
+import { capabilitiesQuery } from "../api/consoleQueries.ts";
+import { liveQuery } from "../api/live.ts";
+import { objectQuery, objectsQuery, schemasQuery } from "../api/queries.ts";
+import type { ConfigObject, TestAnswer } from "../api/shapes.ts";
+import { useMay } from "../shell/me.ts";
+import { durationText } from "../tool/format.ts";
+import { Health } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { Meter } from "../ui/meter.tsx";
+import { Card, PageHead } from "../ui/page.tsx";
+import { Empty, Failure, Loaded } from "../ui/state.tsx";
+import { DeleteButton } from "../write/deleteButton.tsx";
+import { EnabledSwitch } from "../write/enabledSwitch.tsx";
+import { NameField, newName } from "../write/nameField.tsx";
+import { ObjectEditor } from "../write/objectEditor.tsx";
+
+export function ClusterPage() {
+  const name = useParams({ strict: false, select: (params) => params.name ?? "" });
+  return name === newName ? <NewCluster /> : <KnownCluster key={name} name={name} />;
+}
+
+function NewCluster() {
+  const navigate = useNavigate();
+  const clusters = useQuery(objectsQuery("clusters"));
+  const [name, setName] = useState<string>();
+  return (
+    <>
+      <PageHead title="New cluster" crumbs={<Link to="/clusters">Clusters</Link>} />
+      {name === undefined ? (
+        <NameField
+          what="cluster"
+          taken={(clusters.data ?? []).map((cluster) => cluster.name)}
+          onName={setName}
+        />
+      ) : (
+        <Card title={name}>
+          <div className="stack">
+            <Editor
+              name={name}
+              object={null}
+              onSaved={() =>
+                void navigate({ to: "/clusters/$name", params: { name }, ignoreBlocker: true })
+              }
+            />
+          </div>
+        </Card>
+      )}
+    </>
+  );
+}
+
+function KnownCluster({ name }: { readonly name: string }) {
+  const navigate = useNavigate();
+  const path = `/clusters/${step(name)}`;
+  const cluster = useQuery({ ...objectQuery(path), refetchInterval: 10_000 });
+  const leave = (): void => void navigate({ to: "/clusters", ignoreBlocker: true });
+  return (
+    <>
+      <PageHead
+        title={name}
+        crumbs={<Link to="/clusters">Clusters</Link>}
+        actions={
+          cluster.data === undefined || cluster.data === null ? undefined : (
+            <>
+              <EnabledSwitch path={path} object={cluster.data} what="cluster" />
+              <DeleteButton path={path} object={cluster.data} what="cluster" onDone={leave} />
+            </>
+          )
+        }
+      />
+      <Loaded query={cluster}>
+        {(object) =>
+          object === null ? (
+            <Card>
+              <Empty
+                title="There is no such cluster"
+                action={<Link to="/clusters">All clusters</Link>}
+              />
+            </Card>
+          ) : (
+            <>
+              <Now name={name} />
+              <Card title="Configuration">
+                <div className="stack">
+                  <Editor name={name} object={object} onGone={leave} />
+                </div>
+              </Card>
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Editor(props: {
+  readonly name: string;
+  readonly object: ConfigObject | null;
+  readonly onSaved?: () => void;
+  readonly onGone?: () => void;
+}) {
+  const { name, object, onSaved, onGone } = props;
+  const schemas = useQuery(schemasQuery);
+  return (
+    <Loaded query={schemas}>
+      {({ cluster }) => (
+        <ObjectEditor
+          path={`/clusters/${step(name)}`}
+          object={object}
+          empty={empty}
+          schema={cluster}
+          prefix={`clusters.${name}.`}
+          {...(onSaved === undefined ? {} : { onSaved })}
+          {...(onGone === undefined ? {} : { onGone })}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const empty = {};
+
+function Now({ name }: { readonly name: string }) {
+  const live = useQuery(liveQuery);
+  const one = live.data?.clusters.items.find(({ key }) => key === name);
+  return (
+    <Card title="Now" actions={<Test name={name} />}>
+      <dl className="facts">
+        <dt>Health</dt>
+        <dd>
+          <Health health={one?.health ?? "unknown"} />
+        </dd>
+        <dt>Running in the fleet</dt>
+        <dd>{one === undefined ? "–" : <Meter value={one.running} max={one.cap} />}</dd>
+        {Object.entries(one?.breakers ?? {}).map(([group, state]) => (
+          <Breaker key={group} group={group} state={state} />
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+const breakers = {
+  closed: "closed: queries go through",
+  open: "open: nothing goes there",
+  halfOpen: "half open: one query tries",
+};
+
+function Breaker({
+  group,
+  state,
+}: {
+  readonly group: string;
+  readonly state: keyof typeof breakers;
+}) {
+  return (
+    <>
+      <dt>Circuit breaker of {group}</dt>
+      <dd>{breakers[state]}</dd>
+    </>
+  );
+}
+
+/** Opens the cluster as it is saved, for a moment. */
+function Test({ name }: { readonly name: string }) {
+  const operator = useMay("operator");
+  const capabilities = useQuery(capabilitiesQuery);
+  const test = useMutation({
+    mutationFn: () => ask<TestAnswer>(`/clusters/${step(name)}/test`, { method: "POST" }),
+  });
+  if (!operator) return null;
+  const here = capabilities.data?.testCluster !== false;
+  return (
+    <span className="row">
+      {test.error === null ? null : <Failure error={test.error} />}
+      {test.data === undefined ? null : (
+        <span className={test.data.reached ? "note ok" : "note bad"} role="status">
+          {test.data.reached
+            ? `It answered in ${durationText(test.data.tookMs)}.`
+            : `Not reached: ${test.data.reason}`}
+        </span>
+      )}
+      <Button
+        small
+        busy={test.isPending}
+        disabled={!here}
+        hint={
+          here ? undefined : "This control plane runs as a function, where no engine can be loaded."
+        }
+        onClick={() => test.mutate()}
+      >
+        {test.isPending ? "Testing …" : "Test connection"}
+      </Button>
+    </span>
+  );
+}

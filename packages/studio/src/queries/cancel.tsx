@@ -1,0 +1,33 @@
+/** Asks before a query is ended: its user gets an error. */
+import { ask, step } from "../api/client.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { toast } from "../ui/toast.tsx";
+
+interface Answer {
+  readonly state: "requested" | "cancelled" | "finished" | "failed" | "denied";
+}
+
+export function CancelQuestion(props: { readonly id: string; readonly onClose: () => void }) {
+  const { id, onClose } = props;
+  return (
+    <Confirm
+      title="Cancel this query?"
+      action="Cancel query"
+      danger
+      act={async () => {
+        const { state } = await ask<Answer>(`/queries/${step(id)}/cancel`, { method: "POST" });
+        toast(
+          state === "requested"
+            ? `Query ${id} is told to end.`
+            : `Query ${id} has ended: ${state}.`,
+        );
+      }}
+      onClose={onClose}
+    >
+      <p>
+        Query <code>{id}</code> ends with an error for its user. Its place is free when the engine
+        has ended it.
+      </p>
+    </Confirm>
+  );
+}
