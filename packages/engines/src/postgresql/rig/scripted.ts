@@ -51,6 +51,12 @@ export class ScriptedPostgres implements AsyncDisposable {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
+  /** Ends every connection, as a restart does; resolves when the other ends have heard of it. */
+  async endAll(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await this.sent();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
