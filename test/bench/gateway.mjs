@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { spawnMeasured } from "./processes.mjs";
 
 const program = fileURLToPath(new URL("../../packages/gateway/bin/gateway.mjs", import.meta.url));
+const profiler = new URL("profiler.mjs", import.meta.url).href;
 
 /** The configuration of a gateway with one cluster. `duckDb`: more of its fields. */
 export function configOf(duckDb = {}) {
@@ -37,7 +38,8 @@ export async function startGateway(text = configOf(), { pinned = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "gateway-bench-"));
   const file = join(folder, "gateway.yaml");
   writeFileSync(file, text.replaceAll("FOLDER", folder));
-  const args = [program, "start", "--config", file];
+  const profiled = process.argv.includes("--profile") ? ["--import", profiler] : [];
+  const args = [...profiled, program, "start", "--config", file];
   const stdio = ["ignore", "ignore", "pipe"];
   const child = pinned ? spawnMeasured(args, { stdio }) : spawn(process.execPath, args, { stdio });
   const ports = {};

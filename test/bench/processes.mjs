@@ -35,6 +35,11 @@ export function keepAwake() {
   });
 }
 
+/** Puts a process that runs already on the core of what is measured. */
+export function pinMeasured(pid) {
+  if (pins) spawnSync("taskset", ["-a", "-p", "-c", measured, String(pid)]);
+}
+
 /** Starts Node on the core of what is measured. */
 export function spawnMeasured(args, options) {
   const command = [process.execPath, ...args.map(String)];
@@ -45,7 +50,7 @@ export function spawnMeasured(args, options) {
 /** A relay that only passes bytes on, `http` or `tcp`, where the gateway would stand: what can be reached at all. */
 export async function bareRelay(kind, port) {
   const child = fork(relays, [kind, String(port)]);
-  if (pins) spawnSync("taskset", ["-a", "-p", "-c", measured, String(child.pid)]);
+  pinMeasured(child.pid);
   const at = await new Promise((resolve, reject) => {
     child.once("message", resolve);
     child.once("exit", () => reject(new Error("the relay ended")));

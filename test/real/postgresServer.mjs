@@ -137,7 +137,8 @@ function asOwner(program, args, owner) {
   });
 }
 
-function freePort() {
+/** A port that nobody listens on. */
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
