@@ -1,8 +1,17 @@
 # The gateway's image: Node, one bundle and its native packages. From a checkout:
 #   docker build -t query-gateway .
+# With libraries of ADBC drivers, of infra/adbc/requirements.txt:
+#   docker build --build-arg ADBC_DRIVERS=snowflake,postgresql -t query-gateway .
 # It runs as a user without rights, starts without a shell, and writes nothing but /var/lib/gateway:
 #   docker run --read-only --cap-drop ALL -v ./gateway.yaml:/etc/gateway/gateway.yaml:ro query-gateway
 ARG NODE_IMAGE=node:22-bookworm-slim
+ARG PYTHON_IMAGE=python:3.12-slim-bookworm
+
+FROM ${PYTHON_IMAGE} AS drivers
+WORKDIR /source/infra/adbc
+COPY infra/adbc .
+ARG ADBC_DRIVERS=
+RUN python3 take.py "$ADBC_DRIVERS" /adbc
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /source
@@ -14,8 +23,9 @@ RUN chmod -R a+rX,go-w /app && mkdir /state
 
 FROM ${NODE_IMAGE}
 COPY --from=build /app /app
+COPY --from=drivers /adbc /app/adbc
 COPY --from=build --chown=1000:1000 /state /var/lib/gateway
-ENV NODE_ENV=production PATH=/app/bin:/usr/local/bin:/usr/bin:/bin
+ENV NODE_ENV=production ADBC_DRIVER_PATH=/app/adbc PATH=/app/bin:/usr/local/bin:/usr/bin:/bin
 WORKDIR /var/lib/gateway
 VOLUME /var/lib/gateway
 USER 1000:1000

@@ -46,7 +46,7 @@ function asFunctions(): $util.Output<string> {
     streaming: true,
     url: { cors: false },
     link: [databaseUrl(), encryptionKeys(), fleetSecrets()],
-    environment: { GATEWAY_MIGRATED: migrated },
+    environment: { GATEWAY_MIGRATED: migrated, ...driversOfStage() },
     timeout: `${functionTimeoutSecs} seconds`,
     memory: "512 MB",
     concurrency: { reserved: stage.functionsMax },
@@ -56,6 +56,12 @@ function asFunctions(): $util.Output<string> {
   alarmsOfCounts("Control", control.name);
   upkeep();
   return control.url;
+}
+
+/** What the workers have: a function loads no library itself. */
+function driversOfStage(): Record<string, string> {
+  const { adbcDrivers } = stage;
+  return adbcDrivers === undefined ? {} : { GATEWAY_ADBC_DRIVERS: adbcDrivers.join(",") };
 }
 
 /** What a container does in the background: nothing runs in a function between two requests. */
@@ -87,11 +93,13 @@ function upkeep(): void {
 function asContainer(): $util.Output<string> {
   const domain = surrounding("domain");
   const { cluster, range } = fleetPlace();
-  const { retention } = stage;
+  const { retention, adbcDrivers } = stage;
   const config = $util
     .all([rotating(), range])
     .apply(([which, addresses]) =>
-      JSON.stringify(controlPlaneConfig({ domain, range: addresses, rotating: which, retention })),
+      JSON.stringify(
+        controlPlaneConfig({ domain, range: addresses, rotating: which, retention, adbcDrivers }),
+      ),
     );
   const control = new sst.aws.Service("Control", {
     cluster,

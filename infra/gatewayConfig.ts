@@ -6,6 +6,9 @@
  * when a container starts, and are in no task definition.
  */
 
+/** Drivers that the image can be built with (infra/adbc/requirements.txt). */
+export const adbcDriverNames = ["flightsql", "postgresql", "snowflake", "sqlite"] as const;
+
 export type ControlHost = "functions" | "container";
 
 /** How many at least and at most. */
@@ -83,10 +86,11 @@ export interface ControlPlaneSettings {
   readonly rotating: { readonly encryptionKey: boolean; readonly fleetSecret: boolean };
   /** Of the stage; what is absent has the gateway's default. */
   readonly retention: Readonly<Record<string, number>>;
+  readonly adbcDrivers?: readonly string[] | undefined;
 }
 
 export function controlPlaneConfig(settings: ControlPlaneSettings) {
-  const { domain, range, rotating, retention } = settings;
+  const { domain, range, rotating, retention, adbcDrivers } = settings;
   const keys = [fromEnvironment(variables.encryptionKey)];
   if (rotating.encryptionKey) keys.push(fromEnvironment(variables.encryptionKeyPrevious));
   const secrets = [fromEnvironment(variables.fleetSecret)];
@@ -110,12 +114,13 @@ export function controlPlaneConfig(settings: ControlPlaneSettings) {
       },
       workerApi: { sharedSecret: secrets },
       retention,
+      ...driversOf(adbcDrivers),
     },
   };
 }
 
 /** A worker behind the balancer that takes its configuration from the control plane at `url`. */
-export function workerConfig(url: string) {
+export function workerConfig(url: string, adbcDrivers?: readonly string[]) {
   const tls = { certFile: files.certificate, keyFile: files.privateKey };
   const frontends = Object.fromEntries(
     // The balancer says in front of each connection who the client is; nobody else reaches these ports.
@@ -134,8 +139,13 @@ export function workerConfig(url: string) {
       // The balancer sends each request of a client to any worker.
       relay: { port: relayPort },
       frontends,
+      ...driversOf(adbcDrivers),
     },
   };
+}
+
+function driversOf(drivers: readonly string[] | undefined) {
+  return drivers === undefined ? {} : { adbc: { drivers } };
 }
 
 /** Where the image has its programs (Dockerfile). */

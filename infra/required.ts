@@ -4,7 +4,12 @@
  *
  * Everything that is wrong is named at once. No value is repeated.
  */
-import { fleetSecretCharsMin, encryptionKeyCharsMin, itemsOf } from "./gatewayConfig.ts";
+import {
+  adbcDriverNames,
+  fleetSecretCharsMin,
+  encryptionKeyCharsMin,
+  itemsOf,
+} from "./gatewayConfig.ts";
 import { type Stage, surroundings } from "./stage.ts";
 
 export interface Asked {
@@ -33,6 +38,7 @@ export function missing(asked: Asked): readonly string[] {
   const problems = [...limitProblems("workers", stage.workers)];
   problems.push(...limitProblems("containers", stage.containers));
   problems.push(...secretNameProblems(stage.secrets));
+  problems.push(...driverProblems(stage.adbcDrivers ?? []));
   const needed: string[] = dev
     ? ["FleetSecrets"]
     : ["DatabaseUrl", "EncryptionKeys", "FleetSecrets"];
@@ -86,6 +92,13 @@ function limitProblems(name: string, limits: Stage["workers"]): readonly string[
   const { min, max } = limits;
   const fits = Number.isInteger(min) && Number.isInteger(max) && min >= 1 && max >= min;
   return fits ? [] : [`stage.${name}: min and max must be whole, min at least 1, max at least min`];
+}
+
+function driverProblems(drivers: readonly string[]): readonly string[] {
+  const known: readonly string[] = adbcDriverNames;
+  return drivers
+    .filter((name) => !known.includes(name))
+    .map((name) => `stage.adbcDrivers: ${name} is none of ${known.join(", ")}`);
 }
 
 /** Objects of the admin API may refer to no other variables than these. */

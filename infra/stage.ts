@@ -24,6 +24,11 @@ export interface Stage {
   readonly secrets: Readonly<Record<string, string>>;
   /** `gateway.retention` of a control plane of any kind; what is absent has the gateway's default. */
   readonly retention: Readonly<Record<string, number>>;
+  /**
+   * ADBC drivers that the image of `GATEWAY_IMAGE` was built with (`--build-arg ADBC_DRIVERS=…`). A container without
+   * one of them does not start, and a cluster with another driver is refused. Undefined: nobody looks beforehand.
+   */
+  readonly adbcDrivers: readonly string[] | undefined;
   /** Who is told of alarms; nobody when undefined, the topic is there all the same. */
   readonly alarmEmail: string | undefined;
 }
@@ -37,6 +42,7 @@ const common: Stage = {
   workers: undefined,
   secrets: {},
   retention: {},
+  adbcDrivers: undefined,
   alarmEmail: undefined,
 };
 

@@ -48,7 +48,9 @@ function deployed(): Fleet | undefined {
     entrypoint: startCommand,
     environment: {
       ...workerHealth,
-      GATEWAY_CONFIG: controlUrl.apply((url) => JSON.stringify(workerConfig(url))),
+      GATEWAY_CONFIG: controlUrl.apply((url) =>
+        JSON.stringify(workerConfig(url, stage.adbcDrivers)),
+      ),
     },
     ssm: workerSecrets(),
     health: { command: healthCommand, startPeriod: "20 seconds" },

@@ -43,6 +43,10 @@ export async function openClient(port, secret) {
       if (body !== undefined) socket.write(body);
     });
   return {
+    /** Until there is a connection to ask on. */
+    opened: async () => {
+      if (socket.destroyed || !socket.writable) await open();
+    },
     ask: async (method, path, headers = "", body) => {
       const length = body === undefined ? "" : `content-length: ${body.length}\r\n`;
       const head = `${method} ${path} HTTP/1.1\r\n${common}${headers}${length}\r\n`;

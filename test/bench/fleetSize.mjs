@@ -26,6 +26,10 @@ const rounds = 3;
 const atOnceMax = 64;
 const heartbeatsMin = 2_000;
 const questionsMin = 500;
+const triesMax = 5;
+
+/** Heartbeats of the fleet that is measured which were told to come again. */
+let refused = 0;
 
 const programs = await embeddedPrograms();
 if (programs.folder === undefined) throw new Error(programs.reason);
@@ -45,6 +49,7 @@ async function measured(plane, size) {
   const { control } = plane;
   const emptyMb = residentMb(control.pid);
   let workers = [];
+  refused = 0;
   const arrival = await spent(plane, size, async () => {
     workers = await inTurns(Array.from({ length: size }), (_, index) => worker(control, index));
   });
@@ -55,7 +60,7 @@ async function measured(plane, size) {
   return {
     workers: size,
     registration: arrival,
-    heartbeat: beats,
+    heartbeat: { ...beats, refused },
     "held question": questions,
     "edit of 64 KB, each worker": woken.cost,
     "p50 ms": Math.round(woken.p50),
@@ -109,8 +114,13 @@ function heartbeats(plane, workers) {
       await inTurns(workers, async ({ client, name, instanceId, headers }) => {
         const beat = { name, instanceId, status: "active", stale: false, queries: [] };
         const body = Buffer.from(JSON.stringify(beat));
-        const { status } = await client.ask("POST", "/worker/heartbeat", headers, body);
-        if (status !== 200) throw new Error(`heartbeat: ${status}`);
+        for (let tries = 0; ; tries += 1) {
+          const { status } = await client.ask("POST", "/worker/heartbeat", headers, body);
+          if (status === 200) return;
+          // Said when the database did not answer in time; a worker comes again, and so does this one.
+          if (status !== 503 || tries === triesMax) throw new Error(`heartbeat: ${status}`);
+          refused += 1;
+        }
       });
     }
   });
@@ -123,12 +133,11 @@ async function unanswered(plane, workers) {
   const turns = Math.max(1, Math.ceil(questionsMin / workers.length));
   return spent(plane, turns * workers.length, async () => {
     for (let turn = 0; turn < turns; turn += 1) {
-      await Promise.all(
-        workers.map(async ({ client }) => {
-          const { status } = await client.ask("GET", path, "prefer: wait=1\r\n");
-          if (status !== 200 && status !== 304) throw new Error(`wait: ${status}`);
-        }),
-      );
+      const all = await asking(workers, async ({ client }) => {
+        const { status } = await client.ask("GET", path, "prefer: wait=1\r\n");
+        if (status !== 200 && status !== 304) throw new Error(`wait: ${status}`);
+      });
+      await Promise.all(all);
     }
   });
 }
@@ -141,7 +150,7 @@ async function wakes(plane, workers) {
   let resident = 0;
   for (let round = 0; round <= rounds; round += 1) {
     const since = await control.revision();
-    const served = workers.map(async ({ client }) => {
+    const served = await asking(workers, async ({ client }) => {
       const path = `/worker/config/wait?since=${since}`;
       let woken;
       // Where a large fleet takes long to come, some have to ask again before anything changed.
@@ -167,6 +176,16 @@ async function wakes(plane, workers) {
   const middle = costs.toSorted((a, b) => a["control ms"] - b["control ms"])[rounds >> 1];
   const [p50, p99] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
   return { p50, p99, cost: middle, residentMb: resident };
+}
+
+/** Begins a question of each, as their connections come: a listener takes only so many at once. */
+async function asking(workers, ask) {
+  const begun = [];
+  await inTurns(workers, async (one) => {
+    await one.client.opened();
+    begun.push(ask(one));
+  });
+  return begun;
 }
 
 async function inTurns(items, work) {

@@ -12,13 +12,18 @@ const limits = { min: 2, max: 3 };
 const clusterSecrets = { TrinoPassword: "GATEWAY_SECRET_TRINO" };
 const kinds = {
   "functions alone": {},
-  "functions and workers": { workers: limits, secrets: clusterSecrets },
+  "functions and workers": {
+    workers: limits,
+    secrets: clusterSecrets,
+    adbcDrivers: ["postgresql"],
+  },
   "containers alone": { control: "container", secrets: clusterSecrets },
   "containers and workers": {
     control: "container",
     workers: limits,
     secrets: clusterSecrets,
     retention: { historyDays: 7 },
+    adbcDrivers: ["snowflake", "sqlite"],
     alarmEmail: "ops@example.org",
   },
 } as const;
@@ -73,6 +78,7 @@ describe("a stage that lacks something", () => {
 
   it.each([
     [{ workers: { min: 4, max: 3 } }, "stage.workers: "],
+    [{ adbcDrivers: ["duckdb", "sqlite"] }, "stage.adbcDrivers: duckdb "],
     [{ secrets: { Trino: "TRINO_PASSWORD" } }, "stage.secrets.Trino: "],
     [{ secrets: { DatabaseUrl: "GATEWAY_SECRET_X" } }, "stage.secrets: DatabaseUrl"],
   ])("has a setting refused that can not work: %j", async (settings, said) => {
@@ -193,6 +199,18 @@ describe("containers", () => {
   it("keep what the stage says", () => {
     const { args } = of("containers and workers").one("sst.aws.Service", "Control");
     expect(configIn(args)).toMatchObject({ gateway: { retention: { historyDays: 7 } } });
+  });
+
+  it("have the drivers that the stage says, and so do functions that judge for workers", () => {
+    for (const { args } of of("containers and workers").all("sst.aws.Service")) {
+      expect(configIn(args)).toMatchObject({
+        gateway: { adbc: { drivers: ["snowflake", "sqlite"] } },
+      });
+    }
+    const judging = of("functions and workers").one("sst.aws.Function", "Control").args;
+    expect(judging["environment"]).toMatchObject({ GATEWAY_ADBC_DRIVERS: "postgresql" });
+    const alone = of("functions alone").one("sst.aws.Function", "Control").args;
+    expect(alone["environment"]).not.toHaveProperty("GATEWAY_ADBC_DRIVERS");
   });
 
   it("answer for readiness at the balancer, under the stage's name only", () => {

@@ -38,7 +38,10 @@ export function dockerfile() {
   return starts.map((at, stage) => all.slice(at + 1, starts[stage + 1]));
 }
 
-/** Builds it. Answers `{app, run, stop}`; `run` starts the image's own command, or another one. */
+/**
+ * Builds it, without drivers. Answers `{app, settings, run, takeDrivers, stop}`; `run` starts the image's own command,
+ * or another one; `takeDrivers` makes it the one that is built with these ADBC drivers.
+ */
 export async function buildImage() {
   const folder = mkdtempSync(join(tmpdir(), "gateway-image-"));
   const stop = () => rmSync(folder, { recursive: true, force: true });
@@ -47,7 +50,7 @@ export async function buildImage() {
     const app = join(folder, "root/app");
     copyContext(source);
     mkdirSync(dirname(app), { recursive: true });
-    const [build = [], last = []] = dockerfile();
+    const [taken = [], build = [], last = []] = dockerfile();
     for (const [word, line] of build) {
       if (word !== "RUN") continue;
       // The one folder that leaves the stage; the other is made below.
@@ -60,11 +63,23 @@ export async function buildImage() {
       app,
       settings: settingsOf(last),
       run: (options) => runIn(folder, last, options),
+      takeDrivers: (drivers) => takeDrivers(taken, app, drivers),
       stop,
     };
   } catch (error) {
     stop();
     throw error;
+  }
+}
+
+/** Its stage of drivers, with the build argument `ADBC_DRIVERS`. */
+async function takeDrivers(stage, app, drivers) {
+  for (const [word, line] of stage) {
+    if (word !== "RUN") continue;
+    const here = line.replaceAll(/(^|\s)\/adbc\b/g, `$1${join(app, "adbc")}`);
+    const cwd = join(root, "infra/adbc");
+    const env = { ADBC_DRIVERS: drivers };
+    expectCode(await command("sh", ["-c", here], { cwd, env, seconds: installSeconds }));
   }
 }
 

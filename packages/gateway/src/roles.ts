@@ -20,6 +20,7 @@ import { controlHistory } from "./history/controlHistory.ts";
 import { openBook } from "./history/openBook.ts";
 import type { Callers } from "./ops/callers.ts";
 import { certificateFaults } from "./ops/certificates.ts";
+import { driverFaults } from "./ops/drivers.ts";
 import { startOps } from "./ops/start.ts";
 import { studioFiles } from "./ops/studioFiles.ts";
 import { together, type Running } from "./running.ts";
@@ -30,9 +31,13 @@ type Started = Promise<Result<Running, readonly StartError[]>>;
 
 /** Starts the role of the config. Answers everything that could not be opened, with nothing left open. */
 export async function start(options: StartOptions): Started {
-  const faults = certificateFaults(options.config.gateway);
+  const { config, host } = options;
+  const faults = [
+    ...certificateFaults(config.gateway),
+    ...(await driverFaults(config.gateway, host.libraryFolders ?? [])),
+  ];
   if (faults.length > 0) return err(faults);
-  switch (options.config.gateway.role) {
+  switch (config.gateway.role) {
     case "standalone":
     case "controlPlane":
       return startOwner(options);

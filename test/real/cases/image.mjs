@@ -1,6 +1,7 @@
 /** The image, without Docker: what its Dockerfile makes starts in an empty, read-only root and answers. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { expectMatch, expectText } from "../command.mjs";
 import { buildImage, dockerfile } from "../image.mjs";
 
 const config = `
@@ -12,6 +13,9 @@ clusterGroups: { default: { members: [local], maxRunningQueries: 4 } }
 routingFallback: default
 auth: { provider: none }
 `;
+const withDriver = config
+  .replace("gateway:", "gateway:\n  adbc: { drivers: [sqlite] }")
+  .replace("engine: duckDb", 'engine: adbc, driver: sqlite, databasePath: ":memory:"');
 const startSeconds = 60;
 
 export const imageCases = {
@@ -26,10 +30,14 @@ export const imageCases = {
             `         figure: files of the image beside Node ${Math.round(bytes / 1e6)} MB`,
           );
           if (bytes > 130e6) throw new Error(`${bytes} bytes are too many`);
-          const [, last = []] = dockerfile();
+          const last = dockerfile().at(-1) ?? [];
           if (last.some(([word]) => word === "RUN"))
             throw new Error("the last stage runs something");
-          await answersAndDrains(image);
+          await answersAndDrains(image, config);
+          await refusesWithoutDriver(image);
+          await image.takeDrivers("sqlite");
+          expectText(readdirSync(join(image.app, "adbc")).join(), "libadbc_driver_sqlite.so");
+          await answersAndDrains(image, withDriver);
         } finally {
           image.stop();
         }
@@ -37,7 +45,15 @@ export const imageCases = {
   },
 };
 
-async function answersAndDrains(image) {
+/** Before a port is open: what stands in its place serves on. */
+async function refusesWithoutDriver(image) {
+  const gateway = image.run({ config: withDriver });
+  const code = await gateway.ended;
+  if (code !== 2) throw new Error(`without its driver it ended with ${code}`);
+  expectMatch(gateway.said.stderr, /gateway\.adbc\.drivers\[0\]: no library of the driver sqlite/);
+}
+
+async function answersAndDrains(image, config) {
   const startedMs = performance.now();
   const gateway = image.run({ config });
   try {

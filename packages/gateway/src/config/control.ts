@@ -2,6 +2,7 @@
 import { tlsSchema } from "@gateway/contract/config/listener.ts";
 import { secretSchema } from "@gateway/contract/config/secret.ts";
 import { historySettingSchema } from "@gateway/control/config/objects.ts";
+import { driverNames } from "@gateway/engines/adbc/config.ts";
 import { z } from "zod";
 import { isNetwork } from "../host/egress.ts";
 
@@ -210,7 +211,7 @@ export const fileLimitsSchema = z
       "Limits on objects of the admin API. What the config file itself names is allowed.",
   });
 
-/** `gateway.adbc`: which libraries of drivers objects may name by their path. */
+/** `gateway.adbc`: which drivers are there, and which libraries objects may name by their path. */
 export const adbcLimitsSchema = z
   .strictObject({
     libraries: z
@@ -221,6 +222,15 @@ export const adbcLimitsSchema = z
         description:
           "Libraries of ADBC drivers, and folders of them, that clusters may name by path. A library is code that runs with the rights of the gateway.",
         examples: [["/opt/adbc"]],
+      }),
+    drivers: z
+      .array(z.enum(driverNames))
+      .optional()
+      .meta({
+        title: "Installed drivers",
+        description:
+          "Drivers that clusters may name. The gateway does not start where the library of one is missing. DuckDB's always is there. Absent: a missing library is found when a cluster is opened.",
+        examples: [["snowflake", "postgresql"]],
       }),
   })
   .meta({

@@ -23,7 +23,7 @@ import { objectLimits, type ObjectLimits } from "./objectLimits.ts";
 export interface JudgeInput {
   /** Canonical JSON of the body. */
   readonly bytes: Uint8Array;
-  readonly gateway: Pick<GatewayConfig, "secrets" | "files" | "frontends">;
+  readonly gateway: Pick<GatewayConfig, "secrets" | "files" | "frontends" | "adbc">;
   /** The config file as written. */
   readonly document: unknown;
   readonly environment: Environment;

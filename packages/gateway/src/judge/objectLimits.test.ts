@@ -54,6 +54,16 @@ describe("objectLimits", () => {
     }
   });
 
+  it("keeps objects to the drivers that are installed, where somebody says which", () => {
+    const { judge } = limitsOf({ adbc: { drivers: ["sqlite"] } });
+    const driver = (name: string) => ({ clusters: { a: { engine: "adbc", driver: name } } });
+    for (const name of ["sqlite", "duckdb"]) expect(judge(driver(name))).toEqual([]);
+    expect(judge(driver("snowflake"))).toEqual([
+      { path: "clusters.a.driver", reason: "is not among gateway.adbc.drivers: snowflake" },
+    ]);
+    expect(limitsOf({}).judge(driver("snowflake"))).toEqual([]);
+  });
+
   it("allows what the config file itself names", () => {
     const { judge, resolves } = limitsOf(
       {},

@@ -28,7 +28,11 @@ export interface LimitsConfig {
     readonly secrets: { readonly allow: readonly string[] };
     readonly files: { readonly allow: readonly string[] };
     /** Absent where no native code is loaded. */
-    readonly adbc?: { readonly libraries: readonly string[] };
+    readonly adbc?: {
+      readonly libraries: readonly string[];
+      /** Names of drivers that are there; absent: nobody said. */
+      readonly drivers?: readonly string[] | undefined;
+    };
   };
 }
 
@@ -50,12 +54,15 @@ export function objectLimits({ gateway }: LimitsConfig, document: unknown): Obje
   const secretRefsAllowed = [...gateway.secrets.allow, ...refsInFile];
   const folders = gateway.files.allow;
   const libraries = gateway.adbc?.libraries ?? [];
+  const drivers = gateway.adbc?.drivers;
   const pathsInFile = new Set(inFile.paths.map(({ value }) => value));
   const librariesInFile = new Set(inFile.libraries.map(({ value }) => value));
+  const isThere = ({ value }: Found) =>
+    drivers === undefined || value === ownDriver || drivers.includes(value);
   return {
     secretRefsAllowed,
     judge: (file) => {
-      const { references, paths, libraries: named } = namedIn(file);
+      const { references, paths, libraries: named, drivers: byName } = namedIn(file);
       return [
         ...references.flatMap(({ path, value }) =>
           denied.has(value) ? [{ path, reason: `${value} is a secret of the gateway itself` }] : [],
@@ -70,6 +77,12 @@ export function objectLimits({ gateway }: LimitsConfig, document: unknown): Obje
             ? []
             : [{ path, reason: `is not among gateway.adbc.libraries: ${value}` }],
         ),
+        ...byName
+          .filter((found) => !isThere(found))
+          .map(({ path, value }) => ({
+            path,
+            reason: `is not among gateway.adbc.drivers: ${value}`,
+          })),
       ];
     },
     resolves: (reference) => {
@@ -81,6 +94,9 @@ export function objectLimits({ gateway }: LimitsConfig, document: unknown): Obje
   };
 }
 
+/** Its library comes with the gateway. */
+const ownDriver = "duckdb";
+
 interface Found {
   readonly path: string;
   readonly value: string;
@@ -91,8 +107,10 @@ interface Named {
   readonly references: readonly Found[];
   /** `:memory:` is no path. */
   readonly paths: readonly Found[];
-  /** Libraries of drivers, by path. A driver's name is no path. */
+  /** Libraries of drivers, by path. */
   readonly libraries: readonly Found[];
+  /** Drivers by name. */
+  readonly drivers: readonly Found[];
 }
 
 /** Remembered by object: objects never change, and the next write of a large configuration has all but one in common with this one. */
@@ -102,13 +120,15 @@ function namedIn(file: unknown): Named {
   const references: Found[] = [];
   const paths: Found[] = [];
   const libraries: Found[] = [];
+  const drivers: Found[] = [];
   for (const [path, part] of partsOf(file)) {
     const named = namedInPart(path, part);
     references.push(...named.references);
     paths.push(...named.paths);
     libraries.push(...named.libraries);
+    drivers.push(...named.drivers);
   }
-  return { references, paths, libraries };
+  return { references, paths, libraries, drivers };
 }
 
 /** Each cluster and group, and each other key of the root. */
@@ -135,10 +155,10 @@ function namedInPart(path: Path, part: unknown): Named {
 
 function namedAt(path: Path, part: unknown): Named {
   const whole = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), part);
-  const walk: Walk = { at: [...path], references: [], paths: [], libraries: [] };
+  const walk: Walk = { at: [...path], references: [], paths: [], libraries: [], drivers: [] };
   look(walk, placesAt(fileJsonSchema(), path, whole), part);
-  const { references, paths, libraries } = walk;
-  return { references, paths, libraries };
+  const { references, paths, libraries, drivers } = walk;
+  return { references, paths, libraries, drivers };
 }
 
 /** Walks a part once, with the schemas of each value at hand: a large configuration has many texts. */
@@ -147,6 +167,7 @@ interface Walk {
   readonly references: Found[];
   readonly paths: Found[];
   readonly libraries: Found[];
+  readonly drivers: Found[];
 }
 
 function look(walk: Walk, places: readonly JsonSchema[], value: unknown): void {
@@ -173,13 +194,14 @@ function placesIn(members: readonly JsonSchema[], key: PropertyKey): readonly Js
 }
 
 function lookAtText(walk: Walk, places: readonly JsonSchema[], value: string): void {
-  const { at, references, paths, libraries } = walk;
+  const { at, references, paths, libraries, drivers } = walk;
   if (at.at(-1) === "secretRef") references.push({ path: textOf(at), value });
   if (isMarked(places, "x-file-path") && value !== ":memory:") {
     paths.push({ path: textOf(at), value });
   }
-  if (isMarked(places, "x-library-path") && value.includes("/")) {
-    libraries.push({ path: textOf(at), value });
+  if (isMarked(places, "x-library-path")) {
+    const kind = value.includes("/") ? libraries : drivers;
+    kind.push({ path: textOf(at), value });
   }
 }
 

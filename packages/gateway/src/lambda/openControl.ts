@@ -42,7 +42,8 @@ export function controlOpening(parts: ControlParts): Open {
   // A function has no config file, whose paths and references would be allowed as well.
   const secretRefs = secretLimitsSchema.parse({});
   const files = { allow: settings.fileFolders };
-  const limits = objectLimits({ gateway: { secrets: secretRefs, files } }, {});
+  const adbc = { libraries: [], drivers: settings.adbcDrivers };
+  const limits = objectLimits({ gateway: { secrets: secretRefs, files, adbc } }, {});
   return async () => {
     const store = drizzleStore(database, { clock: host.clock });
     // Asked at the same time, because each takes a few round trips. If the schema does not fit,

@@ -47,6 +47,16 @@ const settingsSchema = z.strictObject({
   allowedHosts: wordsOf((text) => text.toLowerCase()),
   /** Folders of workers in which file paths of objects may lie; empty: none. */
   fileFolders: wordsOf((text) => text).pipe(z.array(z.string().startsWith("/"))),
+  /** Drivers that the workers have, when somebody says which. */
+  adbcDrivers: z
+    .string()
+    .transform((text) =>
+      text
+        .split(",")
+        .map((word) => word.trim())
+        .filter(Boolean),
+    )
+    .optional(),
   logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
   /** A stand-in for Neon, `host:port`, spoken to in clear text: for tests and development. */
   neonStandIn: z
@@ -64,6 +74,7 @@ const sources = {
   fleetSecrets: { link: "FleetSecrets", variable: "GATEWAY_FLEET_SECRETS" },
   allowedHosts: { link: undefined, variable: "GATEWAY_ALLOWED_HOSTS" },
   fileFolders: { link: undefined, variable: "GATEWAY_FILE_FOLDERS" },
+  adbcDrivers: { link: undefined, variable: "GATEWAY_ADBC_DRIVERS" },
   logLevel: { link: undefined, variable: "GATEWAY_LOG_LEVEL" },
   neonStandIn: { link: undefined, variable: "GATEWAY_NEON_STAND_IN" },
 } as const satisfies Record<keyof FunctionSettings, Source>;
