@@ -121,9 +121,14 @@ describe("in transaction mode", () => {
       });
       await ann.query("listen news");
       await bob.query("notify news, 'first'");
-      expect(await heard).toMatchObject({ channel: "news", payload: "first" });
+      const { processId: others, ...first } = await heard;
+      expect(first).toMatchObject({ channel: "news", payload: "first" });
+      const own = (ann as unknown as { processID: number }).processID;
+      expect(others).not.toBe(own);
       const more: (string | undefined)[] = [];
-      ann.on("notification", ({ payload }) => more.push(payload));
+      ann.on("notification", ({ payload, processId }) => {
+        more.push(processId === own ? payload : "of another");
+      });
       await ann.query("begin");
       await ann.query("notify news, 'own'");
       await ann.query("commit");

@@ -37,7 +37,10 @@ export interface Kept {
 
 /** What a server says to a session that nobody asked for. */
 export interface KeptListener {
-  /** A whole message of the client's own protocol. What it returns is waited for before the next is told. */
+  /**
+   * A whole message of the client's own protocol. What it returns is waited for before the next is told. One that the
+   * session sent to itself names process 0: by which number its client knows itself is the frontend's.
+   */
   message(bytes: Uint8Array): Promise<void> | undefined;
   /** The server's value of a setting that it reports. */
   status(name: string, value: string): void;

@@ -179,7 +179,7 @@ export class Member {
       switch (step.kind) {
         case "frame":
           if (step.frame.type === notificationResponse)
-            void this.#listener?.message(wholeOf(step.frame));
+            void this.#listener?.message(this.#toldOf(step.frame));
           return this.#readyIn(step.frame) ? { kind: "ready" } : { kind: "other" };
         case "skipped":
           return { kind: "other" };
@@ -226,7 +226,7 @@ export class Member {
         case "frame": {
           const read = this.#read(step.frame);
           if (read === undefined) return undefined;
-          if (read.kind === "notification") void this.#listener?.message(wholeOf(step.frame));
+          if (read.kind === "notification") void this.#listener?.message(this.#toldOf(step.frame));
           else if (read.kind !== "parameterStatus") return read;
           break;
         }
@@ -252,12 +252,22 @@ export class Member {
         if (step.kind === "wait") return void this.#stream.resume();
         const read = step.kind === "frame" ? this.#read(step.frame) : undefined;
         if (step.kind === "frame" && (read?.kind === "notification" || read?.kind === "notice"))
-          await listener.message(wholeOf(step.frame));
+          await listener.message(this.#toldOf(step.frame));
         else if (read?.kind !== "parameterStatus") this.#break("a message that nobody asked for");
       }
     } finally {
       this.#hearing = false;
     }
+  }
+
+  /** As the listener is told it: a notification of the connection's own session says so by process 0. */
+  #toldOf(frame: Frame): Uint8Array {
+    const bytes = wholeOf(frame);
+    const { type, body } = frame;
+    if (type !== notificationResponse || body.length < 4) return bytes;
+    const own = new DataView(body.buffer, body.byteOffset).getInt32(0) === this.key?.process;
+    if (own) bytes.fill(0, 5, 9);
+    return bytes;
   }
 
   #hearNow(listener: KeptListener): void {

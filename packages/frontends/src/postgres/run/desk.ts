@@ -114,6 +114,7 @@ export class Desk {
     this.#heard = new Heard({
       out,
       gone: (error) => parts.gone(error),
+      process,
       kept: () => this.#session.kept,
     });
     this.#session.whenKept((kept) => this.#hear(kept));

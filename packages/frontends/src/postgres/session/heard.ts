@@ -13,6 +13,8 @@ export interface HeardParts {
   readonly out: Outbox;
   /** Ends the client's connection with this error. */
   readonly gone: (error: GatewayError) => void;
+  /** The process as which the client was told to know itself. */
+  readonly process: number;
   /** The connection that the session keeps. */
   readonly kept: () => Kept | undefined;
 }
@@ -72,7 +74,8 @@ export class Heard {
   }
 
   #message(bytes: Uint8Array): Promise<void> | undefined {
-    const { out } = this.#parts;
+    const { out, process } = this.#parts;
+    named(bytes, process);
     if (!this.#working) {
       out.writer.bytes(bytes);
       return out.flush();
@@ -99,4 +102,13 @@ export class Heard {
     }
     this.#changed.clear();
   }
+}
+
+const notificationResponse = 0x41;
+
+/** A client tells its own notifications from others' by its process, for which it was told another than the server's. */
+function named(bytes: Uint8Array, process: number): void {
+  if (bytes[0] !== notificationResponse || bytes.length < 9) return;
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  if (view.getInt32(5) === 0) view.setInt32(5, process);
 }
