@@ -139,6 +139,14 @@ describe("readParameter in binary", () => {
     expect(binaryRead(3802, "02 7b7d")).toMatchObject({ error: { sqlState: "22P03" } });
   });
 
+  it('reads a "char" of one byte as that character, and refuses one that no text can hold', () => {
+    const text = (value: string) => ({ ok: true, value: { type: { kind: "text" }, value } });
+    expect(binaryRead(18, "01")).toEqual(text("\u0001"));
+    expect(binaryRead(18, "61")).toEqual(text("a"));
+    expect(binaryRead(18, "00")).toMatchObject({ ok: false, error: { sqlState: "22021" } });
+    expect(binaryRead(18, "ff")).toMatchObject({ ok: false, error: { sqlState: "22021" } });
+  });
+
   it.each<[number, string, string]>([
     [23, "0001", "22P03"],
     [16, "", "22P03"],
