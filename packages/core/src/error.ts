@@ -41,7 +41,9 @@ export type EngineVendor =
   /** What a PostgreSQL server says beside its message. */
   | { readonly of: "postgres"; readonly fields: PostgresFields }
   /** Number and name of a ClickHouse exception; the name is empty where the server did not say it. */
-  | { readonly of: "clickHouse"; readonly code: number; readonly name: string };
+  | { readonly of: "clickHouse"; readonly code: number; readonly name: string }
+  /** Number of Snowflake's, for a login that it refused. */
+  | { readonly of: "snowflake"; readonly code: number };
 
 /** Fields of an error or a notice by the letters of PostgreSQL's protocol. They may hold the client's own text. */
 export type PostgresFields = ReadonlyMap<string, string>;

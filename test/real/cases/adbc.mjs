@@ -94,6 +94,7 @@ export const adbcCases = [
         const env = { GATEWAY_TEST_SNOWFLAKE: url, GATEWAY_TEST_SNOWFLAKE_KEY: keyFile };
         try {
           await tested("adbcSnowflake", env);
+          await tested("snowflakeCallers", env);
         } finally {
           await stop();
         }

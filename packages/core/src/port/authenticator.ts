@@ -4,11 +4,20 @@ import type { AuthContext, ClientCredential } from "../query/identity.ts";
 import type { Result } from "../result.ts";
 import type { Secret } from "../secret.ts";
 
+/** A name and a password. */
+export interface PresentedPassword {
+  readonly kind: "password";
+  readonly user: string;
+  readonly password: Secret;
+  /** The account that they are for, where the client's protocol has such: an engine of that account may be who verifies them. */
+  readonly account?: string | undefined;
+}
+
 /** What a client showed, before it is believed. */
 export type Presented =
   /** No credential at all; `user` is the name it claims. `asked`: the protocol asked for one, so that showing none is a refused login and never `anonymous`. */
   | { readonly kind: "nothing"; readonly user: string | undefined; readonly asked: boolean }
-  | { readonly kind: "password"; readonly user: string; readonly password: Secret }
+  | PresentedPassword
   /** `claimedUser` is a name sent beside the token, to be compared and never believed. */
   | { readonly kind: "bearer"; readonly token: Secret; readonly claimedUser: string | undefined }
   /**

@@ -5,6 +5,7 @@ import type { ForwardableKind } from "../query/identity.ts";
 import type { Identified, Session } from "../query/query.ts";
 import type { KeptListener } from "../query/pin.ts";
 import type { Result } from "../result.ts";
+import type { Secret } from "../secret.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { TokenReader } from "../sql/longText.ts";
 import type { Division } from "../sql/session/statement.ts";
@@ -105,6 +106,8 @@ export interface Backend extends Lane, AsyncDisposable {
   readonly limitsExecution: boolean;
   /** Kinds of credentials that the engine takes from a client, for `passthrough`. */
   readonly forwards: readonly ForwardableKind[];
+  /** Where it verifies its callers itself, by letting them in: in the place of the gateway's own provider. */
+  readonly logins?: EngineLogins | undefined;
   /** The tables that the identity of `query` sees, for catalogs and listings. */
   listTables(
     query: Identified,
@@ -112,6 +115,23 @@ export interface Backend extends Lane, AsyncDisposable {
   ): Promise<Result<readonly TableListing[], GatewayError>>;
   /** Catalog names the engine knows; the first is the default. */
   readonly catalogs: readonly string[];
+}
+
+/** An account whose engine is asked who a client is. */
+export interface EngineLogins {
+  /** As clients name it; they may write it in other letters. */
+  readonly account: string;
+  /** Equal exactly for clusters of one account at one address. Public, and short. */
+  readonly realm: string;
+  /**
+   * Opens a new connection with the login, and answers the user's name in the one spelling that tells this user from
+   * all others of the account. Refuses with `auth.refused`, with the engine's own number in `vendor`, or
+   * `auth.unavailable` when nobody could be asked in time.
+   */
+  logIn(login: {
+    readonly user: string;
+    readonly password: Secret;
+  }): Promise<Result<string, GatewayError>>;
 }
 
 export interface RunningStatements {

@@ -9,10 +9,11 @@ export interface AuthContext {
   readonly groups: readonly string[];
   readonly roles: readonly string[];
   /** `admin`: a user of the admin API, who signed in there and asks by its console. */
-  readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap" | "admin";
+  readonly method: "none" | "anonymous" | "static" | "oidc" | "ldap" | "engine" | "admin";
   /**
    * Fingerprint of the settings of the provider outside this process that verified the login, so that a
    * session does not outlive a change of them. Absent where the configuration itself knows the users.
+   * Under `engine` the account that let the user in, which nobody knows anywhere else.
    */
   readonly realm?: string;
   /** Unix milliseconds after which the login must be checked again; undefined means never. */

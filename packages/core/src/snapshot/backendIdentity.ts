@@ -24,6 +24,8 @@ export interface IdentityRule {
   readonly queryAuth: QueryAuth;
   /** Kinds of credentials that the engine takes from a client. */
   readonly forwards: readonly ForwardableKind[];
+  /** The account whose logins the cluster verifies itself. */
+  readonly realm?: string | undefined;
   /** Under `tokenExchange` only. */
   readonly exchange: TokenExchange | undefined;
 }
@@ -35,10 +37,14 @@ export function backendIdentityOf(
   signal: AbortSignal,
 ): Result<BackendIdentity, GatewayError> | Promise<Result<BackendIdentity, GatewayError>> {
   const { queryAuth } = rule;
-  if (queryAuth.type === "serviceAccount") return ok({ mode: "serviceAccount" });
   const { identity, credential } = query.session;
   const refused = (detail: string): Result<never, GatewayError> =>
     err(noBackendIdentity(queryAuth.type, query.group, { detail }));
+  // Whom an engine let in is somebody there, with that login, and nobody to any other.
+  if (identity.method === "engine" && !isOfRealm(identity, rule)) {
+    return refused("an engine of another account verified the client");
+  }
+  if (queryAuth.type === "serviceAccount") return ok({ mode: "serviceAccount" });
   if (!isSomebody(identity)) return refused("the client is not a verified user");
   const principal = identity.user;
   switch (queryAuth.type) {
@@ -71,6 +77,10 @@ async function exchanged(
   return code === "auth.noBackendIdentity"
     ? err(noBackendIdentity("tokenExchange", group, detail === undefined ? {} : { detail }))
     : token;
+}
+
+function isOfRealm({ realm }: AuthContext, rule: IdentityRule): boolean {
+  return realm !== undefined && rule.realm === realm && rule.queryAuth.type === "passthrough";
 }
 
 /** True when the name was proved. A name that was only claimed never reaches an engine. */

@@ -38,6 +38,7 @@ import type { GuardrailsConfig } from "@gateway/contract/config/guardrail.ts";
 import { agentRefusal } from "./agentWrites.ts";
 import { inWordsOf, type EngineSql } from "./engineSql.ts";
 import { compileRoutes } from "../route/route.ts";
+import { withEngineLogins, withinRealm } from "./engineLogins.ts";
 import type { ClusterHealth, Generation } from "./generation.ts";
 import { compileIdentities } from "./identities.ts";
 
@@ -88,22 +89,23 @@ interface CompiledGroup extends GroupMembers {
 
 /** Makes a generation and begins to watch its backends. `config` passed `checkSnapshot`. */
 export function compileSnapshot(config: SnapshotConfig, parts: CompileParts): Generation {
-  const { host, backends, authenticator, authorizer } = parts;
+  const { host, backends, authorizer } = parts;
+  const authenticator = withEngineLogins(parts.authenticator, backends);
   const watches = watchesOf(parts);
   const learning = new FirstAnswers([...watches.values()], host.clock);
   const groups = onFirstUse(config.clusterGroups, (name, group) =>
     compileGroup(name, group, { config, parts, watches }),
   );
   const identities = compileIdentities(config.clusters, parts);
-  const routes = compileRoutes(config, authorizer);
+  const routes = compileRoutes(config, withinRealm(authorizer, config.clusterGroups, backends));
   return {
     revision: parts.revision,
     authenticator,
     authorizer,
-    renew: (identity) => renewed(identity, parts),
+    renew: (identity) => renewed(identity, host, authenticator),
     route: async (asked, trace, signal) => {
       const { session } = asked;
-      const identity = renewed(session.identity, parts);
+      const identity = renewed(session.identity, host, authenticator);
       if (identity === undefined) return err(gatewayError("auth.expired"));
       const query =
         identity === session.identity ? asked : { ...asked, session: { ...session, identity } };
@@ -284,7 +286,8 @@ function engineLimitOf({ maxExecutionMs: own }: QueryLimits, { lease }: Slot): n
 
 function renewed(
   identity: AuthContext,
-  { host, authenticator }: CompileParts,
+  host: Host,
+  authenticator: Authenticator,
 ): AuthContext | undefined {
   const { expiresAtMs } = identity;
   const expired = expiresAtMs !== undefined && host.clock.unixMs() >= expiresAtMs;

@@ -30,6 +30,7 @@ export function compileIdentities(
   const rules = onFirstUse(clusters, (name, { queryAuth }): IdentityRule => ({
     queryAuth: queryAuth ?? { type: "serviceAccount" },
     forwards: backends.get(name)?.forwards ?? [],
+    realm: backends.get(name)?.logins?.realm,
     exchange: exchanges?.get(name),
   }));
   const ruleOf = (cluster: string): IdentityRule => {
@@ -40,7 +41,7 @@ export function compileIdentities(
   return {
     identify: (query, signal) => {
       const rule = ruleOf(query.slot.cluster);
-      return isShared(rule)
+      return isShared(rule) && query.session.identity.method !== "engine"
         ? ok(identifiedAs(query, serviceAccount))
         : asThemselves(query, rule, signal);
     },

@@ -8,6 +8,7 @@
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
 import type {
   Backend,
+  EngineLogins,
   PinnedLane,
   RunningStatements,
   TableListing,
@@ -93,6 +94,15 @@ export function backendOf(plan: AdbcPlan, healthCheck: string | undefined, host:
   return dialect === undefined ? backend : Object.assign(backend, { dialect });
 }
 
+/** Callers whom the account itself lets in. */
+function loginsOf(
+  plan: ScopePlan | undefined,
+  scoped: ScopedConnections | undefined,
+): EngineLogins | undefined {
+  if (plan?.account === undefined || scoped === undefined) return undefined;
+  return { ...plan.account, logIn: (login) => scoped.logIn(login) };
+}
+
 /** A statement shows in the list as soon as it was taken up. */
 const delayMs = 1_000;
 
@@ -101,6 +111,7 @@ class AdbcBackend implements Backend {
   readonly runsIn: Backend["runsIn"];
   readonly limitsExecution: boolean;
   readonly forwards: readonly ForwardableKind[];
+  readonly logins: EngineLogins | undefined;
   readonly cluster: string;
   readonly #profile: Profile;
   readonly #host: Host;
@@ -132,6 +143,7 @@ class AdbcBackend implements Backend {
       scoped === undefined
         ? undefined
         : new ScopedConnections(plan, scoped, this.#connections, host);
+    this.logins = loginsOf(scoped, this.#scoped);
   }
 
   readAhead(engineSql: string): Steps<void> {

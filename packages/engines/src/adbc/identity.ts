@@ -76,6 +76,16 @@ export function configAs(config: AdbcConfig, identity: CallerIdentity): AdbcConf
   return { ...config, auth: { type: "basic", username, password: password.reveal() } };
 }
 
+/** Why a login that was tried for its own sake was refused: in the engine's own number, and none of its words. */
+export function loginError({ code, vendorCode, sqlState }: AdbcFailure): GatewayError {
+  const detail = `${code} ${vendorCode ?? sqlState ?? ""}`.trim();
+  if (vendorCode !== undefined && isLogin(vendorCode)) {
+    return gatewayError("auth.refused", { detail, vendor: { of: "snowflake", code: vendorCode } });
+  }
+  const isRefused = vendorCode === undefined && sqlState?.startsWith("28") === true;
+  return gatewayError(isRefused ? "auth.refused" : "auth.unavailable", { detail });
+}
+
 /** The error of a caller's connection that could not be made. A driver's text may hold what it was given, so its number is all that is kept. */
 export function callerConnectError(
   failure: AdbcFailure,

@@ -83,6 +83,10 @@ export const snowflakeErrors = {
 /** Number, SQLSTATE and text of an answer that failed. */
 export function failureOf(error: GatewayError): Failure {
   const { code, sqlState } = snowflakeErrors[error.code];
+  const { vendor } = error;
+  // Snowflake refused the login itself, and its drivers know why by its number.
+  if (vendor?.of === "snowflake")
+    return { code: `${vendor.code}`, sqlState, message: error.message };
   return { code, sqlState: error.sqlState ?? sqlState, message: error.message };
 }
 

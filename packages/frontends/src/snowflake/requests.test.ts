@@ -1,6 +1,8 @@
 /** The protocol by hand: sessions, statements that nobody waits for, chunks, values that are bound, what is refused. */
 import { gzipSync } from "node:zlib";
 import type { ResultStream } from "@gateway/core/query/event.ts";
+import { gatewayError } from "@gateway/core/error.ts";
+import { err, ok } from "@gateway/core/result.ts";
 import { batchOf, columnOf } from "@gateway/core/type/build.ts";
 import { describe, expect, it } from "vitest";
 import { gateOf, waitForAbort } from "../rig/answers.ts";
@@ -28,6 +30,31 @@ describe("a session", () => {
     const keyPair = { AUTHENTICATOR: "SNOWFLAKE_JWT", TOKEN: "a.b.c" };
     await expect(server.logIn(keyPair)).rejects.toMatchObject({ code: "390100" });
     expect(server.door.presented.at(-1)).toMatchObject({ kind: "keyPair", user: "ann" });
+  });
+
+  it("names its account to whoever judges the login, and passes on why Snowflake refused", async () => {
+    const vendor = { of: "snowflake", code: 390_422 } as const;
+    const refusal = gatewayError("auth.refused", { vendor });
+    const server = await opened({ answers, passwords: { ann: "secret" } });
+    await server.logIn({ ACCOUNT_NAME: "xy1" });
+    expect(server.door.presented.at(-1)).toMatchObject({ kind: "password", account: "xy1" });
+    server.door.authenticate = async () => err(refusal);
+    await expect(server.logIn({ ACCOUNT_NAME: "xy1" })).rejects.toMatchObject({ code: "390422" });
+    expect(server.door.refusals).toEqual([]);
+  });
+
+  it("tells a user whom Snowflake let in the name that was used there", async () => {
+    const server = await opened({ answers, passwords: { ann: "secret" } });
+    server.door.authenticate = async (shown) => {
+      if (shown.kind !== "password") return err(gatewayError("auth.refused"));
+      const { user, password } = shown;
+      const identity = { user: `engine:xy1:${user}`, groups: [], roles: [] } as const;
+      return ok({
+        identity: { ...identity, method: "engine", realm: "xy1" },
+        credential: { kind: "password", user, password },
+      });
+    };
+    expect((await server.logIn()).displayUserName).toBe("ann");
   });
 
   it("is renewed by its master token, and its old token is taken no more", async () => {

@@ -1,4 +1,5 @@
 /** How the scopes of a Snowflake cluster are made, out of its config. */
+import type { EngineLogins } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import type { Result } from "@gateway/core/result.ts";
 import type { DatabaseOptions } from "../../native/message.ts";
@@ -10,6 +11,8 @@ import { profileOf, snowflakeHome, type Names } from "../profile.ts";
 /** How a cluster's scopes are made. */
 export interface ScopePlan {
   readonly mode: "serviceAccount" | CallerMode;
+  /** Under `passthrough` the account whose logins it verifies (`EngineLogins`). */
+  readonly account?: Pick<EngineLogins, "account" | "realm"> | undefined;
   /** The cluster has a login of its own beside those of its callers. */
   readonly hasAccount: boolean;
   /** Catalogs that the cluster's options name: without a login of its own nobody can ask the engine. */
@@ -31,6 +34,7 @@ export function scopePlanOf(cluster: string, config: AdbcConfig, { egress }: Hos
   const [, , database] = home;
   return {
     mode,
+    account: mode === "passthrough" ? accountOf(config) : undefined,
     hasAccount: mode === "serviceAccount" || config.auth !== undefined,
     catalogs: database === undefined ? [] : [database],
     home,
@@ -40,4 +44,16 @@ export function scopePlanOf(cluster: string, config: AdbcConfig, { egress }: Hos
     optionsAs: (identity) =>
       databaseOptions(cluster, profileOf("snowflake"), configAs(config, identity), egress),
   };
+}
+
+/** The account, and with it where it is reached: the same name at another address is another account. */
+function accountOf({
+  dbKwargs,
+  uri,
+}: Pick<AdbcConfig, "dbKwargs" | "uri">): Pick<EngineLogins, "account" | "realm"> {
+  const text = (key: string): string =>
+    `${dbKwargs[`adbc.snowflake.sql.${key}`] ?? ""}`.toLowerCase();
+  const [account, region] = [text("account"), text("region")];
+  const name = region === "" ? account : `${account}.${region}`;
+  return { account, realm: uri === undefined ? name : `${name}@${new URL(uri).host}` };
 }

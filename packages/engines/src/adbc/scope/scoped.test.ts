@@ -133,6 +133,36 @@ describe("a cluster that logs in as its callers", () => {
     await lane[Symbol.asyncDispose]();
   });
 
+  it("lets a caller in by a new connection, which the first statement takes over", async () => {
+    const backend = clusterOf({ mode: "passthrough" });
+    expect(backend.logins).toMatchObject({ account: "xy1", realm: "xy1@here" });
+    const login = { user: "Alice", password: new Secret("Alice-secret") };
+    expect(await backend.logins?.logIn(login)).toEqual(ok("alice"));
+    expect(opened).toEqual(["passthrough Alice"]);
+    await ran(as(backend, passthrough("Alice")), "create table seen as select 1 as i");
+    expect(opened).toEqual(["passthrough Alice"]);
+    // What the first login opened says nothing of the second one.
+    expect(await backend.logins?.logIn(login)).toEqual(ok("alice"));
+    expect(opened).toEqual(["passthrough Alice", "passthrough Alice"]);
+    const after = await ran(as(backend, passthrough("Alice")), "select i from seen");
+    expect(codeOf(after)).toBe("query.unknownObject");
+    const other = { user: "Alice", password: new Secret("other") };
+    expect(await backend.logins?.logIn(other)).toEqual(ok("alice"));
+    expect(opened).toHaveLength(3);
+  });
+
+  it("lets nobody in whom the driver was not told of, or could not connect", async () => {
+    const backend = clusterOf({ mode: "passthrough" });
+    const tried = (user: string, password: string) =>
+      backend.logins?.logIn({ user, password: new Secret(password) });
+    expect(await tried("eve", "p")).toMatchObject({ error: { code: "auth.unavailable" } });
+    expect(await tried("a\0b", "p")).toMatchObject({ error: { code: "auth.refused" } });
+    expect(await tried("alice", "")).toMatchObject({ error: { code: "auth.refused" } });
+    expect(opened).toEqual([]);
+    expect(clusterOf({ mode: "tokenExchange" }).logins).toBeUndefined();
+    expect(clusterOf({ mode: "serviceAccount" }).logins).toBeUndefined();
+  });
+
   it("is healthy without an account of its own when its driver can be loaded", async () => {
     const backend = clusterOf({ mode: "passthrough", hasAccount: false });
     expect(await backend.probe(never)).toBe("healthy");
@@ -341,6 +371,7 @@ function clusterOf(of: ClusterOf): Backend {
       options: async () => database("own"),
       scoped: {
         mode,
+        account: mode === "passthrough" ? { account: "xy1", realm: "xy1@here" } : undefined,
         hasAccount,
         catalogs: ["SALES"],
         home: ["main"],

@@ -7,7 +7,8 @@
  * its first connection is logged in and stands where it should, so that a refused login pushes out nobody
  * else's.
  */
-import type { GatewayError } from "@gateway/core/error.ts";
+import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { EngineLogins } from "@gateway/core/port/backend.ts";
 import type { Host } from "@gateway/core/port/host.ts";
 import { noBackendIdentity } from "@gateway/core/query/identity.ts";
 import type { Identified } from "@gateway/core/query/query.ts";
@@ -24,6 +25,7 @@ import {
   callerConnectError,
   callerOf,
   identityParts,
+  loginError,
   type CallerIdentity,
   type CallerMode,
 } from "../identity.ts";
@@ -57,6 +59,19 @@ interface ScopeConnections {
   close(): Promise<void>;
 }
 
+/** What a caller logs in with. */
+export type CallerLogin = Parameters<EngineLogins["logIn"]>[0];
+
+/** A login goes nowhere, and to no group. */
+const noPlace: SessionContext = {
+  catalog: undefined,
+  schema: undefined,
+  settings: new Map(),
+  dialect: "generic",
+};
+const noGroup = "";
+const never = new AbortController().signal;
+
 export class ScopedConnections {
   readonly #plan: ConnectionPlan;
   readonly #scoped: ScopePlan;
@@ -89,11 +104,33 @@ export class ScopedConnections {
     }
     const { key, identity, steps } = scope.value;
     const build = (): Promise<Result<ScopeConnections, GatewayError>> =>
-      this.#build(identity, steps, query.group);
+      this.#build(identity, steps, (failure, mode) =>
+        callerConnectError(failure, { mode, group: query.group }),
+      );
     const held = await this.#scopes.take({ key, group: query.group, build }, signal);
     const taken = held.ok ? await takenOf(held.value, { pinned, steps, identity }, signal) : held;
     if (taken.ok) return ok({ taken: taken.value, steps });
     return err(told(taken.error, identity, query.group));
+  }
+
+  /**
+   * Opens a connection as a caller, who is then known by that. It is always a new one: what an earlier login opened says
+   * nothing of today's password. The caller's first statement takes it over.
+   */
+  async logIn(login: CallerLogin): Promise<Result<string, GatewayError>> {
+    const credential = { kind: "password", ...login } as const;
+    const caller = { mode: "passthrough", principal: login.user, credential } as const;
+    const checked = callerOf({ backendIdentity: caller, group: noGroup }, this.#scoped.mode);
+    if (!checked.ok || checked.value === undefined) return err(gatewayError("auth.refused"));
+    const identity = checked.value;
+    const key = scopeKey([...identityParts(identity), ...this.#others(noPlace)]);
+    const build = (): Promise<Result<ScopeConnections, GatewayError>> =>
+      this.#build(identity, [], loginError);
+    const held = await this.#scopes.takeNew({ key, group: noGroup, build }, never);
+    if (!held.ok) return err(loginRefusal(held.error));
+    held.value[Symbol.dispose]();
+    // Snowflake reads names of logins in any case. Other letters than these would fold two names into one.
+    return ok(login.user.replace(/[A-Z]/g, (letter) => letter.toLowerCase()));
   }
 
   /** Settled when every scope is closed. */
@@ -124,12 +161,14 @@ export class ScopedConnections {
   async #build(
     identity: CallerIdentity | undefined,
     steps: readonly string[],
-    group: string,
+    errorOf: (failure: AdbcFailure, mode: CallerMode) => GatewayError,
   ): Promise<Result<ScopeConnections, GatewayError>> {
     const login = new LentLogin<CallerIdentity>();
     using _lent = identity === undefined ? undefined : login.lend(identity);
     const plan =
-      identity === undefined ? this.#plan : this.#planAs({ mode: identity.mode, group }, login);
+      identity === undefined
+        ? this.#plan
+        : this.#planAs(login, (failure) => errorOf(failure, identity.mode));
     const connections = new Connections(plan, this.#host);
     const made = await connections.tryOut(steps);
     if (made.ok) return ok({ connections, login, close: () => connections.close() });
@@ -138,8 +177,8 @@ export class ScopedConnections {
   }
 
   #planAs(
-    asked: { readonly mode: CallerMode; readonly group: string },
     login: LentLogin<CallerIdentity>,
+    connectError: (failure: AdbcFailure) => GatewayError,
   ): ConnectionPlan {
     return {
       ...this.#plan,
@@ -148,8 +187,21 @@ export class ScopedConnections {
         login.current === undefined
           ? err("its caller has left")
           : await this.#scoped.optionsAs(login.current),
-      connectError: (failure: AdbcFailure) => callerConnectError(failure, asked),
+      connectError,
     };
+  }
+}
+
+/** A statement of the same caller may have begun the connection, and what became of it is told in its words. */
+function loginRefusal(error: GatewayError): GatewayError {
+  switch (error.code) {
+    case "auth.refused":
+    case "auth.unavailable":
+      return error;
+    case "auth.noBackendIdentity":
+      return gatewayError("auth.refused", { detail: error.detail ?? error.code });
+    default:
+      return gatewayError("auth.unavailable", { detail: error.detail ?? error.code });
   }
 }
 

@@ -114,6 +114,16 @@ export class Scopes<T extends Closable> {
       : await this.#wait(build, signal);
   }
 
+  /** A new scope in the place of the one that the key had, which lives on for those who hold it. */
+  async takeNew(
+    wish: ScopeWish<T>,
+    signal: AbortSignal,
+  ): Promise<Result<HeldScope<T>, GatewayError>> {
+    const found = this.#entries.get(wish.key);
+    if (found !== undefined) this.#forget(wish.key, found);
+    return await this.take(wish, signal);
+  }
+
   /** Closes every scope, also those that somebody holds. Settled when all are closed. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -1,5 +1,6 @@
 /** Log in and renew: what opens a session, and what a driver is told of it. */
 import { gatewayError, type GatewayError } from "@gateway/core/error.ts";
+import type { Login } from "@gateway/core/port/authenticator.ts";
 import type { Door } from "@gateway/core/port/door.ts";
 import { err, ok, type Result } from "@gateway/core/result.ts";
 import { masterExpired } from "../errors.ts";
@@ -74,7 +75,7 @@ export function loginAnswer({ token, masterToken, session }: Opened): Envelope {
     masterToken,
     validityInSeconds: tokenLifeSecs,
     masterValidityInSeconds: masterLifeSecs,
-    displayUserName: owner.login.identity.user,
+    displayUserName: shownName(owner.login),
     serverVersion,
     firstLogin: false,
     remMeToken: null,
@@ -93,6 +94,13 @@ export function loginAnswer({ token, masterToken, session }: Opened): Envelope {
     idTokenValidityInSeconds: 0,
     responseData: null,
   });
+}
+
+/** The name that the client knows itself by. */
+function shownName({ identity, credential }: Login): string {
+  return identity.method === "engine" && credential.kind === "password"
+    ? credential.user
+    : identity.user;
 }
 
 /** New tokens for the holder of the master token, which the request shows in the place of the session's. */

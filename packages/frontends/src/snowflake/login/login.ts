@@ -13,6 +13,8 @@ const parameter = z.union([z.string().max(4_096), z.number(), z.boolean(), z.nul
 export const loginSchema = z.object({
   data: z.object({
     LOGIN_NAME: text.nullish(),
+    /** The account that the driver was told to connect to. */
+    ACCOUNT_NAME: z.string().max(256).nullish(),
     PASSWORD: text.nullish(),
     TOKEN: text.nullish(),
     AUTHENTICATOR: z.string().max(2_048).nullish(),
@@ -56,7 +58,7 @@ export async function logIn(
 }
 
 function presentedBy(
-  { AUTHENTICATOR, LOGIN_NAME, PASSWORD, TOKEN }: LoginData,
+  { ACCOUNT_NAME, AUTHENTICATOR, LOGIN_NAME, PASSWORD, TOKEN }: LoginData,
   names: readonly string[],
 ): Result<Presented, GatewayError> {
   const user = LOGIN_NAME ?? undefined;
@@ -64,7 +66,8 @@ function presentedBy(
     case "SNOWFLAKE":
     case "USERNAME_PASSWORD_MFA":
       if (user !== undefined && PASSWORD) {
-        return ok({ kind: "password", user, password: new Secret(PASSWORD) });
+        const account = ACCOUNT_NAME ?? undefined;
+        return ok({ kind: "password", user, password: new Secret(PASSWORD), account });
       }
       if (names.length > 0) return ok({ kind: "certificate", user, names });
       return ok({ kind: "nothing", user, asked: false });

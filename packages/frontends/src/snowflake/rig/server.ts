@@ -29,7 +29,11 @@ export interface TestServer {
   logIn(
     data?: Readonly<Record<string, unknown>>,
     place?: string,
-  ): Promise<{ readonly token: string; readonly masterToken: string }>;
+  ): Promise<{
+    readonly token: string;
+    readonly masterToken: string;
+    readonly displayUserName: string;
+  }>;
 }
 
 const open: (() => Promise<void>)[] = [];
@@ -79,7 +83,7 @@ export async function opened(
       const body = { data: { LOGIN_NAME: "ann", PASSWORD: "secret", ...data } };
       const answer = await post(`/session/v1/login-request?${place}`, body);
       if (!answer.success) throw Object.assign(new Error(answer.message ?? ""), answer);
-      return answer.data as { token: string; masterToken: string };
+      return answer.data as Awaited<ReturnType<TestServer["logIn"]>>;
     },
   };
 }
